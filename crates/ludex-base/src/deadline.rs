@@ -1,0 +1,60 @@
+//! When to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A moment after which work stops, and a way to stop it earlier from outside.
+///
+/// Loops ask [`Deadline::reached`] at an interval they state; asking costs a look at
+/// the clock.
+#[derive(Clone, Debug, Default)]
+pub struct Deadline {
+    at: Option<Instant>,
+    cancelled: Option<Arc<AtomicBool>>,
+}
+
+impl Deadline {
+    /// No limit.
+    pub fn never() -> Self {
+        Self::default()
+    }
+
+    /// So long from now. A time too long for the clock to tell is no limit.
+    pub fn after(time: Duration) -> Self {
+        Self { at: Instant::now().checked_add(time), cancelled: None }
+    }
+
+    /// At this moment.
+    pub fn at(moment: Instant) -> Self {
+        Self { at: Some(moment), cancelled: None }
+    }
+
+    /// The same deadline, reached as well when the flag is set.
+    pub fn or_when(mut self, cancelled: Arc<AtomicBool>) -> Self {
+        self.cancelled = Some(cancelled);
+        self
+    }
+
+    /// Whether to stop now.
+    pub fn reached(&self) -> bool {
+        self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.at.is_some_and(|at| Instant::now() >= at)
+    }
+
+    /// The time left; `None` without a limit, zero when it is past.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.at.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Why a piece of work ended before it had an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StopReason {
+    /// The deadline was reached.
+    Time,
+    /// The memory allowed was used up.
+    Memory,
+    /// The number of steps, nodes or atoms allowed was used up.
+    Count,
+}

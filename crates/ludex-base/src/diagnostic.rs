@@ -1,0 +1,70 @@
+//! One thing to tell the author of a text.
+
+use crate::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Probably not what the author meant.
+    Warning,
+    /// Against the rules of the language, but the text still has a meaning.
+    Tolerated,
+    /// The text has no meaning.
+    Fatal,
+}
+
+impl Severity {
+    /// Whether a text with such a diagnostic is wrong.
+    pub fn is_error(self) -> bool {
+        self >= Severity::Tolerated
+    }
+}
+
+/// A place a diagnostic points at, with words if the place needs some.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What to see there; may be empty.
+    pub message: String,
+}
+
+/// A message with its place, its code and its remedy. Rendering is left to the
+/// outermost crates.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// The name of the rule that was broken, in kebab case; it has a page in
+    /// `docs/diagnostics`.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong: lower case, no full stop, the thing in backquotes.
+    pub message: String,
+    /// The main place.
+    pub span: Span,
+    /// Further places that explain it.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic with a code, a message and a place.
+    pub fn new(severity: Severity, code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Self { code, severity, message: message.into(), span, labels: Vec::new(), help: None }
+    }
+
+    /// Adds the remedy.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a further place.
+    pub fn with_label(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into() });
+        self
+    }
+}

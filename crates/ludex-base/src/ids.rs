@@ -1,0 +1,112 @@
+//! Typed indices, so that a role is never mistaken for a move.
+
+use std::fmt;
+
+/// Defines an index type over `u32` with its conversions.
+///
+/// ```
+/// ludex_base::define_id! {
+///     /// One gate of a circuit.
+///     pub struct GateId;
+/// }
+/// assert_eq!(GateId::new(7).index(), 7);
+/// ```
+#[macro_export]
+macro_rules! define_id {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis struct $name(u32);
+
+        impl $name {
+            /// The id with this index.
+            ///
+            /// # Panics
+            /// When the index does not fit in 32 bits.
+            #[inline]
+            $vis fn new(index: usize) -> Self {
+                assert!(index <= u32::MAX as usize, "an id fits in 32 bits");
+                Self(index as u32)
+            }
+
+            /// The index, for looking the thing up in a slice.
+            #[inline]
+            $vis fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+    };
+}
+
+define_id! {
+    /// A role, by its place in the rulesheet; `random` is a role like any other.
+    pub struct RoleId;
+}
+
+define_id! {
+    /// A move of one role: the same words said by two roles are two moves.
+    pub struct MoveId;
+}
+
+define_id! {
+    /// Something that can be true in a state.
+    pub struct FluentId;
+}
+
+define_id! {
+    /// Something a role can see: the same words seen by two roles are two percepts.
+    pub struct PerceptId;
+}
+
+/// A goal value, 0 to 100.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Goal(u8);
+
+impl Goal {
+    /// The worst outcome, and the value of a role for which no goal holds.
+    pub const MIN: Goal = Goal(0);
+    /// The best outcome.
+    pub const MAX: Goal = Goal(100);
+
+    /// The goal of this value; `None` outside 0 to 100.
+    pub fn new(value: u32) -> Option<Goal> {
+        (value <= 100).then_some(Goal(value as u8))
+    }
+
+    /// Reads a goal value as a rulesheet writes it.
+    ///
+    /// ```
+    /// use ludex_base::Goal;
+    /// assert_eq!(Goal::parse("50").map(Goal::value), Some(50));
+    /// assert_eq!(Goal::parse("101"), None);
+    /// assert_eq!(Goal::parse("+5"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Goal> {
+        let is_digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        is_digits.then(|| text.parse().ok()).flatten().and_then(Goal::new)
+    }
+
+    /// The value, 0 to 100.
+    #[inline]
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Debug for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Goal({})", self.0)
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests across crates; nothing to use from here.
