@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`ids`] | typed indices ([`RoleId`], [`MoveId`], …) and [`Goal`] |
+//! | [`graph`] | [`graph::Graph`] and its strongly connected components |
 //! | [`bits`] | [`BitSet`], a set of small numbers in fixed space |
 //! | [`symbols`] | [`Symbols`], names as numbers |
 //! | [`source`] | [`Source`] and [`Span`], places in a text |
@@ -15,6 +16,7 @@
 pub mod bits;
 pub mod deadline;
 pub mod diagnostic;
+pub mod graph;
 pub mod ids;
 pub mod seed;
 pub mod source;

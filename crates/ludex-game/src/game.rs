@@ -1,0 +1,134 @@
+//! The traits [`Game`] and [`Cursor`], and the abilities beside them.
+
+use std::fmt;
+use std::hash::Hash;
+
+use ludex_base::{Goal, MoveId, PerceptId, RoleId};
+
+/// One seat of a game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Role {
+    /// Its name in the rulesheet.
+    pub name: String,
+    /// Whether it is the role `random`, whose legal moves are equally likely.
+    pub is_random: bool,
+}
+
+/// The rules of one game, ready to play. Shared by every thread, never changed.
+pub trait Game: Send + Sync {
+    /// What stands on a state of this game.
+    type Cursor: Cursor;
+
+    /// The roles, in the order of the rulesheet; a [`RoleId`] is a position here.
+    fn roles(&self) -> &[Role];
+
+    /// A cursor that stands on the initial state.
+    fn cursor(&self) -> Self::Cursor;
+
+    /// Whether roles see only their own moves and percepts (GDL-II with a `sees` rule).
+    fn has_percepts(&self) -> bool;
+
+    /// The ids of the roles, in order.
+    fn role_ids(&self) -> impl Iterator<Item = RoleId> + use<Self> {
+        (0..self.roles().len()).map(RoleId::new)
+    }
+}
+
+/// The states of a game's cursors.
+pub type StateOf<G> = <<G as Game>::Cursor as Cursor>::State;
+
+/// Stands on one state and answers questions about it. One per thread.
+///
+/// The answers are worked out when they are asked for, hence `&mut self`; asking twice costs
+/// little. Working memory is kept, so that a playout allocates nothing once it is warm.
+pub trait Cursor: Clone + Send {
+    /// A state as trees and tables keep it: a plain value, small, without working memory.
+    type State: Clone + Eq + Hash + Send + Sync + fmt::Debug;
+
+    /// The state the cursor stands on.
+    fn state(&self) -> &Self::State;
+
+    /// Goes to a state of the same game, which some cursor stood on before.
+    fn set_state(&mut self, state: &Self::State);
+
+    /// Plays one move per role, in role order, and stands on the successor.
+    ///
+    /// The caller knows them to be legal; see [`play_checked`] when it does not.
+    fn play(&mut self, joint: &[MoveId]);
+
+    /// Whether the game is over.
+    fn is_terminal(&mut self) -> bool;
+
+    /// The moves that a role may choose from, each once, in an order that depends on the
+    /// state alone. Empty before the end only if the rulesheet is broken.
+    ///
+    /// On a terminal state, what the rules derive there.
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId];
+
+    /// Every goal value the rules derive for a role, ascending; on a terminal state of a good
+    /// rulesheet that is one.
+    fn goals(&mut self, role: RoleId) -> &[Goal];
+
+    /// The goal of a role: the largest derivable value, 0 if there is none.
+    fn goal(&mut self, role: RoleId) -> Goal {
+        self.goals(role).last().copied().unwrap_or(Goal::MIN)
+    }
+}
+
+/// A cursor that knows what roles see.
+pub trait Observe: Cursor {
+    /// What a role saw when the last joint move was played: each percept once, in an order that
+    /// depends on the transition alone. Nothing after [`Cursor::set_state`] and at the beginning.
+    fn percepts(&self, role: RoleId) -> &[PerceptId];
+}
+
+/// A game whose moves, fluents and percepts have names.
+pub trait Describe: Game {
+    /// A move as the rulesheet writes it: `(mark 1 1)`.
+    fn move_text(&self, id: MoveId) -> String;
+
+    /// The fluents that hold in a state, as the rulesheet writes them, sorted by bytes.
+    fn state_texts(&self, state: &StateOf<Self>) -> Vec<String>;
+
+    /// A percept as the rulesheet writes it.
+    fn percept_text(&self, id: PerceptId) -> String;
+}
+
+/// A move that may not be played here. The cursor stays where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IllegalMove {
+    /// Whose move it is.
+    pub role: RoleId,
+    /// The move; `None` when the joint move has no move for the role.
+    pub chosen: Option<MoveId>,
+}
+
+impl fmt::Display for IllegalMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.chosen {
+            Some(chosen) => write!(f, "{chosen:?} is not legal for {:?}", self.role),
+            None => write!(f, "no move for {:?}", self.role),
+        }
+    }
+}
+
+impl std::error::Error for IllegalMove {}
+
+/// Plays a joint move that may be illegal.
+///
+/// # Errors
+/// When a role's move is missing or not legal; the cursor stays where it was.
+pub fn play_checked<C: Cursor>(
+    cursor: &mut C,
+    n_roles: usize,
+    joint: &[MoveId],
+) -> Result<(), IllegalMove> {
+    for role in (0..n_roles).map(RoleId::new) {
+        let chosen = joint.get(role.index()).copied();
+        if !chosen.is_some_and(|chosen| cursor.legal_moves(role).contains(&chosen)) {
+            return Err(IllegalMove { role, chosen });
+        }
+    }
+    cursor.play(&joint[..n_roles]);
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Random games, many at a time.
+//!
+//! A search asks a [`PlayoutRunner`] for batches and does not know whether they are played one
+//! after the other ([`OneByOne`], for any cursor) or side by side in the bits of a word.
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId};
+
+use crate::game::{Cursor, Game, StateOf};
+
+/// A game that can play many random games at once.
+pub trait Playouts: Game {
+    /// Plays them, with working memory of its own.
+    type Runner: PlayoutRunner<State = StateOf<Self>>;
+
+    /// A runner, for one thread.
+    fn runner(&self) -> Self::Runner;
+}
+
+/// Plays batches of random games.
+pub trait PlayoutRunner: Send {
+    /// The states playouts start from.
+    type State;
+
+    /// Plays the batch and adds what came out to `results`, which keeps what it had.
+    ///
+    /// Every playout that was begun counts, unless the deadline is reached: then those that are
+    /// under way are dropped, and `results` says how many were finished from each start. Every
+    /// role draws uniformly from its legal moves.
+    fn run(
+        &mut self,
+        request: &PlayoutRequest<'_, Self::State>,
+        rng: &mut Rng,
+        results: &mut PlayoutResults,
+    );
+}
+
+/// Which playouts to play.
+#[derive(Clone, Debug)]
+pub struct PlayoutRequest<'a, S> {
+    /// The states to start from; they may repeat.
+    pub starts: &'a [S],
+    /// How many from each.
+    pub n_per_start: usize,
+    /// A playout longer than this is given up and counted as such: a broken rulesheet may never
+    /// end. Good sheets of our corpus end within a few hundred steps.
+    pub max_steps: usize,
+    /// Whether to record what was played.
+    pub wants_moves: bool,
+    /// When to stop.
+    pub deadline: &'a Deadline,
+}
+
+/// What came out of playouts.
+#[derive(Clone, Debug, Default)]
+pub struct PlayoutResults {
+    /// For each start of the request.
+    pub starts: Vec<StartResults>,
+    /// What was played, one entry a finished playout, if the request wanted it.
+    pub games: Vec<PlayedGame>,
+    /// Playouts given up: too long, or a role without a legal move before the end.
+    pub n_given_up: u64,
+}
+
+/// What came out of the playouts from one state.
+#[derive(Clone, Debug, Default)]
+pub struct StartResults {
+    /// Playouts that reached a terminal state.
+    pub n_playouts: u64,
+    /// Steps of those playouts, summed.
+    pub n_steps: u64,
+    /// Goals at the end, summed, by role.
+    pub goal_sums: Vec<u64>,
+}
+
+/// One playout as it was played.
+#[derive(Clone, Debug, Default)]
+pub struct PlayedGame {
+    /// The position of its start in the request.
+    pub start_idx: usize,
+    /// Joint moves one after the other, role by role.
+    pub moves: Vec<MoveId>,
+    /// Goals at the end, by role.
+    pub goals: Vec<u8>,
+}
+
+impl PlayoutResults {
+    /// All starts together.
+    pub fn total(&self) -> StartResults {
+        let mut total = StartResults::default();
+        for start in &self.starts {
+            total.n_playouts += start.n_playouts;
+            total.n_steps += start.n_steps;
+            total.goal_sums.resize(total.goal_sums.len().max(start.goal_sums.len()), 0);
+            for (sum, more) in total.goal_sums.iter_mut().zip(&start.goal_sums) {
+                *sum += more;
+            }
+        }
+        total
+    }
+}
+
+/// Plays playouts one after the other on a cursor: right for any game.
+#[derive(Clone, Debug)]
+pub struct OneByOne<C> {
+    cursor: C,
+    n_roles: usize,
+    joint: Vec<MoveId>,
+}
+
+impl<C: Cursor> OneByOne<C> {
+    /// A runner on the cursors of a game.
+    pub fn new<G: Game<Cursor = C>>(game: &G) -> Self {
+        Self { cursor: game.cursor(), n_roles: game.roles().len(), joint: Vec::new() }
+    }
+
+    /// Plays one random game from where the cursor stands; its length, or `None` if it was
+    /// given up.
+    fn play_one(
+        &mut self,
+        max_steps: usize,
+        rng: &mut Rng,
+        mut moves: Option<&mut Vec<MoveId>>,
+    ) -> Option<usize> {
+        for n_steps in 0..=max_steps {
+            if self.cursor.is_terminal() {
+                return Some(n_steps);
+            }
+            self.joint.clear();
+            for role in (0..self.n_roles).map(RoleId::new) {
+                self.joint.push(*rng.choose(self.cursor.legal_moves(role))?);
+            }
+            if let Some(moves) = moves.as_deref_mut() {
+                moves.extend_from_slice(&self.joint);
+            }
+            self.cursor.play(&self.joint);
+        }
+        None
+    }
+}
+
+impl<C: Cursor> PlayoutRunner for OneByOne<C> {
+    type State = C::State;
+
+    fn run(
+        &mut self,
+        request: &PlayoutRequest<'_, C::State>,
+        rng: &mut Rng,
+        results: &mut PlayoutResults,
+    ) {
+        results.starts.resize_with(results.starts.len().max(request.starts.len()), Default::default);
+        for (start_idx, start) in request.starts.iter().enumerate() {
+            for _ in 0..request.n_per_start {
+                if request.deadline.reached() {
+                    return;
+                }
+                self.cursor.set_state(start);
+                let mut moves = request.wants_moves.then(Vec::new);
+                let Some(n_steps) = self.play_one(request.max_steps, rng, moves.as_mut()) else {
+                    results.n_given_up += 1;
+                    continue;
+                };
+                let sums = &mut results.starts[start_idx];
+                sums.n_playouts += 1;
+                sums.n_steps += n_steps as u64;
+                sums.goal_sums.resize(self.n_roles, 0);
+                let mut goals = Vec::new();
+                for role in (0..self.n_roles).map(RoleId::new) {
+                    let goal = self.cursor.goal(role).value();
+                    sums.goal_sums[role.index()] += u64::from(goal);
+                    if request.wants_moves {
+                        goals.push(goal);
+                    }
+                }
+                if let Some(moves) = moves {
+                    results.games.push(PlayedGame { start_idx, moves, goals });
+                }
+            }
+        }
+    }
+}

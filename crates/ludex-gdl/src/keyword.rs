@@ -1,0 +1,76 @@
+//! The words that GDL gives a meaning.
+
+/// A relation with a meaning of its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Keyword {
+    /// `(role R)`: R takes part.
+    Role,
+    /// `(base F)`: F may become true; informative only.
+    Base,
+    /// `(input R M)`: R may sometime play M; informative only.
+    Input,
+    /// `(init F)`: F is true at the beginning.
+    Init,
+    /// `(true F)`: F is true now.
+    True,
+    /// `(does R M)`: R plays M now.
+    Does,
+    /// `(legal R M)`: R may play M now.
+    Legal,
+    /// `(next F)`: F is true in the next state.
+    Next,
+    /// `(sees R P)`: R perceives P in the next state.
+    Sees,
+    /// `(goal R V)`: the value for R is V.
+    Goal,
+    /// `terminal`: the game is over.
+    Terminal,
+}
+
+impl Keyword {
+    /// All of them; the position is the index of their relation in every program.
+    pub const ALL: [Keyword; 11] = [
+        Keyword::Role,
+        Keyword::Base,
+        Keyword::Input,
+        Keyword::Init,
+        Keyword::True,
+        Keyword::Does,
+        Keyword::Legal,
+        Keyword::Next,
+        Keyword::Sees,
+        Keyword::Goal,
+        Keyword::Terminal,
+    ];
+
+    /// The word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Keyword::Role => "role",
+            Keyword::Base => "base",
+            Keyword::Input => "input",
+            Keyword::Init => "init",
+            Keyword::True => "true",
+            Keyword::Does => "does",
+            Keyword::Legal => "legal",
+            Keyword::Next => "next",
+            Keyword::Sees => "sees",
+            Keyword::Goal => "goal",
+            Keyword::Terminal => "terminal",
+        }
+    }
+
+    /// How many arguments it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Keyword::Terminal => 0,
+            Keyword::Role | Keyword::Base | Keyword::Init | Keyword::True | Keyword::Next => 1,
+            Keyword::Input | Keyword::Does | Keyword::Legal | Keyword::Sees | Keyword::Goal => 2,
+        }
+    }
+
+    /// The keyword written so, in any letter case.
+    pub fn parse(name: &str) -> Option<Keyword> {
+        Keyword::ALL.into_iter().find(|keyword| keyword.name().eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,308 @@
+//! The prefix form of rulesheets, as the community writes it.
+//!
+//! Reading goes in two steps: characters to nested lists, with a stack of our own so that no
+//! depth of parentheses can overflow a thread's, then lists to clauses. A mistake spoils the
+//! clause it stands in and no other, so that one reading reports every mistake.
+
+use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
+
+use crate::keyword::Keyword;
+use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
+
+/// The largest rulesheet that is read. The largest of the public corpus has 46 KiB.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// The deepest nesting of parentheses that is read.
+pub const MAX_DEPTH: usize = 256;
+
+/// Reads a rulesheet in prefix form. Clauses with mistakes are left out of the tree.
+pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let lists = read_lists(source.text(), &mut diagnostics);
+    let mut reader = Reader { symbols: Symbols::default(), diagnostics };
+    let clauses = lists.iter().filter_map(|list| reader.clause(list).ok()).collect();
+    (Rulesheet { symbols: reader.symbols, clauses }, reader.diagnostics)
+}
+
+/// A word or a list of such, with its place.
+struct Sexp<'a> {
+    kind: SexpKind<'a>,
+    span: Span,
+}
+
+enum SexpKind<'a> {
+    Word(&'a str),
+    List(Vec<Sexp<'a>>),
+}
+
+/// A list that is not closed yet.
+struct Open<'a> {
+    start: usize,
+    items: Vec<Sexp<'a>>,
+}
+
+/// Splits a text into its outermost lists and words.
+fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<'a>> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the rulesheet has {} bytes, more than {MAX_BYTES}", text.len());
+        diagnostics.push(Diagnostic::new(Severity::Fatal, "too-large", Span::new(0, 0), message));
+        return Vec::new();
+    }
+    let mut outermost = Vec::new();
+    let mut open: Vec<Open<'a>> = Vec::new();
+    for (token, start) in (Tokens { text, position: 0 }) {
+        let end = start + token.len();
+        match token {
+            "(" if open.len() == MAX_DEPTH => {
+                let message = format!("parentheses are nested more than {MAX_DEPTH} deep");
+                let span = Span::new(start, end);
+                diagnostics.push(Diagnostic::new(Severity::Fatal, "too-deep", span, message));
+                return outermost;
+            }
+            "(" => open.push(Open { start, items: Vec::new() }),
+            ")" => match open.pop() {
+                Some(Open { start, items }) => {
+                    let list = Sexp { kind: SexpKind::List(items), span: Span::new(start, end) };
+                    open.last_mut().map_or(&mut outermost, |outer| &mut outer.items).push(list);
+                }
+                None => diagnostics.push(unbalanced(
+                    Span::new(start, end),
+                    "this `)` closes nothing",
+                    "remove it, or add the `(` that it should close",
+                )),
+            },
+            word => {
+                // A rule never stands inside another form, so what is open was not closed.
+                let is_rule = matches!(word, "<=" | "⇐" | "←");
+                if is_rule && open.len() > 1 && open.last().is_some_and(|o| o.items.is_empty()) {
+                    let rule = open.pop().expect("the rule's own list is open");
+                    let unclosed = open[0].start;
+                    diagnostics.push(unclosed_at(unclosed));
+                    open.clear();
+                    open.push(rule);
+                }
+                let word = Sexp { kind: SexpKind::Word(word), span: Span::new(start, end) };
+                open.last_mut().map_or(&mut outermost, |outer| &mut outer.items).push(word);
+            }
+        }
+    }
+    if let Some(first) = open.first() {
+        diagnostics.push(unclosed_at(first.start));
+    }
+    outermost
+}
+
+fn unclosed_at(start: usize) -> Diagnostic {
+    unbalanced(
+        Span::new(start, start + 1),
+        "this `(` is never closed",
+        "add the `)` that closes this form",
+    )
+}
+
+fn unbalanced(span: Span, message: &str, help: &str) -> Diagnostic {
+    Diagnostic::new(Severity::Fatal, "unbalanced-parentheses", span, message).with_help(help)
+}
+
+/// Parentheses and words, each with its offset; blanks and comments are passed over.
+struct Tokens<'a> {
+    text: &'a str,
+    position: usize,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (&'a str, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let rest = &self.text[self.position..];
+            let first = rest.chars().next()?;
+            let length = match first {
+                ';' => {
+                    self.position += rest.find(['\n', '\r']).unwrap_or(rest.len());
+                    continue;
+                }
+                _ if is_blank(first) => {
+                    self.position += first.len_utf8();
+                    continue;
+                }
+                '(' | ')' => 1,
+                _ => {
+                    rest.find(|c| matches!(c, '(' | ')' | ';') || is_blank(c)).unwrap_or(rest.len())
+                }
+            };
+            let start = self.position;
+            self.position += length;
+            return Some((&rest[..length], start));
+        }
+    }
+}
+
+/// White space, and the mark that some editors put at the beginning of a file.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '\u{feff}'
+}
+
+/// The mistake has been reported; the clause is given up.
+struct Spoiled;
+
+type Read<T> = Result<T, Spoiled>;
+
+struct Reader {
+    symbols: Symbols,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn spoiled<T>(&mut self, code: &'static str, span: Span, message: &str, help: &str) -> Read<T> {
+        self.diagnostics
+            .push(Diagnostic::new(Severity::Fatal, code, span, message).with_help(help));
+        Err(Spoiled)
+    }
+
+    fn clause(&mut self, form: &Sexp<'_>) -> Read<Clause> {
+        let items = match &form.kind {
+            SexpKind::List(items) if is_arrow(items.first()) => &items[1..],
+            _ => return Ok(Clause { head: self.atom(form)?, body: Vec::new(), span: form.span }),
+        };
+        let Some((head, body)) = items.split_first() else {
+            return self.spoiled(
+                "empty-rule",
+                form.span,
+                "this rule has no head",
+                "write `(<= head condition …)`",
+            );
+        };
+        let head = self.atom(head)?;
+        let body = body.iter().map(|part| self.formula(part)).collect::<Read<_>>()?;
+        Ok(Clause { head, body, span: form.span })
+    }
+
+    fn formula(&mut self, form: &Sexp<'_>) -> Read<Formula> {
+        let span = form.span;
+        let SexpKind::List(items) = &form.kind else {
+            return Ok(Formula { kind: FormulaKind::Atom(self.atom(form)?), span });
+        };
+        let Some(connective) = items.first().and_then(connective) else {
+            return Ok(Formula { kind: FormulaKind::Atom(self.atom(form)?), span });
+        };
+        let parts = &items[1..];
+        let kind = match (connective, parts) {
+            (Connective::Not, [part]) => FormulaKind::Not(Box::new(self.formula(part)?)),
+            (Connective::Distinct, [left, right]) => {
+                FormulaKind::Distinct(self.term(left)?, self.term(right)?)
+            }
+            (Connective::And, [_, ..]) => FormulaKind::And(self.formulas(parts)?),
+            (Connective::Or, [_, ..]) => FormulaKind::Or(self.formulas(parts)?),
+            (Connective::Not, _) => return self.wrong_number("`not` takes one formula", span),
+            (Connective::Distinct, _) => {
+                return self.wrong_number("`distinct` takes two terms", span);
+            }
+            (Connective::And | Connective::Or, []) => {
+                return self.wrong_number("a connective takes at least one formula", span);
+            }
+        };
+        Ok(Formula { kind, span })
+    }
+
+    fn wrong_number<T>(&mut self, message: &str, span: Span) -> Read<T> {
+        self.spoiled("connective-arity", span, message, "check the parentheses around it")
+    }
+
+    fn formulas(&mut self, forms: &[Sexp<'_>]) -> Read<Vec<Formula>> {
+        forms.iter().map(|form| self.formula(form)).collect()
+    }
+
+    /// A term in the place of an atom: its name is a relation's, so keywords are recognised.
+    fn atom(&mut self, form: &Sexp<'_>) -> Read<Term> {
+        let mut atom = self.term(form)?;
+        let (TermKind::Constant(name) | TermKind::Compound(name, _)) = &mut atom.kind else {
+            return self.spoiled(
+                "variable-as-atom",
+                form.span,
+                "a variable stands where a relation is needed",
+                "name the relation; GDL has no variables for relations",
+            );
+        };
+        if let Some(keyword) = Keyword::parse(self.symbols.name(*name)) {
+            *name = self.symbols.intern(keyword.name());
+        }
+        Ok(atom)
+    }
+
+    fn term(&mut self, form: &Sexp<'_>) -> Read<Term> {
+        let span = form.span;
+        let items = match &form.kind {
+            SexpKind::Word(word) => return Ok(Term { kind: self.word(word, span)?, span }),
+            SexpKind::List(items) => items,
+        };
+        let Some((name, args)) = items.split_first() else {
+            return self.spoiled("empty-list", span, "`()` says nothing", "remove it");
+        };
+        if connective(name).is_some() || is_arrow(Some(name)) {
+            return self.spoiled(
+                "misplaced-connective",
+                name.span,
+                "a connective stands where a term is needed",
+                "connectives belong in the bodies of rules",
+            );
+        }
+        let SexpKind::Word(word) = name.kind else {
+            return self.spoiled(
+                "list-as-name",
+                name.span,
+                "a list stands where a name is needed",
+                "the first thing in a list is its name",
+            );
+        };
+        let TermKind::Constant(name) = self.word(word, name.span)? else {
+            return self.spoiled(
+                "variable-as-name",
+                name.span,
+                "a variable stands where a name is needed",
+                "GDL has no variables for functions and relations",
+            );
+        };
+        if args.is_empty() {
+            return Ok(Term { kind: TermKind::Constant(name), span });
+        }
+        let args = args.iter().map(|arg| self.term(arg)).collect::<Read<_>>()?;
+        Ok(Term { kind: TermKind::Compound(name, args), span })
+    }
+
+    fn word(&mut self, word: &str, span: Span) -> Read<TermKind> {
+        match word.strip_prefix('?') {
+            Some("") => {
+                self.spoiled("empty-variable", span, "this variable has no name", "name it: `?x`")
+            }
+            Some(name) => Ok(TermKind::Variable(self.symbols.intern(name))),
+            // The one constant with a meaning, hence in any letter case.
+            None if word.eq_ignore_ascii_case("random") => {
+                Ok(TermKind::Constant(self.symbols.intern("random")))
+            }
+            None => Ok(TermKind::Constant(self.symbols.intern(word))),
+        }
+    }
+}
+
+enum Connective {
+    Not,
+    And,
+    Or,
+    Distinct,
+}
+
+fn connective(form: &Sexp<'_>) -> Option<Connective> {
+    let SexpKind::Word(word) = form.kind else { return None };
+    let known = [
+        ("not", Connective::Not),
+        ("and", Connective::And),
+        ("or", Connective::Or),
+        ("distinct", Connective::Distinct),
+    ];
+    known.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, it)| it)
+}
+
+fn is_arrow(form: Option<&Sexp<'_>>) -> bool {
+    form.is_some_and(|form| matches!(form.kind, SexpKind::Word("<=" | "⇐" | "←")))
+}

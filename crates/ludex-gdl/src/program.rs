@@ -1,0 +1,302 @@
+//! The main type of this crate: a checked rulesheet, ready for grounding or reasoning.
+
+use std::fmt;
+
+use ludex_base::graph::Graph;
+use ludex_base::{Span, Symbol, define_id};
+
+use crate::keyword::Keyword;
+use crate::terms::{TermId, Terms};
+
+define_id! {
+    /// A relation of some [`Program`]: a name with a number of arguments.
+    pub struct RelationId;
+}
+
+impl From<Keyword> for RelationId {
+    fn from(keyword: Keyword) -> Self {
+        let position = Keyword::ALL.iter().position(|&other| other == keyword);
+        RelationId::new(position.expect("every keyword is listed"))
+    }
+}
+
+/// The rules of a game without `or`, without nested formulas, and safe: every variable of a
+/// rule stands in a positive literal of its body.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The ground terms that the rules mention.
+    pub terms: Terms,
+    /// The relations, those of the keywords first, in the order of [`Keyword::ALL`].
+    pub relations: Vec<Relation>,
+    /// Facts and rules, in order of writing.
+    pub rules: Vec<Rule>,
+}
+
+/// A relation: what a rule derives or asks for.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// Its name.
+    pub name: Symbol,
+    /// Its number of arguments.
+    pub arity: usize,
+    /// What its truth depends on.
+    pub stage: Stage,
+}
+
+/// What the truth of a relation depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// On the rules alone: the same in every state.
+    Static,
+    /// On the state: reaches `true`.
+    State,
+    /// On the state and the joint move: reaches `does`.
+    Transition,
+}
+
+/// The head holds if every literal of the body does. A fact has no body and no variables.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// What is derived.
+    pub head: Atom,
+    /// From what.
+    pub body: Vec<Literal>,
+    /// The names of the variables, by their numbers.
+    pub variables: Vec<Symbol>,
+    /// The clause it comes from.
+    pub span: Span,
+}
+
+/// A condition of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// The atom holds.
+    Positive(Atom),
+    /// The atom does not hold.
+    Negative(Atom),
+    /// The two terms differ.
+    Distinct(Pattern, Pattern),
+}
+
+/// A relation applied to terms that may have variables.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Atom {
+    /// The relation.
+    pub relation: RelationId,
+    /// One for each argument of the relation.
+    pub args: Box<[Pattern]>,
+}
+
+/// A term that may have variables.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// The variable of this number of the rule.
+    Variable(u32),
+    /// A term without variables.
+    Ground(TermId),
+    /// A name applied to patterns of which at least one has a variable.
+    Compound(Symbol, Box<[Pattern]>),
+}
+
+/// Relations that depend on each other, all of them at once or one alone.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// Its relations, ascending.
+    pub relations: Vec<RelationId>,
+    /// Whether a relation depends on itself, directly or through the others.
+    pub is_recursive: bool,
+    /// Whether it does so through a negation. Such a component has a meaning only if its
+    /// ground atoms do not depend on themselves through a negation.
+    pub has_inner_negation: bool,
+}
+
+impl Program {
+    /// The relation.
+    pub fn relation(&self, id: RelationId) -> &Relation {
+        &self.relations[id.index()]
+    }
+
+    /// Whether the program is GDL-II: some rule derives `sees`.
+    pub fn has_percepts(&self) -> bool {
+        self.rules.iter().any(|rule| rule.head.relation == Keyword::Sees.into())
+    }
+
+    /// For each relation, whether some relation of `roots` depends on it or is it. Fluents are
+    /// followed: what `next` and `init` derive is what `true` asks for, and what `legal`
+    /// allows is what `does` asks for.
+    pub fn relevant_to(&self, roots: &[Keyword]) -> Vec<bool> {
+        let mut is_relevant = vec![false; self.relations.len()];
+        let mut open: Vec<RelationId> = roots.iter().map(|&root| root.into()).collect();
+        let mut edges = vec![Vec::new(); self.relations.len()];
+        for rule in &self.rules {
+            edges[rule.head.relation.index()].extend(rule.dependencies().map(|(id, _)| id));
+        }
+        edges[RelationId::from(Keyword::True).index()]
+            .extend([Keyword::Init, Keyword::Next].map(RelationId::from));
+        edges[RelationId::from(Keyword::Does).index()].push(Keyword::Legal.into());
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut is_relevant[id.index()], true) {
+                open.extend(&edges[id.index()]);
+            }
+        }
+        is_relevant
+    }
+
+    /// The relations grouped by mutual dependency, each group after those it depends on.
+    /// `true` and `does` depend on nothing here: this is the order within one state.
+    pub fn components(&self) -> Vec<Component> {
+        let edges: Vec<(u32, u32)> = self
+            .rules
+            .iter()
+            .flat_map(|rule| {
+                let head = rule.head.relation;
+                rule.dependencies().map(move |(id, _)| (head.index() as u32, id.index() as u32))
+            })
+            .collect();
+        let groups = Graph::new(self.relations.len(), &edges).components();
+        let mut group_of = vec![0; self.relations.len()];
+        for (group_idx, group) in groups.iter().enumerate() {
+            group.iter().for_each(|&id| group_of[id as usize] = group_idx);
+        }
+        let mut components: Vec<Component> = groups
+            .into_iter()
+            .map(|group| Component {
+                relations: group.into_iter().map(|id| RelationId::new(id as usize)).collect(),
+                is_recursive: false,
+                has_inner_negation: false,
+            })
+            .collect();
+        for rule in &self.rules {
+            let group_idx = group_of[rule.head.relation.index()];
+            for (id, is_positive) in rule.dependencies() {
+                if group_of[id.index()] == group_idx {
+                    components[group_idx].is_recursive = true;
+                    components[group_idx].has_inner_negation |= !is_positive;
+                }
+            }
+        }
+        components
+    }
+
+    /// The rule as text, for people.
+    pub fn display_rule<'a>(&'a self, rule: &'a Rule) -> impl fmt::Display + 'a {
+        DisplayRule { program: self, rule }
+    }
+}
+
+impl Rule {
+    /// The relations of the body, each with whether it is asked for positively.
+    pub fn dependencies(&self) -> impl Iterator<Item = (RelationId, bool)> + '_ {
+        self.body.iter().filter_map(|literal| match literal {
+            Literal::Positive(atom) => Some((atom.relation, true)),
+            Literal::Negative(atom) => Some((atom.relation, false)),
+            Literal::Distinct(..) => None,
+        })
+    }
+
+    /// How many variables the rule has.
+    pub fn n_variables(&self) -> usize {
+        self.variables.len()
+    }
+}
+
+impl Literal {
+    /// Calls `visit` with the number of each variable, in order of writing.
+    pub fn for_each_variable(&self, visit: &mut (impl FnMut(u32) + ?Sized)) {
+        match self {
+            Literal::Positive(atom) | Literal::Negative(atom) => atom.for_each_variable(visit),
+            Literal::Distinct(left, right) => {
+                left.for_each_variable(visit);
+                right.for_each_variable(visit);
+            }
+        }
+    }
+}
+
+impl Atom {
+    /// Calls `visit` with the number of each variable, in order of writing.
+    pub fn for_each_variable(&self, visit: &mut (impl FnMut(u32) + ?Sized)) {
+        self.args.iter().for_each(|arg| arg.for_each_variable(visit));
+    }
+}
+
+impl Pattern {
+    /// Calls `visit` with the number of each variable, in order of writing.
+    pub fn for_each_variable(&self, visit: &mut (impl FnMut(u32) + ?Sized)) {
+        match self {
+            Pattern::Variable(variable) => visit(*variable),
+            Pattern::Ground(_) => {}
+            Pattern::Compound(_, args) => args.iter().for_each(|arg| arg.for_each_variable(visit)),
+        }
+    }
+}
+
+struct DisplayRule<'a> {
+    program: &'a Program,
+    rule: &'a Rule,
+}
+
+impl DisplayRule<'_> {
+    fn atom(&self, atom: &Atom, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.program.relation(atom.relation).name;
+        self.application(name, &atom.args, f)
+    }
+
+    fn application(
+        &self,
+        name: Symbol,
+        args: &[Pattern],
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let name = self.program.terms.symbols().name(name);
+        if args.is_empty() {
+            return f.write_str(name);
+        }
+        write!(f, "({name}")?;
+        for arg in args {
+            f.write_str(" ")?;
+            self.pattern(arg, f)?;
+        }
+        f.write_str(")")
+    }
+
+    fn pattern(&self, pattern: &Pattern, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match pattern {
+            Pattern::Variable(variable) => {
+                let name = self.rule.variables[*variable as usize];
+                write!(f, "?{}", self.program.terms.symbols().name(name))
+            }
+            Pattern::Ground(term) => write!(f, "{}", self.program.terms.display(*term)),
+            Pattern::Compound(name, args) => self.application(*name, args, f),
+        }
+    }
+}
+
+impl fmt::Display for DisplayRule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rule.body.is_empty() {
+            return self.atom(&self.rule.head, f);
+        }
+        f.write_str("(<= ")?;
+        self.atom(&self.rule.head, f)?;
+        for literal in &self.rule.body {
+            f.write_str(" ")?;
+            match literal {
+                Literal::Positive(atom) => self.atom(atom, f)?,
+                Literal::Negative(atom) => {
+                    f.write_str("(not ")?;
+                    self.atom(atom, f)?;
+                    f.write_str(")")?;
+                }
+                Literal::Distinct(left, right) => {
+                    f.write_str("(distinct ")?;
+                    self.pattern(left, f)?;
+                    f.write_str(" ")?;
+                    self.pattern(right, f)?;
+                    f.write_str(")")?;
+                }
+            }
+        }
+        f.write_str(")")
+    }
+}
