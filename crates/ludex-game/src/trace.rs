@@ -94,7 +94,9 @@ where
     let initial = game.state_texts(cursor.state());
     let legal: Vec<Vec<String>> = game
         .role_ids()
-        .map(|role| sorted_moves(game, &mut cursor, role).into_iter().map(|(text, _)| text).collect())
+        .map(|role| {
+            sorted_moves(game, &mut cursor, role).into_iter().map(|(text, _)| text).collect()
+        })
         .collect();
     let n_legal: usize = legal.iter().map(Vec::len).sum();
     Trace {
@@ -236,11 +238,19 @@ mod tests {
         assert_eq!(trace.roles, ["first", "second"]);
         assert_eq!(trace.initial, Some(vec!["(heaps 2 1)".into(), "(turn 0)".into()]));
         assert_eq!(trace.min.end, End::Terminal);
-        let played: Vec<String> =
-            trace.min.steps.iter().filter_map(|step| step.joint.clone()).map(|joint| joint.join(" ")).collect();
+        let played: Vec<String> = trace
+            .min
+            .steps
+            .iter()
+            .filter_map(|step| step.joint.clone())
+            .map(|joint| joint.join(" "))
+            .collect();
         assert_eq!(played, ["(take 0 1) noop", "noop (take 0 1)", "(take 1 1) noop"]);
         assert_eq!(trace.mix.steps[0].n_legal, [3, 1]);
-        assert_eq!(trace.min.steps.last().map(|step| step.goals.clone()), Some(vec![vec![100], vec![0]]));
+        assert_eq!(
+            trace.min.steps.last().map(|step| step.goals.clone()),
+            Some(vec![vec![100], vec![0]])
+        );
     }
 
     #[test]

@@ -1,0 +1,530 @@
+//! Every reachable state, and what a competition asks of a rulesheet.
+//!
+//! A game *terminates* if no play goes on for ever, is *playable* if every role has a move in
+//! every state before the end, is *weakly winnable* if for each role some play ends with its
+//! best goal, *strongly winnable* if some role can force that whatever the others do, and
+//! *well-formed* if it terminates, is playable and weakly winnable (Genesereth and Thielscher;
+//! É. Piette's thesis, definitions 1.27 to 1.31). The best goal is 100, and `random` is no
+//! player: nothing needs to be winnable for it, and it is never on anyone's side.
+//!
+//! Invariant: a [`Verdict::Yes`] or [`Verdict::No`] is proved by the states that were seen.
+//! Where a limit left states unseen, what they could change is [`Verdict::Unknown`].
+
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
+
+use crate::game::{Cursor, Game, StateOf};
+use crate::joint::JointMoves;
+
+/// How far to look.
+#[derive(Clone, Debug)]
+pub struct ExploreLimits {
+    /// States to store.
+    pub max_states: usize,
+    /// Transitions to store, one for each joint move of each state.
+    pub max_transitions: usize,
+    /// When to stop; asked once for every 64 states.
+    pub deadline: Deadline,
+}
+
+/// An answer with a proof, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It holds.
+    Yes,
+    /// It does not hold.
+    No,
+    /// A limit came first, or the question has no meaning here.
+    Unknown,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Exploration<S> {
+    /// States that were reached.
+    pub n_states: usize,
+    /// Those of them in which the game is over.
+    pub n_terminal: usize,
+    /// Pairs of a state and a successor of it.
+    pub n_arcs: usize,
+    /// Pairs of a state and a joint move that can be played there.
+    pub n_transitions: usize,
+    /// Why states are missing, if some are.
+    pub stopped: Option<StopReason>,
+    /// The longest play in joint moves, when the game is known to terminate.
+    pub longest_play: Option<usize>,
+    /// For each role, its best goal on a terminal state that was reached.
+    pub best_goals: Vec<Option<Goal>>,
+    /// A role without a move in a state before the end.
+    pub stuck: Option<(RoleId, S)>,
+    /// A state that a play can return to.
+    pub repeated: Option<S>,
+    /// A role that has no goal, or several, in a terminal state.
+    pub unclear_goal: Option<(RoleId, S)>,
+    /// Roles that can force their best goal.
+    pub forced_by: Vec<RoleId>,
+    /// No play goes on for ever.
+    pub is_terminating: Verdict,
+    /// Every role always has a move before the end.
+    pub is_playable: Verdict,
+    /// Each role can end with its best goal if all help.
+    pub is_weakly_winnable: Verdict,
+    /// Some role can force its best goal.
+    pub is_strongly_winnable: Verdict,
+}
+
+impl<S> Exploration<S> {
+    /// Whether the game terminates, is playable and weakly winnable.
+    pub fn is_well_formed(&self) -> Verdict {
+        [self.is_terminating, self.is_playable, self.is_weakly_winnable]
+            .into_iter()
+            .fold(Verdict::Yes, Verdict::and)
+    }
+}
+
+impl Verdict {
+    /// Both hold.
+    pub fn and(self, other: Verdict) -> Verdict {
+        match (self, other) {
+            (Verdict::No, _) | (_, Verdict::No) => Verdict::No,
+            (Verdict::Yes, Verdict::Yes) => Verdict::Yes,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    fn no_or(is_refuted: bool, otherwise: Verdict) -> Verdict {
+        if is_refuted { Verdict::No } else { otherwise }
+    }
+}
+
+/// Visits the reachable states breadth first and answers the questions of this module.
+pub fn explore<G: Game>(game: &G, limits: &ExploreLimits) -> Exploration<StateOf<G>> {
+    let mut graph = Graph::new(game);
+    let stopped = graph.visit_all(game, limits).err();
+    graph.answer(game, stopped)
+}
+
+/// The states that were reached, by number, in the order of discovery.
+struct Graph<S> {
+    numbers: HashMap<S, u32>,
+    nodes: Vec<Node>,
+    /// Successors of all nodes, for each node one a joint move, the last role turning fastest.
+    successors: Vec<u32>,
+    /// For each expanded node, how many moves each role has.
+    sizes: Vec<u32>,
+    n_roles: usize,
+    n_arcs: usize,
+    n_terminal: usize,
+    best_goals: Vec<Option<Goal>>,
+    stuck: Option<(RoleId, S)>,
+    unclear_goal: Option<(RoleId, S)>,
+}
+
+#[derive(Clone, Copy)]
+enum Node {
+    /// Reached, but not looked at.
+    Open,
+    /// Over; has the mask of roles with their best goal in `won`.
+    Terminal { won: RoleMask },
+    /// Has its successors from `first` on and its sizes from `sizes` on.
+    Inner { first: usize, n: usize, sizes: usize },
+}
+
+/// One bit a role; roles beyond the 64th share no bit and are never said to win.
+type RoleMask = u64;
+
+impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
+    fn new<G: Game>(game: &G) -> Self {
+        let n_roles = game.roles().len();
+        Self {
+            numbers: HashMap::new(),
+            nodes: Vec::new(),
+            successors: Vec::new(),
+            sizes: Vec::new(),
+            n_roles,
+            n_arcs: 0,
+            n_terminal: 0,
+            best_goals: vec![None; n_roles],
+            stuck: None,
+            unclear_goal: None,
+        }
+    }
+
+    fn visit_all<G>(&mut self, game: &G, limits: &ExploreLimits) -> Result<(), StopReason>
+    where
+        G: Game,
+        G::Cursor: Cursor<State = S>,
+    {
+        let mut cursor = game.cursor();
+        let mut open = VecDeque::new();
+        self.number(cursor.state(), &mut open);
+        let mut n_visited = 0_usize;
+        while let Some(state) = open.pop_front() {
+            if n_visited.is_multiple_of(64) && limits.deadline.reached() {
+                return Err(StopReason::Time);
+            }
+            cursor.set_state(&state);
+            if cursor.is_terminal() {
+                self.visit_terminal(n_visited, &mut cursor);
+            } else {
+                self.visit_inner(n_visited, &state, &mut cursor, &mut open, limits)?;
+            }
+            n_visited += 1;
+        }
+        Ok(())
+    }
+
+    /// The number of a state; a new one is put in line.
+    fn number(&mut self, state: &S, open: &mut VecDeque<S>) -> u32 {
+        if let Some(&number) = self.numbers.get(state) {
+            return number;
+        }
+        let number = u32::try_from(self.nodes.len()).expect("the limit fits in 32 bits");
+        self.numbers.insert(state.clone(), number);
+        self.nodes.push(Node::Open);
+        open.push_back(state.clone());
+        number
+    }
+
+    fn visit_terminal<C: Cursor<State = S>>(&mut self, number: usize, cursor: &mut C) {
+        let mut won = 0;
+        for role in (0..self.n_roles).map(RoleId::new) {
+            if cursor.goals(role).len() != 1 && self.unclear_goal.is_none() {
+                self.unclear_goal = Some((role, cursor.state().clone()));
+            }
+            let goal = cursor.goal(role);
+            let best = &mut self.best_goals[role.index()];
+            *best = (*best).max(Some(goal));
+            if goal == Goal::MAX && role.index() < RoleMask::BITS as usize {
+                won |= 1 << role.index();
+            }
+        }
+        self.n_terminal += 1;
+        self.nodes[number] = Node::Terminal { won };
+    }
+
+    fn visit_inner<C: Cursor<State = S>>(
+        &mut self,
+        number: usize,
+        state: &S,
+        cursor: &mut C,
+        open: &mut VecDeque<S>,
+        limits: &ExploreLimits,
+    ) -> Result<(), StopReason> {
+        let mut joints = JointMoves::of(cursor, self.n_roles);
+        let sizes: Vec<usize> = joints.sizes().collect();
+        if let Some(role_idx) = sizes.iter().position(|&n_moves| n_moves == 0)
+            && self.stuck.is_none()
+        {
+            self.stuck = Some((RoleId::new(role_idx), state.clone()));
+        }
+        let first = self.successors.len();
+        while let Some(joint) = joints.next_joint() {
+            if self.nodes.len() >= limits.max_states.min(u32::MAX as usize)
+                || self.successors.len() >= limits.max_transitions
+            {
+                self.successors.truncate(first);
+                return Err(StopReason::Count);
+            }
+            cursor.set_state(state);
+            cursor.play(joint);
+            let successor = self.number(cursor.state(), open);
+            self.successors.push(successor);
+        }
+        let n = self.successors.len() - first;
+        let mut distinct = self.successors[first..].to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        self.n_arcs += distinct.len();
+        self.nodes[number] = Node::Inner { first, n, sizes: self.sizes.len() };
+        self.sizes.extend(sizes.iter().map(|&size| size as u32));
+        Ok(())
+    }
+
+    fn answer<G: Game>(self, game: &G, stopped: Option<StopReason>) -> Exploration<S> {
+        let unseen = if stopped.is_some() { Verdict::Unknown } else { Verdict::Yes };
+        let (order, repeated) = self.postorder();
+        let longest_play =
+            (stopped.is_none() && repeated.is_none()).then(|| self.longest_play(&order));
+        let won = self.forced(&order, repeated.is_none());
+        let players = || game.role_ids().filter(|role| !game.roles()[role.index()].is_random);
+        let forced_by: Vec<RoleId> =
+            players().filter(|role| role.index() < 64 && won >> role.index() & 1 != 0).collect();
+        let all_win = players().all(|role| self.best_goals[role.index()] == Some(Goal::MAX));
+        let is_weakly_winnable = match (all_win, stopped) {
+            (true, _) => Verdict::Yes,
+            (false, None) => Verdict::No,
+            (false, Some(_)) => Verdict::Unknown,
+        };
+        let is_strongly_winnable = if forced_by.is_empty() {
+            // Who cannot force it seeing every state cannot do so seeing less.
+            if stopped.is_none() { Verdict::No } else { Verdict::Unknown }
+        } else if game.has_percepts() && players().count() + n_random(game) > 1 {
+            Verdict::Unknown
+        } else {
+            Verdict::Yes
+        };
+        let repeated = repeated.map(|number| self.state(number));
+        Exploration {
+            n_states: self.nodes.len(),
+            n_terminal: self.n_terminal,
+            n_arcs: self.n_arcs,
+            n_transitions: self.successors.len(),
+            stopped,
+            longest_play,
+            is_terminating: Verdict::no_or(repeated.is_some(), unseen),
+            is_playable: Verdict::no_or(self.stuck.is_some(), unseen),
+            is_weakly_winnable,
+            is_strongly_winnable,
+            best_goals: self.best_goals,
+            stuck: self.stuck,
+            repeated,
+            unclear_goal: self.unclear_goal,
+            forced_by,
+        }
+    }
+
+    fn state(&self, number: u32) -> S {
+        let found = self.numbers.iter().find(|&(_, &other)| other == number);
+        found.expect("every number has its state").0.clone()
+    }
+
+    fn successors_of(&self, number: u32) -> &[u32] {
+        match self.nodes[number as usize] {
+            Node::Inner { first, n, .. } => &self.successors[first..first + n],
+            Node::Open | Node::Terminal { .. } => &[],
+        }
+    }
+
+    /// The states, each after its successors as far as there are no cycles, and a state that
+    /// lies on a cycle if there are.
+    fn postorder(&self) -> (Vec<u32>, Option<u32>) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            OnPath,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut repeated = None;
+        let mut path: Vec<(u32, usize)> = vec![(0, 0)];
+        marks[0] = Mark::OnPath;
+        while let Some((number, place)) = path.last_mut() {
+            let Some(&successor) = self.successors_of(*number).get(*place) else {
+                marks[*number as usize] = Mark::Done;
+                order.push(*number);
+                path.pop();
+                continue;
+            };
+            *place += 1;
+            match marks[successor as usize] {
+                Mark::New => {
+                    marks[successor as usize] = Mark::OnPath;
+                    path.push((successor, 0));
+                }
+                Mark::OnPath => repeated = repeated.or(Some(successor)),
+                Mark::Done => {}
+            }
+        }
+        (order, repeated)
+    }
+
+    fn longest_play(&self, order: &[u32]) -> usize {
+        let mut lengths = vec![0_usize; self.nodes.len()];
+        for &number in order {
+            let after = self.successors_of(number).iter().map(|&next| lengths[next as usize] + 1);
+            lengths[number as usize] = after.max().unwrap_or(0);
+        }
+        lengths[0]
+    }
+
+    /// The roles that can force their best goal from the initial state: least fixpoint of "it
+    /// is reached, or some move leads there whatever the others play". Without cycles one
+    /// sweep in postorder is the fixpoint.
+    fn forced(&self, order: &[u32], is_acyclic: bool) -> RoleMask {
+        let mut won: Vec<RoleMask> = vec![0; self.nodes.len()];
+        loop {
+            let mut has_changed = false;
+            for &number in order {
+                let now = match self.nodes[number as usize] {
+                    Node::Open => 0,
+                    Node::Terminal { won } => won,
+                    Node::Inner { first, n, sizes } => self.forced_in_one(first, n, sizes, &won),
+                };
+                has_changed |= now != won[number as usize];
+                won[number as usize] = now;
+            }
+            if is_acyclic || !has_changed {
+                return won[0];
+            }
+        }
+    }
+
+    fn forced_in_one(
+        &self,
+        first: usize,
+        n_joints: usize,
+        sizes: usize,
+        won: &[RoleMask],
+    ) -> RoleMask {
+        let sizes = &self.sizes[sizes..sizes + self.n_roles];
+        let successors = &self.successors[first..first + n_joints];
+        let mut mask = 0;
+        let mut stride = n_joints;
+        for (role_idx, &size) in sizes.iter().enumerate().take(64) {
+            if n_joints == 0 {
+                break;
+            }
+            let size = size as usize;
+            stride /= size;
+            let leads_there =
+                |joint_idx: usize| won[successors[joint_idx] as usize] >> role_idx & 1 != 0;
+            let forces = |chosen: usize| {
+                (0..n_joints)
+                    .filter(|joint_idx| joint_idx / stride % size == chosen)
+                    .all(leads_there)
+            };
+            if (0..size).any(forces) {
+                mask |= 1 << role_idx;
+            }
+        }
+        mask
+    }
+}
+
+fn n_random<G: Game>(game: &G) -> usize {
+    game.roles().iter().filter(|role| role.is_random).count()
+}
+
+/// What random play showed, where looking at every state was too much.
+#[derive(Clone, Debug)]
+pub struct Evidence<S> {
+    /// Playouts that reached the end.
+    pub n_finished: u64,
+    /// Playouts that were given up after the number of steps allowed.
+    pub n_endless: u64,
+    /// Steps of the finished playouts, summed.
+    pub n_steps: u64,
+    /// Steps of the longest finished playout.
+    pub longest: usize,
+    /// For each role, its best goal at an end.
+    pub best_goals: Vec<Option<Goal>>,
+    /// A role without a move in a state before the end.
+    pub stuck: Option<(RoleId, S)>,
+    /// A role that has no goal, or several, in a terminal state.
+    pub unclear_goal: Option<(RoleId, S)>,
+}
+
+/// Plays up to `n_playouts` random games of at most `max_steps` joint moves each.
+/// The deadline is asked after every step.
+pub fn sample<G: Game>(
+    game: &G,
+    n_playouts: u64,
+    max_steps: usize,
+    rng: &mut Rng,
+    deadline: &Deadline,
+) -> Evidence<StateOf<G>> {
+    let mut evidence = Evidence {
+        n_finished: 0,
+        n_endless: 0,
+        n_steps: 0,
+        longest: 0,
+        best_goals: vec![None; game.roles().len()],
+        stuck: None,
+        unclear_goal: None,
+    };
+    let mut cursor = game.cursor();
+    let start = cursor.state().clone();
+    let mut joint: Vec<MoveId> = Vec::new();
+    'playouts: for _ in 0..n_playouts {
+        cursor.set_state(&start);
+        let mut n_steps = 0;
+        while !cursor.is_terminal() {
+            if deadline.reached() {
+                break 'playouts;
+            }
+            if n_steps == max_steps {
+                evidence.n_endless += 1;
+                continue 'playouts;
+            }
+            joint.clear();
+            for role in game.role_ids() {
+                let Some(&chosen) = rng.choose(cursor.legal_moves(role)) else {
+                    evidence.stuck.get_or_insert_with(|| (role, cursor.state().clone()));
+                    continue 'playouts;
+                };
+                joint.push(chosen);
+            }
+            cursor.play(&joint);
+            n_steps += 1;
+        }
+        evidence.n_finished += 1;
+        evidence.n_steps += n_steps as u64;
+        evidence.longest = evidence.longest.max(n_steps);
+        for role in game.role_ids() {
+            if cursor.goals(role).len() != 1 {
+                evidence.unclear_goal.get_or_insert_with(|| (role, cursor.state().clone()));
+            }
+            let best = &mut evidence.best_goals[role.index()];
+            *best = (*best).max(Some(cursor.goal(role)));
+        }
+    }
+    evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+    use crate::test_games::Nim;
+
+    fn limits(max_states: usize) -> ExploreLimits {
+        ExploreLimits { max_states, max_transitions: 1_000_000, deadline: Deadline::never() }
+    }
+
+    #[test]
+    fn nim_is_well_formed_and_decided() {
+        // Equal heaps are lost for who begins, unequal ones are won.
+        for (heaps, winner) in [([3, 3], 1), ([3, 2], 0)] {
+            let found = explore(&Nim::new(&heaps), &limits(10_000));
+            assert_eq!(found.is_well_formed(), Verdict::Yes);
+            assert_eq!(found.is_strongly_winnable, Verdict::Yes);
+            assert_eq!(found.forced_by, [RoleId::new(winner)]);
+            assert_eq!(found.longest_play, Some((heaps[0] + heaps[1]) as usize));
+            assert_eq!(found.stopped, None);
+        }
+    }
+
+    #[test]
+    fn a_small_nim_is_counted() {
+        // (2,1,0); (1,1,1) (0,1,1) (2,0,1); (0,1,0) (1,0,0) (0,0,0); (0,0,1).
+        let found = explore(&Nim::new(&[2, 1]), &limits(10_000));
+        assert_eq!((found.n_states, found.n_terminal), (8, 2));
+        assert_eq!((found.n_arcs, found.n_transitions), (10, 10));
+    }
+
+    #[test]
+    fn a_limit_leaves_what_it_cannot_know_open() {
+        let found = explore(&Nim::new(&[9, 9, 9]), &limits(50));
+        assert_eq!(found.stopped, Some(StopReason::Count));
+        assert_eq!(found.is_terminating, Verdict::Unknown);
+        assert_eq!(found.is_playable, Verdict::Unknown);
+        assert_eq!(found.is_strongly_winnable, Verdict::Unknown);
+        assert_eq!(found.is_well_formed(), Verdict::Unknown);
+    }
+
+    #[test]
+    fn playouts_give_evidence() {
+        let found =
+            sample(&Nim::new(&[9, 9, 9]), 100, 1_000, &mut Seed(1).rng(), &Deadline::never());
+        assert_eq!((found.n_finished, found.n_endless), (100, 0));
+        assert_eq!(found.best_goals, [Some(Goal::MAX); 2]);
+        assert!(found.stuck.is_none() && found.unclear_goal.is_none());
+        let cut = sample(&Nim::new(&[9, 9]), 10, 1, &mut Seed(1).rng(), &Deadline::never());
+        assert_eq!((cut.n_finished, cut.n_endless), (0, 10));
+    }
+}
