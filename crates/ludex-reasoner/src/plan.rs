@@ -1,0 +1,427 @@
+//! Plans: in which order a rule joins the tables of its body, and by which index.
+//!
+//! The order is chosen once, from the sizes of the tables at that time: the cheapest sum of
+//! rows looked at, by the textbook estimate that columns are independent (Selinger et al.,
+//! *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). Tests
+//! (`not`, `distinct`) are made as soon as their variables have values.
+
+use ludex_base::Symbol;
+use ludex_gdl::{Pattern, TermId};
+use rustc_hash::FxHashSet;
+
+use crate::flatten::{FlatArg, FlatAtom, FlatRule};
+use crate::table::{Rows, Table, TableId};
+
+/// A rule ready to run: nested loops, outermost first.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Where the derived rows go.
+    pub(crate) table: TableId,
+    pub(crate) head: Box<[Expression]>,
+    pub(crate) steps: Box<[Step]>,
+    /// Registers that have a value from the start. Variables have the first registers.
+    pub(crate) constants: Box<[(usize, TermId)]>,
+    pub(crate) n_registers: usize,
+    /// Tables without which the rule derives nothing.
+    pub(crate) needs: Box<[(TableId, Rows)]>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Goes on with every row of a table that agrees with the registers.
+    Join(Join),
+    /// Goes on if the row is there, or is not.
+    Contains { table: TableId, rows: Rows, key: Box<[usize]>, is_positive: bool },
+    /// Goes on if the terms differ.
+    Distinct(Expression, Expression),
+}
+
+#[derive(Debug)]
+pub(crate) struct Join {
+    pub(crate) table: TableId,
+    pub(crate) rows: Rows,
+    /// The index on the columns of `key`; none if no column has a value yet.
+    pub(crate) index: Option<usize>,
+    /// Columns and the registers they must equal.
+    pub(crate) key: Box<[(usize, usize)]>,
+    /// Columns and the registers they give a value to.
+    pub(crate) binds: Box<[(usize, usize)]>,
+    /// Columns of variables that an earlier column of the same literal gives a value to.
+    pub(crate) checks: Box<[(usize, usize)]>,
+    pub(crate) repeat: Repeat,
+}
+
+/// When a join stops looking for further rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repeat {
+    /// When there are no more.
+    Every,
+    /// When the rule has fired: further rows could only lead to the same head.
+    UntilFired,
+    /// After one row: nothing after it depends on which.
+    Once,
+}
+
+impl Repeat {
+    /// Whether a row that led to firing or did not is the last to look at.
+    #[inline]
+    pub(crate) fn is_over(self, has_fired: bool) -> bool {
+        match self {
+            Repeat::Every => false,
+            Repeat::UntilFired => has_fired,
+            Repeat::Once => true,
+        }
+    }
+}
+
+/// A term to put together from registers.
+#[derive(Debug)]
+pub(crate) enum Expression {
+    Register(usize),
+    Compound(Symbol, Box<[Expression]>),
+}
+
+/// What a planner knows of the sizes of tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistics {
+    tables: Vec<Option<TableStatistics>>,
+}
+
+#[derive(Clone, Debug)]
+struct TableStatistics {
+    n_rows: f64,
+    /// Different values, by column.
+    n_values: Box<[f64]>,
+}
+
+impl Statistics {
+    pub(crate) fn new(n_tables: usize) -> Self {
+        Self { tables: vec![None; n_tables] }
+    }
+
+    /// Takes note of a table, unless it was seen larger.
+    pub(crate) fn observe(&mut self, id: TableId, table: &Table) {
+        let n_rows = table.n_rows() as f64;
+        let seen = &mut self.tables[id.index()];
+        if n_rows > seen.as_ref().map_or(0.0, |seen| seen.n_rows) {
+            let n_values = (0..table.n_columns()).map(|column| {
+                let values: FxHashSet<TermId> = table.iter().map(|row| row[column]).collect();
+                values.len() as f64
+            });
+            *seen = Some(TableStatistics { n_rows, n_values: n_values.collect() });
+        }
+    }
+
+    /// How many rows agree with the values of these columns, on average.
+    fn n_matches(&self, table: TableId, columns: impl Iterator<Item = usize>) -> f64 {
+        // A table nobody has seen a row of: small, but more than one. Wrong guesses cost time
+        // only.
+        match &self.tables[table.index()] {
+            Some(seen) => columns.fold(seen.n_rows, |n, column| n / seen.n_values[column]),
+            None => columns.fold(10.0, |n, _| n / 4.0),
+        }
+    }
+}
+
+/// Gives the number of the index of a table on some columns.
+pub(crate) type IndexOn<'a> = dyn FnMut(TableId, &[usize]) -> usize + 'a;
+
+/// Plans one rule. `delta` is the positive literal that reads only rows of the last round.
+pub(crate) fn plan(
+    rule: &FlatRule,
+    delta: Option<usize>,
+    statistics: &Statistics,
+    index_on: &mut IndexOn<'_>,
+) -> Plan {
+    let order = Search::run(rule, delta, statistics);
+    Builder::new(rule, delta).build(&order, index_on)
+}
+
+/// Looks for the cheapest order of the positive literals, depth first.
+struct Search<'a> {
+    rule: &'a FlatRule,
+    statistics: &'a Statistics,
+    order: Vec<usize>,
+    best: Vec<usize>,
+    best_cost: f64,
+    n_nodes_left: usize,
+}
+
+/// Orders tried at most: all of them for up to five or so literals, and for longer bodies those
+/// next to the greedy one.
+const MAX_NODES: usize = 2000;
+
+impl<'a> Search<'a> {
+    fn run(rule: &'a FlatRule, delta: Option<usize>, statistics: &'a Statistics) -> Vec<usize> {
+        let mut search = Self {
+            rule,
+            statistics,
+            order: Vec::new(),
+            best: Vec::new(),
+            best_cost: f64::INFINITY,
+            n_nodes_left: MAX_NODES,
+        };
+        // The rows of the last round are few; the order begins with them.
+        search.order.extend(delta);
+        search.extend(0.0, 1.0);
+        search.best
+    }
+
+    /// Tries every order that begins with `self.order`, which costs `cost` and lets `n_reached`
+    /// combinations of rows through.
+    fn extend(&mut self, cost: f64, n_reached: f64) {
+        if cost >= self.best_cost || (self.n_nodes_left == 0 && !self.best.is_empty()) {
+            return;
+        }
+        self.n_nodes_left = self.n_nodes_left.saturating_sub(1);
+        if self.order.len() == self.rule.positive.len() {
+            self.best = self.order.clone();
+            self.best_cost = cost;
+            return;
+        }
+        let is_bound = self.bound_variables();
+        let mut candidates: Vec<(usize, f64)> = (0..self.rule.positive.len())
+            .filter(|idx| !self.order.contains(idx))
+            .map(|idx| (idx, self.n_matches(idx, &is_bound)))
+            .collect();
+        candidates.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        for (idx, n_matches) in candidates {
+            self.order.push(idx);
+            let kept = self.share_kept(&is_bound);
+            self.extend(cost + n_reached * (1.0 + n_matches), n_reached * n_matches * kept);
+            self.order.pop();
+        }
+    }
+
+    fn bound_variables(&self) -> Vec<bool> {
+        let mut is_bound = vec![false; self.rule.n_variables];
+        for &idx in &self.order {
+            variables(&self.rule.positive[idx]).for_each(|variable| is_bound[variable] = true);
+        }
+        is_bound
+    }
+
+    fn n_matches(&self, idx: usize, is_bound: &[bool]) -> f64 {
+        let atom = &self.rule.positive[idx];
+        let has_value = |arg: &FlatArg| match arg {
+            FlatArg::Variable(variable) => is_bound[*variable as usize],
+            FlatArg::Ground(_) => true,
+        };
+        let columns = (0..atom.args.len()).filter(|&column| has_value(&atom.args[column]));
+        let n_matches = self.statistics.n_matches(atom.table, columns);
+        if atom.args.iter().all(has_value) { n_matches.min(1.0) } else { n_matches }
+    }
+
+    /// A guess at the share of combinations that pass the tests that can be made only now.
+    fn share_kept(&self, was_bound: &[bool]) -> f64 {
+        let is_bound = self.bound_variables();
+        let is_due = |variables: &[usize]| {
+            variables.iter().all(|&v| is_bound[v]) && !variables.iter().all(|&v| was_bound[v])
+        };
+        let negative = self.rule.negative.iter();
+        let n_negative = negative.filter(|atom| is_due(&variables(atom).collect::<Vec<_>>()));
+        let distinct = self.rule.distinct.iter();
+        let n_distinct = distinct.filter(|pair| is_due(&variables_of_pair(pair)));
+        0.7_f64.powi(n_negative.count() as i32) * 0.9_f64.powi(n_distinct.count() as i32)
+    }
+}
+
+fn variables(atom: &FlatAtom) -> impl Iterator<Item = usize> + '_ {
+    atom.args.iter().filter_map(|arg| match arg {
+        FlatArg::Variable(variable) => Some(*variable as usize),
+        FlatArg::Ground(_) => None,
+    })
+}
+
+fn variables_of_pair((left, right): &(Pattern, Pattern)) -> Vec<usize> {
+    let mut variables = Vec::new();
+    left.for_each_variable(&mut |variable| variables.push(variable as usize));
+    right.for_each_variable(&mut |variable| variables.push(variable as usize));
+    variables
+}
+
+/// Turns an order into steps.
+struct Builder<'a> {
+    rule: &'a FlatRule,
+    delta: Option<usize>,
+    is_bound: Vec<bool>,
+    constants: Vec<(usize, TermId)>,
+    negative: Vec<&'a FlatAtom>,
+    distinct: Vec<&'a (Pattern, Pattern)>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(rule: &'a FlatRule, delta: Option<usize>) -> Self {
+        Self {
+            rule,
+            delta,
+            is_bound: vec![false; rule.n_variables],
+            constants: Vec::new(),
+            negative: rule.negative.iter().collect(),
+            distinct: rule.distinct.iter().collect(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn build(mut self, order: &[usize], index_on: &mut IndexOn<'_>) -> Plan {
+        self.add_tests();
+        for &idx in order {
+            self.add_positive(idx, index_on);
+            self.add_tests();
+        }
+        assert!(
+            self.negative.is_empty() && self.distinct.is_empty(),
+            "every variable of a rule stands in a positive literal"
+        );
+        let head: Box<[Expression]> =
+            self.rule.head.iter().map(|arg| self.expression(arg)).collect();
+        self.set_repeats(&head);
+        let needs = (0..self.rule.positive.len())
+            .map(|idx| (self.rule.positive[idx].table, self.rows(idx)))
+            .collect();
+        Plan {
+            table: self.rule.table,
+            head,
+            steps: self.steps.into(),
+            n_registers: self.rule.n_variables + self.constants.len(),
+            constants: self.constants.into(),
+            needs,
+        }
+    }
+
+    /// Which rows a literal reads, so that the plans of a rule, one for each delta, together
+    /// meet every new combination of rows once.
+    fn rows(&self, idx: usize) -> Rows {
+        let Some(delta) = self.delta else { return Rows::All };
+        match idx.cmp(&delta) {
+            std::cmp::Ordering::Equal => Rows::Delta,
+            std::cmp::Ordering::Greater if self.rule.positive[idx].is_recursive => Rows::Old,
+            _ => Rows::All,
+        }
+    }
+
+    fn add_positive(&mut self, idx: usize, index_on: &mut IndexOn<'_>) {
+        let atom = &self.rule.positive[idx];
+        let rows = self.rows(idx);
+        let (mut key, mut binds, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+        let was_bound = self.is_bound.clone();
+        for (column, arg) in atom.args.iter().enumerate() {
+            let register = self.register(*arg);
+            match arg {
+                FlatArg::Variable(variable) if !was_bound[*variable as usize] => {
+                    let is_bound = &mut self.is_bound[*variable as usize];
+                    let entries = if *is_bound { &mut checks } else { &mut binds };
+                    entries.push((column, register));
+                    *is_bound = true;
+                }
+                _ => key.push((column, register)),
+            }
+        }
+        if key.len() == atom.args.len() {
+            let key = key.iter().map(|&(_, register)| register).collect();
+            self.steps.push(Step::Contains { table: atom.table, rows, key, is_positive: true });
+            return;
+        }
+        let columns: Vec<usize> = key.iter().map(|&(column, _)| column).collect();
+        self.steps.push(Step::Join(Join {
+            table: atom.table,
+            rows,
+            index: (!columns.is_empty()).then(|| index_on(atom.table, &columns)),
+            key: key.into(),
+            binds: binds.into(),
+            checks: checks.into(),
+            repeat: Repeat::Every,
+        }));
+    }
+
+    /// Adds the tests whose variables all have values by now.
+    fn add_tests(&mut self) {
+        let is_bound = std::mem::take(&mut self.is_bound);
+        let is_due = |variables: &[usize]| variables.iter().all(|&variable| is_bound[variable]);
+        for pair in self
+            .distinct
+            .extract_if(.., |pair| is_due(&variables_of_pair(pair)))
+            .collect::<Vec<_>>()
+        {
+            let (left, right) = (self.expression(&pair.0), self.expression(&pair.1));
+            self.steps.push(Step::Distinct(left, right));
+        }
+        let is_due = |atom: &mut &FlatAtom| variables(atom).all(|variable| is_bound[variable]);
+        for atom in self.negative.extract_if(.., is_due).collect::<Vec<_>>() {
+            let key = atom.args.iter().map(|&arg| self.register(arg)).collect();
+            let table = atom.table;
+            self.steps.push(Step::Contains { table, rows: Rows::All, key, is_positive: false });
+        }
+        self.is_bound = is_bound;
+    }
+
+    /// Says where joins may stop early, looking from the end.
+    fn set_repeats(&mut self, head: &[Expression]) {
+        let mut in_head = vec![false; self.rule.n_variables + self.constants.len()];
+        head.iter().for_each(|arg| arg.mark_registers(&mut in_head));
+        let mut is_used = in_head.clone();
+        let mut head_is_settled = true;
+        for step in self.steps.iter_mut().rev() {
+            if let Step::Join(join) = step {
+                head_is_settled &= !join.binds.iter().any(|&(_, register)| in_head[register]);
+                let is_read = join.binds.iter().any(|&(_, register)| is_used[register]);
+                join.repeat = match (is_read, head_is_settled) {
+                    (false, _) => Repeat::Once,
+                    (true, true) => Repeat::UntilFired,
+                    (true, false) => Repeat::Every,
+                };
+            }
+            step.mark_read(&mut is_used);
+        }
+    }
+
+    fn expression(&mut self, pattern: &Pattern) -> Expression {
+        match pattern {
+            Pattern::Variable(variable) => Expression::Register(*variable as usize),
+            Pattern::Ground(term) => Expression::Register(self.constant(*term)),
+            Pattern::Compound(name, args) => {
+                Expression::Compound(*name, args.iter().map(|arg| self.expression(arg)).collect())
+            }
+        }
+    }
+
+    fn register(&mut self, arg: FlatArg) -> usize {
+        match arg {
+            FlatArg::Variable(variable) => variable as usize,
+            FlatArg::Ground(term) => self.constant(term),
+        }
+    }
+
+    fn constant(&mut self, term: TermId) -> usize {
+        let known = self.constants.iter().find(|(_, other)| *other == term);
+        known.map(|&(register, _)| register).unwrap_or_else(|| {
+            let register = self.rule.n_variables + self.constants.len();
+            self.constants.push((register, term));
+            register
+        })
+    }
+}
+
+impl Step {
+    /// Marks the registers whose values the step depends on.
+    fn mark_read(&self, is_used: &mut [bool]) {
+        match self {
+            Step::Join(join) => join.key.iter().for_each(|&(_, register)| is_used[register] = true),
+            Step::Contains { key, .. } => key.iter().for_each(|&register| is_used[register] = true),
+            Step::Distinct(left, right) => {
+                left.mark_registers(is_used);
+                right.mark_registers(is_used);
+            }
+        }
+    }
+}
+
+impl Expression {
+    fn mark_registers(&self, marks: &mut [bool]) {
+        match self {
+            Expression::Register(register) => marks[*register] = true,
+            Expression::Compound(_, args) => args.iter().for_each(|arg| arg.mark_registers(marks)),
+        }
+    }
+}

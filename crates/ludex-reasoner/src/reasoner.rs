@@ -1,0 +1,275 @@
+//! The main type of this crate, and how it comes to be.
+
+use std::sync::Arc;
+
+use ludex_base::{Deadline, MoveId, PerceptId, RoleId};
+use ludex_game::{Cursor, Describe, Game, OneByOne, Playouts, Role};
+use ludex_gdl::{Keyword, Program, RelationId, Stage, TermId};
+
+use crate::cursor::{ReasonerCursor, ReasonerState};
+use crate::engine::Engine;
+use crate::error::{ReasonerError, ReasonerLimits};
+use crate::flatten::{flatten, table_of};
+use crate::plan::Statistics;
+use crate::rules::Rules;
+use crate::vocabulary::Vocabulary;
+
+/// A game that works on rules with variables: slow, but easy to believe, and for every
+/// rulesheet, however large it would be without variables.
+///
+/// ```
+/// use ludex_base::Source;
+/// use ludex_game::{Cursor, Game};
+/// use ludex_reasoner::{Reasoner, ReasonerLimits};
+///
+/// let rules = "(role r) (init (at 1)) (succ 1 2) (succ 2 3)
+///     (<= (legal r (go ?y)) (true (at ?x)) (succ ?x ?y))
+///     (<= (next (at ?y)) (does r (go ?y)))
+///     (<= terminal (true (at 3)))
+///     (<= (goal r 100) (true (at 3)))";
+/// let (sheet, _) = ludex_gdl::parse_kif(&Source::new("walk", rules));
+/// let (program, _) = ludex_gdl::lower(&sheet);
+/// let reasoner = Reasoner::new(&program, &ReasonerLimits::default())?;
+/// let role = reasoner.role_ids().next().unwrap();
+/// let mut cursor = reasoner.cursor();
+/// while !cursor.is_terminal() {
+///     let only = cursor.legal_moves(role)[0];
+///     cursor.play(&[only]);
+/// }
+/// assert_eq!(cursor.goal(role).value(), 100);
+/// # Ok::<(), ludex_reasoner::ReasonerError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reasoner {
+    core: Arc<Core>,
+}
+
+/// What all cursors of a game share.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) roles: Vec<Role>,
+    /// The names of the roles as terms, in the same order.
+    pub(crate) role_terms: Vec<TermId>,
+    pub(crate) rules: Rules,
+    pub(crate) cones: Cones,
+    has_percepts: bool,
+    initial: ReasonerState,
+    /// What cursors begin as.
+    engine: Engine,
+}
+
+/// The components to derive for each question, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Cones {
+    pub(crate) terminal: Vec<usize>,
+    pub(crate) legal: Vec<usize>,
+    pub(crate) goal: Vec<usize>,
+    pub(crate) next: Vec<usize>,
+    pub(crate) sees: Vec<usize>,
+}
+
+impl Reasoner {
+    /// Derives what is the same in every state and all of the initial state, and plans the
+    /// rest.
+    ///
+    /// # Errors
+    /// When there is no role, a bound is reached, or a static relation or the initial state
+    /// depends on itself through a negation.
+    pub fn new(program: &Program, limits: &ReasonerLimits) -> Result<Self, ReasonerError> {
+        let mut rules = Rules::new(flatten(program));
+        let mut engine = Engine::new(&rules, Vocabulary::new(program, limits), limits);
+        let mut statistics = Statistics::new(rules.schema().tables.len());
+        derive_static(&mut rules, &mut engine, &mut statistics)?;
+        // `role` and `init` are static in good sheets; in others they hold what follows from
+        // the empty state.
+        engine.load_state(&rules, &[]);
+        engine.derive(&rules, &rules.cone(Keyword::Role))?;
+        engine.derive(&rules, &rules.cone(Keyword::Init))?;
+        let role_terms = role_terms(program, &engine);
+        if role_terms.is_empty() {
+            return Err(ReasonerError::NoRole);
+        }
+        let core = Core {
+            roles: role_terms.iter().map(|&term| role(&engine, term)).collect(),
+            role_terms,
+            cones: Cones::new(&rules),
+            has_percepts: program.has_percepts(),
+            initial: ReasonerState::of_rows(&engine, table_of(Keyword::Init)),
+            rules,
+            engine,
+        };
+        Ok(Self { core: Arc::new(core.tuned(statistics)?) })
+    }
+
+    /// The term of a move or percept and whose it is.
+    fn split(&self, id: usize) -> (RoleId, TermId) {
+        let n_roles = self.core.roles.len();
+        (RoleId::new(id % n_roles), TermId::new(id / n_roles))
+    }
+
+    fn text(&self, term: TermId) -> String {
+        self.core.engine.vocabulary.shared().display(term).to_string()
+    }
+}
+
+/// Plans every component; derives the static ones on the way, so that the sizes of their tables
+/// are known to all plans.
+fn derive_static(
+    rules: &mut Rules,
+    engine: &mut Engine,
+    statistics: &mut Statistics,
+) -> Result<(), ReasonerError> {
+    for component in 0..rules.components.len() {
+        rules.plan(component, statistics, &mut |table, columns| engine.index_on(table, columns));
+        if rules.stage(component) == Stage::Static {
+            engine.derive(rules, &[component])?;
+            engine.observe(statistics, &rules.components[component].tables);
+        }
+    }
+    Ok(())
+}
+
+/// Facts in the order of the sheet, then the other roles in byte order.
+fn role_terms(program: &Program, engine: &Engine) -> Vec<TermId> {
+    let relation: RelationId = Keyword::Role.into();
+    let is_fact = |rule: &&ludex_gdl::Rule| rule.head.relation == relation && rule.body.is_empty();
+    let mut roles: Vec<TermId> = Vec::new();
+    for fact in program.rules.iter().filter(is_fact) {
+        if let [ludex_gdl::Pattern::Ground(term)] = *fact.head.args
+            && !roles.contains(&term)
+        {
+            roles.push(term);
+        }
+    }
+    let table = engine.table(table_of(relation));
+    let derived = table.iter().map(|row| row[0]).filter(|term| !roles.contains(term));
+    let mut derived: Vec<TermId> = derived.collect();
+    let terms = engine.vocabulary.shared();
+    derived.sort_by_cached_key(|&term| terms.display(term).to_string());
+    roles.extend(derived);
+    roles
+}
+
+fn role(engine: &Engine, term: TermId) -> Role {
+    let name = engine.vocabulary.shared().display(term).to_string();
+    Role { is_random: name.eq_ignore_ascii_case("random"), name }
+}
+
+/// How many states a reasoner looks at to know the sizes of tables, and how many atoms it
+/// derives for that: more than a few states of most games, one state of the largest.
+const MAX_SAMPLED_STATES: usize = 16;
+const MAX_SAMPLED_ATOMS: usize = 500_000;
+
+impl Core {
+    /// Plans the rules anew, for the sizes that tables have in the first states of a game.
+    fn tuned(mut self, mut statistics: Statistics) -> Result<Self, ReasonerError> {
+        let untuned = Arc::new(self);
+        sample(&untuned, &mut statistics)?;
+        self = Arc::into_inner(untuned).expect("the cursor that sampled is gone");
+        let Self { rules, engine, .. } = &mut self;
+        for component in 0..rules.components.len() {
+            if rules.stage(component) > Stage::Static {
+                let mut index_on = |table, columns: &[usize]| engine.index_on(table, columns);
+                rules.plan(component, &statistics, &mut index_on);
+            }
+        }
+        engine.freeze(rules);
+        engine.deadline = Deadline::never();
+        Ok(self)
+    }
+}
+
+/// Plays a few steps and observes the tables on the way.
+fn sample(core: &Arc<Core>, statistics: &mut Statistics) -> Result<(), ReasonerError> {
+    let mut cursor = ReasonerCursor::new(core);
+    let mut n_atoms = 0;
+    for step in 0..MAX_SAMPLED_STATES {
+        let is_terminal = cursor.is_terminal();
+        let mut joint = Vec::new();
+        for role in (0..core.roles.len()).map(RoleId::new) {
+            cursor.goals(role);
+            let moves = cursor.legal_moves(role);
+            // Any moves will do; these are spread over the list.
+            joint.extend(moves.get((step * 7919 + 104_729) % moves.len().max(1)));
+        }
+        cursor.engine.observe_all(statistics);
+        if step == 0
+            && let Some(fault) = cursor.fault()
+        {
+            return Err(fault.clone());
+        }
+        n_atoms += cursor.engine.n_atoms();
+        let is_over = is_terminal || joint.len() < core.roles.len() || n_atoms > MAX_SAMPLED_ATOMS;
+        if is_over || cursor.fault().is_some() {
+            break;
+        }
+        cursor.play(&joint);
+        n_atoms += cursor.engine.n_atoms();
+        cursor.engine.observe_all(statistics);
+    }
+    Ok(())
+}
+
+impl Cones {
+    fn new(rules: &Rules) -> Self {
+        Self {
+            terminal: rules.cone(Keyword::Terminal),
+            legal: rules.cone(Keyword::Legal),
+            goal: rules.cone(Keyword::Goal),
+            next: rules.cone(Keyword::Next),
+            sees: rules.cone(Keyword::Sees),
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn engine(&self) -> Engine {
+        self.engine.clone()
+    }
+
+    pub(crate) fn initial(&self) -> ReasonerState {
+        self.initial.clone()
+    }
+}
+
+impl Game for Reasoner {
+    type Cursor = ReasonerCursor;
+
+    fn roles(&self) -> &[Role] {
+        &self.core.roles
+    }
+
+    fn cursor(&self) -> ReasonerCursor {
+        ReasonerCursor::new(&self.core)
+    }
+
+    fn has_percepts(&self) -> bool {
+        self.core.has_percepts
+    }
+}
+
+impl Describe for Reasoner {
+    fn move_text(&self, id: MoveId) -> String {
+        self.text(self.split(id.index()).1)
+    }
+
+    fn state_texts(&self, state: &ReasonerState) -> Vec<String> {
+        let terms = self.core.engine.vocabulary.shared();
+        let mut texts: Vec<String> =
+            state.fluents().iter().map(|&term| terms.display(term).to_string()).collect();
+        texts.sort_unstable();
+        texts
+    }
+
+    fn percept_text(&self, id: PerceptId) -> String {
+        self.text(self.split(id.index()).1)
+    }
+}
+
+impl Playouts for Reasoner {
+    type Runner = OneByOne<ReasonerCursor>;
+
+    fn runner(&self) -> OneByOne<ReasonerCursor> {
+        OneByOne::new(self)
+    }
+}
