@@ -14,17 +14,19 @@
 //! Demand may be larger than what evaluation in the order of writing would ask for; that costs
 //! time and changes no answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ludex_base::{Diagnostic, Severity};
 
+use crate::codes;
 use crate::keyword::Keyword;
 use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
 
-/// Makes every rule safe, or drops it with a fatal diagnostic.
+/// Makes every rule safe, or drops it. What is wrong with the variables is said by
+/// [`crate::safety`]; said here is only when no order of the conditions works.
 pub(crate) fn make_safe(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
-    for_all_roles(program, diagnostics);
-    project_negatives(program, diagnostics);
+    for_all_roles(program);
+    project_negatives(program);
     let demanded = find_demanded(program, diagnostics);
     if !demanded.is_empty() {
         add_demand(program, &demanded);
@@ -36,63 +38,42 @@ type Demanded = BTreeMap<RelationId, BTreeSet<usize>>;
 
 type Variables = BTreeSet<u32>;
 
-fn unsafe_rule(
-    program: &Program,
-    rule: &Rule,
-    variable: u32,
-    severity: Severity,
-    what: &str,
-) -> Diagnostic {
-    let name = program.terms.symbols().name(rule.variables[variable as usize]);
-    let message = format!("`?{name}` {what} but in no positive literal of the body");
-    Diagnostic::new(severity, "unsafe-rule", rule.span, message)
-        .with_help(format!("add a condition that says what `?{name}` ranges over"))
-}
-
-/// Reports, unless the same is said of the same rule already: one clause may have become many
-/// rules.
-fn report(diagnostics: &mut Vec<Diagnostic>, diagnostic: Diagnostic) {
-    if !diagnostics.contains(&diagnostic) {
-        diagnostics.push(diagnostic);
-    }
-}
+/// Looking for inputs is given up after so many looks at literals; sheets of the corpus take
+/// some hundreds.
+const MAX_LOOKS: usize = 20_000_000;
 
 /// Binds the role of `legal`, `goal` and `sees` to every role where nothing else binds it.
-fn for_all_roles(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
+fn for_all_roles(program: &mut Program) {
     let with_role = [Keyword::Legal, Keyword::Goal, Keyword::Sees].map(RelationId::from);
-    for rule_idx in 0..program.rules.len() {
-        let rule = &program.rules[rule_idx];
+    for rule in &mut program.rules {
         let Some(&Pattern::Variable(variable)) = rule.head.args.first() else { continue };
-        if !with_role.contains(&rule.head.relation) || positives(rule).contains(&variable) {
-            continue;
+        if with_role.contains(&rule.head.relation) && !positives(rule).contains(&variable) {
+            let args = [Pattern::Variable(variable)].into();
+            let role = Atom { relation: Keyword::Role.into(), args };
+            rule.body.insert(0, Literal::Positive(role));
         }
-        let what = "is the role in the head";
-        report(diagnostics, unsafe_rule(program, rule, variable, Severity::Tolerated, what));
-        let role =
-            Atom { relation: Keyword::Role.into(), args: [Pattern::Variable(variable)].into() };
-        program.rules[rule_idx].body.insert(0, Literal::Positive(role));
     }
 }
 
-/// Replaces negative literals with variables of their own.
-fn project_negatives(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
+/// Replaces negative literals with variables that only negative literals have: no instance may
+/// hold.
+fn project_negatives(program: &mut Program) {
     for rule_idx in 0..program.rules.len() {
+        let rule = &program.rules[rule_idx];
+        if !rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_))) {
+            continue;
+        }
+        let mut elsewhere = positives(rule);
+        rule.head.for_each_variable(&mut |variable| {
+            elsewhere.insert(variable);
+        });
         for literal_idx in 0..program.rules[rule_idx].body.len() {
             let rule = &program.rules[rule_idx];
             let Literal::Negative(atom) = &rule.body[literal_idx] else { continue };
-            let mut elsewhere = variables_of(|visit| rule.head.for_each_variable(visit));
-            for (other_idx, other) in rule.body.iter().enumerate() {
-                if other_idx != literal_idx {
-                    other.for_each_variable(&mut |variable| {
-                        elsewhere.insert(variable);
-                    });
-                }
-            }
             let inside = variables_of(|visit| atom.for_each_variable(visit));
-            let Some(&own) = inside.difference(&elsewhere).next() else { continue };
-            let what = "is in a negative literal";
-            report(diagnostics, unsafe_rule(program, rule, own, Severity::Tolerated, what));
-
+            if inside.is_subset(&elsewhere) {
+                continue;
+            }
             let shared: Vec<u32> = inside.intersection(&elsewhere).copied().collect();
             let args: Box<[Pattern]> = shared.iter().map(|&v| Pattern::Variable(v)).collect();
             let projection = Rule {
@@ -109,54 +90,147 @@ fn project_negatives(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
             program.rules[rule_idx].body[literal_idx] = Literal::Negative(some);
         }
     }
+    // The variables that were projected away are no longer the rules' own.
+    for rule in &mut program.rules {
+        if rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_))) {
+            let whole = std::mem::replace(
+                rule,
+                Rule {
+                    head: Atom { relation: rule.head.relation, args: Box::default() },
+                    body: Vec::new(),
+                    variables: Vec::new(),
+                    span: rule.span,
+                },
+            );
+            *rule = renumbered(whole);
+        }
+    }
 }
 
 /// Finds the relations that need demand; drops rules that nothing can make safe.
+///
+/// An argument becomes an input when a rule can't do without: its head has a variable there
+/// that the body has nowhere, or a condition of the body that can't be called otherwise. Only
+/// what is needed is asked for, since an argument that is an input must be bound by every
+/// caller.
 fn find_demanded(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) -> Demanded {
-    let mut demanded = Demanded::new();
-    let mut is_hopeless = vec![false; program.rules.len()];
-    loop {
-        let mut has_changed = false;
-        for (rule_idx, rule) in program.rules.iter().enumerate() {
-            let (_, bound) = call_order(rule, &demanded);
-            let unbound: Vec<u32> =
-                (0..rule.n_variables() as u32).filter(|v| !bound.contains(v)).collect();
-            if unbound.is_empty() || is_hopeless[rule_idx] {
-                continue;
-            }
-            let is_keyword = rule.head.relation.index() < Keyword::ALL.len();
-            for variable in unbound {
-                let place = place_in_head(rule, variable);
-                let is_informative = [Keyword::Base, Keyword::Input]
-                    .iter()
-                    .any(|&keyword| rule.head.relation == keyword.into());
-                let (severity, what) = match (place.is_none(), is_keyword) {
-                    (false, false) => (Severity::Tolerated, "is in the head"),
-                    (false, true) if is_informative => (Severity::Tolerated, "is in the head"),
-                    (false, true) => (Severity::Fatal, "is in the head"),
-                    (true, _) => (Severity::Fatal, "is in a negative literal or `distinct`"),
-                };
-                report(diagnostics, unsafe_rule(program, rule, variable, severity, what));
-                match place {
-                    Some(place) if !is_keyword => {
-                        has_changed = true;
-                        demanded.entry(rule.head.relation).or_default().insert(place);
+    let mut touching: BTreeMap<RelationId, Vec<usize>> = BTreeMap::new();
+    for (rule_idx, rule) in program.rules.iter().enumerate() {
+        let positive = rule.dependencies().filter(|&(_, is_positive)| is_positive);
+        for relation in positive.map(|(id, _)| id).chain([rule.head.relation]) {
+            touching.entry(relation).or_default().push(rule_idx);
+        }
+    }
+    let mut search = InputSearch { demanded: Demanded::new(), n_looks: 0 };
+    let mut is_dropped = vec![false; program.rules.len()];
+    let mut open: VecDeque<usize> = (0..program.rules.len())
+        .filter(|&idx| positives(&program.rules[idx]).len() < program.rules[idx].n_variables())
+        .collect();
+    while let Some(rule_idx) = open.pop_front() {
+        let rule = &program.rules[rule_idx];
+        if is_dropped[rule_idx] {
+            continue;
+        }
+        let head = rule.head.relation;
+        let is_keyword = head.index() < Keyword::ALL.len();
+        match search.missing_inputs(rule) {
+            Missing::Nothing => {}
+            Missing::Places(places) if !is_keyword => {
+                let inputs = search.demanded.entry(head).or_default();
+                inputs.extend(places);
+                for &idx in &touching[&head] {
+                    let rule = &program.rules[idx];
+                    if rule.head.relation == head {
+                        inputs.extend(growing_place(rule, inputs));
                     }
-                    _ => is_hopeless[rule_idx] = true,
+                }
+                open.extend(&touching[&head]);
+            }
+            missing => {
+                is_dropped[rule_idx] = true;
+                diagnostics.extend(missing.diagnostic(program, rule, search.n_looks));
+            }
+        }
+    }
+    let mut is_dropped = is_dropped.into_iter();
+    program.rules.retain(|_| !is_dropped.next().expect("one answer a rule"));
+    search.demanded
+}
+
+/// What keeps a rule from being evaluated.
+enum Missing {
+    Nothing,
+    /// These arguments of its head must be inputs.
+    Places(BTreeSet<usize>),
+    /// A variable that no positive literal has.
+    Variable,
+    /// This condition can't be called, as a position in the body.
+    Call(usize),
+}
+
+impl Missing {
+    /// What is to say about a rule that is dropped: nothing about variables, they have been
+    /// reported.
+    fn diagnostic(&self, program: &Program, rule: &Rule, n_looks: usize) -> Option<Diagnostic> {
+        let Missing::Call(literal_idx) = self else { return None };
+        let Literal::Positive(atom) = &rule.body[*literal_idx] else { return None };
+        let name = program.terms.symbols().name(program.relation(atom.relation).name);
+        let message = if n_looks > MAX_LOOKS {
+            "these rules call each other in too many ways".to_owned()
+        } else {
+            format!("no order of these conditions binds the arguments that `{name}` must be given")
+        };
+        let help = format!("make the rules of `{name}` safe, or bind its arguments before");
+        Some(
+            Diagnostic::new(Severity::Tolerated, codes::UNBOUND_CALL, rule.span, message)
+                .with_help(help),
+        )
+    }
+}
+
+struct InputSearch {
+    demanded: Demanded,
+    n_looks: usize,
+}
+
+impl InputSearch {
+    fn missing_inputs(&mut self, rule: &Rule) -> Missing {
+        let (order, bound) = call_order(rule, &self.demanded);
+        self.n_looks += rule.body.len() * (1 + rule.body.len() - order.len().min(rule.body.len()));
+        if bound.len() == rule.n_variables() {
+            return Missing::Nothing;
+        }
+        let mut places = BTreeSet::new();
+        let positives = positives(rule);
+        for variable in (0..rule.n_variables() as u32).filter(|v| !positives.contains(v)) {
+            if !bound.contains(&variable) {
+                match place_in_head(rule, variable) {
+                    Some(place) => places.insert(place),
+                    None => return Missing::Variable,
+                };
+            }
+        }
+        if !places.is_empty() {
+            return Missing::Places(places);
+        }
+        let blocked = || {
+            rule.body.iter().enumerate().filter_map(|(idx, literal)| match literal {
+                Literal::Positive(atom) if !order.contains(&idx) => Some((idx, atom)),
+                _ => None,
+            })
+        };
+        if self.n_looks <= MAX_LOOKS {
+            for (_, atom) in blocked() {
+                let needed = needed_by(atom, &self.demanded);
+                let places: Option<BTreeSet<usize>> =
+                    needed.difference(&bound).map(|&v| place_in_head(rule, v)).collect();
+                if let Some(places) = places {
+                    return Missing::Places(places);
                 }
             }
         }
-        for rule in &program.rules {
-            let Some(inputs) = demanded.get_mut(&rule.head.relation) else { continue };
-            has_changed |= growing_place(rule, inputs).is_some_and(|place| inputs.insert(place));
-        }
-        if !has_changed {
-            break;
-        }
+        Missing::Call(blocked().next().map_or(0, |(idx, _)| idx))
     }
-    let mut is_hopeless = is_hopeless.into_iter();
-    program.rules.retain(|_| !is_hopeless.next().expect("one answer a rule"));
-    demanded
 }
 
 /// An order of the positive literals in which every call binds what it must, as positions in the
@@ -171,22 +245,21 @@ fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
         });
     }
     let mut order = Vec::new();
-    let mut waiting: Vec<(usize, &Atom)> = rule
-        .body
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, literal)| match literal {
-            Literal::Positive(atom) => Some((idx, atom)),
-            _ => None,
-        })
-        .collect();
+    let mut waiting: Vec<(usize, &Atom, Variables)> = Vec::new();
     // Relations without demand first: they bind, and cost no demand.
-    while let Some(next) = waiting
-        .iter()
-        .position(|(_, atom)| !demanded.contains_key(&atom.relation))
-        .or_else(|| waiting.iter().position(|(_, atom)| is_callable(atom, demanded, &bound)))
-    {
-        let (idx, atom) = waiting.remove(next);
+    for (idx, literal) in rule.body.iter().enumerate() {
+        let Literal::Positive(atom) = literal else { continue };
+        if demanded.contains_key(&atom.relation) {
+            waiting.push((idx, atom, needed_by(atom, demanded)));
+        } else {
+            order.push(idx);
+            atom.for_each_variable(&mut |variable| {
+                bound.insert(variable);
+            });
+        }
+    }
+    while let Some(next) = waiting.iter().position(|(_, _, needed)| needed.is_subset(&bound)) {
+        let (idx, atom, _) = waiting.remove(next);
         order.push(idx);
         atom.for_each_variable(&mut |variable| {
             bound.insert(variable);
@@ -195,9 +268,13 @@ fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
     (order, bound)
 }
 
-fn is_callable(atom: &Atom, demanded: &Demanded, bound: &Variables) -> bool {
-    demanded[&atom.relation].iter().all(|&place| {
-        variables_of(|visit| atom.args[place].for_each_variable(visit)).is_subset(bound)
+/// The variables that a call must bind.
+fn needed_by(atom: &Atom, demanded: &Demanded) -> Variables {
+    let inputs = demanded.get(&atom.relation).into_iter().flatten();
+    variables_of(|visit| {
+        for &place in inputs {
+            atom.args[place].for_each_variable(visit);
+        }
     })
 }
 

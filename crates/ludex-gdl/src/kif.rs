@@ -6,22 +6,24 @@
 
 use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
 
+use crate::codes;
 use crate::keyword::Keyword;
-use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
-
-/// The largest rulesheet that is read. The largest of the public corpus has 46 KiB.
-pub const MAX_BYTES: usize = 32 << 20;
-
-/// The deepest nesting of parentheses that is read.
-pub const MAX_DEPTH: usize = 256;
+use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
+use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
 /// Reads a rulesheet in prefix form. Clauses with mistakes are left out of the tree.
 pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let lists = read_lists(source.text(), &mut diagnostics);
     let mut reader = Reader { symbols: Symbols::default(), diagnostics };
-    let clauses = lists.iter().filter_map(|list| reader.clause(list).ok()).collect();
-    (Rulesheet { symbols: reader.symbols, clauses }, reader.diagnostics)
+    let mut clauses = Vec::new();
+    for list in &lists {
+        clauses.extend(reader.clause(list).ok().and_then(|clause| reader.bounded(clause)));
+        if reader.diagnostics.len() >= MAX_MISTAKES {
+            break;
+        }
+    }
+    (Rulesheet { form: Form::Kif, symbols: reader.symbols, clauses }, reader.diagnostics)
 }
 
 /// A word or a list of such, with its place.
@@ -44,8 +46,7 @@ struct Open<'a> {
 /// Splits a text into its outermost lists and words.
 fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<'a>> {
     if text.len() > MAX_BYTES {
-        let message = format!("the rulesheet has {} bytes, more than {MAX_BYTES}", text.len());
-        diagnostics.push(Diagnostic::new(Severity::Fatal, "too-large", Span::new(0, 0), message));
+        diagnostics.push(too_large(text.len()));
         return Vec::new();
     }
     let mut outermost = Vec::new();
@@ -54,9 +55,7 @@ fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<
         let end = start + token.len();
         match token {
             "(" if open.len() == MAX_DEPTH => {
-                let message = format!("parentheses are nested more than {MAX_DEPTH} deep");
-                let span = Span::new(start, end);
-                diagnostics.push(Diagnostic::new(Severity::Fatal, "too-deep", span, message));
+                diagnostics.push(too_deep(Span::new(start, end)));
                 return outermost;
             }
             "(" => open.push(Open { start, items: Vec::new() }),
@@ -65,6 +64,7 @@ fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<
                     let list = Sexp { kind: SexpKind::List(items), span: Span::new(start, end) };
                     open.last_mut().map_or(&mut outermost, |outer| &mut outer.items).push(list);
                 }
+                None if diagnostics.len() >= MAX_MISTAKES => return outermost,
                 None => diagnostics.push(unbalanced(
                     Span::new(start, end),
                     "this `)` closes nothing",
@@ -76,8 +76,10 @@ fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<
                 let is_rule = matches!(word, "<=" | "⇐" | "←");
                 if is_rule && open.len() > 1 && open.last().is_some_and(|o| o.items.is_empty()) {
                     let rule = open.pop().expect("the rule's own list is open");
-                    let unclosed = open[0].start;
-                    diagnostics.push(unclosed_at(unclosed));
+                    if diagnostics.len() >= MAX_MISTAKES {
+                        return outermost;
+                    }
+                    diagnostics.push(unclosed_at(open[0].start));
                     open.clear();
                     open.push(rule);
                 }
@@ -101,7 +103,7 @@ fn unclosed_at(start: usize) -> Diagnostic {
 }
 
 fn unbalanced(span: Span, message: &str, help: &str) -> Diagnostic {
-    Diagnostic::new(Severity::Fatal, "unbalanced-parentheses", span, message).with_help(help)
+    Diagnostic::new(Severity::Fatal, codes::UNBALANCED_PARENTHESES, span, message).with_help(help)
 }
 
 /// Parentheses and words, each with its offset; blanks and comments are passed over.
@@ -160,6 +162,14 @@ impl Reader {
         Err(Spoiled)
     }
 
+    /// The clause, unless there is too much in it.
+    fn bounded(&mut self, clause: Clause) -> Option<Clause> {
+        let excess = excess(&clause);
+        let is_bounded = excess.is_none();
+        self.diagnostics.extend(excess);
+        is_bounded.then_some(clause)
+    }
+
     fn clause(&mut self, form: &Sexp<'_>) -> Read<Clause> {
         let items = match &form.kind {
             SexpKind::List(items) if is_arrow(items.first()) => &items[1..],
@@ -167,7 +177,7 @@ impl Reader {
         };
         let Some((head, body)) = items.split_first() else {
             return self.spoiled(
-                "empty-rule",
+                codes::EMPTY_RULE,
                 form.span,
                 "this rule has no head",
                 "write `(<= head condition …)`",
@@ -206,7 +216,7 @@ impl Reader {
     }
 
     fn wrong_number<T>(&mut self, message: &str, span: Span) -> Read<T> {
-        self.spoiled("connective-arity", span, message, "check the parentheses around it")
+        self.spoiled(codes::CONNECTIVE_ARITY, span, message, "check the parentheses around it")
     }
 
     fn formulas(&mut self, forms: &[Sexp<'_>]) -> Read<Vec<Formula>> {
@@ -218,7 +228,7 @@ impl Reader {
         let mut atom = self.term(form)?;
         let (TermKind::Constant(name) | TermKind::Compound(name, _)) = &mut atom.kind else {
             return self.spoiled(
-                "variable-as-atom",
+                codes::VARIABLE_AS_ATOM,
                 form.span,
                 "a variable stands where a relation is needed",
                 "name the relation; GDL has no variables for relations",
@@ -237,11 +247,11 @@ impl Reader {
             SexpKind::List(items) => items,
         };
         let Some((name, args)) = items.split_first() else {
-            return self.spoiled("empty-list", span, "`()` says nothing", "remove it");
+            return self.spoiled(codes::EMPTY_LIST, span, "`()` says nothing", "remove it");
         };
         if connective(name).is_some() || is_arrow(Some(name)) {
             return self.spoiled(
-                "misplaced-connective",
+                codes::MISPLACED_CONNECTIVE,
                 name.span,
                 "a connective stands where a term is needed",
                 "connectives belong in the bodies of rules",
@@ -249,7 +259,7 @@ impl Reader {
         }
         let SexpKind::Word(word) = name.kind else {
             return self.spoiled(
-                "list-as-name",
+                codes::LIST_AS_NAME,
                 name.span,
                 "a list stands where a name is needed",
                 "the first thing in a list is its name",
@@ -257,7 +267,7 @@ impl Reader {
         };
         let TermKind::Constant(name) = self.word(word, name.span)? else {
             return self.spoiled(
-                "variable-as-name",
+                codes::VARIABLE_AS_NAME,
                 name.span,
                 "a variable stands where a name is needed",
                 "GDL has no variables for functions and relations",
@@ -272,9 +282,12 @@ impl Reader {
 
     fn word(&mut self, word: &str, span: Span) -> Read<TermKind> {
         match word.strip_prefix('?') {
-            Some("") => {
-                self.spoiled("empty-variable", span, "this variable has no name", "name it: `?x`")
-            }
+            Some("") => self.spoiled(
+                codes::EMPTY_VARIABLE,
+                span,
+                "this variable has no name",
+                "name it: `?x`",
+            ),
             Some(name) => Ok(TermKind::Variable(self.symbols.intern(name))),
             // The one constant with a meaning, hence in any letter case.
             None if word.eq_ignore_ascii_case("random") => {

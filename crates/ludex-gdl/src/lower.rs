@@ -8,27 +8,41 @@
 
 use std::collections::HashMap;
 
-use ludex_base::{Diagnostic, Span, Symbol};
-use rustc_hash::FxHashMap;
+use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::codes;
 use crate::demand::make_safe;
 use crate::keyword::Keyword;
+use crate::limits::MAX_DEPTH;
 use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
+use crate::safety::check_safety;
 use crate::syntax::{Formula, FormulaKind, Rulesheet, Term, TermKind};
 use crate::terms::Terms;
 
 /// A body whose disjunctions can be satisfied in more ways than this gets relations for them.
 const MAX_ALTERNATIVES: usize = 64;
 
+/// So does one whose rules would repeat more conditions than this.
+const MAX_REPEATED: usize = 10_000;
+
+/// Solving equations may make terms large; a rule that gets larger or deeper than this is
+/// refused.
+const MAX_NODES: usize = 1_000_000;
+const MAX_TERM_DEPTH: usize = 2 * MAX_DEPTH;
+
 /// Turns a rulesheet into a program. The diagnostics are those about variables that nothing
-/// binds; rules that have no meaning for that reason are left out.
+/// binds; rules that have no meaning for that reason are left out, and so are rules for `true`
+/// and `does`, which no rule can derive.
 pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    check_safety(sheet, &mut diagnostics);
     let mut lowering = Lowering {
         terms: Terms::new(sheet.symbols.clone()),
         relations: Vec::new(),
         relation_ids: HashMap::new(),
         rules: Vec::new(),
-        diagnostics: Vec::new(),
+        diagnostics,
     };
     for keyword in Keyword::ALL {
         let name = lowering.terms.symbols_mut().intern(keyword.name());
@@ -37,6 +51,9 @@ pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
     for clause in &sheet.clauses {
         let Some(name) = clause.head.name() else { continue };
         let relation = lowering.relation(name, clause.head.args().len());
+        if [Keyword::True, Keyword::Does].map(RelationId::from).contains(&relation) {
+            continue;
+        }
         let body = clause.body.iter().map(|formula| Part { formula, is_positive: true }).collect();
         lowering.add_rule(Head { relation, args: clause.head.args().to_vec() }, body, clause.span);
     }
@@ -117,11 +134,12 @@ impl Lowering {
         }
         let n_alternatives = disjunctions
             .iter()
-            .map(|parts| parts.iter().map(|part| part.n_alternatives()).sum())
-            .fold(1_usize, |product, n: usize| product.saturating_mul(n));
+            .map(|parts| sum(parts.iter().map(|part| part.n_alternatives())))
+            .fold(1_usize, usize::saturating_mul);
+        let n_repeated = n_alternatives.saturating_mul(conditions.atoms.len());
         if disjunctions.is_empty() {
             self.finish_rule(&head, conditions, span);
-        } else if n_alternatives <= MAX_ALTERNATIVES {
+        } else if n_alternatives <= MAX_ALTERNATIVES && n_repeated <= MAX_REPEATED {
             // Branch on the first disjunction; the recursion meets the others again.
             let first = disjunctions.remove(0);
             for choice in first {
@@ -184,7 +202,8 @@ impl Lowering {
             .iter()
             .map(|parts| {
                 let mut variables = Vec::new();
-                parts.iter().for_each(|part| part.formula.variables(&mut variables));
+                let mut visit = |name, span| variables.push((name, span));
+                parts.iter().for_each(|part| part.formula.for_each_variable(&mut visit));
                 variables
             })
             .collect();
@@ -209,35 +228,31 @@ impl Lowering {
         self.finish_rule(&head, conditions, span);
     }
 
-    /// Numbers the variables and adds the rule.
+    /// Numbers the variables and adds the rule, unless its conditions contradict each other.
     fn finish_rule(&mut self, head: &Head, conditions: Conditions, span: Span) {
-        let Some(substitution) = unify(&conditions.equal) else { return };
-        let mut patterns = Patterns {
-            terms: &mut self.terms,
-            substitution: &substitution,
-            numbers: FxHashMap::default(),
-            variables: Vec::new(),
-        };
-        let head = patterns.atom(head.relation, &head.args);
-        let mut body: Vec<Literal> = Vec::new();
-        let mut add = |literal: Literal| {
-            if !body.contains(&literal) {
-                body.push(literal);
+        let rule = unify(&conditions.equal).and_then(|substitution| match substitution {
+            None => Ok(None),
+            Some(substitution) => {
+                let mut patterns = Patterns {
+                    terms: &mut self.terms,
+                    substitution: &substitution,
+                    numbers: FxHashMap::default(),
+                    variables: Vec::new(),
+                    n_nodes: 0,
+                };
+                patterns.rule(head, &conditions, span)
             }
-        };
-        for (relation, args, is_positive) in &conditions.atoms {
-            let atom = patterns.atom(*relation, args);
-            add(if *is_positive { Literal::Positive(atom) } else { Literal::Negative(atom) });
-        }
-        for (left, right) in &conditions.distinct {
-            match (patterns.pattern(left), patterns.pattern(right)) {
-                (Pattern::Ground(left), Pattern::Ground(right)) if left == right => return,
-                (Pattern::Ground(_), Pattern::Ground(_)) => {}
-                (left, right) => add(Literal::Distinct(left, right)),
+        });
+        match rule {
+            Ok(rule) => self.rules.extend(rule),
+            Err(HugeTerm) => {
+                let message = "solving the equations of this rule gives terms without measure";
+                self.diagnostics.push(
+                    Diagnostic::new(Severity::Fatal, codes::HUGE_TERM, span, message)
+                        .with_help("name the parts by relations of their own"),
+                );
             }
         }
-        let variables = patterns.variables;
-        self.rules.push(Rule { head, body, variables, span });
     }
 }
 
@@ -275,30 +290,14 @@ impl<'a> Part<'a> {
             Children::All(parts) => parts
                 .iter()
                 .fold(1, |product: usize, part| product.saturating_mul(part.n_alternatives())),
-            Children::Any(parts) => {
-                parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.n_alternatives()))
-            }
+            Children::Any(parts) => sum(parts.iter().map(|part| part.n_alternatives())),
             Children::Atom(..) | Children::Distinct(..) => 1,
         }
     }
 }
 
-impl Formula {
-    /// Adds the variables of the formula, in order of writing.
-    fn variables(&self, into: &mut Vec<(Symbol, Span)>) {
-        let mut note = |name, span| into.push((name, span));
-        match &self.kind {
-            FormulaKind::Atom(atom) => atom.for_each_variable(&mut note),
-            FormulaKind::Distinct(left, right) => {
-                left.for_each_variable(&mut note);
-                right.for_each_variable(&mut note);
-            }
-            FormulaKind::Not(inner) => inner.variables(into),
-            FormulaKind::And(parts) | FormulaKind::Or(parts) => {
-                parts.iter().for_each(|part| part.variables(into));
-            }
-        }
-    }
+fn sum(numbers: impl Iterator<Item = usize>) -> usize {
+    numbers.fold(0, usize::saturating_add)
 }
 
 /// Makes patterns for one rule.
@@ -307,28 +306,67 @@ struct Patterns<'a> {
     substitution: &'a Substitution,
     numbers: FxHashMap<Symbol, u32>,
     variables: Vec<Symbol>,
+    /// How many names and variables were made so far.
+    n_nodes: usize,
 }
 
+/// Equations can say, in few words, that a term is larger than any memory.
+struct HugeTerm;
+
 impl Patterns<'_> {
-    fn atom(&mut self, relation: RelationId, args: &[Term]) -> Atom {
-        Atom { relation, args: args.iter().map(|arg| self.pattern(arg)).collect() }
+    /// The rule; `None` if its conditions contradict each other.
+    fn rule(
+        &mut self,
+        head: &Head,
+        conditions: &Conditions,
+        span: Span,
+    ) -> Result<Option<Rule>, HugeTerm> {
+        let head = self.atom(head.relation, &head.args)?;
+        let mut body = OrderedSet::default();
+        for (relation, args, is_positive) in &conditions.atoms {
+            let atom = self.atom(*relation, args)?;
+            let literal =
+                if *is_positive { Literal::Positive(atom) } else { Literal::Negative(atom) };
+            body.insert(literal);
+        }
+        for (left, right) in &conditions.distinct {
+            match (self.pattern(left, 0)?, self.pattern(right, 0)?) {
+                (left, right) if left == right => return Ok(None),
+                (Pattern::Ground(_), Pattern::Ground(_)) => {}
+                (left, right) => body.insert(Literal::Distinct(left, right)),
+            }
+        }
+        let variables = std::mem::take(&mut self.variables);
+        Ok(Some(Rule { head, body: body.order, variables, span }))
     }
 
-    fn pattern(&mut self, term: &Term) -> Pattern {
+    fn atom(&mut self, relation: RelationId, args: &[Term]) -> Result<Atom, HugeTerm> {
+        let args = args.iter().map(|arg| self.pattern(arg, 0)).collect::<Result<_, _>>()?;
+        Ok(Atom { relation, args })
+    }
+
+    fn pattern(&mut self, term: &Term, depth: usize) -> Result<Pattern, HugeTerm> {
+        self.n_nodes += 1;
+        if self.n_nodes > MAX_NODES || depth > MAX_TERM_DEPTH {
+            return Err(HugeTerm);
+        }
         match &term.kind {
-            TermKind::Constant(name) => Pattern::Ground(self.terms.constant(*name)),
+            TermKind::Constant(name) => Ok(Pattern::Ground(self.terms.constant(*name))),
             TermKind::Variable(name) => {
                 if let Some(value) = self.substitution.get(name) {
-                    return self.pattern(value);
+                    return self.pattern(value, depth + 1);
                 }
                 let variables = &mut self.variables;
-                Pattern::Variable(*self.numbers.entry(*name).or_insert_with(|| {
+                Ok(Pattern::Variable(*self.numbers.entry(*name).or_insert_with(|| {
                     variables.push(*name);
                     variables.len() as u32 - 1
-                }))
+                })))
             }
             TermKind::Compound(name, args) => {
-                let args: Box<[Pattern]> = args.iter().map(|arg| self.pattern(arg)).collect();
+                let args: Box<[Pattern]> = args
+                    .iter()
+                    .map(|arg| self.pattern(arg, depth + 1))
+                    .collect::<Result<_, _>>()?;
                 let ground: Option<Vec<_>> = args
                     .iter()
                     .map(|arg| match arg {
@@ -336,11 +374,26 @@ impl Patterns<'_> {
                         _ => None,
                     })
                     .collect();
-                match ground {
+                Ok(match ground {
                     Some(ground) => Pattern::Ground(self.terms.compound(*name, &ground)),
                     None => Pattern::Compound(*name, args),
-                }
+                })
             }
+        }
+    }
+}
+
+/// Literals without repetition, in order of writing.
+#[derive(Default)]
+struct OrderedSet {
+    order: Vec<Literal>,
+    seen: FxHashSet<Literal>,
+}
+
+impl OrderedSet {
+    fn insert(&mut self, literal: Literal) {
+        if self.seen.insert(literal.clone()) {
+            self.order.push(literal);
         }
     }
 }
@@ -348,25 +401,30 @@ impl Patterns<'_> {
 type Substitution = HashMap<Symbol, Term>;
 
 /// The most general substitution that makes each pair equal; `None` if there is none.
-fn unify(pairs: &[(Term, Term)]) -> Option<Substitution> {
+fn unify(pairs: &[(Term, Term)]) -> Result<Option<Substitution>, HugeTerm> {
     let mut substitution = Substitution::new();
     let mut open: Vec<(Term, Term)> = pairs.to_vec();
+    let mut n_steps = 0;
     while let Some((left, right)) = open.pop() {
+        n_steps += 1;
+        if n_steps > MAX_NODES {
+            return Err(HugeTerm);
+        }
         let (left, right) = (walk(left, &substitution), walk(right, &substitution));
         match (&left.kind, &right.kind) {
             (TermKind::Variable(a), TermKind::Variable(b)) if a == b => {}
-            (TermKind::Variable(name), _) => bind(*name, right.clone(), &mut substitution)?,
-            (_, TermKind::Variable(name)) => bind(*name, left.clone(), &mut substitution)?,
+            (TermKind::Variable(name), _) if bind(*name, &right, &mut substitution) => {}
+            (_, TermKind::Variable(name)) if bind(*name, &left, &mut substitution) => {}
             (TermKind::Constant(a), TermKind::Constant(b)) if a == b => {}
             (TermKind::Compound(f, xs), TermKind::Compound(g, ys))
                 if f == g && xs.len() == ys.len() =>
             {
                 open.extend(xs.iter().cloned().zip(ys.iter().cloned()));
             }
-            _ => return None,
+            _ => return Ok(None),
         }
     }
-    Some(substitution)
+    Ok(Some(substitution))
 }
 
 fn walk(mut term: Term, substitution: &Substitution) -> Term {
@@ -379,42 +437,52 @@ fn walk(mut term: Term, substitution: &Substitution) -> Term {
     term
 }
 
-fn bind(name: Symbol, value: Term, substitution: &mut Substitution) -> Option<()> {
-    if occurs(name, &value, substitution) {
-        return None;
+/// Binds a variable, unless the term has it: then no finite term is equal to both.
+fn bind(name: Symbol, value: &Term, substitution: &mut Substitution) -> bool {
+    let has_itself = occurs(name, value, substitution);
+    if !has_itself {
+        substitution.insert(name, value.clone());
     }
-    substitution.insert(name, value);
-    Some(())
+    !has_itself
 }
 
+/// Whether a term has a variable once the substitution is carried out. A variable is looked
+/// into once: shared parts would otherwise cost time exponential in their number.
 fn occurs(name: Symbol, term: &Term, substitution: &Substitution) -> bool {
-    match &term.kind {
-        TermKind::Variable(other) => {
-            *other == name
-                || substitution.get(other).is_some_and(|value| occurs(name, value, substitution))
+    let mut seen = FxHashSet::default();
+    let mut open = vec![term];
+    while let Some(term) = open.pop() {
+        match &term.kind {
+            TermKind::Variable(other) if *other == name => return true,
+            TermKind::Variable(other) => {
+                if seen.insert(*other) {
+                    open.extend(substitution.get(other));
+                }
+            }
+            TermKind::Constant(_) => {}
+            TermKind::Compound(_, args) => open.extend(args),
         }
-        TermKind::Constant(_) => false,
-        TermKind::Compound(_, args) => args.iter().any(|arg| occurs(name, arg, substitution)),
     }
+    false
 }
 
-/// Works out what each relation depends on.
+/// Works out what each relation depends on, from those that depend on nothing upwards.
 fn set_stages(program: &mut Program) {
     program.relations[RelationId::from(Keyword::True).index()].stage = Stage::State;
     program.relations[RelationId::from(Keyword::Does).index()].stage = Stage::Transition;
-    loop {
-        let mut has_changed = false;
-        for rule in &program.rules {
-            let stage =
-                rule.dependencies().map(|(id, _)| program.relations[id.index()].stage).max();
-            let head = &mut program.relations[rule.head.relation.index()];
-            if stage.is_some_and(|stage| stage > head.stage) {
-                head.stage = stage.expect("it was compared");
-                has_changed = true;
-            }
-        }
-        if !has_changed {
-            break;
+    let mut bodies = vec![Vec::new(); program.relations.len()];
+    for rule in &program.rules {
+        bodies[rule.head.relation.index()].extend(rule.dependencies().map(|(id, _)| id));
+    }
+    for component in program.components() {
+        let members = component.relations.iter();
+        let stage = members
+            .flat_map(|id| bodies[id.index()].iter().chain([id]))
+            .map(|id| program.relations[id.index()].stage)
+            .max()
+            .expect("a component has a relation");
+        for id in &component.relations {
+            program.relations[id.index()].stage = stage;
         }
     }
 }

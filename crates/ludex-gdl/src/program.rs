@@ -68,7 +68,7 @@ pub struct Rule {
 }
 
 /// A condition of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Literal {
     /// The atom holds.
     Positive(Atom),

@@ -2,12 +2,26 @@
 
 use ludex_base::{Span, Symbol, Symbols};
 
+use crate::keyword::Keyword;
+
+/// How a rulesheet is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Form {
+    /// `(<= (p ?x) (q ?x))`: the prefix form of the community.
+    #[default]
+    Kif,
+    /// `p(X) :- q(X).`: the infix form of the papers.
+    Infix,
+}
+
 /// A rulesheet as it was read: clauses in order of writing, and the names they use.
 ///
 /// Keywords are in lower case whatever the author wrote; a parenthesised name without
 /// arguments, `(p)`, is the name alone.
 #[derive(Clone, Debug, Default)]
 pub struct Rulesheet {
+    /// How it was written; messages quote the author in the same form.
+    pub form: Form,
     /// The names of the tree.
     pub symbols: Symbols,
     /// Facts and rules, in order of writing.
@@ -23,6 +37,25 @@ pub struct Clause {
     pub body: Vec<Formula>,
     /// The whole clause.
     pub span: Span,
+}
+
+impl Clause {
+    /// The keyword of the head, if it is one.
+    pub fn keyword(&self, symbols: &Symbols) -> Option<Keyword> {
+        self.head.name().and_then(|name| Keyword::parse(symbols.name(name)))
+    }
+
+    /// How deep its parentheses are nested in prefix form.
+    pub(crate) fn depth(&self) -> usize {
+        let inner = self.body.iter().map(Formula::depth).max().unwrap_or(0);
+        usize::from(!self.body.is_empty()) + inner.max(self.head.depth())
+    }
+
+    /// Calls `visit` with each atom of the body, whether it is asked for positively, and its
+    /// place, in order of writing.
+    pub fn for_each_atom<'a>(&'a self, visit: &mut impl FnMut(&'a Term, bool)) {
+        self.body.iter().for_each(|formula| formula.for_each_atom(true, visit));
+    }
 }
 
 /// A formula with its place.
@@ -69,7 +102,71 @@ pub enum TermKind {
     Compound(Symbol, Vec<Term>),
 }
 
+impl Formula {
+    /// Calls `visit` with each variable in the formula and its place, in order of writing.
+    pub fn for_each_variable(&self, visit: &mut impl FnMut(Symbol, Span)) {
+        match &self.kind {
+            FormulaKind::Atom(atom) => atom.for_each_variable(visit),
+            FormulaKind::Distinct(left, right) => {
+                left.for_each_variable(visit);
+                right.for_each_variable(visit);
+            }
+            FormulaKind::Not(inner) => inner.for_each_variable(visit),
+            FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+                parts.iter().for_each(|part| part.for_each_variable(visit));
+            }
+        }
+    }
+
+    fn for_each_atom<'a>(&'a self, is_positive: bool, visit: &mut impl FnMut(&'a Term, bool)) {
+        match &self.kind {
+            FormulaKind::Atom(atom) => visit(atom, is_positive),
+            FormulaKind::Distinct(..) => {}
+            FormulaKind::Not(inner) => inner.for_each_atom(!is_positive, visit),
+            FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+                parts.iter().for_each(|part| part.for_each_atom(is_positive, visit));
+            }
+        }
+    }
+
+    /// Calls `visit` with each term of the formula and each term inside; atoms are none.
+    pub(crate) fn for_each_term(&self, visit: &mut impl FnMut(&Term)) {
+        match &self.kind {
+            FormulaKind::Atom(atom) => {
+                atom.args().iter().for_each(|arg| arg.for_each_subterm(visit));
+            }
+            FormulaKind::Distinct(left, right) => {
+                left.for_each_subterm(visit);
+                right.for_each_subterm(visit);
+            }
+            FormulaKind::Not(inner) => inner.for_each_term(visit),
+            FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+                parts.iter().for_each(|part| part.for_each_term(visit));
+            }
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match &self.kind {
+            FormulaKind::Atom(atom) => atom.depth(),
+            FormulaKind::Distinct(left, right) => 1 + left.depth().max(right.depth()),
+            FormulaKind::Not(inner) => 1 + inner.depth(),
+            FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+                1 + parts.iter().map(Formula::depth).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
 impl Term {
+    /// How deep its parentheses are nested in prefix form.
+    fn depth(&self) -> usize {
+        match &self.kind {
+            TermKind::Compound(_, args) => 1 + args.iter().map(Term::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// The name of a constant or compound term; `None` for a variable.
     pub fn name(&self) -> Option<Symbol> {
         match self.kind {
@@ -84,6 +181,12 @@ impl Term {
             TermKind::Compound(_, args) => args,
             _ => &[],
         }
+    }
+
+    /// Calls `visit` with the term and each term inside, in order of writing.
+    pub(crate) fn for_each_subterm(&self, visit: &mut impl FnMut(&Term)) {
+        visit(self);
+        self.args().iter().for_each(|arg| arg.for_each_subterm(visit));
     }
 
     /// Calls `visit` with each variable in the term and its place, in order of writing.

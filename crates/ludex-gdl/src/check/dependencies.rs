@@ -1,0 +1,339 @@
+//! What depends on what: the state and the moves where they may not, negation, recursion.
+
+use std::collections::VecDeque;
+
+use ludex_base::graph::Graph;
+use ludex_base::{Diagnostic, Severity};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::survey::{Survey, Use};
+use crate::codes;
+use crate::keyword::Keyword;
+use crate::syntax::{Clause, Term, TermKind};
+
+pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    reach(survey, diagnostics);
+    let component_of = components(survey);
+    negation(survey, &component_of, diagnostics);
+    recursion(survey, &component_of, diagnostics);
+}
+
+/// What is wrong when the clauses of a keyword reach `true` or `does`.
+fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &'static str)> {
+    let tolerated = |code, help| Some((Severity::Tolerated, code, help));
+    match (head, reached) {
+        (Keyword::Role, _) => {
+            tolerated(codes::ROLE_NOT_STATIC, "who takes part is the same in every state")
+        }
+        (Keyword::Init, _) => {
+            tolerated(codes::INIT_DEPENDS_ON_STATE, "before the first state nothing is true")
+        }
+        (
+            Keyword::Legal | Keyword::Goal | Keyword::Terminal | Keyword::Base | Keyword::Input,
+            Keyword::Does,
+        ) => tolerated(
+            codes::DOES_OUTSIDE_TRANSITION,
+            "only `next` and `sees` may depend on the moves: remember them in the state",
+        ),
+        (Keyword::Base | Keyword::Input, Keyword::True) => Some((
+            Severity::Warning,
+            codes::DECLARATION_DEPENDS_ON_STATE,
+            "it says what may occur in any state, so it can depend on none",
+        )),
+        _ => None,
+    }
+}
+
+/// Reports the first condition of each clause of a keyword that leads to what the keyword may
+/// not depend on.
+fn reach(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let towards_does = Towards::new(survey, Keyword::Does);
+    let towards_true = Towards::new(survey, Keyword::True);
+    for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        let Some(keyword) = survey.keyword(*head) else { continue };
+        let found = [(&towards_does, Keyword::Does), (&towards_true, Keyword::True)]
+            .into_iter()
+            .find_map(|(towards, reached)| {
+                let it = uses.iter().find(|it| towards.is_reached_from(it.relation))?;
+                verdict(keyword, reached).map(|verdict| (towards, reached, it, verdict))
+            });
+        match found {
+            Some((towards, reached, it, (severity, code, help))) => {
+                let path = towards.path(survey, it.relation);
+                let message = format!(
+                    "`{}` depends on `{}`{}",
+                    keyword.name(),
+                    reached.name(),
+                    if path.is_empty() { path } else { format!(" by way of {path}") }
+                );
+                diagnostics
+                    .push(Diagnostic::new(severity, code, it.atom.span, message).with_help(help));
+            }
+            None if keyword == Keyword::Role && !clause.body.is_empty() => diagnostics.push(
+                Diagnostic::new(
+                    Severity::Warning,
+                    codes::ROLE_BY_RULE,
+                    clause.head.span,
+                    "a role is derived by a rule",
+                )
+                .with_help("state roles as facts: their order is the order of the players"),
+            ),
+            None => {}
+        }
+    }
+}
+
+/// From which relations another is reached, and by which way.
+struct Towards {
+    /// For each relation the next one on a shortest way; itself for the goal.
+    next: Vec<Option<usize>>,
+}
+
+impl Towards {
+    fn new(survey: &Survey<'_>, keyword: Keyword) -> Self {
+        let mut users = vec![Vec::new(); survey.relations.len()];
+        for (head, uses) in &survey.clauses {
+            // Rules for `true` and `does` are not followed: nothing derives them.
+            if matches!(survey.keyword(*head), Some(Keyword::True | Keyword::Does)) {
+                continue;
+            }
+            uses.iter().for_each(|it| users[it.relation].push(*head));
+        }
+        let mut next = vec![None; survey.relations.len()];
+        let mut open = VecDeque::new();
+        if let Some(goal) = survey.of_keyword(keyword) {
+            next[goal] = Some(goal);
+            open.push_back(goal);
+        }
+        while let Some(relation) = open.pop_front() {
+            for &user in &users[relation] {
+                if next[user].is_none() {
+                    next[user] = Some(relation);
+                    open.push_back(user);
+                }
+            }
+        }
+        Self { next }
+    }
+
+    fn is_reached_from(&self, relation: usize) -> bool {
+        self.next[relation].is_some()
+    }
+
+    /// The relations on the way, the goal left out.
+    fn path(&self, survey: &Survey<'_>, mut relation: usize) -> String {
+        let mut names = Vec::new();
+        while let Some(next) = self.next[relation].filter(|&next| next != relation) {
+            names.push(format!("`{}`", survey.relation_name(relation)));
+            relation = next;
+        }
+        if names.len() > 4 {
+            names.splice(2..names.len() - 1, ["…".to_owned()]);
+        }
+        names.join(", ")
+    }
+}
+
+/// For each relation the group of relations that depend on each other it is in.
+fn components(survey: &Survey<'_>) -> Vec<usize> {
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    for (head, uses) in &survey.clauses {
+        edges.extend(uses.iter().map(|it| (*head as u32, it.relation as u32)));
+    }
+    let mut component_of = vec![0; survey.relations.len()];
+    let groups = Graph::new(survey.relations.len(), &edges).components();
+    for (group_idx, group) in groups.into_iter().enumerate() {
+        group.into_iter().for_each(|relation| component_of[relation as usize] = group_idx);
+    }
+    component_of
+}
+
+/// Relations that depend on their own negation: fatal where it is plain that an atom does,
+/// worth a note where it takes grounding to tell.
+fn negation(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+    let is_inner = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
+    let suspects: FxHashSet<usize> = survey
+        .clauses
+        .iter()
+        .filter(|(head, uses)| uses.iter().any(|it| !it.is_positive && is_inner(*head, it)))
+        .map(|(head, _)| component_of[*head])
+        .collect();
+    if suspects.is_empty() {
+        return;
+    }
+    let ground = GroundAtoms::new(survey, component_of, &suspects);
+    let mut reported = ground.report_cycles(survey, component_of, diagnostics);
+    for (head, uses) in &survey.clauses {
+        for it in uses.iter().filter(|it| !it.is_positive && is_inner(*head, it)) {
+            if reported.insert(component_of[*head]) {
+                let message = format!(
+                    "`{}` depends on the negation of `{}`, which depends on it in turn",
+                    survey.relation_name(*head),
+                    survey.relation_name(it.relation)
+                );
+                diagnostics.push(
+                    Diagnostic::new(
+                        Severity::Note,
+                        codes::STRATIFIED_WHEN_GROUND,
+                        it.atom.span,
+                        message,
+                    )
+                    .with_help("fine as long as no atom depends on itself; grounding will tell"),
+                );
+            }
+        }
+    }
+}
+
+/// The dependencies between atoms without variables, in rules that no fact can switch off.
+struct GroundAtoms<'a> {
+    ids: FxHashMap<String, u32>,
+    edges: Vec<(u32, u32)>,
+    /// Edges through a negation, with the component of relations and the negated atom.
+    negative: Vec<(u32, u32, usize, &'a Term)>,
+}
+
+impl<'a> GroundAtoms<'a> {
+    fn new(survey: &Survey<'a>, component_of: &[usize], suspects: &FxHashSet<usize>) -> Self {
+        let mut atoms = Self { ids: FxHashMap::default(), edges: Vec::new(), negative: Vec::new() };
+        let towards_state = [Keyword::True, Keyword::Does].map(|it| Towards::new(survey, it));
+        let is_static = |it: &Use<'_>| {
+            !towards_state.iter().any(|towards| towards.is_reached_from(it.relation))
+        };
+        for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+            let component = component_of[*head];
+            // A static condition may be false, and then there is no such ground rule.
+            let has_switch = uses.iter().any(|it| {
+                it.is_positive && is_static(it) && component_of[it.relation] != component
+            });
+            if !suspects.contains(&component) || !is_ground(&clause.head) || has_switch {
+                continue;
+            }
+            let from = atoms.id(survey, &clause.head);
+            for it in uses.iter().filter(|it| component_of[it.relation] == component) {
+                if !is_ground(it.atom) {
+                    continue;
+                }
+                let to = atoms.id(survey, it.atom);
+                atoms.edges.push((from, to));
+                if !it.is_positive {
+                    atoms.negative.push((from, to, component, it.atom));
+                }
+            }
+        }
+        atoms
+    }
+
+    fn id(&mut self, survey: &Survey<'_>, atom: &Term) -> u32 {
+        let next = self.ids.len() as u32;
+        *self.ids.entry(survey.term(atom)).or_insert(next)
+    }
+
+    /// Reports each group of atoms that depend on their own negation; gives the components of
+    /// relations they belong to.
+    fn report_cycles(
+        &self,
+        survey: &Survey<'_>,
+        component_of: &[usize],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> FxHashSet<usize> {
+        debug_assert!(component_of.len() == survey.relations.len(), "one component a relation");
+        let mut group_of = vec![0; self.ids.len()];
+        let groups = Graph::new(self.ids.len(), &self.edges).components();
+        for (group_idx, group) in groups.into_iter().enumerate() {
+            group.into_iter().for_each(|atom| group_of[atom as usize] = group_idx);
+        }
+        let mut reported = FxHashSet::default();
+        let mut reported_groups = FxHashSet::default();
+        for &(from, to, component, atom) in &self.negative {
+            let group = group_of[from as usize];
+            if group == group_of[to as usize] && reported_groups.insert(group) {
+                reported.insert(component);
+                let message = format!("`{}` depends on its own negation", survey.term(atom));
+                diagnostics.push(
+                    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, atom.span, message)
+                        .with_help("such rules say neither that it holds nor that it does not"),
+                );
+            }
+        }
+        reported
+    }
+}
+
+fn is_ground(term: &Term) -> bool {
+    let mut is_ground = true;
+    term.for_each_variable(&mut |_, _| is_ground = false);
+    is_ground
+}
+
+/// The recursion restriction: an argument of a recursive call is without variables, or an
+/// argument of the head, or an argument of a condition outside the recursion.
+///
+/// It keeps grounding finite. Where the recursion builds no terms grounding is finite anyway,
+/// and a note is enough.
+///
+/// Definition 15 of Love, Hinrichs, Haley, Schkufza and Genesereth, *General Game Playing: Game
+/// Description Language Specification*, 2008.
+fn recursion(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+    let mut n_clauses_of = vec![0_usize; survey.relations.len()];
+    let mut builds_terms: FxHashSet<usize> = FxHashSet::default();
+    let recursive = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
+    for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        if uses.iter().any(|it| recursive(*head, it)) {
+            n_clauses_of[component_of[*head]] += 1;
+            if clause.head.args().iter().any(builds) {
+                builds_terms.insert(component_of[*head]);
+            }
+        }
+    }
+    for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        if n_clauses_of[component_of[*head]] == 0 {
+            continue;
+        }
+        for it in uses.iter().filter(|it| it.is_positive && recursive(*head, it)) {
+            let Some(free) = free_argument(survey, component_of, clause, *head, uses, it) else {
+                continue;
+            };
+            let is_dangerous = builds_terms.contains(&component_of[*head]);
+            let severity = if is_dangerous { Severity::Warning } else { Severity::Note };
+            let message = format!(
+                "`{}` in the recursive call of `{}` is bound by the recursion alone",
+                survey.term(free),
+                survey.relation_name(it.relation)
+            );
+            let help = if is_dangerous {
+                "bound it by a condition outside the recursion, lest grounding have no end"
+            } else {
+                "no terms are built here, so grounding ends; strict GDL forbids it all the same"
+            };
+            let code = codes::UNRESTRICTED_RECURSION;
+            diagnostics.push(Diagnostic::new(severity, code, free.span, message).with_help(help));
+        }
+    }
+}
+
+/// Whether a term is made of others that are known only when the rule is used.
+fn builds(term: &Term) -> bool {
+    matches!(term.kind, TermKind::Compound(..)) && !is_ground(term)
+}
+
+fn free_argument<'t>(
+    survey: &Survey<'_>,
+    component_of: &[usize],
+    clause: &Clause,
+    head: usize,
+    uses: &[Use<'_>],
+    call: &Use<'t>,
+) -> Option<&'t Term> {
+    let open: Vec<&'t Term> = call.atom.args().iter().filter(|arg| !is_ground(arg)).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let outside = uses
+        .iter()
+        .filter(|it| it.is_positive && component_of[it.relation] != component_of[head])
+        .flat_map(|it| it.atom.args());
+    let known: FxHashSet<String> =
+        clause.head.args().iter().chain(outside).map(|arg| survey.term(arg)).collect();
+    open.into_iter().find(|arg| !known.contains(&survey.term(arg)))
+}

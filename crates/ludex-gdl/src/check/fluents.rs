@@ -1,0 +1,180 @@
+//! What can be true and what can be played, as far as names tell.
+
+use std::collections::BTreeMap;
+
+use ludex_base::{Diagnostic, Severity, Span, Symbol};
+
+use super::survey::{Survey, similar};
+use crate::codes;
+use crate::keyword::Keyword;
+use crate::syntax::{Clause, Term, TermKind};
+
+pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let fluents = Sorts {
+        made: heads(survey, &[Keyword::Init, Keyword::Next], Keyword::True),
+        asked: asked(survey, Keyword::True),
+        declared: heads(survey, &[Keyword::Base], Keyword::True),
+        what: "fluent",
+        declaration: "base",
+        maker: "`init` or `next`",
+        unreachable: codes::UNREACHABLE_FLUENT,
+        disagrees: codes::BASE_DISAGREES,
+    };
+    let moves = Sorts {
+        made: heads(survey, &[Keyword::Legal], Keyword::Does),
+        asked: asked(survey, Keyword::Does),
+        declared: heads(survey, &[Keyword::Input], Keyword::Does),
+        what: "move",
+        declaration: "input",
+        maker: "`legal`",
+        unreachable: codes::UNREACHABLE_MOVE,
+        disagrees: codes::INPUT_DISAGREES,
+    };
+    fluents.check(survey, diagnostics);
+    moves.check(survey, diagnostics);
+}
+
+/// A name with a number of arguments.
+type Sort = (Symbol, usize);
+
+/// The sorts of terms in some place of some clauses, each with its first place.
+struct Places {
+    sorts: BTreeMap<Sort, Span>,
+    /// A variable stands there, so that any term may.
+    has_any: bool,
+    /// Whether there are such clauses at all.
+    is_empty: bool,
+}
+
+impl Places {
+    fn new() -> Self {
+        Self { sorts: BTreeMap::new(), has_any: false, is_empty: true }
+    }
+
+    fn add(&mut self, term: &Term) {
+        self.is_empty = false;
+        match term.name() {
+            Some(name) => {
+                self.sorts.entry((name, term.args().len())).or_insert(term.span);
+            }
+            None => self.has_any = true,
+        }
+    }
+}
+
+struct Sorts {
+    made: Places,
+    asked: Places,
+    declared: Places,
+    what: &'static str,
+    declaration: &'static str,
+    maker: &'static str,
+    unreachable: &'static str,
+    disagrees: &'static str,
+}
+
+impl Sorts {
+    fn check(&self, survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+        let Sorts { what, declaration, maker, .. } = self;
+        // Without any rule at all the rule itself is missing, which is said elsewhere.
+        if !self.made.has_any && !self.made.is_empty {
+            self.report(&self.asked, &self.made, self.unreachable, survey, diagnostics, |name| {
+                (
+                    format!("the {what} `{name}` is asked for, but no {maker} gives it"),
+                    format!("add a rule that gives it, or correct the name: {maker} knows others"),
+                )
+            });
+        }
+        if self.declared.is_empty || self.made.is_empty {
+            return;
+        }
+        if !self.declared.has_any {
+            self.report(&self.made, &self.declared, self.disagrees, survey, diagnostics, |name| {
+                (
+                    format!("the {what} `{name}` is missing from `{declaration}`"),
+                    format!("declare it with `{declaration}`"),
+                )
+            });
+        }
+        if !self.made.has_any {
+            self.report(&self.declared, &self.made, self.disagrees, survey, diagnostics, |name| {
+                (
+                    format!("`{declaration}` declares `{name}`, but no {maker} gives it"),
+                    "remove the declaration, or add the rule that gives it".to_owned(),
+                )
+            });
+        }
+    }
+
+    /// Reports the sorts of `some` that `others` lacks.
+    fn report(
+        &self,
+        some: &Places,
+        others: &Places,
+        code: &'static str,
+        survey: &Survey<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+        say: impl Fn(&str) -> (String, String),
+    ) {
+        for ((name, arity), span) in &some.sorts {
+            if others.sorts.contains_key(&(*name, *arity)) {
+                continue;
+            }
+            let (message, mut help) = say(&survey.name(*name));
+            let symbols = &survey.sheet.symbols;
+            let other_arity = others.sorts.keys().find(|(other, _)| other == name);
+            if let Some((_, other_arity)) = other_arity {
+                help = format!("it has {arity} arguments here and {other_arity} there");
+            } else {
+                let names = others.sorts.keys().map(|&(other, _)| symbols.name(other));
+                if let Some(other) = similar(symbols.name(*name), names) {
+                    help = format!("did you mean `{other}`?");
+                }
+            }
+            diagnostics
+                .push(Diagnostic::new(Severity::Warning, code, *span, message).with_help(help));
+        }
+    }
+}
+
+/// The last arguments of the heads of some keywords. A head that only passes on what `source`
+/// gave, `(<= (next ?f) (true ?f) …)`, adds none.
+fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Keyword) -> Places {
+    let mut places = Places::new();
+    for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        let is_one = survey.keyword(*head).is_some_and(|keyword| keywords.contains(&keyword));
+        let term = clause.head.args().last().filter(|_| is_one);
+        if let Some(term) = term {
+            if passes_on(survey, clause, term, source) {
+                places.is_empty = false;
+            } else {
+                places.add(term);
+            }
+        }
+    }
+    places
+}
+
+fn passes_on(survey: &Survey<'_>, clause: &Clause, term: &Term, source: Keyword) -> bool {
+    let TermKind::Variable(variable) = term.kind else { return false };
+    let mut is_passed_on = false;
+    clause.for_each_atom(&mut |atom, is_positive| {
+        let name = atom.name().map(|name| survey.sheet.symbols.name(name));
+        let is_source = name.and_then(Keyword::parse) == Some(source);
+        let last = atom.args().last().map(|arg| &arg.kind);
+        let has_it = matches!(last, Some(TermKind::Variable(other)) if *other == variable);
+        is_passed_on |= is_positive && is_source && has_it;
+    });
+    is_passed_on
+}
+
+/// The last arguments of the atoms of a keyword in bodies.
+fn asked(survey: &Survey<'_>, keyword: Keyword) -> Places {
+    let mut places = Places::new();
+    for (_, uses) in &survey.clauses {
+        for it in uses.iter().filter(|it| survey.keyword(it.relation) == Some(keyword)) {
+            it.atom.args().last().into_iter().for_each(|term| places.add(term));
+        }
+    }
+    places
+}

@@ -1,0 +1,265 @@
+//! Each clause by itself: keywords in their places, goal values, roles, conditions that say
+//! nothing.
+
+use std::collections::BTreeMap;
+
+use ludex_base::{Diagnostic, Goal, Severity, Span, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::survey::{Survey, n_arguments, similar};
+use crate::codes;
+use crate::keyword::Keyword;
+use crate::syntax::{Clause, Formula, FormulaKind, Term, TermKind};
+
+pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    keyword_places(survey, diagnostics);
+    goal_values(survey, diagnostics);
+    unknown_roles(survey, diagnostics);
+    function_arities(survey, diagnostics);
+    duplicates(survey, diagnostics);
+    for clause in &survey.sheet.clauses {
+        contradictions(survey, clause, diagnostics);
+        for formula in &clause.body {
+            constant_distinct(survey, formula, diagnostics);
+        }
+    }
+}
+
+fn keyword_places(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for relation in &survey.relations {
+        let Some(keyword) = relation.keyword else { continue };
+        let name = keyword.name();
+        if keyword.arity() != relation.arity {
+            for &span in relation.heads.iter().chain(&relation.uses) {
+                let message = format!(
+                    "`{name}` takes {}, not {}",
+                    n_arguments(keyword.arity()),
+                    relation.arity
+                );
+                let code = codes::KEYWORD_ARITY;
+                diagnostics.push(
+                    Diagnostic::new(Severity::Tolerated, code, span, message)
+                        .with_help("as it stands this is another relation, without a meaning"),
+                );
+            }
+            continue;
+        }
+        if matches!(keyword, Keyword::True | Keyword::Does) {
+            let help = match keyword {
+                Keyword::True => "`init` and `next` say what is true",
+                _ => "`legal` says what may be played; the players say what is",
+            };
+            for &span in &relation.heads {
+                let message = format!("`{name}` stands in a head");
+                let code = codes::KEYWORD_IN_HEAD;
+                diagnostics.push(
+                    Diagnostic::new(Severity::Tolerated, code, span, message).with_help(help),
+                );
+            }
+        }
+        let code = match keyword {
+            Keyword::Next => codes::NEXT_IN_BODY,
+            Keyword::Sees => codes::SEES_IN_BODY,
+            _ => continue,
+        };
+        for &span in &relation.uses {
+            let message = format!("`{name}` stands in a body");
+            let help = "give what both rules say a relation of its own";
+            diagnostics
+                .push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
+        }
+    }
+}
+
+fn goal_values(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        if survey.keyword(*head) != Some(Keyword::Goal) {
+            continue;
+        }
+        let value = &clause.head.args()[1];
+        let is_value = match value.kind {
+            TermKind::Variable(_) => true,
+            TermKind::Constant(name) => Goal::parse(survey.sheet.symbols.name(name)).is_some(),
+            TermKind::Compound(..) => false,
+        };
+        if !is_value {
+            let message = format!("`{}` is no goal value", survey.term(value));
+            diagnostics.push(
+                Diagnostic::new(Severity::Tolerated, codes::GOAL_VALUE, value.span, message)
+                    .with_help("goal values are whole numbers from 0 to 100"),
+            );
+        }
+    }
+}
+
+/// Names in the place of a role. Says nothing where roles are derived by rules.
+fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut roles: FxHashSet<Symbol> = FxHashSet::default();
+    for clause in &survey.sheet.clauses {
+        if clause.keyword(&survey.sheet.symbols) != Some(Keyword::Role) {
+            continue;
+        }
+        match clause.head.args() {
+            [Term { kind: TermKind::Constant(name), .. }] if clause.body.is_empty() => {
+                roles.insert(*name);
+            }
+            _ => return,
+        }
+    }
+    if roles.is_empty() {
+        return;
+    }
+    let mut visit = |atom: &Term| {
+        let symbols = &survey.sheet.symbols;
+        let keyword = atom.name().and_then(|name| Keyword::parse(symbols.name(name)));
+        let has_role = matches!(
+            keyword,
+            Some(
+                Keyword::Legal
+                    | Keyword::Does
+                    | Keyword::Goal
+                    | Keyword::Sees
+                    | Keyword::Input
+                    | Keyword::Role
+            )
+        );
+        let Some(role) = atom.args().first().filter(|_| has_role) else { return };
+        let TermKind::Constant(name) = role.kind else { return };
+        if !roles.contains(&name) {
+            let message = format!("`{}` is no role", survey.name(name));
+            let mut names: Vec<&str> = roles.iter().map(|&role| symbols.name(role)).collect();
+            names.sort_unstable();
+            let help = match similar(symbols.name(name), names.iter().copied()) {
+                Some(other) => format!("did you mean `{other}`?"),
+                None => "declare it with `role`, or name a role".to_owned(),
+            };
+            let code = codes::UNKNOWN_ROLE;
+            diagnostics
+                .push(Diagnostic::new(Severity::Warning, code, role.span, message).with_help(help));
+        }
+    };
+    for (clause, (_, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        visit(&clause.head);
+        uses.iter().for_each(|it| visit(it.atom));
+    }
+}
+
+/// Functions with two numbers of arguments; a constant may have the name of a function.
+fn function_arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut functions: FxHashMap<Symbol, BTreeMap<usize, (usize, Span)>> = FxHashMap::default();
+    let mut order: Vec<Symbol> = Vec::new();
+    let mut visit = |term: &Term| {
+        if let TermKind::Compound(name, args) = &term.kind {
+            let arities = functions.entry(*name).or_insert_with(|| {
+                order.push(*name);
+                BTreeMap::new()
+            });
+            arities.entry(args.len()).or_insert((0, term.span)).0 += 1;
+        }
+    };
+    for clause in &survey.sheet.clauses {
+        clause.head.args().iter().for_each(|arg| arg.for_each_subterm(&mut visit));
+        clause.body.iter().for_each(|formula| formula.for_each_term(&mut visit));
+    }
+    for name in order {
+        let arities = &functions[&name];
+        let usual = arities
+            .iter()
+            .max_by_key(|&(_, &(n_places, span))| (n_places, std::cmp::Reverse(span)))
+            .expect("a function has an arity");
+        for (arity, (_, span)) in arities.iter().filter(|(arity, _)| *arity != usual.0) {
+            let message = format!(
+                "the function `{}` has {} here and {} elsewhere",
+                survey.name(name),
+                n_arguments(*arity),
+                usual.0
+            );
+            diagnostics.push(
+                Diagnostic::new(Severity::Warning, codes::FUNCTION_ARITY, *span, message)
+                    .with_label(usual.1.1, "as here")
+                    .with_help("the two are never equal; if that is meant, use two names"),
+            );
+        }
+    }
+}
+
+fn duplicates(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen: FxHashMap<String, Span> = FxHashMap::default();
+    for clause in &survey.sheet.clauses {
+        let text = clause_text(survey, clause);
+        match seen.get(&text) {
+            None => {
+                seen.insert(text, clause.span);
+            }
+            Some(&first) => diagnostics.push(
+                Diagnostic::new(
+                    Severity::Warning,
+                    codes::DUPLICATE_CLAUSE,
+                    clause.span,
+                    "this clause was written before",
+                )
+                .with_label(first, "here")
+                .with_help("remove one of them"),
+            ),
+        }
+    }
+}
+
+fn clause_text(survey: &Survey<'_>, clause: &Clause) -> String {
+    let mut text = survey.term(&clause.head);
+    for formula in &clause.body {
+        text.push(' ');
+        text.push_str(&survey.formula(formula));
+    }
+    text
+}
+
+fn contradictions(survey: &Survey<'_>, clause: &Clause, diagnostics: &mut Vec<Diagnostic>) {
+    let has_negation = |it: &&Formula| matches!(it.kind, FormulaKind::Not(_));
+    let negations: Vec<&Formula> = clause.body.iter().filter(has_negation).collect();
+    if negations.is_empty() {
+        return;
+    }
+    let asked: FxHashMap<String, Span> =
+        clause.body.iter().map(|formula| (survey.formula(formula), formula.span)).collect();
+    for negation in negations {
+        let FormulaKind::Not(inner) = &negation.kind else { continue };
+        if let Some(&span) = asked.get(&survey.formula(inner)) {
+            let message = "this condition contradicts another: the rule never applies";
+            diagnostics.push(
+                Diagnostic::new(Severity::Warning, codes::CONTRADICTION, negation.span, message)
+                    .with_label(span, "the other condition")
+                    .with_help("remove one of the two, or the rule"),
+            );
+        }
+    }
+}
+
+fn constant_distinct(survey: &Survey<'_>, formula: &Formula, diagnostics: &mut Vec<Diagnostic>) {
+    match &formula.kind {
+        FormulaKind::Atom(_) => {}
+        FormulaKind::Not(inner) => constant_distinct(survey, inner, diagnostics),
+        FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+            parts.iter().for_each(|part| constant_distinct(survey, part, diagnostics));
+        }
+        FormulaKind::Distinct(left, right) => {
+            let mut has_variables = false;
+            left.for_each_variable(&mut |_, _| has_variables = true);
+            right.for_each_variable(&mut |_, _| has_variables = true);
+            let is_same = survey.term(left) == survey.term(right);
+            if has_variables && !is_same {
+                return;
+            }
+            let message = if is_same {
+                "this `distinct` never holds: both sides are the same"
+            } else {
+                "this `distinct` always holds: the sides are different names"
+            };
+            let code = codes::CONSTANT_DISTINCT;
+            diagnostics.push(
+                Diagnostic::new(Severity::Warning, code, formula.span, message)
+                    .with_help("compare variables, or remove it"),
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How much is read, so that a rulesheet from a stranger can't hurt.
+
+use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use rustc_hash::FxHashSet;
+
+use crate::codes;
+use crate::syntax::{Clause, Formula, FormulaKind, Term};
+
+/// The largest rulesheet that is read, in bytes. The largest of the public corpus has 46 KiB.
+pub const MAX_BYTES: usize = 8 << 20;
+
+/// The deepest nesting that is read, counted in parentheses of the prefix form.
+pub const MAX_DEPTH: usize = 256;
+
+/// The most arguments of one term that are read.
+pub const MAX_ARGS: usize = 10_000;
+
+/// The most different variables of one clause that are read.
+pub const MAX_VARIABLES: usize = 1024;
+
+/// Readers stop after this many mistakes: a text with more is no rulesheet.
+pub const MAX_MISTAKES: usize = 1000;
+
+pub(crate) fn too_large(n_bytes: usize) -> Diagnostic {
+    let message = format!("the rulesheet has {n_bytes} bytes, more than {MAX_BYTES}");
+    Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, Span::default(), message)
+        .with_help("a rulesheet states rules with variables; list fewer ground facts")
+}
+
+pub(crate) fn too_deep(span: Span) -> Diagnostic {
+    let message = format!("forms are nested more than {MAX_DEPTH} deep");
+    Diagnostic::new(Severity::Fatal, codes::TOO_DEEP, span, message)
+        .with_help("give the inner parts relations of their own")
+}
+
+/// What is too much in a clause, if anything is.
+pub(crate) fn excess(clause: &Clause) -> Option<Diagnostic> {
+    if clause.depth() > MAX_DEPTH {
+        return Some(too_deep(clause.span));
+    }
+    let mut variables: FxHashSet<Symbol> = FxHashSet::default();
+    let mut visit = |name, _| {
+        variables.insert(name);
+    };
+    clause.head.for_each_variable(&mut visit);
+    clause.body.iter().for_each(|formula| formula.for_each_variable(&mut visit));
+    let wide = |what: &str, n: usize, max: usize| {
+        let message = format!("this clause has {n} {what}, more than {max}");
+        Diagnostic::new(Severity::Fatal, codes::TOO_WIDE, clause.span, message)
+            .with_help("split it into clauses with relations of their own")
+    };
+    if variables.len() > MAX_VARIABLES {
+        return Some(wide("variables", variables.len(), MAX_VARIABLES));
+    }
+    let n_args = clause.body.iter().map(most_args).max().unwrap_or(0);
+    let n_args = n_args.max(most_args_of_term(&clause.head));
+    (n_args > MAX_ARGS).then(|| wide("arguments in one place", n_args, MAX_ARGS))
+}
+
+fn most_args(formula: &Formula) -> usize {
+    match &formula.kind {
+        FormulaKind::Atom(atom) => most_args_of_term(atom),
+        FormulaKind::Not(inner) => most_args(inner),
+        FormulaKind::And(parts) | FormulaKind::Or(parts) => {
+            parts.iter().map(most_args).max().unwrap_or(0)
+        }
+        FormulaKind::Distinct(left, right) => most_args_of_term(left).max(most_args_of_term(right)),
+    }
+}
+
+fn most_args_of_term(term: &Term) -> usize {
+    let inner = term.args().iter().map(most_args_of_term).max().unwrap_or(0);
+    inner.max(term.args().len())
+}

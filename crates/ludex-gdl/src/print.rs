@@ -1,0 +1,238 @@
+//! The tree as text, in both forms; reading it gives the same tree.
+
+use ludex_base::Symbols;
+
+use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+
+/// A rulesheet in the prefix form of the community.
+pub fn print_kif(sheet: &Rulesheet) -> String {
+    print(sheet, Form::Kif)
+}
+
+/// A rulesheet in the infix form of the papers.
+pub fn print_infix(sheet: &Rulesheet) -> String {
+    print(sheet, Form::Infix)
+}
+
+/// A rulesheet in one of the forms: a line for each fact and for each condition of a rule.
+pub fn print(sheet: &Rulesheet, form: Form) -> String {
+    let mut printer = Printer { symbols: &sheet.symbols, form, text: String::new() };
+    let mut was_rule = false;
+    for clause in &sheet.clauses {
+        let is_rule = !clause.body.is_empty();
+        if (is_rule || was_rule) && !printer.text.is_empty() {
+            printer.text.push('\n');
+        }
+        printer.clause(clause);
+        was_rule = is_rule;
+    }
+    printer.text
+}
+
+/// A term as an author writes it in a form.
+pub fn term_text(term: &Term, symbols: &Symbols, form: Form) -> String {
+    let mut printer = Printer { symbols, form, text: String::new() };
+    printer.term(term);
+    printer.text
+}
+
+/// A formula as an author writes it in a form.
+pub(crate) fn formula_text(formula: &Formula, symbols: &Symbols, form: Form) -> String {
+    let mut printer = Printer { symbols, form, text: String::new() };
+    printer.formula(formula);
+    printer.text
+}
+
+/// A variable as an author writes it in a form.
+///
+/// Infix form has variables that start with an upper-case letter: their first letter is small
+/// in the tree, as authors of prefix form write it. All other names are written with the
+/// question mark of the prefix form, in quotes if need be.
+pub(crate) fn variable_text(name: &str, form: Form) -> String {
+    let first = name.chars().next();
+    match form {
+        Form::Kif => format!("?{name}"),
+        Form::Infix if !is_plain(name) => format!("?{}", quoted(name)),
+        Form::Infix if first.is_some_and(|c| c.is_ascii_lowercase()) => {
+            let mut text = name.to_owned();
+            text[..1].make_ascii_uppercase();
+            text
+        }
+        // `_` alone is a new variable wherever it stands.
+        Form::Infix
+            if name != "_" && first.is_some_and(starts_variable) && !is_ascii_upper(first) =>
+        {
+            name.to_owned()
+        }
+        Form::Infix => format!("?{name}"),
+    }
+}
+
+/// A name as an author writes it in a form.
+pub(crate) fn name_text(name: &str, form: Form) -> String {
+    match form {
+        Form::Kif => name.to_owned(),
+        Form::Infix if is_bare_name(name) => name.to_owned(),
+        Form::Infix => quoted(name),
+    }
+}
+
+fn is_ascii_upper(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_ascii_uppercase())
+}
+
+/// Whether infix words that start so are variables.
+pub(crate) fn starts_variable(c: char) -> bool {
+    c == '_' || c.is_uppercase()
+}
+
+/// Whether a word may go on so.
+pub(crate) fn is_word_char(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// The length of the word at the beginning of a text: letters, digits, `_`, and hyphens between
+/// those. 0 if there is none.
+pub(crate) fn word_length(text: &str) -> usize {
+    let mut length = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_hyphen = c == '-' && at > 0 && chars.peek().is_some_and(|&(_, c)| is_word_char(c));
+        if !is_word_char(c) && !is_hyphen {
+            break;
+        }
+        length = at + c.len_utf8();
+    }
+    length
+}
+
+/// The words with a meaning of their own in formulas, in any letter case.
+pub(crate) const CONNECTIVES: [&str; 4] = ["not", "and", "or", "distinct"];
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && word_length(name) == name.len()
+}
+
+fn is_bare_name(name: &str) -> bool {
+    let number = name.strip_prefix('-').unwrap_or(name);
+    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return true;
+    }
+    is_plain(name)
+        && !name.starts_with(starts_variable)
+        && !CONNECTIVES.iter().any(|word| word.eq_ignore_ascii_case(name))
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "''"))
+}
+
+struct Printer<'a> {
+    symbols: &'a Symbols,
+    form: Form,
+    text: String,
+}
+
+impl Printer<'_> {
+    fn clause(&mut self, clause: &Clause) {
+        let is_rule = !clause.body.is_empty();
+        match self.form {
+            Form::Kif if is_rule => {
+                self.text.push_str("(<= ");
+                self.term(&clause.head);
+                for formula in &clause.body {
+                    self.text.push_str("\n    ");
+                    self.formula(formula);
+                }
+                self.text.push(')');
+            }
+            Form::Kif => self.term(&clause.head),
+            Form::Infix => {
+                self.term(&clause.head);
+                for (idx, formula) in clause.body.iter().enumerate() {
+                    self.text.push_str(if idx == 0 { " :-\n    " } else { ",\n    " });
+                    self.formula(formula);
+                }
+                self.text.push('.');
+            }
+        }
+        self.text.push('\n');
+    }
+
+    fn formula(&mut self, formula: &Formula) {
+        match (&formula.kind, self.form) {
+            (FormulaKind::Atom(atom), _) => self.term(atom),
+            (FormulaKind::Not(inner), Form::Kif) => {
+                self.list("not", std::slice::from_ref(inner.as_ref()));
+            }
+            (FormulaKind::Not(inner), Form::Infix) => {
+                self.text.push_str("not ");
+                self.formula(inner);
+            }
+            (FormulaKind::And(parts), Form::Kif) => self.list("and", parts),
+            (FormulaKind::Or(parts), Form::Kif) => self.list("or", parts),
+            (FormulaKind::And(parts), Form::Infix) => self.group("and", ", ", parts),
+            (FormulaKind::Or(parts), Form::Infix) => self.group("or", " ; ", parts),
+            (FormulaKind::Distinct(left, right), form) => {
+                self.text.push_str(if form == Form::Kif { "(distinct " } else { "distinct(" });
+                self.term(left);
+                self.text.push_str(if form == Form::Kif { " " } else { ", " });
+                self.term(right);
+                self.text.push(')');
+            }
+        }
+    }
+
+    fn list(&mut self, connective: &str, parts: &[Formula]) {
+        self.text.push('(');
+        self.text.push_str(connective);
+        for part in parts {
+            self.text.push(' ');
+            self.formula(part);
+        }
+        self.text.push(')');
+    }
+
+    /// Parts in parentheses; a connective of one part is written as a function, since
+    /// parentheses around one formula say nothing.
+    fn group(&mut self, connective: &str, separator: &str, parts: &[Formula]) {
+        if parts.len() == 1 {
+            self.text.push_str(connective);
+        }
+        self.text.push('(');
+        for (idx, part) in parts.iter().enumerate() {
+            if idx > 0 {
+                self.text.push_str(separator);
+            }
+            self.formula(part);
+        }
+        self.text.push(')');
+    }
+
+    fn term(&mut self, term: &Term) {
+        match &term.kind {
+            TermKind::Variable(name) => {
+                self.text.push_str(&variable_text(self.symbols.name(*name), self.form));
+            }
+            TermKind::Constant(name) => {
+                self.text.push_str(&name_text(self.symbols.name(*name), self.form));
+            }
+            TermKind::Compound(name, args) => {
+                let name = name_text(self.symbols.name(*name), self.form);
+                match self.form {
+                    Form::Kif => self.text.extend(["(", &name]),
+                    Form::Infix => self.text.extend([&name, "("]),
+                }
+                for (idx, arg) in args.iter().enumerate() {
+                    match self.form {
+                        Form::Kif => self.text.push(' '),
+                        Form::Infix if idx > 0 => self.text.push_str(", "),
+                        Form::Infix => {}
+                    }
+                    self.term(arg);
+                }
+                self.text.push(')');
+            }
+        }
+    }
+}
