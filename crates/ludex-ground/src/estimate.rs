@@ -1,0 +1,72 @@
+//! How many rows a join is likely to have.
+//!
+//! Static relations are known by the time it matters, so their fan-out is the number of rows over
+//! the numbers of different values of the bound arguments, as in a database. Of other relations
+//! nothing is known, and each variable is taken to have [`UNKNOWN_DOMAIN`] values.
+
+use ludex_gdl::{Atom, Pattern};
+
+/// Values of a variable of which nothing is known.
+const UNKNOWN_DOMAIN: f64 = 10.0;
+
+/// What is known of a relation.
+#[derive(Clone, Debug)]
+pub(crate) enum Stats {
+    /// It is complete: its rows, and the different values of each argument.
+    Known { n_rows: f64, n_distinct: Vec<f64> },
+    /// It is still being derived, or depends on the state. It has at most so many rows.
+    Unknown { max_rows: f64 },
+}
+
+/// A set of variables of a clause, by number. Clauses with more than 128 variables are left as
+/// they are and not estimated.
+pub(crate) type VariableSet = u128;
+
+pub(crate) fn variables_of(atom: &Atom) -> VariableSet {
+    let mut set = 0;
+    atom.for_each_variable(&mut |variable| set |= 1 << variable);
+    set
+}
+
+pub(crate) fn variables_of_pattern(pattern: &Pattern) -> VariableSet {
+    let mut set = 0;
+    pattern.for_each_variable(&mut |variable| set |= 1 << variable);
+    set
+}
+
+/// How many rows of a literal are likely to fit what is bound.
+pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet) -> f64 {
+    let n_unbound = (variables_of(atom) & !bound).count_ones();
+    match stats {
+        Stats::Known { n_rows, n_distinct } => {
+            let n_keys: f64 = atom
+                .args
+                .iter()
+                .zip(n_distinct)
+                .filter(|(arg, _)| variables_of_pattern(arg) & !bound == 0)
+                .map(|(_, &n)| n.max(1.0))
+                .product();
+            n_rows / n_keys
+        }
+        Stats::Unknown { max_rows } => UNKNOWN_DOMAIN.powi(n_unbound as i32).min(*max_rows),
+    }
+}
+
+/// The rows of the join of some literals, and the work of joining them in a good order: the rows
+/// of all its prefixes together.
+pub(crate) fn join_cost(literals: &[(&Atom, &Stats)]) -> (f64, f64) {
+    let mut waiting: Vec<usize> = (0..literals.len()).collect();
+    let (mut bound, mut n_rows, mut work) = (0, 1.0, 0.0);
+    while let Some((position, fan_out)) = waiting
+        .iter()
+        .map(|&idx| fan_out(literals[idx].0, literals[idx].1, bound))
+        .enumerate()
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+    {
+        let idx = waiting.remove(position);
+        bound |= variables_of(literals[idx].0);
+        n_rows *= fan_out;
+        work += n_rows;
+    }
+    (n_rows, work)
+}

@@ -1,0 +1,193 @@
+//! The fourth step: in which order to join the literals of a rule.
+//!
+//! A rule gets a plan for each of its literals that can be *new* (see [`crate::instantiate`]): the
+//! new atom is given, and the others are looked up one after the other, those first that leave
+//! fewest choices. Conditions that only test are put as early as their variables allow.
+
+use ludex_base::Symbol;
+use ludex_gdl::{Atom, Pattern, RelationId, TermId, Terms};
+
+use crate::clauses::Clause;
+use crate::estimate::{Stats, VariableSet, fan_out, variables_of, variables_of_pattern};
+use crate::tables::{Shape, Table};
+
+/// How to find the instances of a rule.
+pub(crate) struct Plan {
+    /// What the new atom must look like; `None` when the rule is tried once, with nothing new.
+    pub trigger: Option<Box<[Match]>>,
+    /// The number of the new literal among the positives.
+    pub trigger_idx: usize,
+    pub steps: Vec<Step>,
+}
+
+/// One thing to do for an instance.
+pub(crate) enum Step {
+    /// Go through the rows that fit.
+    Scan {
+        relation: RelationId,
+        index: usize,
+        keys: Vec<Key>,
+        matches: Box<[Match]>,
+        /// The number of the literal among the positives.
+        literal_idx: usize,
+        /// Leave the new atom out: an earlier literal is new in this plan's twin.
+        excludes_new: bool,
+    },
+    /// Everything is bound: look whether the atom is there.
+    Find { atom: Atom, literal_idx: usize, excludes_new: bool },
+    /// The atom of a complete relation is not there.
+    Absent(Atom),
+    /// The two terms differ.
+    Distinct(Pattern, Pattern),
+}
+
+/// A part of the key of an index.
+pub(crate) enum Key {
+    Ground(TermId),
+    Variable(u32),
+}
+
+/// How an argument of a row is compared and taken apart.
+pub(crate) enum Match {
+    /// Gives the variable its value.
+    Bind(u32),
+    /// Has the value of the variable.
+    Check(u32),
+    Ground(TermId),
+    Compound(Symbol, Box<[Match]>),
+}
+
+/// What planning needs to know of the relations.
+pub(crate) struct Planner<'a> {
+    pub terms: &'a Terms,
+    pub tables: &'a mut [Table],
+    pub stats: &'a [Stats],
+    /// Whether negative literals of a relation can be decided now.
+    pub is_complete: &'a dyn Fn(RelationId) -> bool,
+}
+
+impl Planner<'_> {
+    /// The plan of a clause whose positive literal `trigger_idx` is new, or with nothing new.
+    /// `can_be_new` tells for which relations literals before the trigger must not match the new
+    /// atom.
+    pub fn plan(&mut self, clause: &Clause, trigger_idx: Option<usize>) -> Plan {
+        let mut steps = Vec::new();
+        let mut bound: VariableSet = 0;
+        let mut waiting: Vec<usize> = (0..clause.positives.len()).collect();
+        let trigger = trigger_idx.map(|idx| {
+            waiting.retain(|&other| other != idx);
+            let atom = &clause.positives[idx].atom;
+            atom.args.iter().map(|arg| compile_match(arg, &mut bound)).collect()
+        });
+        let mut tests = Tests::new(clause, self.is_complete);
+        tests.take_ready(bound, &mut steps);
+        while let Some(position) = self.next_literal(clause, &waiting, bound) {
+            let literal_idx = waiting.remove(position);
+            let atom = &clause.positives[literal_idx].atom;
+            let excludes_new = trigger_idx.is_some_and(|trigger_idx| {
+                literal_idx < trigger_idx
+                    && clause.positives[trigger_idx].atom.relation == atom.relation
+            });
+            if variables_of(atom) & !bound == 0 {
+                steps.push(Step::Find { atom: atom.clone(), literal_idx, excludes_new });
+                continue;
+            }
+            let mut keys = Vec::new();
+            let shapes: Vec<Shape> =
+                atom.args.iter().map(|arg| compile_shape(arg, bound, &mut keys)).collect();
+            let index = self.tables[atom.relation.index()].index(&shapes, self.terms);
+            let matches = atom.args.iter().map(|arg| compile_match(arg, &mut bound)).collect();
+            let relation = atom.relation;
+            steps.push(Step::Scan { relation, index, keys, matches, literal_idx, excludes_new });
+            tests.take_ready(bound, &mut steps);
+        }
+        Plan { trigger, trigger_idx: trigger_idx.unwrap_or(usize::MAX), steps }
+    }
+
+    /// The position in `waiting` of the literal that leaves fewest choices.
+    fn next_literal(
+        &self,
+        clause: &Clause,
+        waiting: &[usize],
+        bound: VariableSet,
+    ) -> Option<usize> {
+        let fan_out_of = |&idx: &usize| {
+            let atom = &clause.positives[idx].atom;
+            // A test first of all; among equals, one that is connected to what is bound.
+            let is_test = variables_of(atom) & !bound == 0;
+            let is_apart = variables_of(atom) & bound == 0;
+            let estimate = fan_out(atom, &self.stats[atom.relation.index()], bound);
+            if is_test { -1.0 } else { estimate + if is_apart { 0.5 } else { 0.0 } }
+        };
+        waiting
+            .iter()
+            .map(fan_out_of)
+            .enumerate()
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(position, _)| position)
+    }
+}
+
+/// Conditions that bind nothing.
+struct Tests<'a> {
+    absent: Vec<&'a Atom>,
+    distinct: Vec<&'a (Pattern, Pattern)>,
+}
+
+impl<'a> Tests<'a> {
+    fn new(clause: &'a Clause, is_complete: &dyn Fn(RelationId) -> bool) -> Self {
+        let absent = clause.negatives.iter().filter(|atom| is_complete(atom.relation)).collect();
+        Self { absent, distinct: clause.distinct.iter().collect() }
+    }
+
+    /// Moves the tests whose variables are bound to the steps.
+    fn take_ready(&mut self, bound: VariableSet, steps: &mut Vec<Step>) {
+        self.distinct.retain(|(left, right)| {
+            let is_ready = (variables_of_pattern(left) | variables_of_pattern(right)) & !bound == 0;
+            if is_ready {
+                steps.push(Step::Distinct(left.clone(), right.clone()));
+            }
+            !is_ready
+        });
+        self.absent.retain(|atom| {
+            let is_ready = variables_of(atom) & !bound == 0;
+            if is_ready {
+                steps.push(Step::Absent((*atom).clone()));
+            }
+            !is_ready
+        });
+    }
+}
+
+fn compile_match(pattern: &Pattern, bound: &mut VariableSet) -> Match {
+    match pattern {
+        Pattern::Ground(term) => Match::Ground(*term),
+        Pattern::Variable(variable) => {
+            let bit = 1 << variable;
+            let is_bound = *bound & bit != 0;
+            *bound |= bit;
+            if is_bound { Match::Check(*variable) } else { Match::Bind(*variable) }
+        }
+        Pattern::Compound(name, args) => {
+            Match::Compound(*name, args.iter().map(|arg| compile_match(arg, bound)).collect())
+        }
+    }
+}
+
+fn compile_shape(pattern: &Pattern, bound: VariableSet, keys: &mut Vec<Key>) -> Shape {
+    match pattern {
+        Pattern::Ground(term) => {
+            keys.push(Key::Ground(*term));
+            Shape::Key
+        }
+        Pattern::Variable(variable) if bound >> variable & 1 != 0 => {
+            keys.push(Key::Variable(*variable));
+            Shape::Key
+        }
+        Pattern::Variable(_) => Shape::Free,
+        Pattern::Compound(name, args) => {
+            let parts = args.iter().map(|arg| compile_shape(arg, bound, keys)).collect();
+            Shape::Compound(*name, parts)
+        }
+    }
+}

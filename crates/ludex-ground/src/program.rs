@@ -1,0 +1,244 @@
+//! The main type of this crate: a game without variables.
+
+use std::fmt;
+
+use ludex_base::graph::Graph;
+use ludex_base::{FluentId, Goal, MoveId, PerceptId, RoleId, Symbol, define_id};
+use ludex_gdl::{TermId, Terms};
+
+use crate::limits::GroundError;
+
+define_id! {
+    /// An atom of a ground program: a fluent, a move, or something derived.
+    pub struct AtomId;
+}
+
+/// The ground rules of a game: everything that can ever happen in it.
+///
+/// Atoms are numbered fluents first, then moves, then what rules derive. A derived atom holds if
+/// the body of one of its rules does; without rules it never holds. Where atoms depend on each
+/// other positively in a circle, what holds is the least that the rules demand.
+#[derive(Clone, Debug)]
+pub struct GroundProgram {
+    /// The terms that the names are made of.
+    pub terms: Terms,
+    /// The roles, in the order of the rulesheet.
+    pub roles: Vec<TermId>,
+    /// The fluents; [`FluentId`] is a position here. Sorted by their text.
+    pub fluents: Vec<TermId>,
+    /// The moves; [`MoveId`] is a position here. Sorted by role, then by their text.
+    pub moves: Vec<(RoleId, TermId)>,
+    /// The percepts; [`PerceptId`] is a position here. Sorted by role, then by their text.
+    pub percepts: Vec<(RoleId, TermId)>,
+    /// What is true at the beginning, ascending.
+    pub init: Vec<FluentId>,
+    /// For each fluent, the atom that says whether it is true in the next state.
+    pub next: Vec<AtomId>,
+    /// For each move, the atom that says whether it is legal.
+    pub legal: Vec<AtomId>,
+    /// For each percept, the atom that says whether it is seen.
+    pub sees: Vec<AtomId>,
+    /// The atom that says whether the game is over; `None` if it never is.
+    pub terminal: Option<AtomId>,
+    /// The goal values that can be derived, each with its atom; sorted.
+    pub goals: Vec<(RoleId, Goal, AtomId)>,
+    /// Whether some rule of the program derives `sees`.
+    pub has_percepts: bool,
+    /// What grounding met on the way.
+    pub sizes: GroundSizes,
+    pub(crate) derived: DerivedAtoms,
+}
+
+/// Sizes before simplification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct GroundSizes {
+    /// Atoms of relations that are the same in every state.
+    pub n_static_atoms: usize,
+    /// All other atoms that were derived or negated somewhere.
+    pub n_atoms: usize,
+    /// Instances of rules.
+    pub n_instances: usize,
+}
+
+/// The derived atoms with their rules, all in a few long vectors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DerivedAtoms {
+    pub names: Vec<(Symbol, Box<[TermId]>)>,
+    /// Where the rules of an atom begin in `rule_starts`; one more than atoms.
+    pub atom_starts: Vec<u32>,
+    /// Where the body of a rule begins in `literals`; one more than rules.
+    pub rule_starts: Vec<u32>,
+    pub literals: Vec<GroundLiteral>,
+}
+
+/// An atom, or its negation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroundLiteral(u32);
+
+impl GroundLiteral {
+    /// The atom, or its negation.
+    pub fn new(atom: AtomId, is_positive: bool) -> Self {
+        Self((atom.index() as u32) << 1 | u32::from(!is_positive))
+    }
+
+    /// The atom.
+    pub fn atom(self) -> AtomId {
+        AtomId::new(self.0 as usize >> 1)
+    }
+
+    /// Whether the atom is to hold.
+    pub fn is_positive(self) -> bool {
+        self.0 & 1 == 0
+    }
+}
+
+impl fmt::Debug for GroundLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", if self.is_positive() { "" } else { "not " }, self.atom())
+    }
+}
+
+/// A rule of a ground program.
+#[derive(Clone, Copy, Debug)]
+pub struct GroundRule<'a> {
+    /// What is derived.
+    pub head: AtomId,
+    /// From what, all together.
+    pub body: &'a [GroundLiteral],
+}
+
+/// What an atom stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtomKind {
+    /// The fluent is true now.
+    Fluent(FluentId),
+    /// The move is played now.
+    Move(MoveId),
+    /// Rules derive it.
+    Derived,
+}
+
+impl GroundProgram {
+    /// How many atoms there are.
+    pub fn n_atoms(&self) -> usize {
+        self.first_derived() + self.derived.names.len()
+    }
+
+    /// How many rules there are.
+    pub fn n_rules(&self) -> usize {
+        self.derived.rule_starts.len() - 1
+    }
+
+    /// How many literals the bodies of all rules have.
+    pub fn n_literals(&self) -> usize {
+        self.derived.literals.len()
+    }
+
+    /// What an atom stands for.
+    pub fn kind(&self, atom: AtomId) -> AtomKind {
+        let (n_fluents, idx) = (self.fluents.len(), atom.index());
+        if idx < n_fluents {
+            AtomKind::Fluent(FluentId::new(idx))
+        } else if idx < self.first_derived() {
+            AtomKind::Move(MoveId::new(idx - n_fluents))
+        } else {
+            AtomKind::Derived
+        }
+    }
+
+    /// The derived atoms, ascending.
+    pub fn derived_atoms(&self) -> impl Iterator<Item = AtomId> + use<> {
+        (self.first_derived()..self.n_atoms()).map(AtomId::new)
+    }
+
+    /// The rules of an atom; none for fluents and moves.
+    pub fn rules_of(&self, atom: AtomId) -> impl Iterator<Item = GroundRule<'_>> + '_ {
+        let rules = match atom.index().checked_sub(self.first_derived()) {
+            Some(idx) => self.derived.atom_starts[idx]..self.derived.atom_starts[idx + 1],
+            None => 0..0,
+        };
+        rules.map(move |rule_idx| {
+            let starts = &self.derived.rule_starts[rule_idx as usize..];
+            let body = &self.derived.literals[starts[0] as usize..starts[1] as usize];
+            GroundRule { head: atom, body }
+        })
+    }
+
+    /// A move as the rulesheet writes it.
+    pub fn move_text(&self, id: MoveId) -> String {
+        self.terms.display(self.moves[id.index()].1).to_string()
+    }
+
+    /// A fluent as the rulesheet writes it.
+    pub fn fluent_text(&self, id: FluentId) -> String {
+        self.terms.display(self.fluents[id.index()]).to_string()
+    }
+
+    /// A percept as the rulesheet writes it.
+    pub fn percept_text(&self, id: PerceptId) -> String {
+        self.terms.display(self.percepts[id.index()].1).to_string()
+    }
+
+    /// An atom as text, for people. Relations that grounding made have the name of the relation
+    /// they were made for, with a prime.
+    pub fn atom_text(&self, atom: AtomId) -> String {
+        let applied = |name: &str, args: &[TermId]| {
+            let args: String =
+                args.iter().map(|&t| format!(" {}", self.terms.display(t))).collect();
+            if args.is_empty() { name.to_owned() } else { format!("({name}{args})") }
+        };
+        match self.kind(atom) {
+            AtomKind::Fluent(id) => applied("true", &[self.fluents[id.index()]]),
+            AtomKind::Move(id) => {
+                let (role, term) = self.moves[id.index()];
+                applied("does", &[self.roles[role.index()], term])
+            }
+            AtomKind::Derived => {
+                let (name, args) = &self.derived.names[atom.index() - self.first_derived()];
+                applied(self.terms.symbols().name(*name), args)
+            }
+        }
+    }
+
+    /// The strongly connected components of the derived atoms, in order of evaluation: an atom
+    /// stands after the atoms that it depends on, or in one component with them.
+    pub fn components(&self) -> Vec<Vec<AtomId>> {
+        let first = self.first_derived();
+        let mut edges = Vec::with_capacity(self.n_literals());
+        for atom in self.derived_atoms() {
+            for rule in self.rules_of(atom) {
+                for literal in rule.body {
+                    if let Some(to) = literal.atom().index().checked_sub(first) {
+                        edges.push(((atom.index() - first) as u32, to as u32));
+                    }
+                }
+            }
+        }
+        let components = Graph::new(self.derived.names.len(), &edges).components();
+        let to_atom = |idx: u32| AtomId::new(first + idx as usize);
+        components.into_iter().map(|it| it.into_iter().map(to_atom).collect()).collect()
+    }
+
+    fn first_derived(&self) -> usize {
+        self.fluents.len() + self.moves.len()
+    }
+
+    /// The rules have a meaning only if no atom depends on its own negation.
+    pub(crate) fn refuse_negative_cycles(&self) -> Result<(), GroundError> {
+        let mut component_of = vec![u32::MAX; self.n_atoms()];
+        for (component_idx, component) in self.components().iter().enumerate() {
+            component.iter().for_each(|atom| component_of[atom.index()] = component_idx as u32);
+        }
+        for atom in self.derived_atoms() {
+            for literal in self.rules_of(atom).flat_map(|rule| rule.body) {
+                let is_inside = component_of[literal.atom().index()] == component_of[atom.index()];
+                if is_inside && !literal.is_positive() {
+                    return Err(GroundError::NegativeCycle {
+                        atom: self.atom_text(literal.atom()),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,365 @@
+//! The second step: a rule with many variables becomes several with fewer.
+//!
+//! A frame axiom such as
+//!
+//! ```text
+//! next(cell(X,Y,P)) :- does(R,move(U,V,W,Z)), true(cell(X,Y,P)), apart(X,Y,U,V), apart(X,Y,W,Z).
+//! ```
+//!
+//! has an instance for each move, cell and piece. But `R`, `U`, `V`, `W` and `Z` stand in no
+//! literal with `P`, so the join can be split:
+//!
+//! ```text
+//! aux(X,Y)        :- does(R,move(U,V,W,Z)), apart(X,Y,U,V), apart(X,Y,W,Z).
+//! next(cell(X,Y,P)) :- aux(X,Y), true(cell(X,Y,P)).
+//! ```
+//!
+//! This is bucket elimination, one variable at a time, for as long as the estimated work falls.
+//! After Morak and Woltran, *Preprocessing of Complex Non-Ground Rules in Answer Set Programming*,
+//! 2012; our estimate takes functional dependencies into account, so that chains of successors
+//! are left alone.
+
+use std::collections::HashMap;
+
+use ludex_gdl::{Atom, Pattern, RelationId};
+
+use crate::clauses::{Clause, Clauses, Positive, RelationInfo};
+use crate::estimate::{Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
+
+/// A split must promise to save at least this share of the work.
+const WANTED_SAVING: f64 = 0.4;
+
+/// Work that is not worth a thought.
+const LITTLE_WORK: f64 = 30.0;
+
+/// What makes two parts the same: their literals with flags, and the size of the interface, whose
+/// variables have the first numbers.
+type PartKey = (Vec<(Atom, bool)>, Vec<Atom>, Vec<(Pattern, Pattern)>, usize, bool);
+
+/// Splits rules; keeps what it needs to share equal parts between them.
+#[derive(Default)]
+pub(crate) struct Splitter {
+    known_parts: HashMap<PartKey, RelationId>,
+}
+
+impl Splitter {
+    /// Splits a clause as far as it pays; the result derives the same atoms of its relation.
+    /// `stats` has an entry for each relation and gets one for each relation that is added.
+    pub fn split(
+        &mut self,
+        clause: Clause,
+        clauses: &mut Clauses,
+        stats: &mut Vec<Stats>,
+    ) -> Vec<Clause> {
+        let mut done = Vec::new();
+        let mut open = vec![clause];
+        while let Some(mut clause) = open.pop() {
+            while let Some(part) = best_part(&clause, stats) {
+                let (aux, new_clauses) = self.name_part(&clause, &part, clauses, stats);
+                open.extend(new_clauses);
+                clause = part.rest(&clause, aux);
+            }
+            done.push(compacted(clause));
+        }
+        done
+    }
+
+    /// The relation that stands for a part, with the clauses that define it if it is new.
+    fn name_part(
+        &mut self,
+        clause: &Clause,
+        part: &Part,
+        clauses: &mut Clauses,
+        stats: &mut Vec<Stats>,
+    ) -> (Atom, Vec<Clause>) {
+        let interface = variable_list(part.interface);
+        let args: Box<[Pattern]> = interface.iter().map(|&v| Pattern::Variable(v)).collect();
+        let mut new_clauses = Vec::new();
+        let mut positives: Vec<Positive> =
+            part.positives.iter().map(|&idx| clause.positives[idx].clone()).collect();
+        for &(guard_idx, projection) in &part.guards {
+            let literal = &clause.positives[guard_idx].atom;
+            let guard = self.guard(literal, projection, clauses, stats, &mut new_clauses);
+            positives.push(Positive { atom: guard, is_guard: true });
+        }
+        let negatives: Vec<Atom> =
+            part.negatives.iter().map(|&idx| clause.negatives[idx].clone()).collect();
+        let distinct: Vec<_> =
+            part.distinct.iter().map(|&idx| clause.distinct[idx].clone()).collect();
+        let is_static = positives.iter().map(|p| &p.atom).chain(&negatives).all(|atom| {
+            let info = clauses.info(atom.relation);
+            info.is_static
+        });
+
+        let body = Clause {
+            head: Atom { relation: RelationId::new(0), args: args.clone() },
+            positives,
+            negatives,
+            distinct,
+            n_variables: clause.n_variables,
+        };
+        let info = RelationInfo {
+            name: clauses.info(clause.head.relation).name,
+            arity: args.len(),
+            is_static,
+            is_guard: false,
+        };
+        let relation = self.define(body, info, part.n_rows, clauses, stats, &mut new_clauses);
+        (Atom { relation, args }, new_clauses)
+    }
+
+    /// A relation that holds for the values of `projection` that some instance of the literal has.
+    fn guard(
+        &mut self,
+        literal: &Atom,
+        projection: VariableSet,
+        clauses: &mut Clauses,
+        stats: &mut Vec<Stats>,
+        new_clauses: &mut Vec<Clause>,
+    ) -> Atom {
+        if variables_of(literal) == projection {
+            return literal.clone();
+        }
+        let args: Box<[Pattern]> =
+            variable_list(projection).into_iter().map(Pattern::Variable).collect();
+        let body = Clause {
+            head: Atom { relation: RelationId::new(0), args: args.clone() },
+            positives: vec![Positive { atom: literal.clone(), is_guard: true }],
+            negatives: Vec::new(),
+            distinct: Vec::new(),
+            n_variables: 128,
+        };
+        let of = clauses.info(literal.relation);
+        let info = RelationInfo {
+            name: of.name,
+            arity: args.len(),
+            is_static: of.is_static,
+            is_guard: !of.is_static,
+        };
+        let relation = self.define(body, info, f64::INFINITY, clauses, stats, new_clauses);
+        Atom { relation, args }
+    }
+
+    /// The relation defined by a clause, the same for equal clauses.
+    fn define(
+        &mut self,
+        body: Clause,
+        info: RelationInfo,
+        max_rows: f64,
+        clauses: &mut Clauses,
+        stats: &mut Vec<Stats>,
+        new_clauses: &mut Vec<Clause>,
+    ) -> RelationId {
+        let mut body = compacted(body);
+        let key = (
+            body.positives.iter().map(|p| (p.atom.clone(), p.is_guard)).collect(),
+            body.negatives.clone(),
+            body.distinct.clone(),
+            body.head.args.len(),
+            info.is_guard,
+        );
+        *self.known_parts.entry(key).or_insert_with(|| {
+            stats.push(Stats::Unknown { max_rows });
+            let relation = clauses.add_relation(info);
+            body.head.relation = relation;
+            new_clauses.push(body);
+            relation
+        })
+    }
+}
+
+/// Some literals of a clause that become a relation.
+struct Part {
+    positives: Vec<usize>,
+    negatives: Vec<usize>,
+    distinct: Vec<usize>,
+    /// Literals of the rest that bind variables for the part, each with those variables.
+    guards: Vec<(usize, VariableSet)>,
+    /// The variables it shares with the rest.
+    interface: VariableSet,
+    n_rows: f64,
+}
+
+impl Part {
+    /// The clause with the part replaced by an atom.
+    fn rest(&self, clause: &Clause, aux: Atom) -> Clause {
+        let without = |idx: &usize, taken: &[usize]| !taken.contains(idx);
+        let keep =
+            |n: usize, taken: &[usize]| (0..n).filter(|i| without(i, taken)).collect::<Vec<_>>();
+        let mut positives = vec![Positive { atom: aux, is_guard: false }];
+        let kept = keep(clause.positives.len(), &self.positives);
+        positives.extend(kept.into_iter().map(|idx| clause.positives[idx].clone()));
+        Clause {
+            head: clause.head.clone(),
+            positives,
+            negatives: keep(clause.negatives.len(), &self.negatives)
+                .into_iter()
+                .map(|idx| clause.negatives[idx].clone())
+                .collect(),
+            distinct: keep(clause.distinct.len(), &self.distinct)
+                .into_iter()
+                .map(|idx| clause.distinct[idx].clone())
+                .collect(),
+            n_variables: clause.n_variables,
+        }
+    }
+}
+
+/// The part whose separation saves most work, if it saves enough.
+fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
+    if clause.n_variables > 128 || clause.positives.len() < 2 {
+        return None;
+    }
+    let head = variables_of(&clause.head);
+    let everything = clause.positives.iter().fold(head, |set, p| set | variables_of(&p.atom));
+    let (_, whole_work) =
+        cost(clause, &(0..clause.positives.len()).collect::<Vec<_>>(), stats, None);
+    if whole_work < LITTLE_WORK {
+        return None;
+    }
+    candidates(clause, everything & !head)
+        .into_iter()
+        .filter_map(|variables| part_of(clause, variables, everything, head, stats))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, work)| *work < whole_work * (1.0 - WANTED_SAVING))
+        .map(|(part, _)| part)
+}
+
+/// The sets of variables to try to get rid of: each alone, and those that meet in a literal two by
+/// two, since a sum of two unknowns is smaller than either of them with the sum.
+fn candidates(clause: &Clause, local: VariableSet) -> Vec<VariableSet> {
+    let mut candidates: Vec<VariableSet> = Vec::new();
+    for first in variable_list(local) {
+        candidates.push(1 << first);
+        for second in variable_list(local).into_iter().filter(|&second| second > first) {
+            let pair: VariableSet = 1 << first | 1 << second;
+            if clause.positives.iter().any(|p| variables_of(&p.atom) & pair == pair) {
+                candidates.push(pair);
+            }
+        }
+    }
+    candidates
+}
+
+/// The part that holds some variables, and the work of the clause when it is separated.
+fn part_of(
+    clause: &Clause,
+    variables: VariableSet,
+    everything: VariableSet,
+    head: VariableSet,
+    stats: &[Stats],
+) -> Option<(Part, f64)> {
+    let has = |set: VariableSet| set & variables != 0;
+    let pair = |(a, b): &(Pattern, Pattern)| variables_of_pattern(a) | variables_of_pattern(b);
+    let of_positive = |idx: &usize| variables_of(&clause.positives[*idx].atom);
+    let of_negative = |idx: &usize| variables_of(&clause.negatives[*idx]);
+    let of_distinct = |idx: &usize| pair(&clause.distinct[*idx]);
+    let (positives, other_positives): (Vec<usize>, Vec<usize>) =
+        (0..clause.positives.len()).partition(|idx| has(of_positive(idx)));
+    let (negatives, other_negatives): (Vec<usize>, Vec<usize>) =
+        (0..clause.negatives.len()).partition(|idx| has(of_negative(idx)));
+    let (distinct, other_distinct): (Vec<usize>, Vec<usize>) =
+        (0..clause.distinct.len()).partition(|idx| has(of_distinct(idx)));
+
+    let bound = positives.iter().map(of_positive).fold(0, |a, b| a | b);
+    let inside = (negatives.iter().map(of_negative).chain(distinct.iter().map(of_distinct)))
+        .fold(bound, |a, b| a | b);
+    if inside == everything || other_positives.is_empty() {
+        return None;
+    }
+    let outside = (other_positives.iter().map(of_positive))
+        .chain(other_negatives.iter().map(of_negative))
+        .chain(other_distinct.iter().map(of_distinct))
+        .fold(head, |a, b| a | b);
+    let interface = inside & outside;
+    let guards = find_guards(clause, &other_positives, inside & !bound, interface)?;
+
+    let mut literals: Vec<(&Atom, &Stats)> = Vec::new();
+    for &idx in positives.iter().chain(guards.iter().map(|(idx, _)| idx)) {
+        let atom = &clause.positives[idx].atom;
+        literals.push((atom, &stats[atom.relation.index()]));
+    }
+    let (n_rows, part_work) = join_cost(&literals);
+    let aux = Atom {
+        relation: clause.head.relation,
+        args: variable_list(interface).into_iter().map(Pattern::Variable).collect(),
+    };
+    let aux_stats = Stats::Unknown { max_rows: n_rows };
+    let (_, rest_work) = cost(clause, &other_positives, stats, Some((&aux, &aux_stats)));
+    let part = Part { positives, negatives, distinct, guards, interface, n_rows };
+    Some((part, part_work + rest_work))
+}
+
+/// Literals of the rest that bind the variables that the part leaves unbound; `None` if a variable
+/// stands in no other positive literal.
+fn find_guards(
+    clause: &Clause,
+    others: &[usize],
+    mut unbound: VariableSet,
+    interface: VariableSet,
+) -> Option<Vec<(usize, VariableSet)>> {
+    let mut guards = Vec::new();
+    while unbound != 0 {
+        let covered = |idx: usize| variables_of(&clause.positives[idx].atom) & interface;
+        let best =
+            others.iter().copied().max_by_key(|&idx| (covered(idx) & unbound).count_ones())?;
+        if covered(best) & unbound == 0 {
+            return None;
+        }
+        guards.push((best, covered(best)));
+        unbound &= !covered(best);
+    }
+    Some(guards)
+}
+
+fn cost(
+    clause: &Clause,
+    positives: &[usize],
+    stats: &[Stats],
+    extra: Option<(&Atom, &Stats)>,
+) -> (f64, f64) {
+    let mut literals: Vec<(&Atom, &Stats)> = extra.into_iter().collect();
+    for &idx in positives {
+        let atom = &clause.positives[idx].atom;
+        literals.push((atom, &stats[atom.relation.index()]));
+    }
+    join_cost(&literals)
+}
+
+fn variable_list(set: VariableSet) -> Vec<u32> {
+    (0..128).filter(|&variable| set >> variable & 1 != 0).collect()
+}
+
+/// The clause with its variables numbered in order of appearance, so that clauses that differ only
+/// in their numbers are equal.
+fn compacted(mut clause: Clause) -> Clause {
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    renumber_atom(&mut clause.head, &mut numbers);
+    for positive in &mut clause.positives {
+        renumber_atom(&mut positive.atom, &mut numbers);
+    }
+    for atom in &mut clause.negatives {
+        renumber_atom(atom, &mut numbers);
+    }
+    for (left, right) in &mut clause.distinct {
+        renumber(left, &mut numbers);
+        renumber(right, &mut numbers);
+    }
+    clause.n_variables = numbers.len();
+    clause
+}
+
+fn renumber_atom(atom: &mut Atom, numbers: &mut HashMap<u32, u32>) {
+    atom.args.iter_mut().for_each(|arg| renumber(arg, numbers));
+}
+
+fn renumber(pattern: &mut Pattern, numbers: &mut HashMap<u32, u32>) {
+    match pattern {
+        Pattern::Variable(variable) => {
+            let next = numbers.len() as u32;
+            *variable = *numbers.entry(*variable).or_insert(next);
+        }
+        Pattern::Ground(_) => {}
+        Pattern::Compound(_, args) => args.iter_mut().for_each(|arg| renumber(arg, numbers)),
+    }
+}

@@ -1,0 +1,217 @@
+//! Ground atoms by relation, with indexes that look inside terms.
+//!
+//! Most atoms of a game are of the form `true(cell(X,Y,P))`: one argument, whose parts are what
+//! rules join on. So an index is made for the *shape* of a literal: which names it takes apart,
+//! and which of its leaves are known when it is asked.
+
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::HashTable;
+use ludex_base::Symbol;
+use ludex_gdl::{TermId, Terms};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// The ground atoms of one relation.
+#[derive(Default)]
+pub(crate) struct Table {
+    arity: usize,
+    /// The rows one after the other.
+    data: Vec<TermId>,
+    status: Vec<Status>,
+    by_tuple: HashTable<u32>,
+    indexes: Vec<Index>,
+}
+
+/// How far an atom has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// Only negated so far; it may never be derived.
+    Mentioned,
+    /// Derived; rules have not been told.
+    Queued,
+    /// Derived, and joined with everything before it.
+    Done,
+}
+
+/// What an index knows of a literal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// A leaf whose value is given when the index is asked.
+    Key,
+    /// A leaf whose value is asked for.
+    Free,
+    /// A term with this name, taken apart.
+    Compound(Symbol, Box<[Shape]>),
+}
+
+/// Rows of one shape, chained by the hash of their keys. Different keys may share a chain: who
+/// walks it compares the values anyway.
+struct Index {
+    shapes: Box<[Shape]>,
+    heads: FxHashMap<u64, u32>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub row: u32,
+    /// The next entry of the chain, or [`END`].
+    pub next: u32,
+}
+
+/// The end of a chain.
+pub(crate) const END: u32 = u32::MAX;
+
+/// The hash of a key, from its parts in order.
+#[derive(Default)]
+pub(crate) struct KeyHash(<FxBuildHasher as BuildHasher>::Hasher);
+
+impl KeyHash {
+    #[inline]
+    pub fn add(&mut self, term: TermId) {
+        self.0.write_u32(term.index() as u32);
+    }
+
+    #[inline]
+    pub fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+impl Table {
+    pub fn new(arity: usize) -> Self {
+        Self { arity, ..Self::default() }
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.status.len()
+    }
+
+    #[inline]
+    pub fn row(&self, row: u32) -> &[TermId] {
+        &self.data[row as usize * self.arity..][..self.arity]
+    }
+
+    pub fn status(&self, row: u32) -> Status {
+        self.status[row as usize]
+    }
+
+    /// The row of a tuple, if it is there.
+    #[inline]
+    pub fn find(&self, tuple: &[TermId]) -> Option<u32> {
+        self.by_tuple.find(hash_tuple(tuple), |&row| self.row(row) == tuple).copied()
+    }
+
+    /// The row of a tuple, made now if it is new, with its status before.
+    pub fn insert(&mut self, tuple: &[TermId], status: Status) -> (u32, Option<Status>) {
+        let hash = hash_tuple(tuple);
+        if let Some(row) = self.by_tuple.find(hash, |&row| self.row(row) == tuple).copied() {
+            let before = self.status[row as usize];
+            if before == Status::Mentioned {
+                self.status[row as usize] = status;
+            }
+            return (row, Some(before));
+        }
+        let row = u32::try_from(self.status.len()).expect("rows fit in 32 bits");
+        self.data.extend_from_slice(tuple);
+        self.status.push(status);
+        let Self { data, by_tuple, arity, .. } = self;
+        by_tuple.insert_unique(hash, row, |&other| {
+            hash_tuple(&data[other as usize * *arity..][..*arity])
+        });
+        (row, None)
+    }
+
+    /// Makes a row visible to joins.
+    pub fn finish(&mut self, row: u32, terms: &Terms) {
+        self.status[row as usize] = Status::Done;
+        let tuple = &self.data[row as usize * self.arity..][..self.arity];
+        self.indexes.iter_mut().for_each(|index| index.add(row, tuple, terms));
+    }
+
+    /// The index for literals of these shapes, made now if it is new.
+    pub fn index(&mut self, shapes: &[Shape], terms: &Terms) -> usize {
+        if let Some(found) = self.indexes.iter().position(|index| *index.shapes == *shapes) {
+            return found;
+        }
+        let mut index =
+            Index { shapes: shapes.into(), heads: FxHashMap::default(), entries: Vec::new() };
+        for row in 0..self.n_rows() as u32 {
+            if self.status(row) == Status::Done {
+                index.add(row, self.row(row), terms);
+            }
+        }
+        self.indexes.push(index);
+        self.indexes.len() - 1
+    }
+
+    /// The first entry of the chain with this key.
+    #[inline]
+    pub fn chain(&self, index: usize, key: u64) -> u32 {
+        self.indexes[index].heads.get(&key).copied().unwrap_or(END)
+    }
+
+    #[inline]
+    pub fn entry(&self, index: usize, entry: u32) -> Entry {
+        self.indexes[index].entries[entry as usize]
+    }
+
+    /// How many different values each argument has.
+    pub fn n_distinct(&self) -> Vec<usize> {
+        (0..self.arity)
+            .map(|place| {
+                let mut values: Vec<TermId> =
+                    self.data.iter().skip(place).step_by(self.arity).copied().collect();
+                values.sort_unstable();
+                values.dedup();
+                values.len()
+            })
+            .collect()
+    }
+
+    /// About how many bytes the table takes.
+    pub fn n_bytes(&self) -> usize {
+        let indexes: usize = self
+            .indexes
+            .iter()
+            .map(|index| index.entries.capacity() * 8 + index.heads.capacity() * 13)
+            .sum();
+        self.data.capacity() * 4 + self.status.capacity() + self.by_tuple.capacity() * 5 + indexes
+    }
+}
+
+impl Index {
+    fn add(&mut self, row: u32, tuple: &[TermId], terms: &Terms) {
+        let mut key = KeyHash::default();
+        let fits =
+            self.shapes.iter().zip(tuple).all(|(s, &term)| hash_keys(s, term, terms, &mut key));
+        if fits {
+            let entry = u32::try_from(self.entries.len()).expect("entries fit in 32 bits");
+            let next = self.heads.insert(key.finish(), entry).unwrap_or(END);
+            self.entries.push(Entry { row, next });
+        }
+    }
+}
+
+/// Adds the keys of a term to the hash; whether the term has the shape.
+fn hash_keys(shape: &Shape, term: TermId, terms: &Terms, key: &mut KeyHash) -> bool {
+    match shape {
+        Shape::Key => {
+            key.add(term);
+            true
+        }
+        Shape::Free => true,
+        Shape::Compound(name, parts) => {
+            let args = terms.args(term);
+            terms.name(term) == *name
+                && args.len() == parts.len()
+                && parts.iter().zip(args).all(|(part, &arg)| hash_keys(part, arg, terms, key))
+        }
+    }
+}
+
+fn hash_tuple(tuple: &[TermId]) -> u64 {
+    let mut hash = KeyHash::default();
+    tuple.iter().for_each(|&term| hash.add(term));
+    hash.finish()
+}
