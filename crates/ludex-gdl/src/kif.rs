@@ -145,6 +145,12 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
 
+/// Whether a name can be written in this form.
+pub(crate) fn is_word(name: &str) -> bool {
+    let is_ended_by = |c: char| matches!(c, '(' | ')' | ';') || is_blank(c);
+    !name.is_empty() && !name.starts_with('?') && !name.contains(is_ended_by)
+}
+
 /// The mistake has been reported; the clause is given up.
 struct Spoiled;
 

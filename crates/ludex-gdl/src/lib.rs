@@ -14,6 +14,7 @@
 //! | `limits` | how much is read |
 //! | `print` | the tree as text, in both forms |
 //! | `kif` | text in prefix form to the tree |
+//! | `infix` | text in infix form to the tree |
 //! | `read` | bytes to text, and which form it is |
 //! | `terms` | ground terms as numbers |
 //! | `program` | the result: rules without `or`, safe, over relations |
@@ -21,6 +22,7 @@
 //! | `demand` | variables that nothing binds, made safe |
 //! | `lower` | the tree to the program |
 //! | `check` | everything that is wrong, at once |
+//! | `scramble` | the same game in other words |
 //!
 //! To add a diagnostic, add its code to [`codes`], its page to `docs/diagnostics`, a sheet that
 //! shows it to `docs/spec`, and the check to the module of `check` that looks at such things.
@@ -28,6 +30,7 @@
 mod check;
 pub mod codes;
 mod demand;
+mod infix;
 mod keyword;
 mod kif;
 mod limits;
@@ -36,16 +39,19 @@ mod print;
 mod program;
 mod read;
 mod safety;
+mod scramble;
 mod syntax;
 mod terms;
 
 pub use check::{Checked, Found, check, check_declarations, check_source};
+pub use infix::parse_infix;
 pub use keyword::Keyword;
 pub use kif::parse_kif;
 pub use limits::{MAX_ARGS, MAX_BYTES, MAX_DEPTH, MAX_VARIABLES};
 pub use lower::lower;
 pub use print::{print, print_infix, print_kif, term_text};
 pub use program::{Atom, Component, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
-pub use read::parse;
+pub use read::{decode, parse};
+pub use scramble::{Renaming, scramble};
 pub use syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
 pub use terms::{TermId, Terms};

@@ -236,3 +236,152 @@ impl Printer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use ludex_base::{Rng, Seed, Source, Span};
+
+    use super::*;
+    use crate::{parse, parse_infix, parse_kif};
+
+    #[track_caller]
+    fn check(rules: &str, form: Form, expected: Expect) {
+        let (sheet, diagnostics) = parse(&Source::new("t", rules));
+        assert_eq!(diagnostics, []);
+        expected.assert_eq(&print(&sheet, form));
+    }
+
+    #[test]
+    fn facts_stand_together_and_rules_apart() {
+        check(
+            "(role a)(role b)(<= terminal (true x) (not (or (true y) (p ?z))))(init x)",
+            Form::Kif,
+            expect![[r#"
+                (role a)
+                (role b)
+
+                (<= terminal
+                    (true x)
+                    (not (or (true y) (p ?z))))
+
+                (init x)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn infix_form_reads_like_the_papers() {
+        check(
+            "(<= (legal ?p (mark ?x 1)) (true (cell ?x 1 b)) (not (true done)) (or (p ?x) (q ?p)) (distinct ?x ?p))",
+            Form::Infix,
+            expect![[r#"
+                legal(P, mark(X, 1)) :-
+                    true(cell(X, 1, b)),
+                    not true(done),
+                    (p(X) ; q(P)),
+                    distinct(X, P).
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_that_infix_form_has_no_word_for_are_quoted() {
+        check(
+            "(p N++ Upper it's not -5 a-b ?X ?x-1 ?+ ?_ ?_y ?1) (and_so_on 2x ÉTÉ été)",
+            Form::Infix,
+            expect![[r#"
+                p('N++', 'Upper', 'it''s', 'not', -5, a-b, ?X, X-1, ?'+', ?_, _y, ?1).
+                and_so_on(2x, 'ÉTÉ', été).
+            "#]],
+        );
+    }
+
+    /// Names with everything that is hard on one form or the other.
+    const NAMES: [&str; 32] = [
+        "a", "cell", "x", "X", "N++", "Upper", "it's", "''", "'", "not", "OR", "and", "distinct",
+        "true", "goal", "DOES", "random", "-5", "-", "5", "007", "a-b", "a-", "-a", "<=", ":-",
+        "é", "ÉTÉ", "_", "__1", "%", "//",
+    ];
+
+    fn name(symbols: &mut Symbols, rng: &mut Rng) -> ludex_base::Symbol {
+        symbols.intern(NAMES[rng.below(NAMES.len())])
+    }
+
+    fn term(symbols: &mut Symbols, rng: &mut Rng, depth: usize) -> Term {
+        let kind = match rng.below(if depth == 0 { 2 } else { 4 }) {
+            0 => TermKind::Variable(name(symbols, rng)),
+            1 => TermKind::Constant(name(symbols, rng)),
+            _ => compound(symbols, rng, depth),
+        };
+        Term { kind, span: Span::default() }
+    }
+
+    fn is_connective(name: &str) -> bool {
+        CONNECTIVES.iter().any(|it| it.eq_ignore_ascii_case(name)) || name == "<="
+    }
+
+    fn compound(symbols: &mut Symbols, rng: &mut Rng, depth: usize) -> TermKind {
+        let mut function = name(symbols, rng);
+        while is_connective(symbols.name(function)) {
+            function = name(symbols, rng);
+        }
+        let n_args = 1 + rng.below(3);
+        TermKind::Compound(function, (0..n_args).map(|_| term(symbols, rng, depth - 1)).collect())
+    }
+
+    fn atom(symbols: &mut Symbols, rng: &mut Rng) -> Term {
+        let mut kind = match rng.below(3) {
+            0 => TermKind::Constant(name(symbols, rng)),
+            _ => compound(symbols, rng, 3),
+        };
+        let (TermKind::Constant(name) | TermKind::Compound(name, _)) = &mut kind else {
+            unreachable!("an atom has a name");
+        };
+        if let Some(keyword) = crate::Keyword::parse(symbols.name(*name)) {
+            *name = symbols.intern(keyword.name());
+        }
+        Term { kind, span: Span::default() }
+    }
+
+    fn formula(symbols: &mut Symbols, rng: &mut Rng, depth: usize) -> Formula {
+        let parts = |symbols: &mut Symbols, rng: &mut Rng| -> Vec<Formula> {
+            let n_parts = 1 + rng.below(3);
+            (0..n_parts).map(|_| formula(symbols, rng, depth - 1)).collect()
+        };
+        let kind = match rng.below(if depth == 0 { 2 } else { 6 }) {
+            0 => FormulaKind::Distinct(term(symbols, rng, 2), term(symbols, rng, 2)),
+            1 | 2 => FormulaKind::Atom(atom(symbols, rng)),
+            3 => FormulaKind::Not(Box::new(formula(symbols, rng, depth - 1))),
+            4 => FormulaKind::And(parts(symbols, rng)),
+            _ => FormulaKind::Or(parts(symbols, rng)),
+        };
+        Formula { kind, span: Span::default() }
+    }
+
+    #[test]
+    fn printing_and_reading_random_trees_gives_the_same_trees() {
+        for seed in 0..3000 {
+            let rng = &mut Seed(seed).rng();
+            let mut symbols = Symbols::default();
+            let mut clauses = Vec::new();
+            for _ in 0..1 + rng.below(3) {
+                let head = atom(&mut symbols, rng);
+                let n_conditions = rng.below(4);
+                let body = (0..n_conditions).map(|_| formula(&mut symbols, rng, 3)).collect();
+                clauses.push(Clause { head, body, span: Span::default() });
+            }
+            let sheet = Rulesheet { form: Form::Kif, symbols, clauses };
+            for form in [Form::Kif, Form::Infix] {
+                let text = print(&sheet, form);
+                let source = Source::new("t", text.as_str());
+                let (again, diagnostics) = match form {
+                    Form::Kif => parse_kif(&source),
+                    Form::Infix => parse_infix(&source),
+                };
+                assert_eq!(diagnostics, [], "seed {seed}\n{text}");
+                assert!(again == sheet, "seed {seed}\n{text}\n{}", print(&again, form));
+            }
+        }
+    }
+}

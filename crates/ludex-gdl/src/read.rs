@@ -1,11 +1,112 @@
 //! From bytes to the tree, in whichever form they are written.
 
-use ludex_base::{Diagnostic, Source};
+use ludex_base::{Diagnostic, Severity, Source, Span};
 
+use crate::codes;
+use crate::infix::parse_infix;
 use crate::kif::parse_kif;
-use crate::syntax::Rulesheet;
+use crate::limits::{MAX_BYTES, too_large};
+use crate::print::word_length;
+use crate::syntax::{Form, Rulesheet};
 
 /// Reads a rulesheet in either form. Clauses with mistakes are left out of the tree.
+///
+/// ```
+/// let source = ludex_base::Source::new("t", "p(X) :- q(X, a), not r(X).");
+/// let (sheet, diagnostics) = ludex_gdl::parse(&source);
+/// assert!(diagnostics.is_empty());
+/// assert_eq!(ludex_gdl::print_kif(&sheet), "(<= (p ?x)\n    (q ?x a)\n    (not (r ?x)))\n");
+/// ```
 pub fn parse(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
-    parse_kif(source)
+    match detect(source.text()) {
+        Form::Kif => parse_kif(source),
+        Form::Infix => parse_infix(source),
+    }
+}
+
+/// Makes a text of bytes, kindly: what is not UTF-8 is read as UTF-16 if it is marked so, or
+/// else as Latin-1, in which every byte is a letter, and a warning says so. Rulesheets are
+/// mostly ASCII, and the letters beyond stand mostly in comments.
+///
+/// Bytes that are no text at all, or too many, give an empty text and a fatal diagnostic.
+pub fn decode(name: impl Into<String>, bytes: &[u8]) -> (Source, Vec<Diagnostic>) {
+    if bytes.len() > MAX_BYTES {
+        return (Source::new(name, ""), vec![too_large(bytes.len())]);
+    }
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return (Source::new(name, text), Vec::new()),
+        Err(error) => error,
+    };
+    let warn = |span: Span, message: &str| {
+        let code = codes::NOT_UTF8;
+        Diagnostic::new(Severity::Warning, code, span, message).with_help("save the file as UTF-8")
+    };
+    if let Some(text) = utf16(bytes) {
+        let warning = warn(Span::default(), "the text is UTF-16, not UTF-8");
+        return (Source::new(name, text), vec![warning]);
+    }
+    if bytes.contains(&0) {
+        let code = codes::NOT_UTF8;
+        let message = "these bytes are no text";
+        let diagnostic = Diagnostic::new(Severity::Fatal, code, Span::default(), message)
+            .with_help("a rulesheet is a text file in UTF-8");
+        return (Source::new(name, ""), vec![diagnostic]);
+    }
+    let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+    // Up to here the two readings differ in length only by the letters beyond ASCII.
+    let before = &bytes[..error.valid_up_to()];
+    let start = before.len() + before.iter().filter(|byte| !byte.is_ascii()).count();
+    let warning =
+        warn(Span::new(start, start + 2), "this letter is not UTF-8; the text is read as Latin-1");
+    (Source::new(name, text), vec![warning])
+}
+
+/// The text of bytes that begin with the mark of UTF-16.
+fn utf16(bytes: &[u8]) -> Option<String> {
+    let (mark, rest) = bytes.split_at_checked(2)?;
+    let join = match mark {
+        [0xFF, 0xFE] => u16::from_le_bytes,
+        [0xFE, 0xFF] => u16::from_be_bytes,
+        _ => return None,
+    };
+    if rest.len() % 2 == 1 {
+        return None;
+    }
+    let units = rest.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
+    char::decode_utf16(units).collect::<Result<_, _>>().ok()
+}
+
+/// The form of a text, from its first word: prefix form begins with a parenthesis, infix form
+/// with a name that arguments, an arrow or a full stop follow.
+fn detect(text: &str) -> Form {
+    let mut rest = text;
+    loop {
+        rest = rest
+            .trim_start_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}');
+        let is_comment = rest.starts_with([';', '%', '#']) || rest.starts_with("//");
+        if rest.starts_with("/*") {
+            return Form::Infix;
+        }
+        if !is_comment {
+            break;
+        }
+        rest = &rest[rest.find(['\n', '\r']).unwrap_or(rest.len())..];
+    }
+    let after = if let Some(inner) = rest.strip_prefix('\'') {
+        inner.find('\'').map_or("", |end| &inner[end + 1..])
+    } else {
+        &rest[word_length(rest)..]
+    };
+    if after.len() == rest.len() {
+        let is_arrow = [":-", "←", "<-"].iter().any(|arrow| rest.starts_with(arrow));
+        return if is_arrow { Form::Infix } else { Form::Kif };
+    }
+    let follows = after.trim_start();
+    let is_applied = after.starts_with('(');
+    let signs = [".", ":-", "<=", "←", "<-", "⇐"];
+    if is_applied || signs.iter().any(|sign| follows.starts_with(sign)) {
+        Form::Infix
+    } else {
+        Form::Kif
+    }
 }

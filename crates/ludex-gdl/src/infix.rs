@@ -1,0 +1,630 @@
+//! The infix form of rulesheets, as the papers print it.
+//!
+//! ```text
+//! sheet       = { atom [ arrow disjunction ] "." }
+//! disjunction = conjunction { or conjunction }
+//! conjunction = unary { and unary }
+//! unary       = not unary | "(" disjunction ")" | "or(" unary { "," unary } ")"
+//!             | "distinct(" term "," term ")" | term differs term | atom
+//! atom, term  = variable | name [ "(" term { "," term } ")" ]
+//! ```
+//!
+//! | part | written |
+//! | --- | --- |
+//! | arrow | `:-`, `<=`, `←`, `<-`, `⇐` |
+//! | and | `,`, `&`, `∧`, `and`; also `and(…)` |
+//! | or | `;`, `\|`, `∨`, `or`; also `or(…)` |
+//! | not | `not`, `~`, `¬`, `\+` |
+//! | differs | `!=`, `≠`, `\=` |
+//! | variable | starts with an upper-case letter or `_`; `_` alone is new each time |
+//! | name | starts with another letter or a digit, or is in single quotes (`''` for a quote) |
+//! | comment | from `%`, `#` or `//` to the end of the line, or between `/*` and `*/` |
+//!
+//! Grouping is kept as it is written, so that printing a tree and reading it gives the same.
+//! The first letter of a variable is small in the tree: `X` here is `?x` in prefix form. The
+//! question mark may be written here too, for names that have no other form: `?X`, `?'x+1'`.
+//!
+//! A mistake spoils the clause it stands in; reading goes on after the next full stop.
+
+use std::borrow::Cow;
+
+use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
+
+use crate::codes;
+use crate::keyword::Keyword;
+use crate::kif::is_word;
+use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
+use crate::print::{CONNECTIVES, starts_variable, word_length};
+use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+
+/// Reads a rulesheet in infix form. Clauses with mistakes are left out of the tree.
+pub fn parse_infix(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
+    let text = source.text();
+    if text.len() > MAX_BYTES {
+        let sheet = Rulesheet { form: Form::Infix, ..Rulesheet::default() };
+        return (sheet, vec![too_large(text.len())]);
+    }
+    let mut lexer = Lexer { text, position: 0 };
+    let current = lexer.next();
+    let mut reader = Reader {
+        lexer,
+        current,
+        last_end: 0,
+        n_anonymous: 0,
+        anonymous_prefix: None,
+        symbols: Symbols::default(),
+        diagnostics: Vec::new(),
+    };
+    let mut clauses = Vec::new();
+    while reader.current.kind != Kind::End && reader.diagnostics.len() < MAX_MISTAKES {
+        match reader.clause() {
+            Ok(clause) => match excess(&clause) {
+                None => clauses.push(clause),
+                Some(diagnostic) => reader.diagnostics.push(diagnostic),
+            },
+            Err(Spoiled::Clause) => reader.skip_clause(),
+            Err(Spoiled::Sheet) => break,
+        }
+    }
+    (Rulesheet { form: Form::Infix, symbols: reader.symbols, clauses }, reader.diagnostics)
+}
+
+/// The smallest unit of the text.
+#[derive(Clone, Debug)]
+struct Token<'a> {
+    kind: Kind<'a>,
+    span: Span,
+    /// Whether it is the first of its line.
+    starts_line: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Kind<'a> {
+    /// A word that is no variable.
+    Name(&'a str),
+    /// A name in quotes, without them.
+    Quoted(Cow<'a, str>),
+    /// A word that is a variable.
+    Variable(&'a str),
+    /// `?` and a name.
+    Marked(Cow<'a, str>),
+    Open,
+    Close,
+    Comma,
+    And,
+    Or,
+    Not,
+    Arrow,
+    Differs,
+    Stop,
+    /// A quote, or a comment, that has no end.
+    Unclosed,
+    Unknown,
+    End,
+}
+
+/// Signs, the longer before their beginnings.
+const SIGNS: [(&str, Kind<'static>); 22] = [
+    (":-", Kind::Arrow),
+    ("<=", Kind::Arrow),
+    ("<-", Kind::Arrow),
+    ("←", Kind::Arrow),
+    ("⇐", Kind::Arrow),
+    ("!=", Kind::Differs),
+    ("≠", Kind::Differs),
+    ("\\=", Kind::Differs),
+    ("\\+", Kind::Not),
+    ("~", Kind::Not),
+    ("¬", Kind::Not),
+    ("(", Kind::Open),
+    (")", Kind::Close),
+    (",", Kind::Comma),
+    ("&&", Kind::And),
+    ("&", Kind::And),
+    ("∧", Kind::And),
+    (";", Kind::Or),
+    ("||", Kind::Or),
+    ("|", Kind::Or),
+    ("∨", Kind::Or),
+    (".", Kind::Stop),
+];
+
+struct Lexer<'a> {
+    text: &'a str,
+    position: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn next(&mut self) -> Token<'a> {
+        let before = self.position;
+        let comment = self.skip_blanks();
+        let start = self.position;
+        let starts_line = before == 0 || self.text[before..start].contains(['\n', '\r']);
+        if let Err(start) = comment {
+            let span = Span::new(start, start + 2);
+            return Token { kind: Kind::Unclosed, span, starts_line };
+        }
+        let (kind, length) = self.token(&self.text[start..]);
+        self.position += length;
+        Token { kind, span: Span::new(start, start + length), starts_line }
+    }
+
+    /// Passes over blanks and comments. An error is the place of a comment without end.
+    fn skip_blanks(&mut self) -> Result<(), usize> {
+        loop {
+            let rest = &self.text[self.position..];
+            let Some(first) = rest.chars().next() else { return Ok(()) };
+            if rest.starts_with("/*") {
+                match rest.find("*/") {
+                    Some(length) => self.position += length + 2,
+                    None => {
+                        let start = self.position;
+                        self.position = self.text.len();
+                        return Err(start);
+                    }
+                }
+            } else if matches!(first, '%' | '#') || rest.starts_with("//") {
+                self.position += rest.find(['\n', '\r']).unwrap_or(rest.len());
+            } else if first.is_whitespace() || first.is_control() || first == '\u{feff}' {
+                self.position += first.len_utf8();
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The token at the beginning of a text, and its length.
+    fn token(&self, rest: &'a str) -> (Kind<'a>, usize) {
+        let Some(first) = rest.chars().next() else { return (Kind::End, 0) };
+        if first == '\'' {
+            return quoted(rest).map_or((Kind::Unclosed, rest.len()), |(name, length)| {
+                (Kind::Quoted(name), length)
+            });
+        }
+        if let Some(after) = rest.strip_prefix('?') {
+            if after.starts_with('\'') {
+                return quoted(after).map_or((Kind::Unclosed, rest.len()), |(name, length)| {
+                    (Kind::Marked(name), length + 1)
+                });
+            }
+            let length = word_length(after);
+            return (Kind::Marked(Cow::Borrowed(&after[..length])), length + 1);
+        }
+        let length = word_length(rest);
+        if length > 0 {
+            let word = &rest[..length];
+            let is_variable = starts_variable(first);
+            return (if is_variable { Kind::Variable(word) } else { Kind::Name(word) }, length);
+        }
+        let digits = rest
+            .strip_prefix('-')
+            .map_or(0, |after| after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len()));
+        if digits > 0 && word_length(&rest[1..]) == digits {
+            return (Kind::Name(&rest[..=digits]), digits + 1);
+        }
+        let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
+        sign.map_or((Kind::Unknown, first.len_utf8()), |(sign, kind)| (kind.clone(), sign.len()))
+    }
+}
+
+/// The name in quotes at the beginning of a text, and its length with the quotes.
+fn quoted(text: &str) -> Option<(Cow<'_, str>, usize)> {
+    let mut position = 1;
+    loop {
+        position += text[position..].find('\'')?;
+        if text[position + 1..].starts_with('\'') {
+            position += 2;
+        } else {
+            break;
+        }
+    }
+    let inner = &text[1..position];
+    let name = if inner.contains('\'') {
+        Cow::Owned(inner.replace("''", "'"))
+    } else {
+        Cow::Borrowed(inner)
+    };
+    Some((name, position + 1))
+}
+
+/// The mistake has been reported; the clause, or all that follows, is given up.
+enum Spoiled {
+    Clause,
+    Sheet,
+}
+
+type Read<T> = Result<T, Spoiled>;
+
+struct Reader<'a> {
+    lexer: Lexer<'a>,
+    /// The next token.
+    current: Token<'a>,
+    /// Where the last token that was taken ends.
+    last_end: u32,
+    n_anonymous: usize,
+    anonymous_prefix: Option<String>,
+    symbols: Symbols,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self) -> Token<'a> {
+        let next = self.lexer.next();
+        let token = std::mem::replace(&mut self.current, next);
+        self.last_end = token.span.end;
+        token
+    }
+
+    fn accepts(&mut self, kind: &Kind<'_>) -> bool {
+        let is_it = self.current.kind == *kind;
+        if is_it {
+            self.take();
+        }
+        is_it
+    }
+
+    fn spoiled<T>(&mut self, code: &'static str, span: Span, message: &str, help: &str) -> Read<T> {
+        self.diagnostics
+            .push(Diagnostic::new(Severity::Fatal, code, span, message).with_help(help));
+        Err(Spoiled::Clause)
+    }
+
+    /// The next token fits in no form.
+    fn unexpected<T>(&mut self, expected: &str) -> Read<T> {
+        let Token { kind, span, .. } = self.current.clone();
+        match kind {
+            Kind::Unclosed => self.spoiled(
+                codes::UNCLOSED_QUOTE,
+                Span { start: span.start, end: span.start + 1 },
+                "what begins here has no end",
+                "add the `'` or the `*/` that ends it",
+            ),
+            Kind::Close => self.spoiled(
+                codes::UNBALANCED_PARENTHESES,
+                span,
+                "this `)` closes nothing",
+                "remove it, or add the `(` that it should close",
+            ),
+            Kind::End => {
+                let end = Span { start: self.last_end, end: self.last_end };
+                let message = format!("the text ends where {expected} is needed");
+                self.spoiled(codes::UNEXPECTED_TOKEN, end, &message, "complete the clause")
+            }
+            _ => {
+                let found = &self.lexer.text[span.start as usize..span.end as usize];
+                let message = format!("`{found}` stands where {expected} is needed");
+                let help = "names with other signs than letters, digits and `_` need quotes";
+                self.spoiled(codes::UNEXPECTED_TOKEN, span, &message, help)
+            }
+        }
+    }
+
+    /// Goes on after the next full stop.
+    fn skip_clause(&mut self) {
+        while !matches!(self.take().kind, Kind::Stop | Kind::End) {}
+    }
+
+    fn span_from(&self, start: u32) -> Span {
+        Span { start, end: self.last_end.max(start) }
+    }
+
+    fn clause(&mut self) -> Read<Clause> {
+        let start = self.current.span.start;
+        if self.current.kind == Kind::Arrow {
+            let span = self.current.span;
+            return self.spoiled(
+                codes::EMPTY_RULE,
+                span,
+                "this rule has no head",
+                "write `head :- condition, ….`",
+            );
+        }
+        let head = self.atom(0)?;
+        let mut body = Vec::new();
+        if self.accepts(&Kind::Arrow) && self.current.kind != Kind::Stop {
+            let disjuncts = self.disjuncts(0)?;
+            body = match <[Vec<Formula>; 1]>::try_from(disjuncts) {
+                Ok([conjuncts]) => conjuncts,
+                Err(disjuncts) => vec![or(disjuncts)],
+            };
+        }
+        if !self.accepts(&Kind::Stop) {
+            let is_next_clause = self.current.starts_line
+                && matches!(self.current.kind, Kind::Name(_) | Kind::Quoted(_));
+            if !is_next_clause && self.current.kind != Kind::End {
+                return self.unexpected("`,` or `.`");
+            }
+            let end = Span { start: self.last_end.saturating_sub(1), end: self.last_end };
+            let message = "this clause does not end with a full stop";
+            let code = codes::MISSING_FULL_STOP;
+            self.diagnostics.push(
+                Diagnostic::new(Severity::Fatal, code, end, message).with_help("add `.` here"),
+            );
+        }
+        Ok(Clause { head, body, span: self.span_from(start) })
+    }
+
+    /// The alternatives of a formula, each a conjunction.
+    fn disjuncts(&mut self, depth: usize) -> Read<Vec<Vec<Formula>>> {
+        let mut disjuncts = vec![self.conjuncts(depth)?];
+        while self.current.kind == Kind::Or || self.is_word("or") {
+            self.take();
+            disjuncts.push(self.conjuncts(depth)?);
+        }
+        Ok(disjuncts)
+    }
+
+    fn conjuncts(&mut self, depth: usize) -> Read<Vec<Formula>> {
+        let mut conjuncts = vec![self.unary(depth)?];
+        while matches!(self.current.kind, Kind::Comma | Kind::And) || self.is_word("and") {
+            self.take();
+            conjuncts.push(self.unary(depth)?);
+        }
+        Ok(conjuncts)
+    }
+
+    /// Whether the next token is this connective, in any letter case.
+    fn is_word(&self, connective: &str) -> bool {
+        match self.current.kind {
+            Kind::Name(word) | Kind::Variable(word) => word.eq_ignore_ascii_case(connective),
+            _ => false,
+        }
+    }
+
+    fn bounded(&mut self, depth: usize) -> Read<()> {
+        if depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        self.diagnostics.push(too_deep(self.current.span));
+        Err(Spoiled::Sheet)
+    }
+
+    fn unary(&mut self, depth: usize) -> Read<Formula> {
+        self.bounded(depth)?;
+        let start = self.current.span.start;
+        let kind = if self.current.kind == Kind::Not || self.is_word("not") {
+            self.take();
+            FormulaKind::Not(Box::new(self.unary(depth + 1)?))
+        } else if self.current.kind == Kind::Open {
+            let open = self.take().span;
+            let mut disjuncts = self.disjuncts(depth + 1)?;
+            self.close(open)?;
+            match disjuncts.len() {
+                1 => and(disjuncts.remove(0)).kind,
+                _ => or(disjuncts).kind,
+            }
+        } else if self.is_word("distinct") {
+            self.take();
+            let (open, parts) = self.list(depth + 1, Reader::term)?;
+            match <[Term; 2]>::try_from(parts) {
+                Ok([left, right]) => FormulaKind::Distinct(left, right),
+                Err(_) => return self.wrong_number("`distinct` takes two terms", open),
+            }
+        } else if self.is_word("or") {
+            self.take();
+            FormulaKind::Or(self.list(depth + 1, Reader::unary)?.1)
+        } else if self.is_word("and") {
+            self.take();
+            FormulaKind::And(self.list(depth + 1, Reader::unary)?.1)
+        } else {
+            return self.comparison(depth);
+        };
+        Ok(Formula { kind, span: self.span_from(start) })
+    }
+
+    /// An atom, or two terms with a sign between them.
+    fn comparison(&mut self, depth: usize) -> Read<Formula> {
+        let start = self.current.span.start;
+        let is_variable = matches!(self.current.kind, Kind::Variable(_) | Kind::Marked(_));
+        let atom = if is_variable && !self.is_keyword() {
+            let term = self.term(depth)?;
+            if self.current.kind != Kind::Differs {
+                return self.variable_as_atom(term.span);
+            }
+            term
+        } else {
+            self.atom(depth)?
+        };
+        let kind = if self.accepts(&Kind::Differs) {
+            FormulaKind::Distinct(atom, self.term(depth)?)
+        } else {
+            FormulaKind::Atom(atom)
+        };
+        Ok(Formula { kind, span: self.span_from(start) })
+    }
+
+    fn wrong_number<T>(&mut self, message: &str, open: Span) -> Read<T> {
+        let span = self.span_from(open.start);
+        self.spoiled(codes::CONNECTIVE_ARITY, span, message, "check the parentheses around it")
+    }
+
+    fn variable_as_atom<T>(&mut self, span: Span) -> Read<T> {
+        self.spoiled(
+            codes::VARIABLE_AS_ATOM,
+            span,
+            "a variable stands where a relation is needed",
+            "relations start with a small letter; GDL has no variables for them",
+        )
+    }
+
+    /// Things in parentheses with commas between them, and the place of the parenthesis.
+    fn list<T>(
+        &mut self,
+        depth: usize,
+        item: impl Fn(&mut Self, usize) -> Read<T>,
+    ) -> Read<(Span, Vec<T>)> {
+        let open = self.current.span;
+        if !self.accepts(&Kind::Open) {
+            return self.unexpected("`(`");
+        }
+        if self.current.kind == Kind::Close {
+            let span = Span { start: open.start, end: self.current.span.end };
+            return self.spoiled(codes::EMPTY_LIST, span, "`()` says nothing", "remove it");
+        }
+        let mut items = vec![item(self, depth)?];
+        while self.accepts(&Kind::Comma) {
+            items.push(item(self, depth)?);
+        }
+        self.close(open)?;
+        Ok((open, items))
+    }
+
+    fn close(&mut self, open: Span) -> Read<()> {
+        if self.accepts(&Kind::Close) {
+            return Ok(());
+        }
+        match self.current.kind {
+            Kind::Stop | Kind::End | Kind::Arrow => self.spoiled(
+                codes::UNBALANCED_PARENTHESES,
+                open,
+                "this `(` is never closed",
+                "add the `)` that closes it",
+            ),
+            _ => self.unexpected("`,` or `)`"),
+        }
+    }
+
+    fn is_keyword(&self) -> bool {
+        match self.current.kind {
+            Kind::Variable(word) => Keyword::parse(word).is_some(),
+            _ => false,
+        }
+    }
+
+    /// A term in the place of an atom: its name is a relation's, so keywords are recognized.
+    fn atom(&mut self, depth: usize) -> Read<Term> {
+        if self.is_keyword()
+            && let Kind::Variable(word) = self.current.kind
+        {
+            self.current.kind = Kind::Name(word);
+        }
+        let is_connective = CONNECTIVES.iter().any(|connective| self.is_word(connective));
+        if is_connective || matches!(self.current.kind, Kind::Not | Kind::Open) {
+            let span = self.current.span;
+            return self.misplaced_connective(span);
+        }
+        let mut atom = self.term(depth)?;
+        let (TermKind::Constant(name) | TermKind::Compound(name, _)) = &mut atom.kind else {
+            return self.variable_as_atom(atom.span);
+        };
+        if let Some(keyword) = Keyword::parse(self.symbols.name(*name)) {
+            *name = self.symbols.intern(keyword.name());
+        }
+        Ok(atom)
+    }
+
+    fn misplaced_connective<T>(&mut self, span: Span) -> Read<T> {
+        self.spoiled(
+            codes::MISPLACED_CONNECTIVE,
+            span,
+            "a connective stands where a term is needed",
+            "connectives belong in the bodies of rules",
+        )
+    }
+
+    fn term(&mut self, depth: usize) -> Read<Term> {
+        self.bounded(depth)?;
+        let start = self.current.span.start;
+        let name: Cow<'a, str> = match self.current.kind.clone() {
+            Kind::Name(word) => Cow::Borrowed(word),
+            Kind::Quoted(name) => name,
+            Kind::Variable(_) | Kind::Marked(_) => return self.variable(),
+            _ => return self.unexpected("a term"),
+        };
+        let span = self.take().span;
+        self.writable(&name, span)?;
+        // The one constant with a meaning, hence in any letter case.
+        let name = if name.eq_ignore_ascii_case("random") { "random".into() } else { name };
+        let symbol = self.symbols.intern(&name);
+        if self.current.kind != Kind::Open {
+            return Ok(Term { kind: TermKind::Constant(symbol), span });
+        }
+        if CONNECTIVES.iter().any(|it| it.eq_ignore_ascii_case(&name)) || is_arrow(&name) {
+            return self.misplaced_connective(span);
+        }
+        let (_, args) = self.list(depth + 1, Reader::term)?;
+        Ok(Term { kind: TermKind::Compound(symbol, args), span: self.span_from(start) })
+    }
+
+    fn variable(&mut self) -> Read<Term> {
+        let Token { kind, span, .. } = self.take();
+        let name: Cow<'a, str> = match kind {
+            Kind::Variable("_") => self.anonymous().into(),
+            Kind::Variable(word) => lowered(word),
+            Kind::Marked(name) => name,
+            _ => unreachable!("the caller has seen a variable"),
+        };
+        if name.is_empty() {
+            let message = "this variable has no name";
+            return self.spoiled(codes::EMPTY_VARIABLE, span, message, "name it: `X`");
+        }
+        self.writable(&name, span)?;
+        if self.current.kind == Kind::Open {
+            return self.spoiled(
+                codes::VARIABLE_AS_NAME,
+                span,
+                "a variable stands where a name is needed",
+                "names start with a small letter, or stand in quotes: `'Name'(…)`",
+            );
+        }
+        Ok(Term { kind: TermKind::Variable(self.symbols.intern(&name)), span })
+    }
+
+    /// Refuses names that the prefix form can't write.
+    fn writable(&mut self, name: &str, span: Span) -> Read<()> {
+        if is_word(name) {
+            return Ok(());
+        }
+        self.spoiled(
+            codes::UNWRITABLE_NAME,
+            span,
+            "this name can't be written in prefix form",
+            "a name has no blanks, parentheses or semicolons, and does not start with `?`",
+        )
+    }
+
+    /// A variable that stands nowhere else.
+    fn anonymous(&mut self) -> String {
+        let text = self.lexer.text;
+        let prefix = self.anonymous_prefix.get_or_insert_with(|| unused_prefix(text));
+        self.n_anonymous += 1;
+        format!("{prefix}{}", self.n_anonymous)
+    }
+}
+
+/// More `_` in a row than the text has anywhere, so that no name of the text begins so.
+fn unused_prefix(text: &str) -> String {
+    let longest = text.split(|c| c != '_').map(str::len).max().unwrap_or(0);
+    "_".repeat(longest + 1)
+}
+
+/// A variable with its first letter small; letters outside ASCII stay, since some have no
+/// partner.
+fn lowered(word: &str) -> Cow<'_, str> {
+    if word.starts_with(|c: char| c.is_ascii_uppercase()) {
+        let mut name = word.to_owned();
+        name[..1].make_ascii_lowercase();
+        name.into()
+    } else {
+        word.into()
+    }
+}
+
+fn is_arrow(name: &str) -> bool {
+    matches!(name, "<=" | "⇐" | "←")
+}
+
+/// The conjunction of formulas; one formula is itself.
+fn and(mut formulas: Vec<Formula>) -> Formula {
+    if formulas.len() == 1 {
+        return formulas.remove(0);
+    }
+    let span = formulas[0].span.to(formulas[formulas.len() - 1].span);
+    Formula { kind: FormulaKind::And(formulas), span }
+}
+
+fn or(disjuncts: Vec<Vec<Formula>>) -> Formula {
+    let parts: Vec<Formula> = disjuncts.into_iter().map(and).collect();
+    let span = parts[0].span.to(parts[parts.len() - 1].span);
+    Formula { kind: FormulaKind::Or(parts), span }
+}

@@ -1,0 +1,251 @@
+//! The same game in other words: every name is replaced by one that says nothing.
+//!
+//! Competitions scramble rulesheets so that players can't recognize a game by its words, and
+//! so do people who test language models.
+//!
+//! These names stay, since they have a meaning: the keywords in the place of relations, the
+//! connectives, the role `random`, and goal values. A number is a goal value where it stands in
+//! the value place of `goal`, and then it stays wherever it stands, so that the same name is
+//! replaced by the same everywhere; if a variable stands in a value place, any number from 0 to
+//! 100 may get there, and all of them stay. Other numbers are names like any other.
+//!
+//! A keyword in the place of a term, as in `(true (goal 3))`, is a name like any other too.
+
+use std::collections::BTreeMap;
+
+use ludex_base::{Goal, Rng, Seed, Symbol, Symbols};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::keyword::Keyword;
+use crate::print::CONNECTIVES;
+use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
+
+/// Which name became which; variables are not in it, for they never leave a clause.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Renaming {
+    scrambled: BTreeMap<String, String>,
+    original: BTreeMap<String, String>,
+}
+
+impl Renaming {
+    /// The new name of an old one; the name itself if it stayed.
+    pub fn scrambled<'a>(&'a self, name: &'a str) -> &'a str {
+        self.scrambled.get(name).map_or(name, String::as_str)
+    }
+
+    /// The old name of a new one; the name itself if it stayed.
+    pub fn original<'a>(&'a self, name: &'a str) -> &'a str {
+        self.original.get(name).map_or(name, String::as_str)
+    }
+
+    /// A term such as a move, `(mark 1 2)`, in the new names.
+    pub fn scramble_term(&self, text: &str) -> String {
+        by_word(text, |name| self.scrambled(name))
+    }
+
+    /// A term such as a move in the old names.
+    pub fn unscramble_term(&self, text: &str) -> String {
+        by_word(text, |name| self.original(name))
+    }
+
+    /// The pairs of old and new names, by the old.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.scrambled.iter().map(|(old, new)| (old.as_str(), new.as_str()))
+    }
+}
+
+/// Renames everything that has no meaning. The same seed gives the same names.
+///
+/// ```
+/// use ludex_base::{Seed, Source};
+/// let source = Source::new("t", "(role me) (<= (goal me 100) (true (cell ?x)))");
+/// let (sheet, _) = ludex_gdl::parse(&source);
+/// let (scrambled, renaming) = ludex_gdl::scramble(&sheet, Seed(1));
+/// assert!(!ludex_gdl::print_kif(&scrambled).contains("cell"));
+/// let there = renaming.scramble_term("(cell 100)");
+/// assert_eq!(renaming.unscramble_term(&there), "(cell 100)");
+/// ```
+pub fn scramble(sheet: &Rulesheet, seed: Seed) -> (Rulesheet, Renaming) {
+    let mut scrambler = Scrambler {
+        old: &sheet.symbols,
+        kept: kept_values(sheet),
+        taken: FxHashSet::default(),
+        names: FxHashMap::default(),
+        variables: FxHashMap::default(),
+        rng: seed.rng(),
+        new: Symbols::default(),
+        renaming: Renaming::default(),
+    };
+    scrambler.take_old_names(sheet);
+    let clauses = sheet.clauses.iter().map(|clause| scrambler.clause(clause)).collect();
+    let scrambled = Rulesheet { form: sheet.form, symbols: scrambler.new, clauses };
+    (scrambled, scrambler.renaming)
+}
+
+/// The numbers that are or may become goal values.
+fn kept_values(sheet: &Rulesheet) -> FxHashSet<Symbol> {
+    let mut kept = FxHashSet::default();
+    let mut has_variable = false;
+    let goal = sheet.symbols.get(Keyword::Goal.name());
+    let mut visit = |atom: &Term| {
+        let value = atom.args().get(1).filter(|_| goal.is_some() && atom.name() == goal);
+        match value.map(|value| &value.kind) {
+            Some(TermKind::Constant(name)) => {
+                kept.insert(*name);
+            }
+            Some(TermKind::Variable(_)) => has_variable = true,
+            _ => {}
+        }
+    };
+    for clause in &sheet.clauses {
+        visit(&clause.head);
+        clause.for_each_atom(&mut |atom, _| visit(atom));
+    }
+    if has_variable {
+        let mut keep_numbers = |term: &Term| kept.extend(term.name());
+        for clause in &sheet.clauses {
+            clause.head.args().iter().for_each(|arg| arg.for_each_subterm(&mut keep_numbers));
+            clause.body.iter().for_each(|formula| formula.for_each_term(&mut keep_numbers));
+        }
+    }
+    kept.retain(|&name| Goal::parse(sheet.symbols.name(name)).is_some());
+    kept
+}
+
+struct Scrambler<'a> {
+    old: &'a Symbols,
+    kept: FxHashSet<Symbol>,
+    /// Names that are not given: the old ones, those with a meaning, and those given before.
+    taken: FxHashSet<String>,
+    names: FxHashMap<Symbol, Symbol>,
+    variables: FxHashMap<Symbol, Symbol>,
+    rng: Rng,
+    new: Symbols,
+    renaming: Renaming,
+}
+
+impl Scrambler<'_> {
+    fn take_old_names(&mut self, sheet: &Rulesheet) {
+        let mut names: Vec<Symbol> = Vec::new();
+        let mut visit = |term: &Term| names.extend(term.name());
+        for clause in &sheet.clauses {
+            clause.head.for_each_subterm(&mut visit);
+            clause.for_each_atom(&mut |atom, _| visit(atom));
+            clause.body.iter().for_each(|formula| formula.for_each_term(&mut visit));
+        }
+        self.taken.extend(names.into_iter().map(|name| self.old.name(name).to_owned()));
+        let keywords = Keyword::ALL.iter().map(|keyword| keyword.name());
+        self.taken.extend(keywords.chain(CONNECTIVES).chain(["random"]).map(str::to_owned));
+    }
+
+    fn clause(&mut self, clause: &Clause) -> Clause {
+        Clause {
+            head: self.atom(&clause.head),
+            body: clause.body.iter().map(|formula| self.formula(formula)).collect(),
+            span: clause.span,
+        }
+    }
+
+    fn formula(&mut self, formula: &Formula) -> Formula {
+        let kind = match &formula.kind {
+            FormulaKind::Atom(atom) => FormulaKind::Atom(self.atom(atom)),
+            FormulaKind::Not(inner) => FormulaKind::Not(Box::new(self.formula(inner))),
+            FormulaKind::And(parts) => {
+                FormulaKind::And(parts.iter().map(|part| self.formula(part)).collect())
+            }
+            FormulaKind::Or(parts) => {
+                FormulaKind::Or(parts.iter().map(|part| self.formula(part)).collect())
+            }
+            FormulaKind::Distinct(left, right) => {
+                FormulaKind::Distinct(self.term(left), self.term(right))
+            }
+        };
+        Formula { kind, span: formula.span }
+    }
+
+    fn atom(&mut self, atom: &Term) -> Term {
+        let keyword = atom.name().and_then(|name| Keyword::parse(self.old.name(name)));
+        let Some(keyword) = keyword else { return self.term(atom) };
+        let name = self.new.intern(keyword.name());
+        let kind = match &atom.kind {
+            TermKind::Compound(_, args) => {
+                TermKind::Compound(name, args.iter().map(|arg| self.term(arg)).collect())
+            }
+            _ => TermKind::Constant(name),
+        };
+        Term { kind, span: atom.span }
+    }
+
+    fn term(&mut self, term: &Term) -> Term {
+        let kind = match &term.kind {
+            TermKind::Variable(name) => TermKind::Variable(self.variable(*name)),
+            TermKind::Constant(name) => TermKind::Constant(self.name(*name)),
+            TermKind::Compound(name, args) => {
+                let name = self.name(*name);
+                TermKind::Compound(name, args.iter().map(|arg| self.term(arg)).collect())
+            }
+        };
+        Term { kind, span: term.span }
+    }
+
+    fn variable(&mut self, name: Symbol) -> Symbol {
+        let n_variables = self.variables.len();
+        *self
+            .variables
+            .entry(name)
+            .or_insert_with(|| self.new.intern(&format!("v{}", n_variables + 1)))
+    }
+
+    fn name(&mut self, name: Symbol) -> Symbol {
+        if let Some(&renamed) = self.names.get(&name) {
+            return renamed;
+        }
+        let old = self.old.name(name);
+        let renamed = if old == "random" || self.kept.contains(&name) {
+            self.new.intern(old)
+        } else {
+            let word = self.fresh_word();
+            self.renaming.scrambled.insert(old.to_owned(), word.clone());
+            self.renaming.original.insert(word.clone(), old.to_owned());
+            self.new.intern(&word)
+        };
+        self.names.insert(name, renamed);
+        renamed
+    }
+
+    /// A word that can be spoken and says nothing; longer ones as short ones run out.
+    fn fresh_word(&mut self) -> String {
+        const CONSONANTS: &[u8] = b"bdfghjklmnprstvwz";
+        const VOWELS: &[u8] = b"aeiou";
+        let mut n_syllables = 2;
+        loop {
+            let mut word = String::new();
+            for _ in 0..n_syllables {
+                for letters in [CONSONANTS, VOWELS] {
+                    word.push(char::from(letters[self.rng.below(letters.len())]));
+                }
+            }
+            if self.taken.insert(word.clone()) {
+                return word;
+            }
+            n_syllables += 1;
+        }
+    }
+}
+
+/// A text with each of its words replaced.
+fn by_word<'a>(text: &'a str, replace: impl Fn(&'a str) -> &'a str) -> String {
+    let is_edge = |c: char| c == '(' || c == ')' || c.is_whitespace();
+    let mut result = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = rest.find(is_edge).unwrap_or(rest.len());
+        if length > 0 {
+            result.push_str(replace(&rest[..length]));
+        }
+        let edge = rest[length..].chars().next();
+        result.extend(edge);
+        rest = &rest[length + edge.map_or(0, char::len_utf8)..];
+    }
+    result
+}

@@ -1,0 +1,114 @@
+//! The public rulesheets, judged as the page that comes with them says, and printed and read
+//! again in both forms.
+//!
+//! The sheets are not part of this repository; without them the tests say so and pass.
+
+use std::path::{Path, PathBuf};
+
+use ludex_base::{Seed, Source};
+use ludex_gdl::{check, decode, parse, parse_infix, parse_kif, print_infix, print_kif, scramble};
+
+/// Sheets with errors that still have a meaning; all others are accepted.
+const WITH_ERRORS: [&str; 7] = [
+    "bender_Corridor",
+    "blind_breakthrough_5x5",
+    "kono",
+    "test_case_3b",
+    "test_case_3e",
+    "test_case_3f",
+    "test_invalid_sentence_arities_differ",
+];
+
+/// The sheets in which `goal` depends negatively on `goal`.
+const STRATIFIED_WHEN_GROUND: [&str; 15] = [
+    "futoshiki4",
+    "futoshiki5",
+    "futoshiki6",
+    "hexPie",
+    "hidato19",
+    "hidato37",
+    "majorities",
+    "majorities_iggpc",
+    "nineBoardTicTacToePie",
+    "queens06ug",
+    "queens08lg",
+    "queens08ug",
+    "queens12ug",
+    "queens16ug",
+    "queens31lg",
+];
+
+fn corpus() -> Option<Vec<Source>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/games");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: the public rulesheets are not in {}", folder.display());
+        return None;
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "kif"));
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let name = path.file_stem().expect("it has an extension").to_string_lossy().into_owned();
+        let (source, diagnostics) = decode(name, &std::fs::read(path).expect("it can be read"));
+        assert!(diagnostics.is_empty(), "{path:?}: {diagnostics:?}");
+        source
+    };
+    Some(paths.iter().map(read).collect())
+}
+
+#[test]
+fn every_public_rulesheet_is_judged_as_its_page_says() {
+    let Some(sources) = corpus() else { return };
+    let mut with_errors = Vec::new();
+    let mut with_note = Vec::new();
+    for source in &sources {
+        let (sheet, diagnostics) = parse(source);
+        assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", source.name());
+        let checked = check(&sheet);
+        assert!(checked.is_playable(), "{}: {:?}", source.name(), checked.diagnostics);
+        if !checked.is_ok() {
+            with_errors.push(source.name());
+        }
+        if checked.diagnostics.iter().any(|it| it.code == "stratified-when-ground") {
+            with_note.push(source.name());
+        }
+    }
+    assert_eq!(with_errors, WITH_ERRORS);
+    assert_eq!(with_note, STRATIFIED_WHEN_GROUND);
+}
+
+#[test]
+fn every_public_rulesheet_is_the_same_when_printed_and_read() {
+    let Some(sources) = corpus() else { return };
+    for source in &sources {
+        let (sheet, _) = parse(source);
+        let (kif, diagnostics) = parse_kif(&Source::new("kif", print_kif(&sheet)));
+        assert!(diagnostics.is_empty() && kif == sheet, "{}: {diagnostics:?}", source.name());
+        let infix_source = Source::new("infix", print_infix(&sheet));
+        let (infix, diagnostics) = parse_infix(&infix_source);
+        assert!(diagnostics.is_empty() && infix == sheet, "{}: {diagnostics:?}", source.name());
+        let (found, _) = parse(&infix_source);
+        assert!(found == sheet, "{}: the form was not recognized", source.name());
+    }
+}
+
+/// What is said of a sheet, without the words.
+fn verdict(sheet: &ludex_gdl::Rulesheet) -> Vec<(u32, &'static str)> {
+    let codes = check(sheet).diagnostics.into_iter().map(|it| (it.span.start, it.code));
+    let mut codes: Vec<_> = codes.collect();
+    codes.sort_unstable();
+    codes
+}
+
+#[test]
+fn every_scrambled_public_rulesheet_is_judged_the_same() {
+    let Some(sources) = corpus() else { return };
+    for source in &sources {
+        let (sheet, _) = parse(source);
+        let (scrambled, renaming) = scramble(&sheet, Seed(7));
+        assert_eq!(verdict(&sheet), verdict(&scrambled), "{}", source.name());
+        for (old, new) in renaming.iter() {
+            assert_eq!(renaming.original(new), old, "{}", source.name());
+        }
+    }
+}
