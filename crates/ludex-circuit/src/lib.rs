@@ -1,1 +1,16 @@
-//! To be written.
+//! The ground program as an and/or/not circuit over fluents and moves.
+//!
+//! Equal gates are one gate, constants are folded, and gates that no output needs are gone. What
+//! recursive predicates need is in one place: a [`Loop`] is a run of gates that is evaluated again
+//! until nothing changes, and [`Circuit::unrolled`] gives an equal circuit without loops for users
+//! that can't iterate, such as constraint encodings.
+//!
+//! Read the modules in this order; each uses only those before it.
+
+mod builder; // 1. gates, each made once
+mod circuit; // the result
+mod compile; // 2. ground rules to gates
+mod unroll; // 3. loops to layers
+
+pub use circuit::{Circuit, Gate, GateId, Loop};
+pub use compile::compile;

@@ -17,8 +17,8 @@ fn main() {
         match result {
             Ok(g) => println!(
                 "{name:30} {seconds:8.3} s  fluents {:6} moves {:6} rules {:8} lits {:9} inst {:9} static {}",
-                g.fluents.len(),
-                g.moves.len(),
+                g.vocabulary.fluents.len(),
+                g.vocabulary.moves.len(),
                 g.n_rules(),
                 g.n_literals(),
                 g.sizes.n_instances,

@@ -20,7 +20,9 @@ mod tables; // 2. ground atoms, indexed // the result
 use ludex_gdl::Program;
 
 pub use limits::{GroundError, GroundLimits};
-pub use program::{AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes};
+pub use program::{
+    AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes, Vocabulary,
+};
 
 /// Grounds a program.
 ///

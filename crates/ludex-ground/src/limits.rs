@@ -23,7 +23,7 @@ impl Default for GroundLimits {
             deadline: Deadline::never(),
             max_bytes: 4_000_000_000,
             max_atoms: 100_000_000,
-            max_depth: 64,
+            max_depth: 500,
         }
     }
 }

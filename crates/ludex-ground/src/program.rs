@@ -1,6 +1,7 @@
 //! The main type of this crate: a game without variables.
 
 use std::fmt;
+use std::sync::Arc;
 
 use ludex_base::graph::Graph;
 use ludex_base::{FluentId, Goal, MoveId, PerceptId, RoleId, Symbol, define_id};
@@ -20,16 +21,8 @@ define_id! {
 /// other positively in a circle, what holds is the least that the rules demand.
 #[derive(Clone, Debug)]
 pub struct GroundProgram {
-    /// The terms that the names are made of.
-    pub terms: Terms,
-    /// The roles, in the order of the rulesheet.
-    pub roles: Vec<TermId>,
-    /// The fluents; [`FluentId`] is a position here. Sorted by their text.
-    pub fluents: Vec<TermId>,
-    /// The moves; [`MoveId`] is a position here. Sorted by role, then by their text.
-    pub moves: Vec<(RoleId, TermId)>,
-    /// The percepts; [`PerceptId`] is a position here. Sorted by role, then by their text.
-    pub percepts: Vec<(RoleId, TermId)>,
+    /// The roles, fluents, moves and percepts, and what they are called.
+    pub vocabulary: Arc<Vocabulary>,
     /// What is true at the beginning, ascending.
     pub init: Vec<FluentId>,
     /// For each fluent, the atom that says whether it is true in the next state.
@@ -47,6 +40,43 @@ pub struct GroundProgram {
     /// What grounding met on the way.
     pub sizes: GroundSizes,
     pub(crate) derived: DerivedAtoms,
+}
+
+/// What a ground game speaks of: roles, fluents, moves and percepts with their terms.
+#[derive(Clone, Debug)]
+pub struct Vocabulary {
+    /// The terms that the names are made of.
+    pub terms: Terms,
+    /// The roles, in the order of the rulesheet.
+    pub roles: Vec<TermId>,
+    /// The fluents; [`FluentId`] is a position here. Sorted by their text.
+    pub fluents: Vec<TermId>,
+    /// The moves; [`MoveId`] is a position here. Sorted by role, then by their text.
+    pub moves: Vec<(RoleId, TermId)>,
+    /// The percepts; [`PerceptId`] is a position here. Sorted by role, then by their text.
+    pub percepts: Vec<(RoleId, TermId)>,
+}
+
+impl Vocabulary {
+    /// The name of a role.
+    pub fn role_text(&self, id: RoleId) -> String {
+        self.terms.display(self.roles[id.index()]).to_string()
+    }
+
+    /// A move as the rulesheet writes it.
+    pub fn move_text(&self, id: MoveId) -> String {
+        self.terms.display(self.moves[id.index()].1).to_string()
+    }
+
+    /// A fluent as the rulesheet writes it.
+    pub fn fluent_text(&self, id: FluentId) -> String {
+        self.terms.display(self.fluents[id.index()]).to_string()
+    }
+
+    /// A percept as the rulesheet writes it.
+    pub fn percept_text(&self, id: PerceptId) -> String {
+        self.terms.display(self.percepts[id.index()].1).to_string()
+    }
 }
 
 /// Sizes before simplification.
@@ -136,7 +166,7 @@ impl GroundProgram {
 
     /// What an atom stands for.
     pub fn kind(&self, atom: AtomId) -> AtomKind {
-        let (n_fluents, idx) = (self.fluents.len(), atom.index());
+        let (n_fluents, idx) = (self.vocabulary.fluents.len(), atom.index());
         if idx < n_fluents {
             AtomKind::Fluent(FluentId::new(idx))
         } else if idx < self.first_derived() {
@@ -164,38 +194,23 @@ impl GroundProgram {
         })
     }
 
-    /// A move as the rulesheet writes it.
-    pub fn move_text(&self, id: MoveId) -> String {
-        self.terms.display(self.moves[id.index()].1).to_string()
-    }
-
-    /// A fluent as the rulesheet writes it.
-    pub fn fluent_text(&self, id: FluentId) -> String {
-        self.terms.display(self.fluents[id.index()]).to_string()
-    }
-
-    /// A percept as the rulesheet writes it.
-    pub fn percept_text(&self, id: PerceptId) -> String {
-        self.terms.display(self.percepts[id.index()].1).to_string()
-    }
-
     /// An atom as text, for people. Relations that grounding made have the name of the relation
     /// they were made for, with a prime.
     pub fn atom_text(&self, atom: AtomId) -> String {
         let applied = |name: &str, args: &[TermId]| {
             let args: String =
-                args.iter().map(|&t| format!(" {}", self.terms.display(t))).collect();
+                args.iter().map(|&t| format!(" {}", self.vocabulary.terms.display(t))).collect();
             if args.is_empty() { name.to_owned() } else { format!("({name}{args})") }
         };
         match self.kind(atom) {
-            AtomKind::Fluent(id) => applied("true", &[self.fluents[id.index()]]),
+            AtomKind::Fluent(id) => applied("true", &[self.vocabulary.fluents[id.index()]]),
             AtomKind::Move(id) => {
-                let (role, term) = self.moves[id.index()];
-                applied("does", &[self.roles[role.index()], term])
+                let (role, term) = self.vocabulary.moves[id.index()];
+                applied("does", &[self.vocabulary.roles[role.index()], term])
             }
             AtomKind::Derived => {
                 let (name, args) = &self.derived.names[atom.index() - self.first_derived()];
-                applied(self.terms.symbols().name(*name), args)
+                applied(self.vocabulary.terms.symbols().name(*name), args)
             }
         }
     }
@@ -220,7 +235,7 @@ impl GroundProgram {
     }
 
     fn first_derived(&self) -> usize {
-        self.fluents.len() + self.moves.len()
+        self.vocabulary.fluents.len() + self.vocabulary.moves.len()
     }
 
     /// The rules have a meaning only if no atom depends on its own negation.

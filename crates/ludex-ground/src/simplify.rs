@@ -4,13 +4,15 @@
 //! such finding may shorten or remove other instances. A fluent that is neither in the initial
 //! state nor ever derived for the next is never true; a move that is never legal is never played.
 
+use std::sync::Arc;
+
 use ludex_base::{FluentId, Goal, RoleId};
 use ludex_gdl::{Keyword, RelationId, TermId};
 use rustc_hash::FxHashSet;
 
 use crate::instantiate::Instances;
 use crate::limits::{GroundError, GroundLimits};
-use crate::program::{AtomId, DerivedAtoms, GroundLiteral, GroundProgram, GroundSizes};
+use crate::program::{AtomId, DerivedAtoms, GroundLiteral, GroundProgram, GroundSizes, Vocabulary};
 use crate::tables::Status;
 
 /// What is known of an atom.
@@ -282,12 +284,14 @@ fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
             n_atoms: instances.atoms.len(),
             n_instances: instances.n_instances(),
         },
-        fluents: fluents.into_iter().map(|(_, term)| term).collect(),
-        moves: moves.into_iter().map(|(_, role, term)| (role, term)).collect(),
-        percepts: percepts.into_iter().map(|(_, role, term)| (role, term)).collect(),
+        vocabulary: Arc::new(Vocabulary {
+            fluents: fluents.into_iter().map(|(_, term)| term).collect(),
+            moves: moves.into_iter().map(|(_, role, term)| (role, term)).collect(),
+            percepts: percepts.into_iter().map(|(_, role, term)| (role, term)).collect(),
+            roles,
+            terms: instances.terms.clone(),
+        }),
         derived: numbering.derived,
-        roles,
-        terms: instances.terms.clone(),
     }
 }
 

@@ -1,1 +1,14 @@
-//! To be written.
+//! The fast game: a circuit compiled for evaluation.
+//!
+//! A [`Machine`] is a [`Game`](ludex_game::Game) whose states are bit sets of fluents. Its cursor
+//! holds a value for each gate and evaluates only the gates that a question needs: those of
+//! `terminal` first, then those of `legal`, then either those of the goals or, when a joint move is
+//! played, those of the next state. Nothing is allocated in a playout.
+//!
+//! Read the modules in this order; each uses only those before it.
+
+mod evaluate; // 2. the values of the gates
+mod machine;
+mod schedule; // 1. which gates to evaluate for which question, and in which order // the game
+
+pub use machine::{Machine, MachineCursor};

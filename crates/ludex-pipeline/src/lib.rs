@@ -1,1 +1,261 @@
-//! To be written.
+//! The stages in one readable function: from rulesheet text to a game that is ready to play.
+//!
+//! [`load`] is the entry. Everything it uses is in the crates before this one; everything that
+//! plays, solves or shows games begins with the [`LoadedGame`] it gives.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ludex_base::{Deadline, Diagnostic, Severity, Source, Span};
+use ludex_gdl::Program;
+use ludex_ground::{GroundError, GroundLimits, GroundProgram};
+use ludex_machine::Machine;
+use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
+
+/// Reads, checks, grounds and compiles a rulesheet.
+///
+/// A game that can't be grounded within the limits is played by the reasoner, unless the options
+/// ask for a circuit; [`LoadedGame::fallback`] says so.
+///
+/// # Errors
+/// When the rulesheet has a fatal mistake, when a limit keeps the engine asked for from being built,
+/// and when that engine does not exist.
+pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadError> {
+    // Text to program: all mistakes at once.
+    let checked = ludex_gdl::check_source(&source);
+    let mut diagnostics = checked.diagnostics;
+    let Some(program) = checked.program else {
+        return Err(LoadError::Rules { diagnostics });
+    };
+    let deadline = Deadline::after(options.time);
+    let fallback = match options.machine {
+        MachineChoice::Wide => {
+            let what = "the wide machine is not part of this version; use `circuit`".into();
+            return Err(LoadError::Unsupported { what });
+        }
+        MachineChoice::Reasoner => None,
+        MachineChoice::Auto | MachineChoice::Circuit => {
+            // Program to ground program, to circuit, to machine.
+            let limits = GroundLimits {
+                deadline,
+                max_bytes: usize::try_from(options.memory).unwrap_or(usize::MAX),
+                ..GroundLimits::default()
+            };
+            match ludex_ground::ground(&program, &limits) {
+                Ok(ground_program) => {
+                    let sizes = GameSizes::of(&ground_program);
+                    let circuit = ludex_circuit::compile(&ground_program);
+                    let sizes = GameSizes { gates: circuit.n_gates(), ..sizes };
+                    return Ok(LoadedGame {
+                        source,
+                        diagnostics,
+                        program: Arc::new(program),
+                        engine: Engine::Machine(Machine::new(circuit)),
+                        sizes: Some(sizes),
+                        fallback: None,
+                    });
+                }
+                Err(error) => match meaningless(&error) {
+                    Some(diagnostic) => {
+                        diagnostics.push(diagnostic);
+                        return Err(LoadError::Rules { diagnostics });
+                    }
+                    None if options.machine == MachineChoice::Circuit => {
+                        return Err(LoadError::Limit { reason: error.to_string() });
+                    }
+                    None => Some(error.to_string()),
+                },
+            }
+        }
+    };
+
+    // Program to reasoner.
+    let limits = ReasonerLimits { deadline: Deadline::after(options.time), ..Default::default() };
+    match Reasoner::new(&program, &limits) {
+        Ok(reasoner) => Ok(LoadedGame {
+            source,
+            diagnostics,
+            program: Arc::new(program),
+            engine: Engine::Reasoner(reasoner),
+            sizes: None,
+            fallback,
+        }),
+        Err(ReasonerError::NegativeCycle { relation }) => {
+            diagnostics.push(negative_cycle(&relation));
+            Err(LoadError::Rules { diagnostics })
+        }
+        Err(error) => Err(LoadError::Limit { reason: error.to_string() }),
+    }
+}
+
+/// What to build, and with what.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// The engine.
+    pub machine: MachineChoice,
+    /// How long grounding may take.
+    pub time: Duration,
+    /// Bytes that grounding may take.
+    pub memory: u64,
+}
+
+impl Default for LoadOptions {
+    /// The fastest engine there is, within 60 seconds and 4 GB.
+    fn default() -> Self {
+        Self { machine: MachineChoice::Auto, time: Duration::from_secs(60), memory: 4_000_000_000 }
+    }
+}
+
+/// Which engine is to play.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MachineChoice {
+    /// The fastest that can be built within the limits.
+    Auto,
+    /// The machine on a circuit.
+    Circuit,
+    /// Many playouts in the bits of a word.
+    Wide,
+    /// The reasoner.
+    Reasoner,
+}
+
+/// A game that is ready to play.
+#[derive(Debug)]
+pub struct LoadedGame {
+    /// The text it came from.
+    pub source: Source,
+    /// What there is to say about the rulesheet; nothing fatal.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The rules.
+    pub program: Arc<Program>,
+    /// What plays it.
+    pub engine: Engine,
+    /// How large it is; `None` when it was not grounded.
+    pub sizes: Option<GameSizes>,
+    /// Why the reasoner plays although a machine was welcome.
+    pub fallback: Option<String>,
+}
+
+impl LoadedGame {
+    /// How large it is; `None` when it was not grounded.
+    pub fn sizes(&self) -> Option<GameSizes> {
+        self.sizes
+    }
+}
+
+/// How large a ground game is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GameSizes {
+    /// What can be true.
+    pub fluents: usize,
+    /// What can be played, role by role.
+    pub moves: usize,
+    /// Ground rules.
+    pub rules: usize,
+    /// Gates of the circuit, inputs included.
+    pub gates: usize,
+}
+
+impl GameSizes {
+    fn of(program: &GroundProgram) -> Self {
+        let (fluents, moves) = (program.vocabulary.fluents.len(), program.vocabulary.moves.len());
+        Self { fluents, moves, rules: program.n_rules(), gates: 0 }
+    }
+}
+
+/// What plays a game. Use [`with_game!`] to run generic code on whichever it is.
+#[derive(Debug)]
+pub enum Engine {
+    /// Fast.
+    Machine(Machine),
+    /// Slow, and for games that can't be grounded.
+    Reasoner(Reasoner),
+}
+
+impl Engine {
+    /// Its name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Engine::Machine(_) => "circuit",
+            Engine::Reasoner(_) => "reasoner",
+        }
+    }
+}
+
+/// Runs generic code on the game of an [`Engine`], whichever it is.
+///
+/// ```
+/// use ludex_game::Game;
+/// use ludex_pipeline::{LoadOptions, load, with_game};
+///
+/// let rules = "(role me) (init a) (legal me wait) (<= terminal (true a)) (goal me 100)";
+/// let source = ludex_base::Source::new("example", rules);
+/// let loaded = load(source, &LoadOptions::default()).expect("the rules are fine");
+/// assert_eq!(with_game!(&loaded.engine, |game| game.roles().len()), 1);
+/// ```
+#[macro_export]
+macro_rules! with_game {
+    ($engine:expr, |$game:ident| $body:expr) => {
+        match $engine {
+            $crate::Engine::Machine($game) => $body,
+            $crate::Engine::Reasoner($game) => $body,
+        }
+    };
+}
+
+/// Why there is no game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The rulesheet has a fatal mistake.
+    Rules {
+        /// All that is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// A limit was reached.
+    Limit {
+        /// Which, and what was done until then.
+        reason: String,
+    },
+    /// The engine asked for does not exist.
+    Unsupported {
+        /// What to do instead.
+        what: String,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Rules { diagnostics } => {
+                let n_errors = diagnostics.iter().filter(|it| it.severity.is_error()).count();
+                write!(f, "the rulesheet has {n_errors} errors")
+            }
+            LoadError::Limit { reason } => f.write_str(reason),
+            LoadError::Unsupported { what } => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// The diagnostic for a ground program without a meaning; `None` when a limit was reached.
+fn meaningless(error: &GroundError) -> Option<Diagnostic> {
+    match error {
+        GroundError::NegativeCycle { atom } => Some(negative_cycle(atom)),
+        GroundError::Unbounded { .. } => {
+            let code = "endless-grounding";
+            let diagnostic =
+                Diagnostic::new(Severity::Fatal, code, Span::default(), error.to_string());
+            Some(diagnostic.with_help("bound the recursion that builds these terms"))
+        }
+        _ => None,
+    }
+}
+
+fn negative_cycle(what: &str) -> Diagnostic {
+    let message = format!("`{what}` depends on its own negation");
+    Diagnostic::new(Severity::Fatal, "negative-cycle", Span::default(), message)
+        .with_help("break the circle: what is negated must be decided before")
+}

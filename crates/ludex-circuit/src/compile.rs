@@ -1,0 +1,209 @@
+//! From ground rules to gates.
+
+use ludex_base::BitSet;
+use ludex_ground::{AtomId, AtomKind, GroundLiteral, GroundProgram};
+
+use crate::builder::Builder;
+use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
+
+/// Turns a ground program into a circuit.
+pub fn compile(program: &GroundProgram) -> Circuit {
+    let mut compiler = Compiler { program, builder: Builder::default(), loops: Vec::new() };
+    let components = program.components();
+    let on_transition = compiler.compile_atoms(&components, Moves::Inputs);
+    // While nobody moves, no move is played. Only sheets that break the rules notice.
+    let state_atoms: Vec<AtomId> = (program.legal.iter().copied())
+        .chain(program.terminal)
+        .chain(program.goals.iter().map(|&(_, _, atom)| atom))
+        .collect();
+    let on_state = if depend_on_moves(program, &components, &state_atoms) {
+        compiler.compile_atoms(&components, Moves::NoneIsPlayed)
+    } else {
+        on_transition.clone()
+    };
+
+    let never = compiler.builder.constant(false);
+    let mut init = BitSet::new(program.vocabulary.fluents.len());
+    program.init.iter().for_each(|fluent| init.insert(fluent.index()));
+    let Compiler { builder, loops, .. } = compiler;
+    Circuit {
+        vocabulary: program.vocabulary.clone(),
+        has_percepts: program.has_percepts,
+        init,
+        next: program.next.iter().map(|atom| on_transition[atom.index()]).collect(),
+        legal: program.legal.iter().map(|atom| on_state[atom.index()]).collect(),
+        sees: program.sees.iter().map(|atom| on_transition[atom.index()]).collect(),
+        terminal: program.terminal.map_or(never, |atom| on_state[atom.index()]),
+        goals: program
+            .goals
+            .iter()
+            .map(|&(role, goal, atom)| (role, goal, on_state[atom.index()]))
+            .collect(),
+        loops,
+        gates: builder.finish(),
+    }
+    .pruned()
+}
+
+/// What `does` means to the rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    Inputs,
+    NoneIsPlayed,
+}
+
+struct Compiler<'a> {
+    program: &'a GroundProgram,
+    builder: Builder,
+    loops: Vec<Loop>,
+}
+
+impl Compiler<'_> {
+    /// The gate of each atom.
+    fn compile_atoms(&mut self, components: &[Vec<AtomId>], moves: Moves) -> Vec<GateId> {
+        let program = self.program;
+        let never = self.builder.constant(false);
+        let mut gates = vec![never; program.n_atoms()];
+        for atom in (0..program.n_atoms()).map(AtomId::new) {
+            match program.kind(atom) {
+                AtomKind::Fluent(fluent) => gates[atom.index()] = self.builder.fluent(fluent),
+                AtomKind::Move(played) if moves == Moves::Inputs => {
+                    gates[atom.index()] = self.builder.played(played);
+                }
+                AtomKind::Move(_) => {}
+                AtomKind::Derived => break,
+            }
+        }
+        for component in components {
+            match component[..] {
+                [atom] if !depends_on_itself(program, atom) => {
+                    gates[atom.index()] = self.compile_atom(atom, &gates);
+                }
+                _ => self.compile_loop(component, &mut gates),
+            }
+        }
+        gates
+    }
+
+    /// The gate of an atom whose conditions have theirs: one of its rules holds.
+    fn compile_atom(&mut self, atom: AtomId, gates: &[GateId]) -> GateId {
+        let mut rules = Vec::new();
+        let mut body = Vec::new();
+        for rule in self.program.rules_of(atom) {
+            for &literal in rule.body {
+                body.push(self.literal(literal, gates));
+            }
+            rules.push(self.builder.and(&mut body));
+            body.clear();
+        }
+        self.builder.or(&mut rules)
+    }
+
+    fn literal(&mut self, literal: GroundLiteral, gates: &[GateId]) -> GateId {
+        let gate = gates[literal.atom().index()];
+        if literal.is_positive() { gate } else { self.builder.not(gate) }
+    }
+
+    /// Gives the atoms of a component feedback gates where they are used before they are made.
+    fn compile_loop(&mut self, component: &[AtomId], gates: &mut [GateId]) {
+        let start = self.builder.n_gates() as u32;
+        let mut position_of = std::collections::HashMap::new();
+        component.iter().enumerate().for_each(|(position, &atom)| {
+            position_of.insert(atom, position);
+        });
+        let mut feedback = Vec::new();
+        for (position, &atom) in component.iter().enumerate() {
+            let is_used_early = component[..=position].iter().any(|&user| {
+                self.program
+                    .rules_of(user)
+                    .any(|rule| rule.body.iter().any(|literal| literal.atom() == atom))
+            });
+            if is_used_early {
+                gates[atom.index()] = self.builder.feedback();
+                feedback.push((gates[atom.index()], atom));
+            }
+        }
+        for &atom in component {
+            gates[atom.index()] = self.compile_atom(atom, gates);
+        }
+        let end = self.builder.n_gates() as u32;
+        let feedback = feedback.into_iter().map(|(gate, atom)| (gate, gates[atom.index()]));
+        self.loops.push(Loop { gates: start..end, feedback: feedback.collect() });
+    }
+}
+
+fn depends_on_itself(program: &GroundProgram, atom: AtomId) -> bool {
+    program.rules_of(atom).any(|rule| rule.body.iter().any(|literal| literal.atom() == atom))
+}
+
+/// Whether one of some atoms depends on a move.
+fn depend_on_moves(program: &GroundProgram, components: &[Vec<AtomId>], atoms: &[AtomId]) -> bool {
+    let mut does = vec![false; program.n_atoms()];
+    for atom in (0..program.n_atoms()).map(AtomId::new) {
+        does[atom.index()] = matches!(program.kind(atom), AtomKind::Move(_));
+    }
+    for component in components {
+        let depends = component.iter().any(|&atom| {
+            let mut literals = program.rules_of(atom).flat_map(|rule| rule.body);
+            literals.any(|literal| does[literal.atom().index()])
+        });
+        component.iter().for_each(|atom| does[atom.index()] = depends);
+    }
+    atoms.iter().any(|atom| does[atom.index()])
+}
+
+impl Circuit {
+    /// The circuit without gates that no output needs.
+    pub(crate) fn pruned(self) -> Circuit {
+        let is_needed = self.cone(self.outputs());
+        let mut gates = Gates::default();
+        let mut new_ids: Vec<Option<GateId>> = Vec::with_capacity(self.n_gates());
+        for id in self.gate_ids() {
+            if !is_needed[id.index()] {
+                new_ids.push(None);
+                continue;
+            }
+            let new = |input: &GateId| new_ids[input.index()].expect("inputs are needed too");
+            let inputs = self.inputs(id).iter().map(new).collect::<Vec<_>>();
+            gates.inputs.extend(inputs);
+            gates.kinds.push(self.gates.kinds[id.index()]);
+            gates.ends.push(gates.inputs.len() as u32);
+            new_ids.push(Some(GateId::new(gates.kinds.len() - 1)));
+        }
+        let new = |id: GateId| new_ids[id.index()].expect("outputs are needed");
+        let n_before = |end: u32| {
+            is_needed[..end as usize].iter().filter(|&&is_needed| is_needed).count() as u32
+        };
+        let loops = self
+            .loops
+            .iter()
+            .map(|it| Loop {
+                gates: n_before(it.gates.start)..n_before(it.gates.end),
+                feedback: it
+                    .feedback
+                    .iter()
+                    .filter(|(gate, _)| is_needed[gate.index()])
+                    .map(|&(gate, source)| (new(gate), new(source)))
+                    .collect(),
+            })
+            .filter(|it| !it.feedback.is_empty())
+            .collect();
+        Circuit {
+            next: self.next.iter().map(|&id| new(id)).collect(),
+            legal: self.legal.iter().map(|&id| new(id)).collect(),
+            sees: self.sees.iter().map(|&id| new(id)).collect(),
+            terminal: new(self.terminal),
+            goals: self.goals.iter().map(|&(role, goal, id)| (role, goal, new(id))).collect(),
+            loops,
+            gates,
+            vocabulary: self.vocabulary,
+            has_percepts: self.has_percepts,
+            init: self.init,
+        }
+    }
+
+    /// Whether a gate is an input or a constant: it needs no evaluation.
+    pub fn is_leaf(&self, id: GateId) -> bool {
+        matches!(self.gate(id), Gate::Constant(_) | Gate::Fluent(_) | Gate::Move(_))
+    }
+}

@@ -1,0 +1,106 @@
+//! Loops to layers: an equal circuit without feedback.
+
+use crate::builder::Builder;
+use crate::circuit::{Circuit, Gate, GateId, Loop};
+
+impl Circuit {
+    /// An equal circuit without loops: the gates of each loop stand there once for each round that
+    /// its fixpoint may take, unless a round adds nothing that the one before did not have.
+    ///
+    /// A loop of n feedback gates becomes up to n + 1 copies, so this can be large; `None` when the
+    /// result would have more than `max_gates` gates.
+    pub fn unrolled(&self, max_gates: usize) -> Option<Circuit> {
+        let mut copy = Copy {
+            circuit: self,
+            builder: Builder::default(),
+            new_ids: vec![None; self.n_gates()],
+        };
+        let mut loops = self.loops.iter().peekable();
+        let mut next = 0;
+        while next < self.n_gates() {
+            match loops.next_if(|it| it.gates.start as usize == next) {
+                Some(it) => {
+                    copy.unroll(it, max_gates)?;
+                    next = it.gates.end as usize;
+                }
+                None => {
+                    copy.gate(GateId::new(next));
+                    next += 1;
+                }
+            }
+            if copy.builder.n_gates() > max_gates {
+                return None;
+            }
+        }
+        let new = |id: &GateId| copy.new_ids[id.index()].expect("every gate was copied");
+        let unrolled = Circuit {
+            vocabulary: self.vocabulary.clone(),
+            has_percepts: self.has_percepts,
+            init: self.init.clone(),
+            next: self.next.iter().map(new).collect(),
+            legal: self.legal.iter().map(new).collect(),
+            sees: self.sees.iter().map(new).collect(),
+            terminal: new(&self.terminal),
+            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
+            loops: Vec::new(),
+            gates: copy.builder.finish(),
+        };
+        Some(unrolled.pruned())
+    }
+}
+
+struct Copy<'a> {
+    circuit: &'a Circuit,
+    builder: Builder,
+    /// The copy of each gate; of a feedback gate, what it stands for in this round.
+    new_ids: Vec<Option<GateId>>,
+}
+
+impl Copy<'_> {
+    fn unroll(&mut self, it: &Loop, max_gates: usize) -> Option<()> {
+        let never = self.builder.constant(false);
+        for &(feedback, _) in &it.feedback {
+            self.new_ids[feedback.index()] = Some(never);
+        }
+        // One round more than there are feedback gates: the last sees the fixpoint.
+        for _ in 0..=it.feedback.len() {
+            it.gates.clone().for_each(|id| self.gate(GateId::new(id as usize)));
+            if self.builder.n_gates() > max_gates {
+                return None;
+            }
+            let mut has_changed = false;
+            for &(feedback, source) in &it.feedback {
+                let value = self.new_ids[source.index()];
+                has_changed |= self.new_ids[feedback.index()] != value;
+                self.new_ids[feedback.index()] = value;
+            }
+            if !has_changed {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    fn gate(&mut self, id: GateId) {
+        let new = |id: &GateId| self.new_ids[id.index()].expect("inputs are copied first");
+        let copied = match self.circuit.gate(id) {
+            Gate::Feedback => return,
+            Gate::Constant(value) => self.builder.constant(value),
+            Gate::Fluent(fluent) => self.builder.fluent(fluent),
+            Gate::Move(played) => self.builder.played(played),
+            Gate::Not(input) => {
+                let input = new(&input);
+                self.builder.not(input)
+            }
+            Gate::And(inputs) => {
+                let mut inputs = inputs.iter().map(new).collect();
+                self.builder.and(&mut inputs)
+            }
+            Gate::Or(inputs) => {
+                let mut inputs = inputs.iter().map(new).collect();
+                self.builder.or(&mut inputs)
+            }
+        };
+        self.new_ids[id.index()] = Some(copied);
+    }
+}
