@@ -11,9 +11,9 @@ use crate::syntax::{Clause, Term, TermKind};
 
 pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let fluents = Sorts {
-        made: heads(survey, &[Keyword::Init, Keyword::Next], Keyword::True),
+        made: heads(survey, &[Keyword::Init, Keyword::Next], Some(Keyword::True)),
         asked: asked(survey, Keyword::True),
-        declared: heads(survey, &[Keyword::Base], Keyword::True),
+        declared: heads(survey, &[Keyword::Base], None),
         what: "fluent",
         declaration: "base",
         maker: "`init` or `next`",
@@ -21,9 +21,9 @@ pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         disagrees: codes::BASE_DISAGREES,
     };
     let moves = Sorts {
-        made: heads(survey, &[Keyword::Legal], Keyword::Does),
+        made: heads(survey, &[Keyword::Legal], Some(Keyword::Does)),
         asked: asked(survey, Keyword::Does),
-        declared: heads(survey, &[Keyword::Input], Keyword::Does),
+        declared: heads(survey, &[Keyword::Input], None),
         what: "move",
         declaration: "input",
         maker: "`legal`",
@@ -139,13 +139,13 @@ impl Sorts {
 
 /// The last arguments of the heads of some keywords. A head that only passes on what `source`
 /// gave, `(<= (next ?f) (true ?f) …)`, adds none.
-fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Keyword) -> Places {
+fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Option<Keyword>) -> Places {
     let mut places = Places::new();
     for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
         let is_one = survey.keyword(*head).is_some_and(|keyword| keywords.contains(&keyword));
         let term = clause.head.args().last().filter(|_| is_one);
         if let Some(term) = term {
-            if passes_on(survey, clause, term, source) {
+            if source.is_some_and(|source| passes_on(survey, clause, term, source)) {
                 places.is_empty = false;
             } else {
                 places.add(term);

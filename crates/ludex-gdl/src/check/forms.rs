@@ -123,7 +123,10 @@ fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     | Keyword::Role
             )
         );
-        let Some(role) = atom.args().first().filter(|_| has_role) else { return };
+        // With another number of arguments it is another relation, which is said elsewhere.
+        let is_whole = keyword.is_some_and(|keyword| keyword.arity() == atom.args().len());
+        let role = atom.args().first().filter(|_| has_role && is_whole);
+        let Some(role) = role else { return };
         let TermKind::Constant(name) = role.kind else { return };
         if !roles.contains(&name) {
             let message = format!("`{}` is no role", survey.name(name));
