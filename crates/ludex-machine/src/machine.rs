@@ -220,7 +220,6 @@ impl Cursor for MachineCursor {
         self.reach(Progress::Legal);
         self.set_played(joint, 1);
         self.parts.schedule.next.evaluate(&mut self.values);
-        self.set_played(joint, 0);
         let circuit = &self.parts.circuit;
         for (role, list) in self.percepts.iter_mut().enumerate() {
             let percepts = self.parts.percept_starts[role]..self.parts.percept_starts[role + 1];
@@ -237,6 +236,8 @@ impl Cursor for MachineCursor {
                 *word |= u64::from(self.values[gate.index()]) << bit;
             }
         }
+        // Only now: an output may be a move itself.
+        self.set_played(joint, 0);
         self.arrive();
     }
 
