@@ -1,0 +1,253 @@
+//! What can be said on the command line.
+
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Plays, checks and measures games from their rules.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "ludex", version, about, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Options of every verb.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every verb.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// Report as JSON on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Make the run repeatable: the same seed gives the same choices
+    #[arg(long, global = true, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads work [default: the cores there are]
+    #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<usize>,
+    /// How much memory grounding may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_memory)]
+    pub memory: Option<u64>,
+    /// How long the work may take, in seconds [default: 60 for grounding, else no limit]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub time: Option<Duration>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Verb {
+    /// Validate a rulesheet and report every mistake
+    Check {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Also test termination, playability and winnability
+        #[arg(long)]
+        deep: bool,
+        /// How many states `--deep` may visit before it turns to playouts
+        #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "deep")]
+        states: usize,
+    },
+    /// Ground and compile a rulesheet and print the sizes
+    Ground {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+    },
+    /// Play the two fixed lines by which engines are compared
+    Trace {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Which engine.
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Count the paths of joint moves
+    Perft {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Longest paths to count, in joint moves
+        #[arg(long, value_name = "N")]
+        depth: usize,
+        /// Which engine.
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Play in the terminal
+    Play {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// The role to play, by name or number from 1; `none` to watch [default: the first]
+        #[arg(long, value_name = "R")]
+        role: Option<String>,
+        /// Who plays the other roles
+        #[arg(long, value_enum, value_name = "P", default_value_t = PlayerChoice::Flat)]
+        player: PlayerChoice,
+        /// How long the other roles think about a move, in seconds
+        #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
+        move_time: Duration,
+        /// Which engine.
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Measure how many playouts a second there are
+    Bench {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// How long to play
+        #[arg(long, value_name = "S", default_value = "5", value_parser = parse_seconds)]
+        seconds: Duration,
+        /// Which engine.
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// List the games that are built in
+    Games,
+    /// Play one random game and write down every state
+    Transcript {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Most joint moves to play
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        steps: usize,
+        /// Which engine.
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Print a rulesheet with every name replaced by another
+    Scramble {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+    },
+    /// Print a rulesheet in one of the two forms
+    Print {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Which form
+        #[arg(long, value_enum, default_value_t = Form::Kif)]
+        form: Form,
+    },
+}
+
+/// Which rulesheet.
+#[derive(Clone, Debug, Args)]
+pub struct Rules {
+    /// A path, the name of a built-in game, or `-` for standard input
+    #[arg(value_name = "RULES")]
+    pub rules: String,
+}
+
+/// Which engine plays.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct EngineArgs {
+    /// Which engine plays the game
+    #[arg(long, value_enum, value_name = "M", default_value_t = EngineChoice::Auto)]
+    pub machine: EngineChoice,
+}
+
+/// The engines there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EngineChoice {
+    /// The circuit where the game can be grounded, else the reasoner
+    Auto,
+    /// The compiled circuit, one state at a time
+    Circuit,
+    /// The compiled circuit, many playouts in the bits of a word
+    Wide,
+    /// The reasoner, on rules with variables
+    Reasoner,
+}
+
+/// Who plays the roles that no person plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PlayerChoice {
+    /// Flat Monte Carlo: the move after which random play does best
+    Flat,
+    /// Any legal move, each as likely
+    Random,
+}
+
+/// The forms a rulesheet can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Form {
+    /// Prefix, as the community writes it
+    Kif,
+    /// Infix, as the papers write it
+    Infix,
+}
+
+impl Common {
+    /// How many threads to use.
+    pub fn n_threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n_threads @ 1..=1024) => Ok(n_threads),
+        _ => Err("a number of threads is 1 to 1024".into()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a time is a number of seconds".to_string())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("a time is more than 0 seconds".into()),
+    }
+}
+
+/// Bytes from `500`, `500MB`, `4GB` or `2g`.
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let bytes_per_unit = match lower[number.len()..].trim() {
+        "" | "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        "k" | "kb" | "kib" => 1 << 10,
+        unit => return Err(format!("`{unit}` is no unit of memory; say MB or GB")),
+    };
+    let amount: f64 = number.trim().parse().map_err(|_| "memory is a number of MB".to_string())?;
+    match amount * f64::from(bytes_per_unit) {
+        bytes if (1.0..1e18).contains(&bytes) => Ok(bytes as u64),
+        _ => Err("memory is more than 0 MB".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_options_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn memory_has_units() {
+        assert_eq!(parse_memory("500"), Ok(500 << 20));
+        assert_eq!(parse_memory("4GB"), Ok(4 << 30));
+        assert_eq!(parse_memory("0.5g"), Ok(512 << 20));
+        assert!(parse_memory("4 parsecs").is_err());
+        assert!(parse_memory("-1").is_err());
+    }
+
+    #[test]
+    fn times_are_positive() {
+        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(parse_seconds("0").is_err() && parse_seconds("NaN").is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! Diagnostics for people and for programs.
+
+use std::io::{self, IsTerminal, Write};
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use ludex_base::{Diagnostic, Severity, Source, Span};
+use serde::Serialize;
+
+/// A diagnostic on the wire.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiagnosticJson {
+    code: &'static str,
+    severity: &'static str,
+    message: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl DiagnosticJson {
+    /// The counterpart of a diagnostic about `source`.
+    pub fn new(source: &Source, diagnostic: &Diagnostic) -> Self {
+        let (line, column) = source.line_column(diagnostic.span.start);
+        let (end_line, end_column) = source.line_column(diagnostic.span.end);
+        Self {
+            code: diagnostic.code,
+            severity: match diagnostic.severity {
+                Severity::Fatal => "fatal",
+                Severity::Tolerated => "tolerated",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            },
+            message: diagnostic.message.clone(),
+            line,
+            column,
+            end_line,
+            end_column,
+            help: diagnostic.help.clone(),
+        }
+    }
+}
+
+/// Errors, and then everything milder, in order of place.
+pub fn split_json(
+    source: &Source,
+    diagnostics: &[Diagnostic],
+) -> (Vec<DiagnosticJson>, Vec<DiagnosticJson>) {
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort_by_key(|diagnostic| diagnostic.span);
+    let (errors, rest): (Vec<_>, Vec<_>) =
+        sorted.into_iter().partition(|diagnostic| diagnostic.severity.is_error());
+    let to_json = |diagnostics: Vec<&Diagnostic>| {
+        diagnostics.into_iter().map(|diagnostic| DiagnosticJson::new(source, diagnostic)).collect()
+    };
+    (to_json(errors), to_json(rest))
+}
+
+/// More than this many are counted and not shown.
+const MAX_SHOWN: usize = 40;
+
+/// Writes diagnostics to standard error, the worst first.
+///
+/// With `is_lenient`, what is tolerated is shown as a warning: the game is played all the same.
+pub fn report(source: &Source, diagnostics: &[Diagnostic], is_lenient: bool) {
+    let is_terminal = io::stderr().is_terminal();
+    let renderer = if is_terminal { Renderer::styled() } else { Renderer::plain() };
+    let mut stderr = io::stderr().lock();
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort_by_key(|diagnostic| (std::cmp::Reverse(diagnostic.severity), diagnostic.span));
+    for diagnostic in sorted.iter().take(MAX_SHOWN) {
+        let text = render(&renderer, source, diagnostic, is_lenient);
+        // Nothing is left to tell when standard error itself is gone.
+        let _ = writeln!(stderr, "{text}");
+    }
+    if sorted.len() > MAX_SHOWN {
+        let _ = writeln!(stderr, "… and {} more", sorted.len() - MAX_SHOWN);
+    }
+}
+
+/// One diagnostic with its line, a caret under the place, and its help.
+pub fn render(
+    renderer: &Renderer,
+    source: &Source,
+    diagnostic: &Diagnostic,
+    is_lenient: bool,
+) -> String {
+    let level = match diagnostic.severity {
+        Severity::Fatal => Level::ERROR,
+        Severity::Tolerated if is_lenient => Level::WARNING,
+        Severity::Tolerated => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let spans = || diagnostic.labels.iter().map(|label| label.span).chain([diagnostic.span]);
+    let window = window(source, spans());
+    let within = |span: Span| {
+        let clip = |offset: u32| {
+            (offset as usize).clamp(window.start as usize, window.end as usize)
+                - window.start as usize
+        };
+        clip(span.start)..clip(span.end)
+    };
+    let mut snippet = Snippet::source(source.slice(window))
+        .path(source.name())
+        .line_start(source.line_column(window.start).0)
+        .annotation(AnnotationKind::Primary.span(within(diagnostic.span)));
+    for label in &diagnostic.labels {
+        let annotation = AnnotationKind::Context.span(within(label.span));
+        snippet = snippet.annotation(annotation.label(&label.message));
+    }
+    let title = level.primary_title(&diagnostic.message).id(diagnostic.code);
+    let mut group: Group<'_> = title.element(snippet);
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help));
+    }
+    renderer.render(&[group])
+}
+
+/// The whole lines that hold the spans: a sheet may be large, and only these are shown.
+fn window(source: &Source, spans: impl Iterator<Item = Span> + Clone) -> Span {
+    let text = source.text();
+    let limit = |offset: u32| {
+        let mut offset = (offset as usize).min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    };
+    let start = limit(spans.clone().map(|span| span.start).min().unwrap_or(0));
+    let end = limit(spans.map(|span| span.end).max().unwrap_or(0)).max(start);
+    let start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
+    Span::new(start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_shows_its_line_and_its_help() {
+        let source = Source::new("broken.kif", "(role a)\n(<= (p ?x) (q ?y))\n");
+        let diagnostic =
+            Diagnostic::new(Severity::Fatal, "unsafe-rule", Span::new(16, 18), "`?x` is loose")
+                .with_help("bind it");
+        let text = render(&Renderer::plain(), &source, &diagnostic, false);
+        assert!(text.starts_with("error[unsafe-rule]: `?x` is loose"), "{text}");
+        assert!(text.contains("broken.kif:2:8"), "{text}");
+        assert!(text.contains("^^"), "{text}");
+        assert!(text.contains("help: bind it"), "{text}");
+    }
+
+    #[test]
+    fn what_is_tolerated_is_a_warning_to_those_who_play() {
+        let source = Source::new("x", "a");
+        let diagnostic = Diagnostic::new(Severity::Tolerated, "odd", Span::new(0, 1), "odd");
+        assert!(render(&Renderer::plain(), &source, &diagnostic, true).starts_with("warning"));
+        assert!(render(&Renderer::plain(), &source, &diagnostic, false).starts_with("error"));
+    }
+
+    #[test]
+    fn a_place_at_the_end_of_the_text_is_shown() {
+        let source = Source::new("x", "(role a");
+        let diagnostic = Diagnostic::new(Severity::Fatal, "open", Span::new(7, 7), "open");
+        assert!(render(&Renderer::plain(), &source, &diagnostic, false).contains("x:1:"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Why a call did not do its job, and what the process says then.
+
+use std::io;
+use std::process::ExitCode;
+
+use ludex_base::{Diagnostic, Source};
+use serde::Serialize;
+
+use crate::diagnostics::{self, DiagnosticJson};
+use crate::input::InputError;
+use crate::output;
+
+/// The job was done.
+pub const DONE: u8 = 0;
+/// The input was wrong.
+pub const WRONG_INPUT: u8 = 1;
+/// The call was wrong.
+pub const WRONG_CALL: u8 = 2;
+/// A limit stopped the work.
+pub const LIMIT: u8 = 3;
+
+/// Why a call did not do its job.
+#[derive(Debug)]
+pub enum Failure {
+    /// There is no text.
+    Input(InputError),
+    /// The rulesheet has no meaning.
+    Rules {
+        /// The rulesheet.
+        source: Box<Source>,
+        /// What is wrong with it, and what else there is to say.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// An option does not fit the game.
+    Call(String),
+    /// A limit stopped the work.
+    Limit(String),
+    /// Output failed.
+    Io(io::Error),
+}
+
+#[derive(Serialize)]
+struct FailureJson {
+    ok: bool,
+    error: String,
+    errors: Vec<DiagnosticJson>,
+    warnings: Vec<DiagnosticJson>,
+}
+
+impl Failure {
+    /// Tells the person on standard error, and a program on standard output if it asked for
+    /// JSON; gives the exit code.
+    pub fn report(self, json: bool) -> ExitCode {
+        let (code, message, about) = match self {
+            // Whoever read our output has gone: nothing is left to say to them.
+            Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return ExitCode::from(DONE);
+            }
+            Failure::Input(error) => {
+                let code = if error.is_wrong_call() { WRONG_CALL } else { WRONG_INPUT };
+                (code, error.to_string(), None)
+            }
+            Failure::Rules { source, diagnostics } => {
+                let n_errors = diagnostics.iter().filter(|d| d.severity.is_error()).count();
+                let s = if n_errors == 1 { "" } else { "s" };
+                let message = format!("`{}` has {n_errors} error{s}", source.name());
+                (WRONG_INPUT, message, Some((source, diagnostics)))
+            }
+            Failure::Call(message) => (WRONG_CALL, message, None),
+            Failure::Limit(message) => (LIMIT, message, None),
+            Failure::Io(error) => (WRONG_INPUT, format!("output failed: {error}"), None),
+        };
+        if let Some((source, diagnostics)) = &about {
+            diagnostics::report(source, diagnostics, false);
+        }
+        eprintln!("ludex: {message}");
+        if json {
+            let (errors, warnings) = match &about {
+                Some((source, diagnostics)) => diagnostics::split_json(source, diagnostics),
+                None => Default::default(),
+            };
+            // The exit code says it all the same when standard output is closed.
+            let _ = output::json(&FailureJson { ok: false, error: message, errors, warnings });
+        }
+        ExitCode::from(code)
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Failure::Input(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}

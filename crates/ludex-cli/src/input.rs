@@ -1,0 +1,134 @@
+//! From the `RULES` of a call to a text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ludex_base::{Diagnostic, Severity, Source};
+use sha2::{Digest, Sha256};
+
+use crate::library;
+
+/// A rulesheet that was found, not yet read as a rulesheet.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The stem of the file, the name in the library, or `stdin`.
+    pub name: String,
+    /// The text under the name it has in messages.
+    pub source: Source,
+    /// What is odd about its bytes.
+    pub diagnostics: Vec<Diagnostic>,
+    /// SHA-256 of the bytes, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Why there is no text.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// Neither a file nor a game of the library.
+    #[error("`{rules}` is neither a file nor a game of the library{}", suggest(.suggestions))]
+    NotFound {
+        /// What was asked for.
+        rules: String,
+        /// Games with similar names.
+        suggestions: Vec<&'static str>,
+    },
+    /// The file cannot be read.
+    #[error("cannot read `{path}`: {error}")]
+    Unreadable {
+        /// The path, or `-`.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl InputError {
+    /// Whether the call was wrong, and not what it names.
+    pub fn is_wrong_call(&self) -> bool {
+        matches!(self, InputError::NotFound { .. })
+    }
+}
+
+fn suggest(names: &[&str]) -> String {
+    match names {
+        [] => String::from("; `ludex games` lists the library"),
+        names => format!("; did you mean {}?", names.join(", ")),
+    }
+}
+
+/// Finds and reads `rules`: `-` for standard input, a path, or the name of a built-in game.
+///
+/// A file goes before a game of the same name.
+pub fn read(rules: &str) -> Result<Input, InputError> {
+    if rules == "-" {
+        let bytes = read_bytes(rules, io::stdin().lock())?;
+        return Ok(Input::new("stdin", "<stdin>", &bytes));
+    }
+    let path = Path::new(rules);
+    if path.exists() {
+        let unreadable = |error| InputError::Unreadable { path: rules.into(), error };
+        let bytes = read_bytes(rules, File::open(path).map_err(unreadable)?)?;
+        let stem = path.file_stem().map_or_else(|| rules.into(), |stem| stem.to_string_lossy());
+        return Ok(Input::new(&stem, rules, &bytes));
+    }
+    match library::find(rules) {
+        Some(game) => Ok(of_library(game)),
+        None => Err(InputError::NotFound {
+            rules: rules.into(),
+            suggestions: library::suggestions(rules),
+        }),
+    }
+}
+
+/// The rulesheet of a built-in game.
+pub fn of_library(game: &library::LibraryGame) -> Input {
+    Input::new(game.name, &format!("games/{}/rules.kif", game.name), game.rules.as_bytes())
+}
+
+impl Input {
+    /// These bytes under a name, and under another in messages.
+    pub fn new(name: &str, path: &str, bytes: &[u8]) -> Self {
+        let (source, diagnostics) = ludex_gdl::decode(path, bytes);
+        let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { name: name.into(), source, diagnostics, sha256 }
+    }
+
+    /// Whether the bytes are no text at all.
+    pub fn is_fatal(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Fatal)
+    }
+}
+
+/// Reads one byte more than a rulesheet may have, and no further: that is enough to refuse it.
+fn read_bytes(path: &str, reader: impl Read) -> Result<Vec<u8>, InputError> {
+    let mut bytes = Vec::new();
+    reader
+        .take(ludex_gdl::MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| InputError::Unreadable { path: path.into(), error })?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused() {
+        assert!(Input::new("x", "x.kif", &[0, 159, 146, 150]).is_fatal());
+        assert!(!Input::new("x", "x.kif", b"(role a)\n; caf\xe9").is_fatal());
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let bytes = read_bytes("x.kif", io::repeat(b' ')).expect("blanks can be read");
+        assert!(Input::new("x", "x.kif", &bytes).is_fatal());
+    }
+
+    #[test]
+    fn an_unknown_name_gets_suggestions() {
+        let error = read("tictactow").unwrap_err();
+        assert!(error.to_string().contains("did you mean tictactoe"), "{error}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The `ludex` command: everything a person runs.
+//!
+//! Read the modules in the order a call passes them:
+//!
+//! 1. [`args`]: what can be said.
+//! 2. [`library`] and [`input`]: from a name to a text.
+//! 3. [`load`]: from a text to a game.
+//! 4. [`verbs`]: one module a job.
+//! 5. [`board`]: states as pictures; [`flat`], [`session`] and [`transcript`]: playing.
+//! 6. [`diagnostics`], [`failure`], [`output`]: what is said at the end.
+//!
+//! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
+//! [`run`]. Wire shapes live here, as counterparts of the inner types.
+
+use std::process::ExitCode;
+
+use args::{Cli, Verb};
+use failure::Failure;
+
+pub mod args;
+pub mod board;
+pub mod diagnostics;
+mod domains;
+pub mod failure;
+pub mod flat;
+pub mod input;
+pub mod library;
+pub mod load;
+mod orders;
+pub mod output;
+pub mod resources;
+pub mod session;
+pub mod transcript;
+pub mod verbs;
+
+/// Does what the command line asks for.
+pub fn run(cli: Cli) -> ExitCode {
+    let json = cli.common.json;
+    match dispatch(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => failure.report(json),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<u8, Failure> {
+    let common = &cli.common;
+    match cli.verb {
+        Verb::Check { rules, deep, states } => {
+            verbs::check::run(&rules.rules, deep.then_some(states), common)
+        }
+        Verb::Ground { rules } => verbs::ground::run(&rules.rules, common),
+        Verb::Trace { rules, engine } => verbs::trace::run(&rules.rules, engine.machine, common),
+        Verb::Perft { rules, depth, engine } => {
+            verbs::perft::run(&rules.rules, depth, engine.machine, common)
+        }
+        Verb::Play { rules, role, player, move_time, engine } => {
+            let engine = engine.machine;
+            let options = verbs::play::PlayOptions { role, player, move_time, engine };
+            verbs::play::run(&rules.rules, &options, common)
+        }
+        Verb::Bench { rules, seconds, engine } => {
+            verbs::bench::run(&rules.rules, seconds, engine.machine, common)
+        }
+        Verb::Games => verbs::games::run(common.json),
+        Verb::Transcript { rules, steps, engine } => {
+            verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)
+        }
+        Verb::Scramble { rules } => verbs::print::scramble(&rules.rules, common),
+        Verb::Print { rules, form } => verbs::print::run(&rules.rules, form),
+    }
+}

@@ -1,0 +1,107 @@
+//! From a text to a game that is ready to play, within the limits of the call.
+
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use ludex_base::Diagnostic;
+use ludex_game::Game;
+use ludex_pipeline::{LoadError, LoadOptions, LoadedGame, MachineChoice, with_game};
+
+use crate::args::{Common, EngineChoice};
+use crate::diagnostics;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output;
+
+/// A game that is ready, and how long that took.
+pub struct Loaded {
+    game: LoadedGame,
+    /// From the text to the engine.
+    pub setup_time: Duration,
+}
+
+/// Loads a rulesheet for playing: what is tolerated is shown as a warning, and so is a game
+/// that the reasoner has to play.
+pub fn load(input: &Input, engine: EngineChoice, common: &Common) -> Result<Loaded, Failure> {
+    let loaded = load_quietly(input, engine, common)?;
+    diagnostics::report(&loaded.source, &loaded.diagnostics, true);
+    if let Some(reason) = &loaded.fallback {
+        eprintln!("ludex: the reasoner plays `{}`: {reason}", input.name);
+    }
+    Ok(loaded)
+}
+
+/// Loads a rulesheet without a word about what is odd in it.
+pub fn load_quietly(
+    input: &Input,
+    engine: EngineChoice,
+    common: &Common,
+) -> Result<Loaded, Failure> {
+    if input.is_fatal() {
+        return Err(wrong_rules(input, Vec::new()));
+    }
+    let bar = output::spinner(format!("loading {}", input.name));
+    let start = Instant::now();
+    let loaded = ludex_pipeline::load(input.source.clone(), &options(engine, common));
+    let setup_time = start.elapsed();
+    bar.finish_and_clear();
+    match loaded {
+        Ok(mut game) => {
+            game.diagnostics.extend(input.diagnostics.iter().cloned());
+            Ok(Loaded { game, setup_time })
+        }
+        Err(LoadError::Rules { diagnostics }) => Err(wrong_rules(input, diagnostics)),
+        Err(LoadError::Unsupported { what }) => Err(Failure::Call(what)),
+        Err(error) => Err(Failure::Limit(error.to_string())),
+    }
+}
+
+/// A rulesheet without a meaning.
+pub fn wrong_rules(input: &Input, mut diagnostics: Vec<Diagnostic>) -> Failure {
+    diagnostics.extend(input.diagnostics.iter().cloned());
+    Failure::Rules { source: Box::new(input.source.clone()), diagnostics }
+}
+
+/// What the call allows.
+pub fn options(engine: EngineChoice, common: &Common) -> LoadOptions {
+    let mut options = LoadOptions {
+        machine: match engine {
+            EngineChoice::Auto => MachineChoice::Auto,
+            EngineChoice::Circuit => MachineChoice::Circuit,
+            EngineChoice::Wide => MachineChoice::Wide,
+            EngineChoice::Reasoner => MachineChoice::Reasoner,
+        },
+        ..LoadOptions::default()
+    };
+    if let Some(time) = common.time {
+        options.time = time;
+    }
+    if let Some(memory) = common.memory {
+        options.memory = memory;
+    }
+    options
+}
+
+impl Loaded {
+    /// The name of the engine in reports.
+    pub fn machine_name(&self) -> &'static str {
+        self.game.engine.name()
+    }
+
+    /// The names of the roles.
+    pub fn role_names(&self) -> Vec<String> {
+        with_game!(&self.game.engine, |game| game
+            .roles()
+            .iter()
+            .map(|role| role.name.clone())
+            .collect())
+    }
+}
+
+impl Deref for Loaded {
+    type Target = LoadedGame;
+
+    fn deref(&self) -> &LoadedGame {
+        &self.game
+    }
+}

@@ -1,0 +1,56 @@
+//! Standard output and the progress of long work.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// Prints a value as one line of JSON.
+///
+/// # Errors
+/// When standard output fails.
+pub fn json(value: &impl Serialize) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer(&mut stdout, value)?;
+    writeln!(stdout)
+}
+
+/// Prints a text that ends its own lines.
+///
+/// # Errors
+/// When standard output fails.
+pub fn text(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Turns a wheel on a terminal while something takes long; shows nothing elsewhere.
+pub fn spinner(message: impl Into<String>) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{spinner} {msg} ({elapsed})").expect("a fixed template");
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(message.into());
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// How wide lines may be: what `COLUMNS` says, or 80.
+pub fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(80).clamp(40, 200)
+}
+
+/// A number of seconds with microseconds, for reports.
+pub fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// A rate or mean for reports, with digits enough for a reader.
+pub fn round(value: f64) -> f64 {
+    let digits = if value.abs() >= 100.0 { 10.0 } else { 1e4 };
+    (value * digits).round() / digits
+}

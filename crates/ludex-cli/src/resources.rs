@@ -1,0 +1,36 @@
+//! What the process has used.
+
+use std::time::Duration;
+
+/// Processor time of all threads of the process; `None` where the system does not say.
+#[cfg(unix)]
+pub fn cpu_time() -> Option<Duration> {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(used.tv_sec).ok()?;
+    Some(Duration::new(seconds, u32::try_from(used.tv_nsec).ok()?))
+}
+
+/// Processor time of all threads of the process; `None` where the system does not say.
+#[cfg(not(unix))]
+pub fn cpu_time() -> Option<Duration> {
+    None
+}
+
+/// The most memory the process has held, in MiB; `None` where the system does not say.
+pub fn peak_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some((kib / 1024.0 * 10.0).round() / 10.0)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_tells() {
+        assert!(peak_mb().is_some_and(|mb| mb > 0.5));
+        assert!(cpu_time().is_some());
+    }
+}

@@ -1,0 +1,282 @@
+//! `ludex check`: is it a game?
+
+use ludex_base::{Deadline, Goal, RoleId, Seed};
+use ludex_game::{
+    Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
+};
+use ludex_pipeline::with_game;
+use serde::Serialize;
+
+use crate::args::{Common, EngineChoice};
+use crate::diagnostics::{self, DiagnosticJson};
+use crate::failure::{DONE, Failure, WRONG_INPUT};
+use crate::load::load_quietly;
+use crate::{input, output};
+
+/// Playouts where visiting every state is too much, and how long each may be.
+const N_PLAYOUTS: u64 = 1_000;
+const MAX_STEPS: usize = 10_000;
+/// Transitions kept for each state allowed, on average.
+const TRANSITIONS_PER_STATE: usize = 40;
+
+#[derive(Serialize)]
+struct CheckJson {
+    name: String,
+    ok: bool,
+    playable: bool,
+    errors: Vec<DiagnosticJson>,
+    warnings: Vec<DiagnosticJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deep: Option<DeepJson>,
+}
+
+#[derive(Serialize)]
+struct DeepJson {
+    terminating: &'static str,
+    playable: &'static str,
+    weakly_winnable: &'static str,
+    strongly_winnable: &'static str,
+    well_formed: &'static str,
+    /// Why something is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    states: usize,
+    terminal_states: usize,
+    arcs: usize,
+    transitions: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_play: Option<usize>,
+    best_goals: Vec<Option<u8>>,
+    forced_by: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<EvidenceJson>,
+    /// Findings in words, each with the state that shows it.
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct EvidenceJson {
+    playouts: u64,
+    endless: u64,
+    mean_length: f64,
+    longest: usize,
+}
+
+/// Validates a rulesheet; with `max_states` tests how it plays, too.
+pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8, Failure> {
+    let input = input::read(rules)?;
+    let loaded = match load_quietly(&input, EngineChoice::Auto, common) {
+        Ok(loaded) => loaded,
+        Err(Failure::Rules { source, diagnostics }) if common.json => {
+            let (errors, warnings) = diagnostics::split_json(&source, &diagnostics);
+            let name = input.name;
+            output::json(&CheckJson {
+                name,
+                ok: false,
+                playable: false,
+                errors,
+                warnings,
+                deep: None,
+            })?;
+            return Ok(WRONG_INPUT);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let deep = max_states
+        .map(|max_states| with_game!(&loaded.engine, |game| test_deeply(game, max_states, common)));
+    let (errors, warnings) = diagnostics::split_json(&loaded.source, &loaded.diagnostics);
+    let (n_errors, n_warnings) = (errors.len(), warnings.len());
+    let ok = n_errors == 0;
+    let name = input.name;
+    if common.json {
+        output::json(&CheckJson { name, ok, playable: true, errors, warnings, deep })?;
+    } else {
+        diagnostics::report(&loaded.source, &loaded.diagnostics, false);
+        let verdict = if ok { "is fine" } else { "is wrong, but playable" };
+        output::text(&format!("{name} {verdict}: {n_errors} errors, {n_warnings} warnings\n"))?;
+        if let Some(reason) = &loaded.fallback {
+            output::text(&format!("the reasoner plays it: {reason}\n"))?;
+        }
+        if let Some(deep) = &deep {
+            output::text(&deep_text(deep))?;
+        }
+    }
+    Ok(if ok { DONE } else { WRONG_INPUT })
+}
+
+fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> DeepJson {
+    let deadline = || common.time.map_or_else(Deadline::never, Deadline::after);
+    let limits = ExploreLimits {
+        max_states,
+        max_transitions: max_states.saturating_mul(TRANSITIONS_PER_STATE),
+        deadline: deadline(),
+    };
+    let bar = output::spinner("visiting every state");
+    let mut found = explore(game, &limits);
+    let evidence = found.stopped.map(|_| {
+        bar.set_message("playing random games");
+        sample(game, N_PLAYOUTS, MAX_STEPS, &mut Seed(common.seed).rng(), &deadline())
+    });
+    bar.finish_and_clear();
+    let roles = game.roles();
+    if let Some(evidence) = &evidence {
+        learn(roles, &mut found, evidence);
+    }
+    DeepJson {
+        terminating: word(found.is_terminating),
+        playable: word(found.is_playable),
+        weakly_winnable: word(found.is_weakly_winnable),
+        strongly_winnable: word(found.is_strongly_winnable),
+        well_formed: word(found.is_well_formed()),
+        reason: reason(game, &found, max_states),
+        states: found.n_states,
+        terminal_states: found.n_terminal,
+        arcs: found.n_arcs,
+        transitions: found.n_transitions,
+        longest_play: found.longest_play,
+        best_goals: found.best_goals.iter().map(|goal| goal.map(Goal::value)).collect(),
+        forced_by: found.forced_by.iter().map(|role| roles[role.index()].name.clone()).collect(),
+        evidence: evidence.as_ref().map(evidence_json),
+        notes: notes(game, &found, evidence.as_ref()),
+    }
+}
+
+/// Takes over what playouts prove: a role that is stuck, and goals that were reached.
+fn learn<S: Clone>(roles: &[Role], found: &mut Exploration<S>, evidence: &Evidence<S>) {
+    if let Some(stuck) = &evidence.stuck {
+        found.stuck.get_or_insert_with(|| stuck.clone());
+        found.is_playable = Verdict::No;
+    }
+    if let Some(unclear) = &evidence.unclear_goal {
+        found.unclear_goal.get_or_insert_with(|| unclear.clone());
+    }
+    for (best, &reached) in found.best_goals.iter_mut().zip(&evidence.best_goals) {
+        *best = (*best).max(reached);
+    }
+    let wins = |(role, best): (&Role, &Option<Goal>)| role.is_random || *best == Some(Goal::MAX);
+    if roles.iter().zip(&found.best_goals).all(wins) {
+        found.is_weakly_winnable = Verdict::Yes;
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Yes => "yes",
+        Verdict::No => "no",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+fn reason<G: Describe>(
+    game: &G,
+    found: &Exploration<StateOf<G>>,
+    max_states: usize,
+) -> Option<String> {
+    match found.stopped {
+        Some(ludex_base::StopReason::Time) => {
+            Some(format!("the time was over after {} states", found.n_states))
+        }
+        Some(_) => Some(format!("there are more than {} states", found.n_states.min(max_states))),
+        None if found.is_strongly_winnable == Verdict::Unknown && game.has_percepts() => {
+            Some("a role that sees every state could force a win, but roles see only part".into())
+        }
+        None => None,
+    }
+}
+
+fn evidence_json<S>(evidence: &Evidence<S>) -> EvidenceJson {
+    let mean_length = match evidence.n_finished {
+        0 => 0.0,
+        n_finished => output::round(evidence.n_steps as f64 / n_finished as f64),
+    };
+    EvidenceJson {
+        playouts: evidence.n_finished + evidence.n_endless,
+        endless: evidence.n_endless,
+        mean_length,
+        longest: evidence.longest,
+    }
+}
+
+/// Most fluents of a state that a note shows.
+const MAX_FLUENTS: usize = 60;
+
+fn notes<G: Describe>(
+    game: &G,
+    found: &Exploration<StateOf<G>>,
+    evidence: Option<&Evidence<StateOf<G>>>,
+) -> Vec<String> {
+    let name = |role: RoleId| game.roles()[role.index()].name.as_str();
+    let show = |state: &StateOf<G>| {
+        let texts = game.state_texts(state);
+        let more = if texts.len() > MAX_FLUENTS { " …" } else { "" };
+        format!("{}{more}", texts[..texts.len().min(MAX_FLUENTS)].join(" "))
+    };
+    let mut notes = Vec::new();
+    if let Some((role, state)) = &found.stuck {
+        notes.push(format!(
+            "`{}` has no legal move, and the game is not over, in: {}",
+            name(*role),
+            show(state)
+        ));
+    }
+    if let Some(state) = &found.repeated {
+        notes.push(format!("play can come back to: {}", show(state)));
+    }
+    if let Some((role, state)) = &found.unclear_goal {
+        let mut cursor = game.cursor();
+        cursor.set_state(state);
+        let n_goals = cursor.goals(*role).len();
+        notes.push(format!(
+            "`{}` has {n_goals} goal values at the end in: {}",
+            name(*role),
+            show(state)
+        ));
+    }
+    for role in game.role_ids().filter(|role| !game.roles()[role.index()].is_random) {
+        let best = found.best_goals[role.index()];
+        if best != Some(Goal::MAX) && found.is_weakly_winnable == Verdict::No {
+            let best = best.map_or_else(|| "none".into(), |goal| goal.to_string());
+            notes.push(format!("the best goal `{}` can end with is {best}", name(role)));
+        }
+    }
+    if let Some(evidence) = evidence {
+        let n_all = evidence.n_finished + evidence.n_endless;
+        notes.push(if evidence.n_endless == 0 {
+            format!("{n_all} random games all came to an end")
+        } else {
+            format!(
+                "{} of {n_all} random games did not end within {MAX_STEPS} steps",
+                evidence.n_endless
+            )
+        });
+    }
+    notes
+}
+
+fn deep_text(deep: &DeepJson) -> String {
+    let mut text = format!(
+        "states             {} ({} terminal), {} arcs\nterminating        {}\nplayable           {}\n\
+         weakly winnable    {}\nstrongly winnable  {}\nwell-formed        {}\n",
+        deep.states,
+        deep.terminal_states,
+        deep.arcs,
+        deep.terminating,
+        deep.playable,
+        deep.weakly_winnable,
+        deep.strongly_winnable,
+        deep.well_formed,
+    );
+    if let Some(longest) = deep.longest_play {
+        text += &format!("longest play       {longest} steps\n");
+    }
+    if !deep.forced_by.is_empty() {
+        text += &format!("can force 100      {}\n", deep.forced_by.join(", "));
+    }
+    if let Some(reason) = &deep.reason {
+        text += &format!("unknown because    {reason}\n");
+    }
+    for note in &deep.notes {
+        text += &format!("note: {note}\n");
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! `ludex ground`: ground, compile, and say how large it became.
+
+use serde::Serialize;
+
+use crate::args::{Common, EngineChoice};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::load::load;
+use crate::{input, output, resources};
+
+#[derive(Serialize)]
+struct GroundJson {
+    name: String,
+    seconds: f64,
+    fluents: Option<usize>,
+    moves: Option<usize>,
+    rules: Option<usize>,
+    gates: Option<usize>,
+    peak_mb: Option<f64>,
+    machine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Grounds a rulesheet and prints the sizes.
+pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
+    let input = input::read(rules)?;
+    let loaded = load(&input, EngineChoice::Auto, common)?;
+    let sizes = loaded.sizes();
+    let report = GroundJson {
+        name: input.name.clone(),
+        seconds: output::seconds(loaded.setup_time),
+        fluents: sizes.map(|sizes| sizes.fluents),
+        moves: sizes.map(|sizes| sizes.moves),
+        rules: sizes.map(|sizes| sizes.rules),
+        gates: sizes.map(|sizes| sizes.gates),
+        peak_mb: resources::peak_mb(),
+        machine: loaded.machine_name(),
+        reason: loaded.fallback.clone(),
+    };
+    let code = if report.reason.is_some() { LIMIT } else { DONE };
+    if common.json {
+        output::json(&report)?;
+        return Ok(code);
+    }
+    let count = |n: Option<usize>| n.map_or_else(|| "unknown".into(), |n| n.to_string());
+    let mb = report.peak_mb.map_or_else(|| "unknown".into(), |mb| format!("{mb} MB"));
+    output::text(&format!(
+        "machine  {}\nfluents  {}\nmoves    {}\nrules    {}\ngates    {}\nseconds  {:.3}\npeak     {mb}\n",
+        report.machine,
+        count(report.fluents),
+        count(report.moves),
+        count(report.rules),
+        count(report.gates),
+        report.seconds,
+    ))?;
+    Ok(code)
+}

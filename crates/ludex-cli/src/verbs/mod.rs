@@ -1,0 +1,10 @@
+//! One module a verb.
+
+pub mod bench;
+pub mod check;
+pub mod games;
+pub mod ground;
+pub mod perft;
+pub mod play;
+pub mod print;
+pub mod trace;

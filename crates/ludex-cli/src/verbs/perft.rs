@@ -1,0 +1,57 @@
+//! `ludex perft`: how many paths there are.
+
+use std::time::Instant;
+
+use ludex_base::{Deadline, StopReason};
+use ludex_game::perft;
+use ludex_pipeline::with_game;
+use serde::Serialize;
+
+use crate::args::{Common, EngineChoice};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::load::load;
+use crate::{input, output};
+
+#[derive(Serialize)]
+struct PerftJson {
+    nodes: Vec<u64>,
+    seconds: f64,
+    machine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+}
+
+/// Counts the paths of joint moves up to a length.
+pub fn run(
+    rules: &str,
+    depth: usize,
+    engine: EngineChoice,
+    common: &Common,
+) -> Result<u8, Failure> {
+    let input = input::read(rules)?;
+    let loaded = load(&input, engine, common)?;
+    let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
+    let bar = output::spinner(format!("counting paths of {depth} joint moves"));
+    let start = Instant::now();
+    let counted = with_game!(&loaded.engine, |game| perft(game, depth, &deadline));
+    let seconds = output::seconds(start.elapsed());
+    bar.finish_and_clear();
+    let stopped = counted.stopped.map(|reason| match reason {
+        StopReason::Time => "time",
+        StopReason::Memory => "memory",
+        StopReason::Count => "count",
+    });
+    let code = if stopped.is_some() { LIMIT } else { DONE };
+    if common.json {
+        let machine = loaded.machine_name();
+        output::json(&PerftJson { nodes: counted.nodes, seconds, machine, stopped })?;
+        return Ok(code);
+    }
+    for (place, n_paths) in counted.nodes.iter().enumerate() {
+        output::text(&format!("{:3} {n_paths}\n", place + 1))?;
+    }
+    if let Some(reason) = stopped {
+        eprintln!("ludex: stopped by the limit of {reason} at depth {}", counted.nodes.len() + 1);
+    }
+    Ok(code)
+}

@@ -1,0 +1,110 @@
+//! `ludex play` and `ludex transcript`.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use ludex_base::{RoleId, Seed};
+use ludex_game::{Game, Role};
+use ludex_pipeline::with_game;
+
+use crate::args::{Common, EngineChoice, PlayerChoice};
+use crate::board::Layout;
+use crate::failure::{DONE, Failure};
+use crate::load::load;
+use crate::session::{self, SessionConfig};
+use crate::transcript::transcript;
+use crate::{input, output};
+
+/// How a session was asked for.
+#[derive(Clone, Debug)]
+pub struct PlayOptions {
+    /// The role of the person, as it was said.
+    pub role: Option<String>,
+    /// Who plays the others.
+    pub player: PlayerChoice,
+    /// How long they think.
+    pub move_time: Duration,
+    /// Which engine plays.
+    pub engine: EngineChoice,
+}
+
+/// Plays with a person.
+pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Failure> {
+    if rules == "-" && io::stdin().is_terminal() {
+        return Err(Failure::Call("`-` reads the rules from standard input, which is you".into()));
+    }
+    let input = input::read(rules)?;
+    let loaded = load(&input, options.engine, common)?;
+    let layout = Layout::of(&loaded.program);
+    with_game!(&loaded.engine, |game| {
+        let config = SessionConfig {
+            person: find_person(game.roles(), options.role.as_deref())?,
+            player: options.player,
+            move_time: options.move_time,
+            n_threads: common.n_threads(),
+            seed: Seed(common.seed),
+            width: output::width(),
+        };
+        session::play(game, &layout, &config, &mut io::stdin().lock(), &mut io::stdout().lock())?;
+    });
+    Ok(DONE)
+}
+
+/// Plays one random game and writes it down.
+pub fn run_transcript(
+    rules: &str,
+    max_steps: usize,
+    engine: EngineChoice,
+    common: &Common,
+) -> Result<u8, Failure> {
+    let input = input::read(rules)?;
+    let loaded = load(&input, engine, common)?;
+    let layout = Layout::of(&loaded.program);
+    let seed = Seed(common.seed);
+    let text =
+        with_game!(&loaded.engine, |game| transcript(game, &layout, &input.name, seed, max_steps));
+    output::text(&text)?;
+    Ok(DONE)
+}
+
+/// The role that was asked for: a name, or a number from 1. `none` is nobody; without a word
+/// it is the first role that is not `random`.
+fn find_person(roles: &[Role], said: Option<&str>) -> Result<Option<RoleId>, Failure> {
+    let Some(said) = said else {
+        return Ok(roles.iter().position(|role| !role.is_random).map(RoleId::new));
+    };
+    let is_named = |role: &Role| role.name.eq_ignore_ascii_case(said);
+    let by_number = || {
+        let number: usize = said.parse().ok()?;
+        number.checked_sub(1).filter(|&place| place < roles.len())
+    };
+    match roles.iter().position(is_named).or_else(by_number) {
+        Some(place) => Ok(Some(RoleId::new(place))),
+        None if said.eq_ignore_ascii_case("none") => Ok(None),
+        None => {
+            let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+            Err(Failure::Call(format!(
+                "there is no role `{said}`; the roles are {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_said_by_name_or_number() {
+        let roles: Vec<Role> = ["random", "red", "blue"]
+            .map(|name| Role { name: name.into(), is_random: name == "random" })
+            .into();
+        let find = |said| find_person(&roles, said).ok().map(|found| found.map(RoleId::index));
+        assert_eq!(find(None), Some(Some(1)));
+        assert_eq!(find(Some("Blue")), Some(Some(2)));
+        assert_eq!(find(Some("2")), Some(Some(1)));
+        assert_eq!(find(Some("none")), Some(None));
+        assert_eq!(find(Some("green")), None);
+    }
+}

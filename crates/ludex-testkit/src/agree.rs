@@ -1,0 +1,146 @@
+//! Two engines on the same random states: what one says, the other says.
+
+use std::fmt;
+
+use ludex_base::{Deadline, MoveId, Seed};
+use ludex_game::trace::{sorted_moves, sorted_percepts};
+use ludex_game::{Cursor, Describe, Observe};
+
+/// Where two engines differ.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Disagreement {
+    /// The joint moves that lead there from the initial state.
+    pub path: Vec<String>,
+    /// What they differ in: `legal moves of red`.
+    pub about: String,
+    /// What only the first says.
+    pub only_first: Vec<String>,
+    /// What only the second says.
+    pub only_second: Vec<String>,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} differ after [{}]: only the first has {:?}, only the second {:?}",
+            self.about,
+            self.path.join("; "),
+            self.only_first,
+            self.only_second
+        )
+    }
+}
+
+/// A random walk longer than this starts again: the first states of a game are all alike, but
+/// an endless game should not be one walk.
+const MAX_WALK: usize = 200;
+
+/// Walks at random through a game with two engines until `n_states` states were compared or
+/// the deadline is reached. In each state terminal, goals, legal moves, fluents, and the
+/// percepts of the step that led there must be the same sets of texts.
+///
+/// Gives the number of states that were compared.
+///
+/// # Errors
+/// With the first difference.
+pub fn agree<A, B>(
+    first: &A,
+    second: &B,
+    n_states: usize,
+    seed: Seed,
+    deadline: &Deadline,
+) -> Result<usize, Disagreement>
+where
+    A: Describe,
+    A::Cursor: Observe,
+    B: Describe,
+    B::Cursor: Observe,
+{
+    let names = |roles: &[ludex_game::Role]| roles.iter().map(|role| role.name.clone()).collect();
+    let roles: Vec<String> = names(first.roles());
+    same(&[], "roles", roles.clone(), names(second.roles()))?;
+    let mut rng = seed.rng();
+    let mut n_compared = 0;
+    while n_compared < n_states && !deadline.reached() {
+        let mut a = first.cursor();
+        let mut b = second.cursor();
+        let mut path = Vec::new();
+        for _ in 0..MAX_WALK {
+            // Step 1. The state itself.
+            same(&path, "fluents", first.state_texts(a.state()), second.state_texts(b.state()))?;
+            let words = |is_terminal: bool| vec![format!("terminal: {is_terminal}")];
+            let is_terminal = a.is_terminal();
+            same(&path, "ends", words(is_terminal), words(b.is_terminal()))?;
+            // Step 2. What the roles may play and are worth.
+            let mut choices: Vec<(Moves, Moves)> = Vec::new();
+            for role in first.role_ids() {
+                let name = &roles[role.index()];
+                let goals =
+                    |goals: &[ludex_base::Goal]| goals.iter().map(|g| g.to_string()).collect();
+                let about = format!("goals of {name}");
+                same(&path, &about, goals(a.goals(role)), goals(b.goals(role)))?;
+                let moves = (sorted_moves(first, &mut a, role), sorted_moves(second, &mut b, role));
+                let about = format!("legal moves of {name}");
+                same(&path, &about, texts(&moves.0), texts(&moves.1))?;
+                choices.push(moves);
+            }
+            n_compared += 1;
+            if is_terminal || n_compared >= n_states || deadline.reached() {
+                break;
+            }
+            // Step 3. One joint move, the same words in both.
+            if choices.iter().any(|(moves, _)| moves.is_empty()) {
+                break;
+            }
+            let places: Vec<usize> =
+                choices.iter().map(|(moves, _)| rng.below(moves.len())).collect();
+            let joint_of = |pick: &dyn Fn(usize) -> MoveId| (0..places.len()).map(pick).collect();
+            let joint_a: Vec<MoveId> =
+                joint_of(&|role_idx| choices[role_idx].0[places[role_idx]].1);
+            let joint_b: Vec<MoveId> =
+                joint_of(&|role_idx| choices[role_idx].1[places[role_idx]].1);
+            let words: Vec<&str> = places
+                .iter()
+                .zip(&choices)
+                .map(|(&place, (moves, _))| moves[place].0.as_str())
+                .collect();
+            path.push(words.join(" "));
+            a.play(&joint_a);
+            b.play(&joint_b);
+            for role in first.role_ids() {
+                let about = format!("percepts of {}", roles[role.index()]);
+                let seen = (sorted_percepts(first, &a, role), sorted_percepts(second, &b, role));
+                same(&path, &about, seen.0, seen.1)?;
+            }
+        }
+    }
+    Ok(n_compared)
+}
+
+/// Legal moves with their texts, sorted.
+type Moves = Vec<(String, MoveId)>;
+
+fn texts(moves: &[(String, MoveId)]) -> Vec<String> {
+    moves.iter().map(|(text, _)| text.clone()).collect()
+}
+
+fn same(
+    path: &[String],
+    about: &str,
+    first: Vec<String>,
+    second: Vec<String>,
+) -> Result<(), Disagreement> {
+    if first == second {
+        return Ok(());
+    }
+    let only = |these: &[String], those: &[String]| {
+        these.iter().filter(|text| !those.contains(text)).take(10).cloned().collect()
+    };
+    Err(Disagreement {
+        path: path.to_vec(),
+        about: about.into(),
+        only_first: only(&first, &second),
+        only_second: only(&second, &first),
+    })
+}

@@ -1,0 +1,76 @@
+//! Where the rulesheets are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A rulesheet on disk.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RulesFile {
+    /// The name of its folder or the stem of its file.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl RulesFile {
+    /// Its text.
+    ///
+    /// # Panics
+    /// When it cannot be read: a fixture is there.
+    pub fn text(&self) -> String {
+        fs::read_to_string(&self.path)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
+    }
+}
+
+/// The root of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder with the corpus and the recorded traces, which lies beside the project and is
+/// not part of it; `None` where there is none.
+pub fn shared() -> Option<PathBuf> {
+    let folder = workspace().join("../shared");
+    folder.join("golden").is_dir().then_some(folder)
+}
+
+/// [`shared`], or a word on standard error about what is skipped for the lack of it.
+pub fn shared_or_skip(what: &str) -> Option<PathBuf> {
+    let found = shared();
+    if found.is_none() {
+        eprintln!("skipped: {what} (there is no folder `shared` beside the project)");
+    }
+    found
+}
+
+/// The games of the library, by name.
+pub fn library() -> Vec<RulesFile> {
+    let mut games: Vec<RulesFile> = entries(&workspace().join("games"))
+        .into_iter()
+        .map(|folder| RulesFile { name: stem(&folder), path: folder.join("rules.kif") })
+        .filter(|game| game.path.is_file())
+        .collect();
+    games.sort();
+    games
+}
+
+/// The rulesheets of the corpus, by name.
+pub fn corpus(shared: &Path) -> Vec<RulesFile> {
+    let mut games: Vec<RulesFile> = entries(&shared.join("games"))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "kif"))
+        .map(|path| RulesFile { name: stem(&path), path })
+        .collect();
+    games.sort();
+    games
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}

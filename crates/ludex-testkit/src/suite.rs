@@ -1,0 +1,280 @@
+//! What every [`Game`](ludex_game::Game) keeps, whatever plays it underneath.
+//!
+//! Each function takes one game and panics where it breaks the contract. The macro
+//! [`game_suite!`](crate::game_suite) makes a test of each, over all games of the library.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use ludex_base::{Deadline, MoveId, Rng, Seed};
+use ludex_game::{
+    Cursor, Describe, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+    play_checked,
+};
+
+/// Tests that hold implementations of `Game` against its contract.
+///
+/// Each line names an implementation and gives a function from the text of a rulesheet to
+/// `Option` of a game; a game it cannot play is `None`.
+///
+/// ```ignore
+/// game_suite! {
+///     reasoner: |rules| load_reasoner(rules),
+///     machine: |rules| load_machine(rules),
+/// }
+/// ```
+#[macro_export]
+macro_rules! game_suite {
+    ($($name:ident: $make:expr),* $(,)?) => {$(
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            $crate::game_suite!(@tests $make;
+                starts_the_same_every_time,
+                a_state_is_all_there_is_to_know,
+                legal_moves_are_distinct_and_repeatable,
+                playing_is_deterministic,
+                equal_texts_are_equal_states,
+                illegal_moves_are_refused,
+                percepts_are_of_the_last_step,
+                playouts_end,
+                threads_agree,
+            );
+        }
+    )*};
+    (@tests $make:expr; $($test:ident),* $(,)?) => {$(
+        #[test]
+        fn $test() {
+            for rules in $crate::library() {
+                if let Some(game) = $make(&rules) {
+                    eprintln!("{}", rules.name);
+                    $crate::suite::$test(&game);
+                }
+            }
+        }
+    )*};
+}
+
+/// Two cursors of a game stand on the same state and say the same.
+pub fn starts_the_same_every_time<G: Describe>(game: &G) {
+    let (mut a, mut b) = (game.cursor(), game.cursor());
+    assert!(a.state() == b.state(), "two cursors start on different states");
+    assert_eq!(answers(game, &mut a), answers(game, &mut b));
+    let texts = game.state_texts(a.state());
+    assert!(texts.is_sorted_by(|a, b| a < b), "fluents are sorted and distinct: {texts:?}");
+}
+
+/// Whoever is set on a state says what who came there by playing says.
+pub fn a_state_is_all_there_is_to_know<G: Describe>(game: &G) {
+    let mut other = game.cursor();
+    walk(game, Seed(11), |cursor, _| {
+        let here = answers(game, cursor);
+        other.set_state(cursor.state());
+        assert!(other.state() == cursor.state(), "set_state goes elsewhere");
+        assert_eq!(answers(game, &mut other), here, "set_state differs from play");
+        assert_eq!(answers(game, &mut cursor.clone()), here, "a clone differs");
+    });
+}
+
+/// A role's moves come once each, and the same when asked again.
+pub fn legal_moves_are_distinct_and_repeatable<G: Describe>(game: &G) {
+    walk(game, Seed(12), |cursor, _| {
+        for role in game.role_ids() {
+            let moves = cursor.legal_moves(role).to_vec();
+            let distinct: HashSet<MoveId> = moves.iter().copied().collect();
+            assert_eq!(distinct.len(), moves.len(), "a legal move comes twice");
+            let texts: HashSet<String> = moves.iter().map(|&id| game.move_text(id)).collect();
+            assert_eq!(texts.len(), moves.len(), "two moves of a role have one text");
+            assert_eq!(cursor.legal_moves(role), moves, "asking again differs");
+            let goals = cursor.goals(role);
+            assert!(goals.is_sorted_by(|a, b| a < b), "goals ascend: {goals:?}");
+        }
+    });
+}
+
+/// The same joint move from the same state leads to the same state.
+pub fn playing_is_deterministic<G: Describe>(game: &G) {
+    let mut other = game.cursor();
+    let mut before = other.state().clone();
+    walk(game, Seed(13), |cursor, joint| {
+        if let Some(joint) = joint {
+            other.set_state(&before);
+            other.play(joint);
+            assert!(other.state() == cursor.state(), "the same move leads to two states");
+        }
+        before = cursor.state().clone();
+    });
+}
+
+/// States with the same fluents are equal and have equal hashes; others differ.
+pub fn equal_texts_are_equal_states<G: Describe>(game: &G) {
+    let hasher = RandomState::new();
+    let mut seen = HashMap::new();
+    for seed in 0..4 {
+        walk(game, Seed(seed), |cursor, _| {
+            let texts = game.state_texts(cursor.state());
+            let state = cursor.state().clone();
+            match seen.get(&texts) {
+                Some(other) => {
+                    assert!(state == *other, "one text, two states");
+                    assert_eq!(hasher.hash_one(&state), hasher.hash_one(other));
+                }
+                None => {
+                    assert!(!seen.values().any(|other| *other == state), "two texts, one state");
+                    seen.insert(texts, state);
+                }
+            }
+        });
+    }
+}
+
+/// `play_checked` refuses what is not legal and stays where it is.
+pub fn illegal_moves_are_refused<G: Describe>(game: &G) {
+    let n_roles = game.roles().len();
+    let mut cursor = game.cursor();
+    let start = cursor.state().clone();
+    let legal: Vec<Vec<MoveId>> =
+        game.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect();
+    let Some(joint): Option<Vec<MoveId>> =
+        legal.iter().map(|moves| moves.first().copied()).collect()
+    else {
+        return;
+    };
+    assert!(play_checked(&mut cursor, n_roles, &joint[..n_roles - 1]).is_err(), "a move missing");
+    assert!(cursor.state() == &start, "a refused move moved");
+    for (place, moves) in legal.iter().enumerate() {
+        let Some(foreign) = (0..10_000).map(MoveId::new).find(|id| !moves.contains(id)) else {
+            continue;
+        };
+        let mut wrong = joint.clone();
+        wrong[place] = foreign;
+        let refused = play_checked(&mut cursor, n_roles, &wrong).unwrap_err();
+        assert_eq!((refused.role.index(), refused.chosen), (place, Some(foreign)));
+        assert!(cursor.state() == &start, "a refused move moved");
+    }
+    if !cursor.is_terminal() {
+        play_checked(&mut cursor, n_roles, &joint).expect("a legal joint move is played");
+    }
+}
+
+/// Percepts are those of the last joint move, and gone after `set_state`.
+pub fn percepts_are_of_the_last_step<G>(game: &G)
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    let blind = |cursor: &G::Cursor| game.role_ids().all(|role| cursor.percepts(role).is_empty());
+    assert!(blind(&game.cursor()), "percepts before the first move");
+    walk(game, Seed(14), |cursor, _| {
+        assert!(game.has_percepts() || blind(cursor), "percepts without a `sees` rule");
+        for role in game.role_ids() {
+            let percepts = cursor.percepts(role);
+            let texts: HashSet<String> = percepts.iter().map(|&id| game.percept_text(id)).collect();
+            assert_eq!(texts.len(), percepts.len(), "a percept comes twice");
+        }
+        let mut other = cursor.clone();
+        other.set_state(cursor.state());
+        assert!(blind(&other), "percepts after set_state");
+    });
+}
+
+/// Batches of playouts are complete, and count what they say they count.
+pub fn playouts_end<G: Playouts>(game: &G) {
+    const N_PLAYOUTS: usize = 4;
+    let start = game.cursor().state().clone();
+    let starts = [start.clone(), start];
+    let mut results = PlayoutResults::default();
+    let deadline = Deadline::never();
+    let request = PlayoutRequest {
+        starts: &starts,
+        n_per_start: N_PLAYOUTS,
+        max_steps: 2_000,
+        wants_moves: true,
+        deadline: &deadline,
+    };
+    game.runner().run(&request, &mut Seed(15).rng(), &mut results);
+    assert_eq!(results.starts.len(), starts.len());
+    let total = results.total();
+    assert_eq!(total.n_playouts + results.n_given_up, 2 * N_PLAYOUTS as u64);
+    assert_eq!(results.games.len() as u64, total.n_playouts);
+    let n_roles = game.roles().len();
+    let mut n_steps = 0;
+    let mut cursor = game.cursor();
+    for played in &results.games {
+        cursor.set_state(&starts[played.start_idx]);
+        for joint in played.moves.chunks(n_roles) {
+            assert!(!cursor.is_terminal(), "a playout goes on after the end");
+            play_checked(&mut cursor, n_roles, joint).expect("a playout plays legal moves");
+            n_steps += 1;
+        }
+        assert!(cursor.is_terminal(), "a playout that counts reaches the end");
+        for role in game.role_ids() {
+            assert_eq!(cursor.goal(role).value(), played.goals[role.index()], "goals of a playout");
+        }
+    }
+    assert_eq!(total.n_steps, n_steps);
+    for role in game.role_ids() {
+        let sum: u64 = results.games.iter().map(|game| u64::from(game.goals[role.index()])).sum();
+        assert_eq!(total.goal_sums.get(role.index()).copied().unwrap_or(0), sum);
+    }
+}
+
+/// Cursors in several threads say the same.
+pub fn threads_agree<G: Describe>(game: &G) {
+    let told: Vec<Vec<Vec<String>>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut told = Vec::new();
+                    walk(game, Seed(16), |cursor, _| told.push(answers(game, cursor)));
+                    told
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "threads differ");
+}
+
+/// Steps of a walk: enough to leave the opening, few enough for the slowest engine.
+const N_STEPS: usize = 12;
+
+/// Plays at random, by the texts of the moves, and shows each state with the joint move that
+/// led there.
+fn walk<G: Describe>(
+    game: &G,
+    seed: Seed,
+    mut visit: impl FnMut(&mut G::Cursor, Option<&[MoveId]>),
+) {
+    let mut rng: Rng = seed.rng();
+    let mut cursor = game.cursor();
+    visit(&mut cursor, None);
+    for _ in 0..N_STEPS {
+        if cursor.is_terminal() {
+            return;
+        }
+        let joint: Option<Vec<MoveId>> = game
+            .role_ids()
+            .map(|role| {
+                let moves = ludex_game::trace::sorted_moves(game, &mut cursor, role);
+                rng.choose(&moves).map(|&(_, id)| id)
+            })
+            .collect();
+        let Some(joint) = joint else { return };
+        cursor.play(&joint);
+        visit(&mut cursor, Some(&joint));
+    }
+}
+
+/// All a cursor says about its state, as texts.
+fn answers<G: Describe>(game: &G, cursor: &mut G::Cursor) -> Vec<String> {
+    let mut answers = game.state_texts(cursor.state());
+    answers.push(format!("terminal: {}", cursor.is_terminal()));
+    for role in game.role_ids() {
+        answers.push(format!("{:?}", cursor.goals(role)));
+        answers.push(format!("{:?}", cursor.goal(role)));
+        answers.extend(cursor.legal_moves(role).iter().map(|&id| game.move_text(id)));
+    }
+    answers
+}
