@@ -7,10 +7,14 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
-mod builder; // 1. gates, each made once
 mod circuit; // the result
+mod builder; // 1. gates, each made once
 mod compile; // 2. ground rules to gates
 mod unroll; // 3. loops to layers
+mod evaluate; // 4. the value of every gate, slowly
+
+#[cfg(test)]
+mod tests;
 
 pub use circuit::{Circuit, Gate, GateId, Loop};
 pub use compile::compile;

@@ -7,15 +7,18 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
-mod clauses; // 1. the rules that matter, in the form the joins want
-mod estimate; // 3. how many rows a join is likely to have
-mod instantiate; // 6. every rule instance that can ever fire
 mod limits; // when to give up
-mod plan; // 5. in which order to join the literals of a rule
-mod program;
-mod simplify; // 7. fold what is always true or never true
+mod clauses; // 1. the rules that matter, in the form the joins want
+mod tables; // 2. ground atoms, indexed
+mod estimate; // 3. how many rows a join is likely to have
 mod split; // 4. rules with many variables become several with fewer
-mod tables; // 2. ground atoms, indexed // the result
+mod plan; // 5. in which order to join the literals of a rule
+mod instantiate; // 6. every rule instance that can ever fire
+mod simplify; // 7. fold what is always true or never true
+mod program; // the result
+
+#[cfg(test)]
+mod tests;
 
 use ludex_gdl::Program;
 

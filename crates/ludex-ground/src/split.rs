@@ -274,16 +274,21 @@ fn part_of(
     let interface = inside & outside;
     let guards = find_guards(clause, &other_positives, inside & !bound, interface)?;
 
-    let mut literals: Vec<(&Atom, &Stats)> = Vec::new();
-    for &idx in positives.iter().chain(guards.iter().map(|(idx, _)| idx)) {
+    // What the relations to be made would look like; which they are does not matter here.
+    let over = |variables: VariableSet| Atom {
+        relation: clause.head.relation,
+        args: variable_list(variables).into_iter().map(Pattern::Variable).collect(),
+    };
+    let guard_atoms: Vec<Atom> = guards.iter().map(|&(_, projection)| over(projection)).collect();
+    let unknown = Stats::Unknown { max_rows: f64::INFINITY };
+    let mut literals: Vec<(&Atom, &Stats)> =
+        guard_atoms.iter().map(|guard| (guard, &unknown)).collect();
+    for &idx in &positives {
         let atom = &clause.positives[idx].atom;
         literals.push((atom, &stats[atom.relation.index()]));
     }
     let (n_rows, part_work) = join_cost(&literals);
-    let aux = Atom {
-        relation: clause.head.relation,
-        args: variable_list(interface).into_iter().map(Pattern::Variable).collect(),
-    };
+    let aux = over(interface);
     let aux_stats = Stats::Unknown { max_rows: n_rows };
     let (_, rest_work) = cost(clause, &other_positives, stats, Some((&aux, &aux_stats)));
     let part = Part { positives, negatives, distinct, guards, interface, n_rows };

@@ -7,8 +7,11 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
+mod schedule; // 1. which gates to evaluate for which question, and in which order
 mod evaluate; // 2. the values of the gates
-mod machine;
-mod schedule; // 1. which gates to evaluate for which question, and in which order // the game
+mod machine; // the game
+
+#[cfg(test)]
+mod tests;
 
 pub use machine::{Machine, MachineCursor};

@@ -1,0 +1,113 @@
+//! Circuits of small sheets.
+
+use ludex_base::{BitSet, FluentId, Seed, Source};
+use ludex_ground::{GroundLimits, ground};
+
+use crate::{Circuit, Gate, compile};
+
+fn circuit(rules: &str) -> Circuit {
+    let (sheet, diagnostics) = ludex_gdl::parse_kif(&Source::new("test", rules));
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let program = ludex_gdl::lower(&sheet).0;
+    compile(&ground(&program, &GroundLimits::default()).expect("it grounds"))
+}
+
+fn state(circuit: &Circuit, fluents: &[&str]) -> BitSet {
+    let mut state = BitSet::new(circuit.vocabulary.fluents.len());
+    for idx in 0..circuit.vocabulary.fluents.len() {
+        if fluents.contains(&circuit.vocabulary.fluent_text(FluentId::new(idx)).as_str()) {
+            state.insert(idx);
+        }
+    }
+    assert_eq!(state.count(), fluents.len(), "all of {fluents:?} are fluents");
+    state
+}
+
+fn is_terminal(circuit: &Circuit, fluents: &[&str]) -> bool {
+    let values = circuit.evaluate(&state(circuit, fluents), &[]);
+    values[circuit.terminal.index()]
+}
+
+/// Cells of a ring can be owned; the game is over when the owned ones connect 0 and 3.
+const RING: &str = "(role me) (init start)
+    (next-to 0 1) (next-to 1 2) (next-to 2 3) (next-to 3 4) (next-to 4 5) (next-to 5 0)
+    (<= (linked ?x ?y) (next-to ?x ?y)) (<= (linked ?y ?x) (next-to ?x ?y))
+    (<= (cell ?x) (next-to ?x ?y))
+    (<= (legal me (own ?x)) (cell ?x))
+    (<= (next (owned ?x)) (does me (own ?x))) (<= (next (owned ?x)) (true (owned ?x)))
+    (<= (reached 0) (true (owned 0)))
+    (<= (reached ?y) (reached ?x) (linked ?x ?y) (true (owned ?y)))
+    (<= terminal (reached 3)) (goal me 100)";
+
+#[test]
+fn a_loop_derives_only_what_is_founded() {
+    let circuit = circuit(RING);
+    assert_eq!(circuit.loops.len(), 1);
+    assert!(is_terminal(&circuit, &["(owned 0)", "(owned 1)", "(owned 2)", "(owned 3)"]));
+    assert!(is_terminal(&circuit, &["(owned 0)", "(owned 5)", "(owned 4)", "(owned 3)"]));
+    // These support each other in a circle, and nothing supports them.
+    assert!(!is_terminal(&circuit, &["(owned 1)", "(owned 2)", "(owned 3)", "(owned 4)"]));
+}
+
+#[test]
+fn an_unrolled_circuit_says_the_same() {
+    let circuit = circuit(RING);
+    let unrolled = circuit.unrolled(1_000_000).expect("it is small");
+    assert!(unrolled.loops.is_empty());
+    assert!(unrolled.gate_ids().all(|id| unrolled.gate(id) != Gate::Feedback));
+    let mut rng = Seed(5).rng();
+    for _ in 0..300 {
+        let mut state = BitSet::new(circuit.vocabulary.fluents.len());
+        (0..circuit.vocabulary.fluents.len())
+            .filter(|_| rng.below(3) > 0)
+            .for_each(|fluent| state.insert(fluent));
+        let (looped, layered) = (circuit.evaluate(&state, &[]), unrolled.evaluate(&state, &[]));
+        for (a, b) in circuit.outputs().zip(unrolled.outputs()) {
+            assert_eq!(looped[a.index()], layered[b.index()], "{state:?}");
+        }
+    }
+}
+
+#[test]
+fn unrolling_stops_at_its_limit() {
+    assert!(circuit(RING).unrolled(20).is_none());
+}
+
+#[test]
+fn equal_conditions_are_one_gate() {
+    let circuit = circuit(
+        "(role me) (init a) (init b) (legal me m) (<= terminal (true a) (true b))
+        (<= (next c) (true b) (true a)) (<= (goal me 100) (true a) (true b) (true b))
+        (<= (next a) (true c)) (<= (next b) (true a))",
+    );
+    assert_eq!(circuit.terminal, circuit.goals[0].2);
+    let c = (0..circuit.vocabulary.fluents.len())
+        .find(|&idx| circuit.vocabulary.fluent_text(FluentId::new(idx)) == "c")
+        .expect("c is a fluent");
+    assert_eq!(circuit.next[c], circuit.terminal);
+}
+
+#[test]
+fn contradictions_and_tautologies_are_constants() {
+    let circuit = circuit(
+        "(role me) (init a) (legal me m) (<= (next a) (not (true a)))
+        (<= terminal (true a) (not (true a))) (<= (goal me 100) (true a))
+        (<= (goal me 100) (not (true a)))",
+    );
+    assert_eq!(circuit.gate(circuit.terminal), Gate::Constant(false));
+    assert_eq!(circuit.gate(circuit.goals[0].2), Gate::Constant(true));
+}
+
+#[test]
+fn what_is_legal_does_not_depend_on_what_is_played() {
+    // Against the rules, but sheets do it: while moves are chosen, none is played.
+    let circuit = circuit(
+        "(role me) (init a) (<= moved (does me m)) (<= (legal me m) (not moved))
+        (<= (next b) moved) (<= terminal (true b)) (goal me 100)",
+    );
+    let played = [ludex_base::MoveId::new(0)];
+    let values = circuit.evaluate(&circuit.init, &played);
+    assert!(values[circuit.legal[0].index()], "legal is asked when nothing is played");
+    let b = circuit.next.iter().any(|gate| values[gate.index()]);
+    assert!(b, "next sees the move");
+}
