@@ -16,8 +16,8 @@ use ludex_gdl::{Keyword, Stage, TermId};
 use smallvec::SmallVec;
 
 use crate::error::{ReasonerError, ReasonerLimits};
-use crate::flatten::{Schema, table_of};
-use crate::plan::{Expression, Join, Plan, Statistics, Step};
+use crate::flatten::table_of;
+use crate::plan::{Contains, Expression, Join, Plan, Statistics, Step};
 use crate::rules::{PlannedComponent, Rules};
 use crate::table::{Table, TableId};
 use crate::vocabulary::Vocabulary;
@@ -30,15 +30,23 @@ pub(crate) struct Engine {
     slots: Vec<Slot>,
     /// For each component, whether its tables are filled.
     is_derived: Vec<bool>,
+    calls: Calls,
     /// Values of the variables and constants of the rule that runs.
     registers: Vec<TermId>,
+    /// Room for the registers of rules that wait for a call.
+    spare_registers: Vec<Vec<TermId>>,
+    /// The component that could not be derived.
+    pub(crate) failed: Option<usize>,
     n_atoms: usize,
-    max_atoms: usize,
+    pub(crate) max_atoms: usize,
     n_steps_until_look: u32,
 }
 
 /// Steps of plans between two looks at the clock: about a millisecond of work.
 const STEPS_PER_LOOK: u32 = 1 << 14;
+
+/// Rows of a static relation that calls may gather, over many states.
+const MAX_KEPT_ROWS: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
 enum Slot {
@@ -47,6 +55,38 @@ enum Slot {
     /// Filled anew in every state.
     Working(Table),
 }
+
+/// What was called for.
+#[derive(Clone, Debug, Default)]
+struct Calls {
+    /// For each call, what it was made with.
+    keys: Vec<Keys>,
+    /// For each component, the calls whose rows may not be complete.
+    open: Vec<Open>,
+    /// How many calls are under way, one within the other.
+    depth: usize,
+    /// Whether an error left calls incomplete.
+    is_broken: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Keys {
+    table: Table,
+    /// For each key, whether its rules have run.
+    is_answered: Vec<bool>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Open {
+    /// Calls and the numbers of their keys, in the order they were made.
+    keys: Vec<(usize, usize)>,
+    /// Whether one of them used rows of another before all were there.
+    is_incomplete: bool,
+}
+
+/// Calls within calls up to this depth are answered at once, deeper ones when the outermost is
+/// repeated: the stack of a thread is small.
+const MAX_CALL_DEPTH: usize = 100;
 
 /// A row or a key, on the stack if it is short.
 type Row = SmallVec<[TermId; 8]>;
@@ -63,7 +103,10 @@ impl Engine {
             deadline: limits.deadline.clone(),
             slots: tables.map(|info| Slot::Working(Table::new(info.n_columns))).collect(),
             is_derived: vec![false; rules.components.len()],
+            calls: Calls::default(),
             registers: Vec::new(),
+            spare_registers: Vec::new(),
+            failed: None,
             n_atoms: 0,
             max_atoms: limits.max_atoms,
             n_steps_until_look: STEPS_PER_LOOK,
@@ -93,12 +136,42 @@ impl Engine {
     /// Derives the components that are not derived yet, given in order.
     pub(crate) fn derive(&mut self, rules: &Rules, components: &[usize]) -> Outcome {
         for &component in components {
-            if !self.is_derived[component] {
-                self.derive_component(rules, component)?;
+            if !self.is_derived[component] && !rules.is_called(component) {
+                if let Err(error) = self.derive_component(rules, component) {
+                    self.calls.abandon();
+                    self.failed = Some(component);
+                    return Err(error);
+                }
                 self.is_derived[component] = true;
             }
         }
         Ok(())
+    }
+
+    /// Derives a component as if this were the bound on atoms.
+    pub(crate) fn derive_within(
+        &mut self,
+        rules: &Rules,
+        component: usize,
+        max_atoms: usize,
+    ) -> Outcome {
+        let usual = std::mem::replace(&mut self.max_atoms, max_atoms);
+        self.n_atoms = 0;
+        let outcome = self.derive(rules, &[component]);
+        self.max_atoms = usual;
+        outcome
+    }
+
+    /// Makes room for the keys of calls that were planned since.
+    pub(crate) fn expect_calls(&mut self, rules: &Rules) {
+        let new_calls = rules.calls.iter().skip(self.calls.keys.len());
+        self.calls.keys.extend(new_calls.map(|call| Keys::new(call.columns.len())));
+        self.calls.open.resize_with(rules.components.len(), Open::default);
+    }
+
+    /// Forgets the calls, which are planned anew.
+    pub(crate) fn drop_calls(&mut self) {
+        self.calls = Calls::default();
     }
 
     /// The number of the index of a table on some columns, for planning.
@@ -117,15 +190,10 @@ impl Engine {
         self.observe(statistics, &tables);
     }
 
-    /// Atoms derived from the loaded state, or from the joint move if there is one.
-    pub(crate) fn n_atoms(&self) -> usize {
-        self.n_atoms
-    }
-
     /// Shares the tables of the static components from now on.
     pub(crate) fn freeze(&mut self, rules: &Rules) {
         for (component_idx, component) in rules.components.iter().enumerate() {
-            if rules.stage(component_idx) == Stage::Static {
+            if rules.stage(component_idx) == Stage::Static && !rules.is_called(component_idx) {
                 component.tables.iter().for_each(|&id| self.slots[id.index()].freeze());
             }
         }
@@ -134,9 +202,28 @@ impl Engine {
     /// Drops what depends on this stage or a later one.
     fn forget(&mut self, rules: &Rules, stage: Stage) {
         self.n_atoms = 0;
+        self.failed = None;
         for (component, is_derived) in self.is_derived.iter_mut().enumerate() {
             *is_derived &= rules.stage(component) < stage;
         }
+        let is_void = |engine: &Self, component: usize| {
+            let table = rules.components[component].tables[0];
+            rules.stage(component) >= stage
+                || engine.calls.is_broken
+                || engine.table(table).n_rows() > MAX_KEPT_ROWS
+        };
+        // The keys of all calls of a component go together with its rows.
+        for (call_idx, call) in rules.calls.iter().enumerate() {
+            if is_void(self, call.component) {
+                self.calls.keys[call_idx].clear();
+            }
+        }
+        for call in &rules.calls {
+            if is_void(self, call.component) {
+                self.clear(&rules.components[call.component].tables);
+            }
+        }
+        self.calls.is_broken = false;
     }
 
     fn load<'a>(
@@ -149,7 +236,7 @@ impl Engine {
         self.clear(tables);
         for row in rows {
             self.working(table).push(row);
-            self.feed_views(rules.schema(), table, row);
+            self.feed_views(rules, table, row);
         }
         self.advance(tables);
     }
@@ -157,9 +244,9 @@ impl Engine {
     fn derive_component(&mut self, rules: &Rules, component_idx: usize) -> Outcome {
         let component = &rules.components[component_idx];
         if component.assumed.is_empty() {
-            return self.derive_fixpoint(rules.schema(), component);
+            return self.derive_fixpoint(rules, component);
         }
-        let is_total = self.derive_alternating(rules.schema(), component)?;
+        let is_total = self.derive_alternating(rules, component)?;
         if is_total {
             return Ok(());
         }
@@ -168,11 +255,11 @@ impl Engine {
     }
 
     /// The least set of rows that the rules are content with.
-    fn derive_fixpoint(&mut self, schema: &Schema, component: &PlannedComponent) -> Outcome {
+    fn derive_fixpoint(&mut self, rules: &Rules, component: &PlannedComponent) -> Outcome {
         self.clear(&component.tables);
-        self.fire_all(schema, &component.first)?;
+        self.fire_all(rules, &component.first)?;
         while self.advance(&component.tables) && !component.rounds.is_empty() {
-            self.fire_all(schema, &component.rounds)?;
+            self.fire_all(rules, &component.rounds)?;
         }
         Ok(())
     }
@@ -181,15 +268,11 @@ impl Engine {
     ///
     /// Assuming too little true in negations derives too much and the other way round, so the
     /// results close in on the model from above and from below.
-    fn derive_alternating(
-        &mut self,
-        schema: &Schema,
-        component: &PlannedComponent,
-    ) -> Outcome<bool> {
+    fn derive_alternating(&mut self, rules: &Rules, component: &PlannedComponent) -> Outcome<bool> {
         component.assumed.iter().for_each(|assumed| self.clear(&assumed.tables));
         let (mut before_last, mut last) = (usize::MAX, 0);
         loop {
-            self.derive_fixpoint(schema, component)?;
+            self.derive_fixpoint(rules, component)?;
             let sizes = component.assumed.iter().map(|entry| self.table(entry.derived).n_rows());
             let n_rows = sizes.sum();
             // Bounds from one side contain each other, so equal sizes are equal sets.
@@ -197,94 +280,184 @@ impl Engine {
                 return Ok(n_rows == last);
             }
             (before_last, last) = (last, n_rows);
-            self.assume_derived(schema, component);
+            self.assume_derived(rules, component);
         }
     }
 
-    fn assume_derived(&mut self, schema: &Schema, component: &PlannedComponent) {
+    fn assume_derived(&mut self, rules: &Rules, component: &PlannedComponent) {
         for entry in &component.assumed {
             self.clear(&entry.tables);
             for row_idx in 0..self.table(entry.derived).n_rows() {
                 let row = Row::from_slice(self.table(entry.derived).row(row_idx as u32));
                 self.working(entry.assumed).push(&row);
-                self.feed_views(schema, entry.assumed, &row);
+                self.feed_views(rules, entry.assumed, &row);
             }
             self.advance(&entry.tables);
         }
     }
 
-    fn fire_all(&mut self, schema: &Schema, plans: &[Plan]) -> Outcome {
+    fn fire_all(&mut self, rules: &Rules, plans: &[Plan]) -> Outcome {
         for plan in plans {
-            let is_empty = |&(table, rows)| self.table(table).range(rows).is_empty();
-            if plan.needs.iter().any(is_empty) {
-                continue;
-            }
-            // Any term will do for registers without a value: they get one before they are read.
-            self.registers.clear();
-            self.registers.resize(plan.n_registers, TermId::new(0));
-            for &(register, term) in &plan.constants {
-                self.registers[register] = term;
-            }
-            self.run(schema, plan, 0)?;
+            self.fire_with(rules, plan, &[])?;
         }
         Ok(())
     }
 
+    /// Runs a plan, with the key of the call if it is for one.
+    fn fire_with(&mut self, rules: &Rules, plan: &Plan, key: &[TermId]) -> Outcome {
+        let is_empty = |&(table, rows)| self.table(table).range(rows).is_empty();
+        if plan.needs.iter().any(is_empty) {
+            return Ok(());
+        }
+        // Any term will do for registers without a value: they get one before they are read.
+        let registers = &mut self.registers;
+        registers.clear();
+        registers.resize(plan.n_registers, TermId::new(0));
+        plan.constants.iter().for_each(|&(register, term)| registers[register] = term);
+        plan.inputs.iter().for_each(|&(position, register)| registers[register] = key[position]);
+        let mut checks = plan.input_checks.iter();
+        if checks.all(|&(position, register)| registers[register] == key[position]) {
+            self.run(rules, plan, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Derives the rows of a key, unless that was done before.
+    ///
+    /// In a component that asks for itself, a key may be met again before its rows are
+    /// complete. The outermost call then repeats all that were made since, until nothing new
+    /// comes of it.
+    fn call(&mut self, rules: &Rules, call_idx: usize, key: &[TermId]) -> Outcome {
+        let component = rules.calls[call_idx].component;
+        let Some(key_idx) = self.calls.keys[call_idx].add(key) else {
+            let is_open = !self.calls.keys[call_idx].is_answered(key);
+            self.calls.open[component].is_incomplete |= is_open;
+            return Ok(());
+        };
+        self.count_atom()?;
+        let open = &mut self.calls.open[component];
+        let is_outermost = open.keys.is_empty();
+        open.keys.push((call_idx, key_idx));
+        if self.calls.depth >= MAX_CALL_DEPTH && !is_outermost {
+            open.is_incomplete = true;
+            return Ok(());
+        }
+        self.calls.depth += 1;
+        self.answer(rules, call_idx, key)?;
+        self.calls.keys[call_idx].is_answered[key_idx] = true;
+        if is_outermost {
+            self.complete(rules, component)?;
+        }
+        self.calls.depth -= 1;
+        Ok(())
+    }
+
+    /// Runs the rules of a call.
+    fn answer(&mut self, rules: &Rules, call_idx: usize, key: &[TermId]) -> Outcome {
+        let call = &rules.calls[call_idx];
+        let spare = self.spare_registers.pop().unwrap_or_default();
+        let waiting = std::mem::replace(&mut self.registers, spare);
+        for plan in &call.plans {
+            self.fire_with(rules, plan, key)?;
+        }
+        self.advance(&rules.components[call.component].tables);
+        self.spare_registers.push(std::mem::replace(&mut self.registers, waiting));
+        Ok(())
+    }
+
+    /// Repeats the open calls of a component until they are complete.
+    fn complete(&mut self, rules: &Rules, component: usize) -> Outcome {
+        let mut n_before = None;
+        while self.calls.open[component].is_incomplete {
+            let tables = rules.components[component].tables.iter();
+            let n_rows: usize = tables.map(|&id| self.table(id).n_rows()).sum();
+            let n_keys = self.calls.open[component].keys.len();
+            if n_before == Some((n_rows, n_keys)) {
+                break;
+            }
+            n_before = Some((n_rows, n_keys));
+            // Later calls were made for earlier ones, so those come last.
+            for open_idx in (0..n_keys).rev() {
+                let (call_idx, key_idx) = self.calls.open[component].keys[open_idx];
+                let key = Row::from_slice(self.calls.keys[call_idx].table.row(key_idx as u32));
+                self.answer(rules, call_idx, &key)?;
+                self.calls.keys[call_idx].is_answered[key_idx] = true;
+            }
+        }
+        let open = &mut self.calls.open[component];
+        open.is_incomplete = false;
+        open.keys.clear();
+        Ok(())
+    }
+
     /// Runs the steps of a plan from this one on; whether the rule fired.
-    fn run(&mut self, schema: &Schema, plan: &Plan, step_idx: usize) -> Outcome<bool> {
+    fn run(&mut self, rules: &Rules, plan: &Plan, step_idx: usize) -> Outcome<bool> {
         self.look_at_clock()?;
-        match plan.steps.get(step_idx) {
-            None => self.fire(schema, plan).map(|()| true),
-            Some(Step::Join(join)) if join.index.is_some() => {
-                self.run_indexed(schema, plan, step_idx, join)
+        let goes_on = match plan.steps.get(step_idx) {
+            None => return self.fire(rules, plan).map(|()| true),
+            Some(Step::Join(join)) => return self.run_join(rules, plan, step_idx, join),
+            Some(Step::Contains(contains)) => self.contains(rules, contains)?,
+            Some(Step::Distinct(left, right)) => self.term(left)? != self.term(right)?,
+        };
+        if goes_on { self.run(rules, plan, step_idx + 1) } else { Ok(false) }
+    }
+
+    fn contains(&mut self, rules: &Rules, contains: &Contains) -> Outcome<bool> {
+        let key: Row = contains.key.iter().map(|&register| self.registers[register]).collect();
+        if let Some(call) = contains.call {
+            self.call(rules, call, &key)?;
+        }
+        if let Slot::Working(table) = &mut self.slots[contains.table.index()] {
+            table.fill_set();
+        }
+        let table = self.table(contains.table);
+        let range = table.range(contains.rows);
+        let is_there = table.find(&key).is_some_and(|row| range.contains(&row));
+        Ok(is_there == contains.is_positive)
+    }
+
+    /// Goes on with every row that agrees with the registers.
+    fn run_join(
+        &mut self,
+        rules: &Rules,
+        plan: &Plan,
+        step_idx: usize,
+        join: &Join,
+    ) -> Outcome<bool> {
+        let key: Row = join.key.iter().map(|&(_, register)| self.registers[register]).collect();
+        if let Some(call) = join.call {
+            self.call(rules, call, &key)?;
+        }
+        match join.index {
+            Some(index) if !self.table(join.table).has_few_rows() => {
+                self.run_indexed(rules, plan, step_idx, join, index, &key)
             }
-            Some(Step::Join(join)) => self.run_scan(schema, plan, step_idx, join),
-            Some(Step::Contains { table, rows, key, is_positive }) => {
-                let row: Row = key.iter().map(|&register| self.registers[register]).collect();
-                if let Slot::Working(table) = &mut self.slots[table.index()] {
-                    table.fill_set();
-                }
-                let table = self.table(*table);
-                let range = table.range(*rows);
-                let is_there = table.find(&row).is_some_and(|row| range.contains(&row));
-                if is_there == *is_positive {
-                    self.run(schema, plan, step_idx + 1)
-                } else {
-                    Ok(false)
-                }
-            }
-            Some(Step::Distinct(left, right)) => {
-                let (left, right) = (self.term(left)?, self.term(right)?);
-                if left != right { self.run(schema, plan, step_idx + 1) } else { Ok(false) }
-            }
+            _ => self.run_scan(rules, plan, step_idx, join),
         }
     }
 
     /// Goes on with the rows that an index gives.
     fn run_indexed(
         &mut self,
-        schema: &Schema,
+        rules: &Rules,
         plan: &Plan,
         step_idx: usize,
         join: &Join,
+        index: usize,
+        key: &[TermId],
     ) -> Outcome<bool> {
-        let index = join.index.expect("the caller has seen it");
-        if self.table(join.table).has_few_rows() {
-            return self.run_scan(schema, plan, step_idx, join);
-        }
         if let Slot::Working(table) = &mut self.slots[join.table.index()] {
             table.fill_index(index);
         }
         let table = self.table(join.table);
         let range = table.range(join.rows);
-        let key: Row = join.key.iter().map(|&(_, register)| self.registers[register]).collect();
-        let mut next = table.latest(index, &key);
+        let mut next = table.latest(index, key);
         let mut has_fired = false;
         while let Some(row) = next.filter(|&row| row >= range.start) {
             let table = self.table(join.table);
             next = table.previous(index, row);
             if row < range.end && self.bind(join, row) {
-                has_fired |= self.run(schema, plan, step_idx + 1)?;
+                has_fired |= self.run(rules, plan, step_idx + 1)?;
                 if join.repeat.is_over(has_fired) {
                     break;
                 }
@@ -296,7 +469,7 @@ impl Engine {
     /// Goes on with every row of a table that has the values of the key.
     fn run_scan(
         &mut self,
-        schema: &Schema,
+        rules: &Rules,
         plan: &Plan,
         step_idx: usize,
         join: &Join,
@@ -307,7 +480,7 @@ impl Engine {
             let registers = &self.registers;
             let is_match = join.key.iter().all(|&(column, reg)| values[column] == registers[reg]);
             if is_match && self.bind(join, row) {
-                has_fired |= self.run(schema, plan, step_idx + 1)?;
+                has_fired |= self.run(rules, plan, step_idx + 1)?;
                 if join.repeat.is_over(has_fired) {
                     break;
                 }
@@ -328,19 +501,25 @@ impl Engine {
     }
 
     /// Derives the head.
-    fn fire(&mut self, schema: &Schema, plan: &Plan) -> Outcome {
+    fn fire(&mut self, rules: &Rules, plan: &Plan) -> Outcome {
         let mut row = Row::new();
         for arg in &plan.head {
             row.push(self.term(arg)?);
         }
         if self.working(plan.table).insert(&row) {
-            self.n_atoms += 1;
-            if self.n_atoms > self.max_atoms {
-                return Err(ReasonerError::TooManyAtoms { limit: self.max_atoms });
-            }
-            self.feed_views(schema, plan.table, &row);
+            self.count_atom()?;
+            self.feed_views(rules, plan.table, &row);
         }
         Ok(())
+    }
+
+    #[inline]
+    fn count_atom(&mut self) -> Outcome {
+        self.n_atoms += 1;
+        if self.n_atoms <= self.max_atoms {
+            return Ok(());
+        }
+        Err(ReasonerError::TooManyAtoms { limit: self.max_atoms })
     }
 
     fn term(&mut self, expression: &Expression) -> Outcome<TermId> {
@@ -357,8 +536,8 @@ impl Engine {
     }
 
     /// Adds what the views of a table make of its new row.
-    fn feed_views(&mut self, schema: &Schema, table: TableId, row: &[TermId]) {
-        for views in &schema.tables[table.index()].views {
+    fn feed_views(&mut self, rules: &Rules, table: TableId, row: &[TermId]) {
+        for views in &rules.schema().tables[table.index()].views {
             let (name, args) = self.vocabulary.open(row[views.column]);
             if args.is_empty() {
                 continue;
@@ -368,7 +547,7 @@ impl Engine {
                 opened.extend_from_slice(args);
                 opened.extend_from_slice(&row[views.column + 1..]);
                 self.working(view).push(&opened);
-                self.feed_views(schema, view, &opened);
+                self.feed_views(rules, view, &opened);
             }
         }
     }
@@ -384,7 +563,8 @@ impl Engine {
         if self.deadline.reached() { Err(ReasonerError::OutOfTime) } else { Ok(()) }
     }
 
-    fn clear(&mut self, tables: &[TableId]) {
+    /// Empties tables.
+    pub(crate) fn clear(&mut self, tables: &[TableId]) {
         tables.iter().for_each(|&id| self.working(id).clear());
     }
 
@@ -399,6 +579,38 @@ impl Engine {
             Slot::Working(table) => table,
             Slot::Fixed(_) => unreachable!("static tables are filled before they are shared"),
         }
+    }
+}
+
+impl Calls {
+    /// After an error: nothing is under way, and what there is can't be relied on.
+    fn abandon(&mut self) {
+        self.is_broken = true;
+        self.depth = 0;
+        self.open.iter_mut().for_each(|open| *open = Open::default());
+    }
+}
+
+impl Keys {
+    fn new(n_columns: usize) -> Self {
+        Self { table: Table::new(n_columns), is_answered: Vec::new() }
+    }
+
+    /// Adds a key; its number if it is new.
+    fn add(&mut self, key: &[TermId]) -> Option<usize> {
+        self.table.insert(key).then(|| {
+            self.is_answered.push(false);
+            self.is_answered.len() - 1
+        })
+    }
+
+    fn is_answered(&self, key: &[TermId]) -> bool {
+        self.table.find(key).is_some_and(|key_idx| self.is_answered[key_idx as usize])
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.is_answered.clear();
     }
 }
 

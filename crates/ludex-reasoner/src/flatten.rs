@@ -31,6 +31,17 @@ pub(crate) struct TableInfo {
     /// The name of the relation that its rows come from.
     pub(crate) name: Symbol,
     pub(crate) views: Vec<Views>,
+    /// The table it opens a column of, if it is a view.
+    pub(crate) opens: Option<Opening>,
+}
+
+/// How a view comes from its table: the terms `name(…)` of a column are opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub(crate) table: TableId,
+    pub(crate) column: usize,
+    pub(crate) name: Symbol,
+    pub(crate) n_args: usize,
 }
 
 /// The views of one table that open the terms of one column.
@@ -140,6 +151,30 @@ impl Schema {
         found
     }
 
+    /// What a head puts into the columns of a table: its own or a view of it. `None` for the
+    /// head if it puts nothing there, and for columns that are not written out.
+    pub(crate) fn head_columns<'a>(
+        &self,
+        head: &'a [Pattern],
+        table: TableId,
+    ) -> Option<Vec<Option<&'a Pattern>>> {
+        let Some(opening) = self.tables[table.index()].opens else {
+            return Some(head.iter().map(Some).collect());
+        };
+        let mut columns = self.head_columns(head, opening.table)?;
+        let opened: Vec<Option<&Pattern>> = match columns[opening.column] {
+            Some(Pattern::Compound(name, args)) => {
+                if (*name, args.len()) != (opening.name, opening.n_args) {
+                    return None;
+                }
+                args.iter().map(Some).collect()
+            }
+            _ => vec![None; opening.n_args],
+        };
+        columns.splice(opening.column..=opening.column, opened);
+        Some(columns)
+    }
+
     fn component(
         &mut self,
         program: &Program,
@@ -236,6 +271,7 @@ impl Schema {
             return view;
         }
         let view = self.add(n_columns - 1 + n_args, relation_name);
+        self.tables[view.index()].opens = Some(Opening { table, column, name, n_args });
         let views = &mut self.tables[table.index()].views;
         let position = position.unwrap_or_else(|| {
             views.push(Views { column, tables: FxHashMap::default() });
@@ -246,7 +282,7 @@ impl Schema {
     }
 
     fn add(&mut self, n_columns: usize, name: Symbol) -> TableId {
-        self.tables.push(TableInfo { n_columns, name, views: Vec::new() });
+        self.tables.push(TableInfo { n_columns, name, views: Vec::new(), opens: None });
         TableId::new(self.tables.len() - 1)
     }
 }

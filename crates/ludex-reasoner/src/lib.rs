@@ -6,17 +6,30 @@
 //! grounded beforehand, so the reasoner plays rulesheets that are too large for that, and
 //! everything faster is tested against it.
 //!
-//! Read the modules in this order; each uses only those before it.
+//! Read the modules in this order; each uses only those before it, save that cursors and
+//! reasoner know each other:
+//!
+//! 1. `error`: how far to go, and what to say beyond
+//! 2. `vocabulary`: terms, the same in all threads
+//! 3. `table`: the rows of one relation
+//! 4. `flatten`: rules whose literals read flat columns
+//! 5. `plan`: in which order a rule joins its tables
+//! 6. `rules`: planned rules, in groups and on demand
+//! 7. `engine`: from a state to all that follows
+//! 8. `cursor`: questions about a state
+//! 9. `reasoner`: the result
 
-mod cursor; // 8. questions about a state
-mod engine; // 7. from a state to all that follows
-mod error; // 1. how far to go, and what to say beyond
-mod flatten; // 4. rules whose literals read flat columns
-mod plan; // 5. in which order a rule joins its tables
+mod cursor;
+mod engine;
+mod error;
+mod flatten;
+mod plan;
 mod reasoner;
-mod rules; // 6. planned rules in groups
-mod table; // 3. the rows of one relation
-mod vocabulary; // 2. terms, the same in all threads // the result
+mod rules;
+mod table;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
 
 pub use cursor::{ReasonerCursor, ReasonerState};
 pub use error::{ReasonerError, ReasonerLimits};

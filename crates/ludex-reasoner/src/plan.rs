@@ -18,6 +18,10 @@ pub(crate) struct Plan {
     /// Where the derived rows go.
     pub(crate) table: TableId,
     pub(crate) head: Box<[Expression]>,
+    /// What the rule is called with: positions in the key of the call and the registers they
+    /// give a value to, then those that must agree with a register.
+    pub(crate) inputs: Box<[(usize, usize)]>,
+    pub(crate) input_checks: Box<[(usize, usize)]>,
     pub(crate) steps: Box<[Step]>,
     /// Registers that have a value from the start. Variables have the first registers.
     pub(crate) constants: Box<[(usize, TermId)]>,
@@ -26,20 +30,43 @@ pub(crate) struct Plan {
     pub(crate) needs: Box<[(TableId, Rows)]>,
 }
 
+impl Plan {
+    /// The calls that it makes.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Join(join) => join.call,
+            Step::Contains(contains) => contains.call,
+            Step::Distinct(..) => None,
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     /// Goes on with every row of a table that agrees with the registers.
     Join(Join),
     /// Goes on if the row is there, or is not.
-    Contains { table: TableId, rows: Rows, key: Box<[usize]>, is_positive: bool },
+    Contains(Contains),
     /// Goes on if the terms differ.
     Distinct(Expression, Expression),
+}
+
+#[derive(Debug)]
+pub(crate) struct Contains {
+    pub(crate) table: TableId,
+    pub(crate) rows: Rows,
+    pub(crate) call: Option<usize>,
+    /// The registers of all columns.
+    pub(crate) key: Box<[usize]>,
+    pub(crate) is_positive: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Join {
     pub(crate) table: TableId,
     pub(crate) rows: Rows,
+    /// The call that derives the rows of the key, if the table is filled on demand.
+    pub(crate) call: Option<usize>,
     /// The index on the columns of `key`; none if no column has a value yet.
     pub(crate) index: Option<usize>,
     /// Columns and the registers they must equal.
@@ -112,6 +139,11 @@ impl Statistics {
         }
     }
 
+    /// The most rows seen in a table.
+    pub(crate) fn n_rows(&self, table: TableId) -> f64 {
+        self.tables[table.index()].as_ref().map_or(0.0, |seen| seen.n_rows)
+    }
+
     /// How many rows agree with the values of these columns, on average.
     fn n_matches(&self, table: TableId, columns: impl Iterator<Item = usize>) -> f64 {
         // A table nobody has seen a row of: small, but more than one. Wrong guesses cost time
@@ -123,24 +155,49 @@ impl Statistics {
     }
 }
 
-/// Gives the number of the index of a table on some columns.
-pub(crate) type IndexOn<'a> = dyn FnMut(TableId, &[usize]) -> usize + 'a;
+/// What a planner asks of those who keep tables and rules.
+pub(crate) trait Catalog {
+    /// The number of the index of a table on some columns.
+    fn index_on(&mut self, table: TableId, columns: &[usize]) -> usize;
 
-/// Plans one rule. `delta` is the positive literal that reads only rows of the last round.
+    /// Whether the table is filled on demand.
+    fn is_called(&self, table: TableId) -> bool;
+
+    /// The number of the call that fills a table where these columns have given values.
+    fn call_on(&mut self, table: TableId, columns: &[usize]) -> usize;
+}
+
+/// What is special about a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose<'a> {
+    /// Nothing: all the rule derives.
+    All,
+    /// What it derives from rows of the last round, read by this positive literal.
+    Delta(usize),
+    /// What it derives for a key: for each part of the key, what the head puts there.
+    Call(&'a [Option<&'a Pattern>]),
+}
+
+/// Plans one rule.
 pub(crate) fn plan(
     rule: &FlatRule,
-    delta: Option<usize>,
+    purpose: Purpose<'_>,
     statistics: &Statistics,
-    index_on: &mut IndexOn<'_>,
+    catalog: &mut dyn Catalog,
 ) -> Plan {
-    let order = Search::run(rule, delta, statistics);
-    Builder::new(rule, delta).build(&order, index_on)
+    let mut builder = Builder::new(rule, purpose);
+    let order = Search::run(&builder, statistics, catalog);
+    builder.add_steps(&order, catalog);
+    builder.finish(catalog)
 }
 
 /// Looks for the cheapest order of the positive literals, depth first.
 struct Search<'a> {
     rule: &'a FlatRule,
     statistics: &'a Statistics,
+    catalog: &'a dyn Catalog,
+    /// Variables that have a value before the first literal.
+    is_input: &'a [bool],
     order: Vec<usize>,
     best: Vec<usize>,
     best_cost: f64,
@@ -151,18 +208,29 @@ struct Search<'a> {
 /// next to the greedy one.
 const MAX_NODES: usize = 2000;
 
+/// What a table filled on demand would hold in full, for want of a better guess: too much.
+const N_ROWS_CALLED: f64 = 1e6;
+
 impl<'a> Search<'a> {
-    fn run(rule: &'a FlatRule, delta: Option<usize>, statistics: &'a Statistics) -> Vec<usize> {
+    fn run(
+        builder: &'a Builder<'a>,
+        statistics: &'a Statistics,
+        catalog: &'a dyn Catalog,
+    ) -> Vec<usize> {
         let mut search = Self {
-            rule,
+            rule: builder.rule,
             statistics,
+            catalog,
+            is_input: &builder.is_bound,
             order: Vec::new(),
             best: Vec::new(),
             best_cost: f64::INFINITY,
             n_nodes_left: MAX_NODES,
         };
         // The rows of the last round are few; the order begins with them.
-        search.order.extend(delta);
+        if let Purpose::Delta(idx) = builder.purpose {
+            search.order.push(idx);
+        }
         search.extend(0.0, 1.0);
         search.best
     }
@@ -194,7 +262,7 @@ impl<'a> Search<'a> {
     }
 
     fn bound_variables(&self) -> Vec<bool> {
-        let mut is_bound = vec![false; self.rule.n_variables];
+        let mut is_bound = self.is_input.to_vec();
         for &idx in &self.order {
             variables(&self.rule.positive[idx]).for_each(|variable| is_bound[variable] = true);
         }
@@ -208,7 +276,11 @@ impl<'a> Search<'a> {
             FlatArg::Ground(_) => true,
         };
         let columns = (0..atom.args.len()).filter(|&column| has_value(&atom.args[column]));
-        let n_matches = self.statistics.n_matches(atom.table, columns);
+        let n_matches = if self.catalog.is_called(atom.table) {
+            columns.fold(N_ROWS_CALLED, |n, _| n / 10.0)
+        } else {
+            self.statistics.n_matches(atom.table, columns)
+        };
         if atom.args.iter().all(has_value) { n_matches.min(1.0) } else { n_matches }
     }
 
@@ -243,8 +315,10 @@ fn variables_of_pair((left, right): &(Pattern, Pattern)) -> Vec<usize> {
 /// Turns an order into steps.
 struct Builder<'a> {
     rule: &'a FlatRule,
-    delta: Option<usize>,
+    purpose: Purpose<'a>,
     is_bound: Vec<bool>,
+    inputs: Vec<(usize, usize)>,
+    input_checks: Vec<(usize, usize)>,
     constants: Vec<(usize, TermId)>,
     negative: Vec<&'a FlatAtom>,
     distinct: Vec<&'a (Pattern, Pattern)>,
@@ -252,37 +326,69 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(rule: &'a FlatRule, delta: Option<usize>) -> Self {
-        Self {
+    fn new(rule: &'a FlatRule, purpose: Purpose<'a>) -> Self {
+        let mut builder = Self {
             rule,
-            delta,
+            purpose,
             is_bound: vec![false; rule.n_variables],
+            inputs: Vec::new(),
+            input_checks: Vec::new(),
             constants: Vec::new(),
             negative: rule.negative.iter().collect(),
             distinct: rule.distinct.iter().collect(),
             steps: Vec::new(),
+        };
+        if let Purpose::Call(key) = purpose {
+            builder.add_inputs(key);
+        }
+        builder
+    }
+
+    /// Uses what it can of the key. To ignore a part derives more than was asked for, which
+    /// does no harm.
+    fn add_inputs(&mut self, key: &[Option<&Pattern>]) {
+        for (position, pattern) in key.iter().enumerate() {
+            match pattern {
+                Some(Pattern::Variable(variable)) => {
+                    let is_bound = &mut self.is_bound[*variable as usize];
+                    let entries = if *is_bound { &mut self.input_checks } else { &mut self.inputs };
+                    entries.push((position, *variable as usize));
+                    *is_bound = true;
+                }
+                Some(Pattern::Ground(term)) => {
+                    let register = self.constant(*term);
+                    self.input_checks.push((position, register));
+                }
+                Some(Pattern::Compound(..)) | None => {}
+            }
         }
     }
 
-    fn build(mut self, order: &[usize], index_on: &mut IndexOn<'_>) -> Plan {
-        self.add_tests();
+    fn add_steps(&mut self, order: &[usize], catalog: &mut dyn Catalog) {
+        self.add_tests(catalog);
         for &idx in order {
-            self.add_positive(idx, index_on);
-            self.add_tests();
+            self.add_positive(idx, catalog);
+            self.add_tests(catalog);
         }
         assert!(
             self.negative.is_empty() && self.distinct.is_empty(),
             "every variable of a rule stands in a positive literal"
         );
+    }
+
+    fn finish(mut self, catalog: &dyn Catalog) -> Plan {
         let head: Box<[Expression]> =
             self.rule.head.iter().map(|arg| self.expression(arg)).collect();
         self.set_repeats(&head);
         let needs = (0..self.rule.positive.len())
             .map(|idx| (self.rule.positive[idx].table, self.rows(idx)))
+            .filter(|&(table, _)| !catalog.is_called(table))
             .collect();
         Plan {
             table: self.rule.table,
             head,
+            inputs: self.inputs.into(),
+            input_checks: self.input_checks.into(),
             steps: self.steps.into(),
             n_registers: self.rule.n_variables + self.constants.len(),
             constants: self.constants.into(),
@@ -293,7 +399,7 @@ impl<'a> Builder<'a> {
     /// Which rows a literal reads, so that the plans of a rule, one for each delta, together
     /// meet every new combination of rows once.
     fn rows(&self, idx: usize) -> Rows {
-        let Some(delta) = self.delta else { return Rows::All };
+        let Purpose::Delta(delta) = self.purpose else { return Rows::All };
         match idx.cmp(&delta) {
             std::cmp::Ordering::Equal => Rows::Delta,
             std::cmp::Ordering::Greater if self.rule.positive[idx].is_recursive => Rows::Old,
@@ -301,9 +407,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn add_positive(&mut self, idx: usize, index_on: &mut IndexOn<'_>) {
+    fn add_positive(&mut self, idx: usize, catalog: &mut dyn Catalog) {
         let atom = &self.rule.positive[idx];
-        let rows = self.rows(idx);
         let (mut key, mut binds, mut checks) = (Vec::new(), Vec::new(), Vec::new());
         let was_bound = self.is_bound.clone();
         for (column, arg) in atom.args.iter().enumerate() {
@@ -319,15 +424,15 @@ impl<'a> Builder<'a> {
             }
         }
         if key.len() == atom.args.len() {
-            let key = key.iter().map(|&(_, register)| register).collect();
-            self.steps.push(Step::Contains { table: atom.table, rows, key, is_positive: true });
+            self.add_contains(atom, self.rows(idx), true, catalog);
             return;
         }
         let columns: Vec<usize> = key.iter().map(|&(column, _)| column).collect();
         self.steps.push(Step::Join(Join {
             table: atom.table,
-            rows,
-            index: (!columns.is_empty()).then(|| index_on(atom.table, &columns)),
+            rows: self.rows(idx),
+            call: catalog.is_called(atom.table).then(|| catalog.call_on(atom.table, &columns)),
+            index: (!columns.is_empty()).then(|| catalog.index_on(atom.table, &columns)),
             key: key.into(),
             binds: binds.into(),
             checks: checks.into(),
@@ -335,25 +440,34 @@ impl<'a> Builder<'a> {
         }));
     }
 
+    fn add_contains(
+        &mut self,
+        atom: &FlatAtom,
+        rows: Rows,
+        is_positive: bool,
+        catalog: &mut dyn Catalog,
+    ) {
+        let table = atom.table;
+        let columns: Vec<usize> = (0..atom.args.len()).collect();
+        let call = catalog.is_called(table).then(|| catalog.call_on(table, &columns));
+        let key = atom.args.iter().map(|&arg| self.register(arg)).collect();
+        self.steps.push(Step::Contains(Contains { table, rows, call, key, is_positive }));
+    }
+
     /// Adds the tests whose variables all have values by now.
-    fn add_tests(&mut self) {
-        let is_bound = std::mem::take(&mut self.is_bound);
-        let is_due = |variables: &[usize]| variables.iter().all(|&variable| is_bound[variable]);
-        for pair in self
-            .distinct
-            .extract_if(.., |pair| is_due(&variables_of_pair(pair)))
-            .collect::<Vec<_>>()
-        {
-            let (left, right) = (self.expression(&pair.0), self.expression(&pair.1));
+    fn add_tests(&mut self, catalog: &mut dyn Catalog) {
+        let is_bound = self.is_bound.clone();
+        let is_due = |pair: &mut &(Pattern, Pattern)| {
+            variables_of_pair(pair).iter().all(|&variable| is_bound[variable])
+        };
+        for (left, right) in self.distinct.extract_if(.., is_due).collect::<Vec<_>>() {
+            let (left, right) = (self.expression(left), self.expression(right));
             self.steps.push(Step::Distinct(left, right));
         }
         let is_due = |atom: &mut &FlatAtom| variables(atom).all(|variable| is_bound[variable]);
         for atom in self.negative.extract_if(.., is_due).collect::<Vec<_>>() {
-            let key = atom.args.iter().map(|&arg| self.register(arg)).collect();
-            let table = atom.table;
-            self.steps.push(Step::Contains { table, rows: Rows::All, key, is_positive: false });
+            self.add_contains(atom, Rows::All, false, catalog);
         }
-        self.is_bound = is_bound;
     }
 
     /// Says where joins may stop early, looking from the end.
@@ -408,7 +522,9 @@ impl Step {
     fn mark_read(&self, is_used: &mut [bool]) {
         match self {
             Step::Join(join) => join.key.iter().for_each(|&(_, register)| is_used[register] = true),
-            Step::Contains { key, .. } => key.iter().for_each(|&register| is_used[register] = true),
+            Step::Contains(contains) => {
+                contains.key.iter().for_each(|&register| is_used[register] = true);
+            }
             Step::Distinct(left, right) => {
                 left.mark_registers(is_used);
                 right.mark_registers(is_used);

@@ -79,7 +79,7 @@ impl Reasoner {
         let mut rules = Rules::new(flatten(program));
         let mut engine = Engine::new(&rules, Vocabulary::new(program, limits), limits);
         let mut statistics = Statistics::new(rules.schema().tables.len());
-        derive_static(&mut rules, &mut engine, &mut statistics)?;
+        derive_static(&mut rules, &mut engine, &mut statistics, limits)?;
         // `role` and `init` are static in good sheets; in others they hold what follows from
         // the empty state.
         engine.load_state(&rules, &[]);
@@ -98,7 +98,25 @@ impl Reasoner {
             rules,
             engine,
         };
-        Ok(Self { core: Arc::new(core.tuned(statistics)?) })
+        let reasoner = Self { core: Arc::new(core.tuned(statistics)) };
+        reasoner.check_initial_state(limits)?;
+        Ok(reasoner)
+    }
+
+    fn check_initial_state(&self, limits: &ReasonerLimits) -> Result<(), ReasonerError> {
+        let mut cursor = self.cursor();
+        cursor.set_deadline(limits.deadline.clone());
+        cursor.is_terminal();
+        cursor.legal_moves(RoleId::new(0));
+        cursor.goals(RoleId::new(0));
+        cursor.fault().map_or(Ok(()), |fault| Err(fault.clone()))
+    }
+
+    /// How many components are run on demand.
+    #[cfg(test)]
+    pub(crate) fn n_called(&self) -> usize {
+        let rules = &self.core.rules;
+        (0..rules.components.len()).filter(|&component| rules.is_called(component)).count()
     }
 
     /// The term of a move or percept and whose it is.
@@ -113,20 +131,35 @@ impl Reasoner {
 }
 
 /// Plans every component; derives the static ones on the way, so that the sizes of their tables
-/// are known to all plans.
+/// are known to all plans. One that gets out of hand will be called.
 fn derive_static(
     rules: &mut Rules,
     engine: &mut Engine,
     statistics: &mut Statistics,
+    limits: &ReasonerLimits,
 ) -> Result<(), ReasonerError> {
     for component in 0..rules.components.len() {
-        rules.plan(component, statistics, &mut |table, columns| engine.index_on(table, columns));
-        if rules.stage(component) == Stage::Static {
-            engine.derive(rules, &[component])?;
-            engine.observe(statistics, &rules.components[component].tables);
+        plan(rules, engine, component, statistics);
+        if rules.stage(component) > Stage::Static {
+            continue;
+        }
+        let can_be_called = rules.can_be_called(component);
+        let max_atoms = if can_be_called { MAX_STATIC_ATOMS } else { usize::MAX };
+        match engine.derive_within(rules, component, max_atoms.min(limits.max_atoms)) {
+            Ok(()) => engine.observe(statistics, &rules.components[component].tables),
+            Err(ReasonerError::TooManyAtoms { .. }) if can_be_called => {
+                rules.set_called(component);
+                engine.clear(&rules.components[component].tables);
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+fn plan(rules: &mut Rules, engine: &mut Engine, component: usize, statistics: &Statistics) {
+    rules.plan(component, statistics, &mut |table, columns| engine.index_on(table, columns));
+    engine.expect_calls(rules);
 }
 
 /// Facts in the order of the sheet, then the other roles in byte order.
@@ -155,59 +188,86 @@ fn role(engine: &Engine, term: TermId) -> Role {
     Role { is_random: name.eq_ignore_ascii_case("random"), name }
 }
 
+/// Static relations larger than this are called, if they can be.
+const MAX_STATIC_ATOMS: usize = 1_000_000;
+
+/// Other relations larger than this in some state are called, if they can be.
+const MAX_ROWS: usize = 2_000;
+
 /// How many states a reasoner looks at to know the sizes of tables, and how many atoms it
-/// derives for that: more than a few states of most games, one state of the largest.
+/// derives from one of them at most.
 const MAX_SAMPLED_STATES: usize = 16;
-const MAX_SAMPLED_ATOMS: usize = 500_000;
+const MAX_SAMPLED_ATOMS: usize = 100_000;
 
 impl Core {
     /// Plans the rules anew, for the sizes that tables have in the first states of a game.
-    fn tuned(mut self, mut statistics: Statistics) -> Result<Self, ReasonerError> {
-        let untuned = Arc::new(self);
-        sample(&untuned, &mut statistics)?;
-        self = Arc::into_inner(untuned).expect("the cursor that sampled is gone");
-        let Self { rules, engine, .. } = &mut self;
-        for component in 0..rules.components.len() {
-            if rules.stage(component) > Stage::Static {
-                let mut index_on = |table, columns: &[usize]| engine.index_on(table, columns);
-                rules.plan(component, &statistics, &mut index_on);
+    fn tuned(mut self, static_statistics: Statistics) -> Self {
+        loop {
+            let mut statistics = static_statistics.clone();
+            let untuned = Arc::new(self);
+            let too_large = sample(&untuned, &mut statistics);
+            self = Arc::into_inner(untuned).expect("the cursor that sampled is gone");
+            let is_settled = !self.call_large(&statistics, too_large);
+            self.plan_all(&statistics);
+            if is_settled {
+                self.engine.freeze(&self.rules);
+                self.engine.deadline = Deadline::never();
+                return self;
             }
         }
-        engine.freeze(rules);
-        engine.deadline = Deadline::never();
-        Ok(self)
+    }
+
+    /// Has components called that are large, could not be derived, or would call for all of
+    /// another; whether there are any.
+    fn call_large(&mut self, statistics: &Statistics, too_large: Option<usize>) -> bool {
+        let Self { rules, .. } = self;
+        let mut has_called = false;
+        for component in 0..rules.components.len() {
+            let n_rows = statistics.n_rows(rules.components[component].tables[0]);
+            let is_large = rules.stage(component) > Stage::Static
+                && (n_rows > MAX_ROWS as f64
+                    || too_large == Some(component)
+                    || rules.calls_for_all(component));
+            if is_large && !rules.is_called(component) && rules.can_be_called(component) {
+                rules.set_called(component);
+                has_called = true;
+            }
+        }
+        has_called
+    }
+
+    fn plan_all(&mut self, statistics: &Statistics) {
+        let Self { rules, engine, .. } = self;
+        rules.clear_calls();
+        engine.drop_calls();
+        for component in 0..rules.components.len() {
+            plan(rules, engine, component, statistics);
+        }
     }
 }
 
-/// Plays a few steps and observes the tables on the way.
-fn sample(core: &Arc<Core>, statistics: &mut Statistics) -> Result<(), ReasonerError> {
+/// Plays a few steps and observes the tables on the way. A fault ends it; the component that
+/// could not be derived is returned.
+fn sample(core: &Arc<Core>, statistics: &mut Statistics) -> Option<usize> {
     let mut cursor = ReasonerCursor::new(core);
-    let mut n_atoms = 0;
+    cursor.engine.max_atoms = cursor.engine.max_atoms.min(MAX_SAMPLED_ATOMS);
     for step in 0..MAX_SAMPLED_STATES {
         let is_terminal = cursor.is_terminal();
         let mut joint = Vec::new();
         for role in (0..core.roles.len()).map(RoleId::new) {
-            cursor.goals(role);
             let moves = cursor.legal_moves(role);
             // Any moves will do; these are spread over the list.
             joint.extend(moves.get((step * 7919 + 104_729) % moves.len().max(1)));
+            cursor.goals(role);
         }
         cursor.engine.observe_all(statistics);
-        if step == 0
-            && let Some(fault) = cursor.fault()
-        {
-            return Err(fault.clone());
-        }
-        n_atoms += cursor.engine.n_atoms();
-        let is_over = is_terminal || joint.len() < core.roles.len() || n_atoms > MAX_SAMPLED_ATOMS;
-        if is_over || cursor.fault().is_some() {
+        if is_terminal || joint.len() < core.roles.len() {
             break;
         }
         cursor.play(&joint);
-        n_atoms += cursor.engine.n_atoms();
         cursor.engine.observe_all(statistics);
     }
-    Ok(())
+    cursor.engine.failed
 }
 
 impl Cones {

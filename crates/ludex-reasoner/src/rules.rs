@@ -1,10 +1,15 @@
-//! The rules as the engine runs them: components with their plans.
+//! The rules as the engine runs them: components and calls, with their plans.
+//!
+//! Most components are derived in full before anything asks for them. That is hopeless for a
+//! relation like "in check if the piece on (u, v) were gone", which holds for a great many
+//! values of which a few are asked for. Such a component is *called*: when a literal asks for
+//! rows with certain values, its rules are run for those values, once.
 
 use ludex_base::Symbol;
-use ludex_gdl::{Keyword, RelationId, Stage};
+use ludex_gdl::{Keyword, Pattern, RelationId, Stage};
 
 use crate::flatten::{FlatComponent, FlatProgram, Schema, table_of};
-use crate::plan::{IndexOn, Plan, Statistics, plan};
+use crate::plan::{Catalog, Plan, Purpose, Statistics, plan};
 use crate::table::TableId;
 
 /// All that the engine runs. Shared by every cursor.
@@ -13,6 +18,11 @@ pub(crate) struct Rules {
     program: FlatProgram,
     /// In an order in which they can be derived.
     pub(crate) components: Vec<PlannedComponent>,
+    /// For each table, the component that fills it.
+    component_of: Vec<Option<usize>>,
+    /// For each table, whether its component is called.
+    is_called: Vec<bool>,
+    pub(crate) calls: Vec<Call>,
     true_tables: Vec<TableId>,
     does_tables: Vec<TableId>,
 }
@@ -39,21 +49,33 @@ pub(crate) struct Assumed {
     pub(crate) tables: Vec<TableId>,
 }
 
+/// How a table is filled where some columns have given values.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) component: usize,
+    table: TableId,
+    pub(crate) columns: Box<[usize]>,
+    pub(crate) plans: Vec<Plan>,
+}
+
+/// Gives the number of the index of a table on some columns.
+pub(crate) type IndexOn<'a> = dyn FnMut(TableId, &[usize]) -> usize + 'a;
+
 impl Rules {
-    /// The components, yet without plans.
+    /// The components, yet without plans. None is called.
     pub(crate) fn new(program: FlatProgram) -> Self {
         let schema = &program.schema;
-        let components = program.components.iter().map(|component| PlannedComponent {
-            tables: component
-                .relations
-                .iter()
-                .flat_map(|&relation| schema.with_views(table_of(relation)))
-                .collect(),
-            assumed: assumptions(component, schema),
-            ..PlannedComponent::default()
-        });
+        let components: Vec<PlannedComponent> =
+            program.components.iter().map(|flat| PlannedComponent::new(flat, schema)).collect();
+        let mut component_of = vec![None; schema.tables.len()];
+        for (component_idx, component) in components.iter().enumerate() {
+            component.tables.iter().for_each(|id| component_of[id.index()] = Some(component_idx));
+        }
         Self {
-            components: components.collect(),
+            components,
+            is_called: vec![false; component_of.len()],
+            component_of,
+            calls: Vec::new(),
             true_tables: schema.with_views(table_of(Keyword::True)),
             does_tables: schema.with_views(table_of(Keyword::Does)),
             program,
@@ -79,28 +101,6 @@ impl Rules {
         if keyword == Keyword::True { &self.true_tables } else { &self.does_tables }
     }
 
-    /// Plans a component anew.
-    pub(crate) fn plan(
-        &mut self,
-        component: usize,
-        statistics: &Statistics,
-        index_on: &mut IndexOn<'_>,
-    ) {
-        let planned = &mut self.components[component];
-        planned.first.clear();
-        planned.rounds.clear();
-        for rule in &self.program.components[component].rules {
-            let recursive = (0..rule.positive.len()).filter(|&idx| rule.positive[idx].is_recursive);
-            let n_rounds = planned.rounds.len();
-            planned
-                .rounds
-                .extend(recursive.map(|delta| plan(rule, Some(delta), statistics, index_on)));
-            if planned.rounds.len() == n_rounds {
-                planned.first.push(plan(rule, None, statistics, index_on));
-            }
-        }
-    }
-
     /// The components that a relation depends on and its own, in order.
     pub(crate) fn cone(&self, root: Keyword) -> Vec<usize> {
         let components = &self.program.components;
@@ -115,13 +115,135 @@ impl Rules {
         cone.reverse();
         cone
     }
+
+    /// Whether the rules of a component can be run on demand: it must not negate itself, so
+    /// that answers may come one by one, and play must not ask for all of it.
+    pub(crate) fn can_be_called(&self, component: usize) -> bool {
+        let component = &self.program.components[component];
+        let is_keyword = |id: &RelationId| id.index() < Keyword::ALL.len();
+        let has_conditions = component.rules.iter().any(|rule| !rule.positive.is_empty());
+        component.assumed.is_empty()
+            && !component.relations.iter().any(is_keyword)
+            && has_conditions
+    }
+
+    pub(crate) fn is_called(&self, component: usize) -> bool {
+        self.is_called[self.components[component].tables[0].index()]
+    }
+
+    /// Whether a component, derived in full, would call for all of another.
+    pub(crate) fn calls_for_all(&self, component: usize) -> bool {
+        let component = &self.components[component];
+        let plans = component.first.iter().chain(&component.rounds);
+        let is_for_all = |call: usize| self.calls[call].columns.is_empty();
+        plans.flat_map(Plan::calls).any(is_for_all)
+    }
+
+    /// Has a component run on demand. Plans that ask for it are void from now on.
+    pub(crate) fn set_called(&mut self, component: usize) {
+        debug_assert!(self.can_be_called(component), "a called component does not negate itself");
+        let component = &mut self.components[component];
+        component.tables.iter().for_each(|id| self.is_called[id.index()] = true);
+        component.first.clear();
+        component.rounds.clear();
+    }
+
+    /// Drops the calls, which must be followed by planning all components.
+    pub(crate) fn clear_calls(&mut self) {
+        self.calls.clear();
+    }
+
+    /// Plans a component anew, and the calls it makes. One that is called itself gets its
+    /// plans when others ask for it.
+    pub(crate) fn plan(
+        &mut self,
+        component: usize,
+        statistics: &Statistics,
+        index_on: &mut IndexOn<'_>,
+    ) {
+        if self.is_called(component) {
+            return;
+        }
+        let Self { program, components, component_of, is_called, calls, .. } = self;
+        let n_calls = calls.len();
+        let mut catalog = RulesCatalog { component_of, is_called, calls, index_on };
+        let (mut first, mut rounds) = (Vec::new(), Vec::new());
+        for rule in &program.components[component].rules {
+            let recursive = (0..rule.positive.len()).filter(|&idx| rule.positive[idx].is_recursive);
+            let mut deltas = recursive.map(Purpose::Delta).peekable();
+            if deltas.peek().is_none() {
+                first.push(plan(rule, Purpose::All, statistics, &mut catalog));
+            }
+            rounds.extend(deltas.map(|purpose| plan(rule, purpose, statistics, &mut catalog)));
+        }
+        (components[component].first, components[component].rounds) = (first, rounds);
+        catalog.plan_calls(program, statistics, n_calls);
+    }
 }
 
-fn assumptions(component: &FlatComponent, schema: &Schema) -> Vec<Assumed> {
-    let assumed = component.assumed.iter().map(|&(relation, assumed)| Assumed {
-        derived: table_of(relation),
-        assumed,
-        tables: schema.with_views(assumed),
-    });
-    assumed.collect()
+impl PlannedComponent {
+    fn new(component: &FlatComponent, schema: &Schema) -> Self {
+        let assumed = component.assumed.iter().map(|&(relation, assumed)| Assumed {
+            derived: table_of(relation),
+            assumed,
+            tables: schema.with_views(assumed),
+        });
+        let relations = component.relations.iter();
+        Self {
+            tables: relations.flat_map(|&id| schema.with_views(table_of(id))).collect(),
+            assumed: assumed.collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What planning needs of the rules and tables.
+struct RulesCatalog<'a, 'b> {
+    component_of: &'a [Option<usize>],
+    is_called: &'a [bool],
+    calls: &'a mut Vec<Call>,
+    index_on: &'a mut IndexOn<'b>,
+}
+
+impl RulesCatalog<'_, '_> {
+    /// Plans the calls from this one on; they may make further calls.
+    fn plan_calls(&mut self, program: &FlatProgram, statistics: &Statistics, first: usize) {
+        let mut call_idx = first;
+        while let Some(call) = self.calls.get(call_idx) {
+            let (component, table, columns) = (call.component, call.table, call.columns.clone());
+            let mut plans = Vec::new();
+            for rule in &program.components[component].rules {
+                if let Some(head) = program.schema.head_columns(&rule.head, table) {
+                    let key: Vec<Option<&Pattern>> = columns.iter().map(|&c| head[c]).collect();
+                    plans.push(plan(rule, Purpose::Call(&key), statistics, self));
+                }
+            }
+            self.calls[call_idx].plans = plans;
+            call_idx += 1;
+        }
+    }
+}
+
+impl Catalog for RulesCatalog<'_, '_> {
+    fn index_on(&mut self, table: TableId, columns: &[usize]) -> usize {
+        (self.index_on)(table, columns)
+    }
+
+    fn is_called(&self, table: TableId) -> bool {
+        self.is_called[table.index()]
+    }
+
+    fn call_on(&mut self, table: TableId, columns: &[usize]) -> usize {
+        let is_same = |call: &Call| call.table == table && *call.columns == *columns;
+        self.calls.iter().position(is_same).unwrap_or_else(|| {
+            let component = self.component_of[table.index()];
+            self.calls.push(Call {
+                component: component.expect("rules fill the table of a call"),
+                table,
+                columns: columns.into(),
+                plans: Vec::new(),
+            });
+            self.calls.len() - 1
+        })
+    }
 }

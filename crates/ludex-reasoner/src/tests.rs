@@ -1,0 +1,270 @@
+//! What the reasoner makes of small rulesheets.
+
+use ludex_base::{RoleId, Source};
+use ludex_game::{Cursor, Describe, Game, Observe};
+
+use crate::{Reasoner, ReasonerCursor, ReasonerError, ReasonerLimits, ReasonerState};
+
+/// A game with one role that may always wait, and these rules beside.
+fn reasoner_within(rules: &str, limits: &ReasonerLimits) -> Result<Reasoner, ReasonerError> {
+    let text = format!("(role r) (legal r wait) {rules}");
+    let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", text));
+    let (program, _) = ludex_gdl::lower(&sheet);
+    Reasoner::new(&program, limits)
+}
+
+fn reasoner(rules: &str) -> Reasoner {
+    reasoner_within(rules, &ReasonerLimits::default()).expect("the rules have a meaning")
+}
+
+fn state(reasoner: &Reasoner, cursor: &ReasonerCursor) -> String {
+    reasoner.state_texts(cursor.state()).join(" ")
+}
+
+/// The fluents after `n_steps` steps in which the role plays its first move.
+#[track_caller]
+fn check_after(n_steps: usize, rules: &str, expected: &str) {
+    let reasoner = reasoner(rules);
+    let mut cursor = reasoner.cursor();
+    for _ in 0..n_steps {
+        let first = cursor.legal_moves(RoleId::new(0))[0];
+        cursor.play(&[first]);
+    }
+    assert_eq!(cursor.fault(), None);
+    assert_eq!(state(&reasoner, &cursor), expected);
+}
+
+#[track_caller]
+fn check_init(rules: &str, expected: &str) {
+    check_after(0, rules, expected);
+}
+
+#[test]
+fn facts_and_rules_derive_the_initial_state() {
+    check_init("(p b) (p a) (<= (init (f ?x)) (p ?x)) (init g)", "(f a) (f b) g");
+}
+
+#[test]
+fn joins_agree_on_shared_variables() {
+    check_init(
+        "(e a b) (e b c) (e c c) (<= (init (two ?x ?z)) (e ?x ?y) (e ?y ?z))
+         (<= (init (loop ?x)) (e ?x ?x))",
+        "(loop c) (two a c) (two b c) (two c c)",
+    );
+}
+
+#[test]
+fn recursion_reaches_its_end() {
+    check_init(
+        "(e a b) (e b c) (e c a) (e c d)
+         (<= (path ?x ?y) (e ?x ?y)) (<= (path ?x ?z) (path ?x ?y) (path ?y ?z))
+         (<= (init ?y) (path d ?y)) (<= (init ?x) (path ?x d))",
+        "a b c",
+    );
+}
+
+#[test]
+fn negation_and_distinct_wait_for_their_variables() {
+    check_init(
+        "(p a) (p b) (p c) (q b)
+         (<= (init (f ?x ?y)) (not (q ?x)) (distinct ?x ?y) (p ?x) (p ?y))",
+        "(f a b) (f a c) (f c a) (f c b)",
+    );
+}
+
+#[test]
+fn distinct_compares_nested_terms() {
+    check_init(
+        "(p (s a)) (p (s (s a))) (d a) (<= (init ?x) (p ?x) (d ?y) (distinct ?x (s ?y)))",
+        "(s (s a))",
+    );
+}
+
+#[test]
+fn nested_terms_are_taken_apart_and_put_together() {
+    check_init(
+        "(p (pair (s a) b)) (p (pair a b)) (p (other (s a) b))
+         (<= (init (swap ?y (t ?x))) (p (pair (s ?x) ?y)))",
+        "(swap b (t a))",
+    );
+}
+
+#[test]
+fn goals_may_depend_on_each_other_through_a_negation() {
+    let reasoner = reasoner(
+        "(init f) (<= (goal r 100) (true g)) (<= (goal r 0) (not (goal r 100)))
+         (<= (goal r 50) (true f) (goal r 0) (not (goal r 100)))",
+    );
+    let mut cursor = reasoner.cursor();
+    let values: Vec<u8> = cursor.goals(RoleId::new(0)).iter().map(|goal| goal.value()).collect();
+    assert_eq!(values, [0, 50]);
+}
+
+#[test]
+fn a_negative_cycle_is_an_error() {
+    let error = reasoner_within(
+        "(p a) (<= (init ?x) (q ?x)) (<= (q ?x) (p ?x) (not (q ?x)))",
+        &ReasonerLimits::default(),
+    );
+    assert_eq!(error.unwrap_err(), ReasonerError::NegativeCycle { relation: "q".into() });
+}
+
+#[test]
+fn a_negative_cycle_in_a_later_state_is_a_fault() {
+    let reasoner = reasoner(
+        "(<= (next f) (does r wait))
+         (<= (goal r 1) (true f) (not (goal r 2))) (<= (goal r 2) (true f) (not (goal r 1)))",
+    );
+    let role = RoleId::new(0);
+    let mut cursor = reasoner.cursor();
+    let start = cursor.state().clone();
+    let wait = cursor.legal_moves(role)[0];
+    cursor.play(&[wait]);
+    assert!(cursor.goals(role).is_empty());
+    assert!(matches!(cursor.fault(), Some(ReasonerError::NegativeCycle { .. })));
+    assert!(cursor.is_terminal() && cursor.legal_moves(role).is_empty());
+    cursor.set_state(&start);
+    assert!(!cursor.is_terminal() && cursor.fault().is_none());
+}
+
+#[test]
+fn a_rulesheet_without_end_meets_its_limits() {
+    let rules = "(<= (init z) (n z)) (n z) (<= (n (s ?x)) (n ?x))";
+    let error = reasoner_within(rules, &ReasonerLimits::default()).unwrap_err();
+    assert_eq!(error, ReasonerError::TermTooDeep { limit: 500 });
+    let limits = ReasonerLimits { max_atoms: 100, ..ReasonerLimits::default() };
+    let error = reasoner_within(rules, &limits).unwrap_err();
+    assert_eq!(error, ReasonerError::TooManyAtoms { limit: 100 });
+    let limits = ReasonerLimits { max_terms: 50, ..ReasonerLimits::default() };
+    let error = reasoner_within(rules, &limits).unwrap_err();
+    assert_eq!(error, ReasonerError::TooManyTerms { limit: 50 });
+}
+
+#[test]
+fn a_state_that_outgrows_the_limits_is_a_fault() {
+    let limits = ReasonerLimits { max_term_depth: 30, ..ReasonerLimits::default() };
+    let rules = "(init (n z)) (<= (next (n (s ?x))) (true (n ?x)))";
+    let reasoner = reasoner_within(rules, &limits).expect("the first state is small");
+    let mut cursor = reasoner.cursor();
+    let mut n_steps = 0;
+    while !cursor.is_terminal() {
+        let wait = cursor.legal_moves(RoleId::new(0))[0];
+        cursor.play(&[wait]);
+        n_steps += 1;
+    }
+    // `z` is one level deep and `(n z)` two.
+    assert_eq!(n_steps, 29);
+    assert_eq!(cursor.fault(), Some(&ReasonerError::TermTooDeep { limit: 30 }));
+}
+
+#[test]
+fn there_is_no_game_without_roles() {
+    let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", "(init f)"));
+    let (program, _) = ludex_gdl::lower(&sheet);
+    let error = Reasoner::new(&program, &ReasonerLimits::default()).unwrap_err();
+    assert_eq!(error, ReasonerError::NoRole);
+}
+
+#[test]
+fn roles_are_the_facts_in_order_and_then_the_derived_ones() {
+    let reasoner = reasoner("(role b) (p z) (p y) (p b) (role a) (<= (role ?x) (p ?x))");
+    let names: Vec<&str> = reasoner.roles().iter().map(|role| role.name.as_str()).collect();
+    assert_eq!(names, ["r", "b", "a", "y", "z"]);
+}
+
+#[test]
+fn successors_hold_what_next_derives_and_nothing_else() {
+    check_after(
+        2,
+        "(init (step 0)) (init gone) (succ 0 1) (succ 1 2)
+         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
+         (<= (next (did ?m)) (does r ?m))",
+        "(did wait) (step 2)",
+    );
+}
+
+#[test]
+fn next_can_be_read_by_percepts() {
+    let reasoner = reasoner(
+        "(<= (next f) (does r wait)) (<= (sees r (new ?x)) (next ?x)) (<= (sees no ?x) (next ?x))",
+    );
+    let role = RoleId::new(0);
+    let mut cursor = reasoner.cursor();
+    let wait = cursor.legal_moves(role)[0];
+    cursor.play(&[wait]);
+    let seen: Vec<String> =
+        cursor.percepts(role).iter().map(|&id| reasoner.percept_text(id)).collect();
+    assert_eq!(seen, ["(new f)"]);
+    let state = cursor.state().clone();
+    cursor.set_state(&state);
+    assert!(cursor.percepts(role).is_empty());
+}
+
+#[test]
+fn legal_moves_come_in_the_order_of_their_texts() {
+    let reasoner = reasoner(
+        "(p 2) (p 10) (p 1) (<= (legal r (go ?x)) (p ?x)) (<= (legal r (go ?x ?x)) (p ?x))",
+    );
+    let mut cursor = reasoner.cursor();
+    let moves = cursor.legal_moves(RoleId::new(0)).to_vec();
+    let texts: Vec<String> = moves.into_iter().map(|id| reasoner.move_text(id)).collect();
+    assert_eq!(
+        texts,
+        ["(go 1 1)", "(go 1)", "(go 10 10)", "(go 10)", "(go 2 2)", "(go 2)", "wait"]
+    );
+    assert!(texts.is_sorted());
+}
+
+#[test]
+fn goals_that_are_no_goals_are_ignored() {
+    let reasoner = reasoner("(goal r 70) (goal r 101) (goal r much) (goal r 5) (goal x 9)");
+    let mut cursor = reasoner.cursor();
+    let values: Vec<u8> = cursor.goals(RoleId::new(0)).iter().map(|goal| goal.value()).collect();
+    assert_eq!(values, [5, 70]);
+}
+
+#[test]
+fn threads_agree_on_states_they_found_apart() {
+    let reasoner = reasoner(
+        "(init (at 0 0)) (m a) (m b) (<= (legal r (go ?x)) (m ?x))
+         (<= (next (at ?m (was ?x ?y))) (does r (go ?m)) (true (at ?x ?y)))",
+    );
+    let walk = |first: usize| {
+        let mut cursor = reasoner.cursor();
+        for step in 0..8 {
+            let moves = cursor.legal_moves(RoleId::new(0));
+            let chosen = moves[(first + step) % 2];
+            cursor.play(&[chosen]);
+        }
+        cursor.state().clone()
+    };
+    let states: Vec<ReasonerState> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|idx| scope.spawn(move || walk(idx))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert_eq!((&states[0], &states[1]), (&states[2], &states[3]));
+    assert_ne!(states[0], states[1]);
+    let mut cursor = reasoner.cursor();
+    cursor.set_state(&states[1]);
+    assert!(!cursor.is_terminal());
+}
+
+/// Thirty numbers in a row, and for each three of them whether the first two are in order
+/// and the third is not between: far too many to derive them all.
+const LARGE: &str = "
+    (init (at 0)) (<= (num ?x) (succ ?x ?y)) (<= (num ?y) (succ ?x ?y))
+    (<= (less ?x ?y) (true go) (succ ?x ?y))
+    (<= (less ?x ?z) (true go) (succ ?x ?y) (less ?y ?z))
+    (<= (apart ?x ?y ?z) (less ?x ?y) (num ?z) (not (between ?x ?y ?z)))
+    (<= (between ?x ?y ?z) (less ?x ?z) (less ?z ?y))
+    (init go) (<= (next go) (true go))
+    (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y) (apart 0 29 ?y))
+    (<= (next (at ?x)) (true (at ?x)) (succ ?x ?y) (not (apart 0 29 ?y)))";
+
+#[test]
+fn large_relations_are_derived_for_what_is_asked() {
+    let numbers: String = (0..30).map(|x| format!("(succ {x} {}) ", x + 1)).collect();
+    let reasoner = reasoner(&format!("{LARGE} {numbers}"));
+    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    check_after(1, &format!("{LARGE} {numbers}"), "(at 0) go");
+}
