@@ -268,3 +268,40 @@ fn large_relations_are_derived_for_what_is_asked() {
     assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
     check_after(1, &format!("{LARGE} {numbers}"), "(at 0) go");
 }
+
+/// Whether two nodes of a graph are connected, asked of a relation too large to derive in full.
+#[track_caller]
+fn check_connected(edges: impl Iterator<Item = (usize, usize)>, expected: [bool; 2]) {
+    let edges: String = edges.map(|(x, y)| format!("(edge {x} {y}) ")).collect();
+    let reasoner = reasoner(&format!(
+        "{edges} (init go) (<= (arc ?x ?y) (true go) (edge ?x ?y))
+         (<= (path ?x ?y) (arc ?x ?y)) (<= (path ?x ?z) (arc ?x ?y) (path ?y ?z))
+         (<= (legal r there) (path 0 70)) (<= (legal r back) (path 70 0))"
+    ));
+    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    let mut cursor = reasoner.cursor();
+    let moves = cursor.legal_moves(RoleId::new(0)).to_vec();
+    let texts: Vec<String> = moves.into_iter().map(|id| reasoner.move_text(id)).collect();
+    let has = |text: &str| texts.iter().any(|other| other == text);
+    assert_eq!([has("there"), has("back")], expected);
+}
+
+#[test]
+fn calls_follow_a_chain_to_its_end() {
+    check_connected((0..70).map(|x| (x, x + 1)), [true, false]);
+}
+
+#[test]
+fn calls_within_calls_go_deeper_than_the_stack_allows() {
+    check_connected((0..700).map(|x| (x * 70 % 701, (x + 1) * 70 % 701)), [true, false]);
+    check_connected((0..3000).map(|x| (x + 70, (x + 71) % 3070)), [false, true]);
+}
+
+#[test]
+fn calls_come_to_an_end_in_cycles() {
+    check_connected((0..71).map(|x| (x, (x + 1) % 71)), [true, true]);
+    let both_ways = (0..71).flat_map(|x| [(x, x / 2), (x / 2, x), (x, (x + 7) % 71)]);
+    check_connected(both_ways, [true, true]);
+    let one_way = (0..71).flat_map(|x| [(x, x / 2), (x, x * 3 % 70)]);
+    check_connected(one_way, [false, true]);
+}
