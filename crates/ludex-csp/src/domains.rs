@@ -1,0 +1,958 @@
+//! Domains of variables, pruned and restored.
+//!
+//! Every value of a variable has an *index*, its place in the initial domain. A domain is
+//! one of
+//!
+//! - a **bit set** over indexes, for domains of up to 2^16 neighboring values, and for lists
+//!   of values with gaps, whose indexes are looked up in the sorted list;
+//! - a **range** with a list of holes, for everything wider.
+//!
+//! Bounds and size are kept beside, so asking for them costs one read. All of it lives in
+//! the [`Trail`](crate::trail), so undoing a level restores domains as they were.
+//!
+//! Invariant: bounds are in the domain, `size` counts it, and bits outside it are zero
+//! (unless the last operation was a [`Conflict`], after which a level must be popped).
+
+use std::sync::Arc;
+
+use crate::trail::Trail;
+use crate::{Value, ValueSet};
+
+ludex_base::define_id! {
+    /// A variable of a network.
+    pub struct VarId;
+}
+
+/// A domain lost its last value, or a constraint can't be satisfied any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conflict;
+
+/// What happened to a domain; a set of the constants below.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Events(u8);
+
+impl Events {
+    /// The least value is gone.
+    pub const LOWER: Events = Events(1);
+    /// The greatest value is gone.
+    pub const UPPER: Events = Events(2);
+    /// Either bound moved.
+    pub const BOUNDS: Events = Events(3);
+    /// One value is left.
+    pub const FIXED: Events = Events(4);
+    /// Some value is gone.
+    pub const ANY: Events = Events(8);
+
+    /// Whether the sets share an event.
+    #[inline]
+    pub fn intersects(self, other: Events) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The events of both sets.
+    #[inline]
+    pub fn union(self, other: Events) -> Events {
+        Events(self.0 | other.0)
+    }
+}
+
+/// A reversible 64-bit word of a propagator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell(u32);
+
+/// A run of reversible words of a propagator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cells {
+    first: u32,
+    n: u32,
+}
+
+impl Cells {
+    /// How many words there are.
+    pub fn len(self) -> usize {
+        self.n as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.n == 0
+    }
+
+    /// Word number `index` alone.
+    #[inline]
+    pub fn at(self, index: usize) -> Cell {
+        debug_assert!(index < self.n as usize);
+        Cell(self.first + index as u32)
+    }
+}
+
+/// Neighboring values up to this many are kept as bits.
+const MAX_BITS: u64 = 1 << 16;
+/// Values with gaps up to this many are kept as bits over a sorted list.
+const MAX_LISTED: u64 = 1 << 20;
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Bits; the value of index `i` is `base + i`.
+    Bits,
+    /// Bits over a sorted list of values.
+    Listed(Arc<[Value]>),
+    /// Bounds and holes; the number is that of the list of holes.
+    Range(u32),
+}
+
+#[derive(Clone, Debug)]
+struct Variable {
+    base: Value,
+    n_indexes: u32,
+    /// First word: bounds as indexes, then the size, then the bits.
+    at: u32,
+    kind: Kind,
+}
+
+/// The domains of all variables, with their history.
+#[derive(Clone, Debug, Default)]
+pub struct Domains {
+    trail: Trail,
+    variables: Vec<Variable>,
+    /// Ascending indexes that are missing inside the bounds of a wide variable; indexes
+    /// that the bounds have passed may linger.
+    holes: Vec<Vec<u32>>,
+    hole_log: Vec<(u32, u32)>,
+    hole_marks: Vec<u32>,
+    events: Vec<u8>,
+    changed: Vec<VarId>,
+    conflict_var: Option<VarId>,
+}
+
+impl Domains {
+    /// Adds a variable; its domain has a value.
+    ///
+    /// Returns `None` when the domain is empty, or so wide and so full of gaps that it has
+    /// no representation (more than 2^20 values in more than one range).
+    pub fn add(&mut self, set: &ValueSet) -> Option<VarId> {
+        let (lo, hi) = (set.min()?, set.max()?);
+        let span = (i64::from(hi) - i64::from(lo) + 1) as u64;
+        let (kind, n_indexes, n_bits) = if span <= MAX_BITS {
+            (Kind::Bits, span, span)
+        } else if set.ranges().len() == 1 {
+            self.holes.push(Vec::new());
+            (Kind::Range(self.holes.len() as u32 - 1), span, 0)
+        } else if set.len() <= MAX_LISTED {
+            (Kind::Listed(set.iter().collect()), set.len(), set.len())
+        } else {
+            return None;
+        };
+        let at = self.trail.allocate(2 + n_bits.div_ceil(64) as usize, 0);
+        self.trail.set(at, pack(0, (n_indexes - 1) as u32));
+        self.trail.set(at + 1, set.len());
+        let is_listed = matches!(kind, Kind::Listed(_));
+        if n_bits > 0 {
+            let ranges = if is_listed { &[(0, n_indexes as Value - 1)][..] } else { set.ranges() };
+            let base = if is_listed { 0 } else { lo };
+            for &(from, to) in ranges {
+                for index in (from - base) as usize..=(to - base) as usize {
+                    let word = self.trail.get(at + 2 + index / 64);
+                    self.trail.set(at + 2 + index / 64, word | 1 << (index % 64));
+                }
+            }
+        }
+        self.variables.push(Variable {
+            base: lo,
+            n_indexes: n_indexes as u32,
+            at: at as u32,
+            kind,
+        });
+        self.events.push(0);
+        Some(VarId::new(self.variables.len() - 1))
+    }
+
+    /// How many variables there are.
+    pub fn n_variables(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// All variables.
+    pub fn variables(&self) -> impl Iterator<Item = VarId> + use<> {
+        (0..self.variables.len()).map(VarId::new)
+    }
+
+    #[inline]
+    fn bounds(&self, x: VarId) -> (u32, u32) {
+        unpack(self.trail.get(self.variables[x.index()].at as usize))
+    }
+
+    /// The least value of `x`.
+    #[inline]
+    pub fn min(&self, x: VarId) -> Value {
+        self.value_at(x, self.bounds(x).0)
+    }
+
+    /// The greatest value of `x`.
+    #[inline]
+    pub fn max(&self, x: VarId) -> Value {
+        self.value_at(x, self.bounds(x).1)
+    }
+
+    /// The least and the greatest index of the values of `x`.
+    #[inline]
+    pub fn index_bounds(&self, x: VarId) -> (u32, u32) {
+        self.bounds(x)
+    }
+
+    /// How many values `x` has.
+    #[inline]
+    pub fn size(&self, x: VarId) -> u64 {
+        self.trail.get(self.variables[x.index()].at as usize + 1)
+    }
+
+    /// Whether one value is left for `x`.
+    #[inline]
+    pub fn is_fixed(&self, x: VarId) -> bool {
+        let (lo, hi) = self.bounds(x);
+        lo == hi
+    }
+
+    /// The value of `x`, if one is left.
+    #[inline]
+    pub fn fixed_value(&self, x: VarId) -> Option<Value> {
+        let (lo, hi) = self.bounds(x);
+        (lo == hi).then(|| self.value_at(x, lo))
+    }
+
+    /// How many values `x` had when it was added, counting values inside a bit set that were
+    /// missing from the start.
+    #[inline]
+    pub fn n_indexes(&self, x: VarId) -> usize {
+        self.variables[x.index()].n_indexes as usize
+    }
+
+    /// The value with this index.
+    #[inline]
+    pub fn value_at(&self, x: VarId, index: u32) -> Value {
+        let variable = &self.variables[x.index()];
+        match &variable.kind {
+            Kind::Listed(values) => values[index as usize],
+            _ => (i64::from(variable.base) + i64::from(index)) as Value,
+        }
+    }
+
+    /// The index of a value among the initial values, whether or not it is still there.
+    #[inline]
+    pub fn index_of(&self, x: VarId, value: Value) -> Option<u32> {
+        let variable = &self.variables[x.index()];
+        match &variable.kind {
+            Kind::Listed(values) => values.binary_search(&value).ok().map(|index| index as u32),
+            _ => {
+                let index = i64::from(value) - i64::from(variable.base);
+                (0..i64::from(variable.n_indexes)).contains(&index).then_some(index as u32)
+            }
+        }
+    }
+
+    /// Whether `value` is in the domain of `x`.
+    #[inline]
+    pub fn contains(&self, x: VarId, value: Value) -> bool {
+        self.index_of(x, value).is_some_and(|index| self.contains_index(x, index))
+    }
+
+    /// Whether the value with this index is in the domain of `x`.
+    #[inline]
+    pub fn contains_index(&self, x: VarId, index: u32) -> bool {
+        let variable = &self.variables[x.index()];
+        if let Kind::Range(holes) = variable.kind {
+            let (lo, hi) = self.bounds(x);
+            return lo <= index
+                && index <= hi
+                && self.holes[holes as usize].binary_search(&index).is_err();
+        }
+        let word = self.trail.get(variable.at as usize + 2 + index as usize / 64);
+        word >> (index % 64) & 1 != 0
+    }
+
+    /// The bits of the domain by index, unless the domain is a wide range.
+    #[inline]
+    pub fn bits(&self, x: VarId) -> Option<&[u64]> {
+        let variable = &self.variables[x.index()];
+        let n_words = (variable.n_indexes as usize).div_ceil(64);
+        match variable.kind {
+            Kind::Range(_) => None,
+            _ => Some(self.trail.slice(variable.at as usize + 2, n_words)),
+        }
+    }
+
+    /// The indexes of the values of `x`, ascending.
+    pub fn indexes(&self, x: VarId) -> impl Iterator<Item = u32> + '_ {
+        let mut next = Some(self.bounds(x).0);
+        std::iter::from_fn(move || {
+            let index = next?;
+            next = index.checked_add(1).and_then(|from| self.next_index(x, from));
+            Some(index)
+        })
+    }
+
+    /// The values of `x`, ascending.
+    pub fn values(&self, x: VarId) -> impl Iterator<Item = Value> + '_ {
+        self.indexes(x).map(move |index| self.value_at(x, index))
+    }
+
+    /// The domain of `x` as a set.
+    pub fn value_set(&self, x: VarId) -> ValueSet {
+        if let Kind::Range(holes) = self.variables[x.index()].kind {
+            let (lo, hi) = (self.min(x), self.max(x));
+            let mut ranges = Vec::new();
+            let mut from = i64::from(lo);
+            for &hole in &self.holes[holes as usize] {
+                let hole = i64::from(self.value_at(x, hole));
+                if (from..=i64::from(hi)).contains(&hole) {
+                    ranges.push((from as Value, hole as Value - 1));
+                    from = hole + 1;
+                }
+            }
+            ranges.push((from as Value, hi));
+            return ValueSet::from_ranges(ranges);
+        }
+        self.values(x).collect()
+    }
+
+    /// The least index from `from` on that is in the domain.
+    #[inline]
+    pub fn next_index(&self, x: VarId, from: u32) -> Option<u32> {
+        let (lo, hi) = self.bounds(x);
+        if from > hi {
+            return None;
+        }
+        let mut index = from.max(lo);
+        let variable = &self.variables[x.index()];
+        if let Kind::Range(holes) = variable.kind {
+            let holes = &self.holes[holes as usize];
+            let mut at = holes.partition_point(|&hole| hole < index);
+            while holes.get(at) == Some(&index) {
+                index += 1;
+                at += 1;
+            }
+            return Some(index);
+        }
+        let bits = variable.at as usize + 2;
+        let mut word_idx = index as usize / 64;
+        let mut word = self.trail.get(bits + word_idx) & (!0 << (index % 64));
+        while word == 0 {
+            word_idx += 1;
+            word = self.trail.get(bits + word_idx);
+        }
+        Some(word_idx as u32 * 64 + word.trailing_zeros())
+    }
+
+    /// The greatest index up to `from` that is in the domain.
+    #[inline]
+    pub fn previous_index(&self, x: VarId, from: u32) -> Option<u32> {
+        let (lo, hi) = self.bounds(x);
+        if from < lo {
+            return None;
+        }
+        let mut index = from.min(hi);
+        let variable = &self.variables[x.index()];
+        if let Kind::Range(holes) = variable.kind {
+            let holes = &self.holes[holes as usize];
+            let mut at = holes.partition_point(|&hole| hole <= index);
+            while at > 0 && holes[at - 1] == index {
+                index -= 1;
+                at -= 1;
+            }
+            return Some(index);
+        }
+        let bits = variable.at as usize + 2;
+        let mut word_idx = index as usize / 64;
+        let mut word = self.trail.get(bits + word_idx) & (!0 >> (63 - index % 64));
+        while word == 0 {
+            word_idx -= 1;
+            word = self.trail.get(bits + word_idx);
+        }
+        Some(word_idx as u32 * 64 + 63 - word.leading_zeros())
+    }
+
+    /// Makes `value` the only value of `x`; says whether anything changed.
+    ///
+    /// # Errors
+    /// [`Conflict`] when the value is not in the domain.
+    #[inline]
+    pub fn fix(&mut self, x: VarId, value: Value) -> Result<bool, Conflict> {
+        match self.index_of(x, value) {
+            Some(index) => self.fix_index(x, index),
+            None => self.fail(x),
+        }
+    }
+
+    /// Makes the value with this index the only one of `x`; says whether anything changed.
+    ///
+    /// # Errors
+    /// [`Conflict`] when the value is not in the domain.
+    #[inline]
+    pub fn fix_index(&mut self, x: VarId, index: u32) -> Result<bool, Conflict> {
+        if !self.contains_index(x, index) {
+            return self.fail(x);
+        }
+        let (lo, hi) = self.bounds(x);
+        if lo == hi {
+            return Ok(false);
+        }
+        let variable = &self.variables[x.index()];
+        let at = variable.at as usize;
+        if !matches!(variable.kind, Kind::Range(_)) {
+            for word_idx in lo as usize / 64..=hi as usize / 64 {
+                if self.trail.get(at + 2 + word_idx) != 0 {
+                    self.trail.set(at + 2 + word_idx, 0);
+                }
+            }
+            self.trail.set(at + 2 + index as usize / 64, 1 << (index % 64));
+        }
+        self.update(x, at, (lo, hi), (index, index), 1);
+        Ok(true)
+    }
+
+    /// Removes `value` from `x`; says whether it was there.
+    ///
+    /// # Errors
+    /// [`Conflict`] when it was the last value.
+    #[inline]
+    pub fn remove(&mut self, x: VarId, value: Value) -> Result<bool, Conflict> {
+        match self.index_of(x, value) {
+            Some(index) => self.remove_index(x, index),
+            None => Ok(false),
+        }
+    }
+
+    /// Removes the value with this index from `x`; says whether it was there.
+    ///
+    /// # Errors
+    /// [`Conflict`] when it was the last value.
+    #[inline]
+    pub fn remove_index(&mut self, x: VarId, index: u32) -> Result<bool, Conflict> {
+        if !self.contains_index(x, index) {
+            return Ok(false);
+        }
+        let (lo, hi) = self.bounds(x);
+        if lo == hi {
+            return self.fail(x);
+        }
+        if index == lo {
+            return self.at_least_index(x, index + 1);
+        }
+        if index == hi {
+            return self.at_most_index(x, index - 1);
+        }
+        let variable = &self.variables[x.index()];
+        let at = variable.at as usize;
+        if let Kind::Range(holes) = variable.kind {
+            let list = &mut self.holes[holes as usize];
+            let place = list.binary_search(&index).expect_err("a value in the domain is no hole");
+            list.insert(place, index);
+            if self.trail.depth() > 0 {
+                self.hole_log.push((holes, index));
+            }
+        } else {
+            let word_at = at + 2 + index as usize / 64;
+            self.trail.set(word_at, self.trail.get(word_at) & !(1 << (index % 64)));
+        }
+        let size = self.trail.get(at + 1) - 1;
+        self.update(x, at, (lo, hi), (lo, hi), size);
+        Ok(true)
+    }
+
+    /// Removes the values of `x` below `value`; says whether there were any.
+    ///
+    /// # Errors
+    /// [`Conflict`] when no value is left.
+    #[inline]
+    pub fn at_least(&mut self, x: VarId, value: Value) -> Result<bool, Conflict> {
+        if value <= self.min(x) {
+            return Ok(false);
+        }
+        if value > self.max(x) {
+            return self.fail(x);
+        }
+        let index = match &self.variables[x.index()].kind {
+            Kind::Listed(values) => values.partition_point(|&other| other < value) as u32,
+            _ => (i64::from(value) - i64::from(self.variables[x.index()].base)) as u32,
+        };
+        self.at_least_index(x, index)
+    }
+
+    /// Removes the values of `x` above `value`; says whether there were any.
+    ///
+    /// # Errors
+    /// [`Conflict`] when no value is left.
+    #[inline]
+    pub fn at_most(&mut self, x: VarId, value: Value) -> Result<bool, Conflict> {
+        if value >= self.max(x) {
+            return Ok(false);
+        }
+        if value < self.min(x) {
+            return self.fail(x);
+        }
+        let index = match &self.variables[x.index()].kind {
+            Kind::Listed(values) => values.partition_point(|&other| other <= value) as u32 - 1,
+            _ => (i64::from(value) - i64::from(self.variables[x.index()].base)) as u32,
+        };
+        self.at_most_index(x, index)
+    }
+
+    /// [`Domains::at_least`] for a bound that may lie outside the values there can be.
+    ///
+    /// # Errors
+    /// [`Conflict`] when no value is left.
+    #[inline]
+    pub fn at_least_wide(&mut self, x: VarId, value: i64) -> Result<bool, Conflict> {
+        self.at_least(x, value.clamp(i64::from(Value::MIN), i64::from(Value::MAX)) as Value)
+    }
+
+    /// [`Domains::at_most`] for a bound that may lie outside the values there can be.
+    ///
+    /// # Errors
+    /// [`Conflict`] when no value is left.
+    #[inline]
+    pub fn at_most_wide(&mut self, x: VarId, value: i64) -> Result<bool, Conflict> {
+        self.at_most(x, value.clamp(i64::from(Value::MIN), i64::from(Value::MAX)) as Value)
+    }
+
+    fn at_least_index(&mut self, x: VarId, index: u32) -> Result<bool, Conflict> {
+        let (lo, hi) = self.bounds(x);
+        if index <= lo {
+            return Ok(false);
+        }
+        let Some(new_lo) = self.next_index(x, index) else {
+            return self.fail(x);
+        };
+        let n_removed = self.clear(x, lo, new_lo - 1);
+        let at = self.variables[x.index()].at as usize;
+        let size = self.trail.get(at + 1) - n_removed;
+        self.update(x, at, (lo, hi), (new_lo, hi), size);
+        Ok(true)
+    }
+
+    fn at_most_index(&mut self, x: VarId, index: u32) -> Result<bool, Conflict> {
+        let (lo, hi) = self.bounds(x);
+        if index >= hi {
+            return Ok(false);
+        }
+        let Some(new_hi) = self.previous_index(x, index) else {
+            return self.fail(x);
+        };
+        let n_removed = self.clear(x, new_hi + 1, hi);
+        let at = self.variables[x.index()].at as usize;
+        let size = self.trail.get(at + 1) - n_removed;
+        self.update(x, at, (lo, hi), (lo, new_hi), size);
+        Ok(true)
+    }
+
+    /// Clears the bits from one index to another, both included, and counts the values gone.
+    fn clear(&mut self, x: VarId, from: u32, to: u32) -> u64 {
+        let variable = &self.variables[x.index()];
+        if let Kind::Range(holes) = variable.kind {
+            let holes = &self.holes[holes as usize];
+            let n_holes = holes.partition_point(|&hole| hole <= to)
+                - holes.partition_point(|&hole| hole < from);
+            return u64::from(to - from) + 1 - n_holes as u64;
+        }
+        let bits = variable.at as usize + 2;
+        let mut n_removed = 0;
+        for word_idx in from / 64..=to / 64 {
+            let mut mask = !0_u64;
+            if word_idx == from / 64 {
+                mask &= !0 << (from % 64);
+            }
+            if word_idx == to / 64 {
+                mask &= !0 >> (63 - to % 64);
+            }
+            let word = self.trail.get(bits + word_idx as usize);
+            if word & mask != 0 {
+                n_removed += u64::from((word & mask).count_ones());
+                self.trail.set(bits + word_idx as usize, word & !mask);
+            }
+        }
+        n_removed
+    }
+
+    /// Keeps the values of `x` that `keep` accepts; says whether any went.
+    ///
+    /// # Errors
+    /// [`Conflict`] when none is left.
+    pub fn retain(
+        &mut self,
+        x: VarId,
+        mut keep: impl FnMut(Value) -> bool,
+    ) -> Result<bool, Conflict> {
+        let variable = &self.variables[x.index()];
+        match &variable.kind {
+            Kind::Bits => {
+                let base = variable.base;
+                self.retain_indexes(x, |index| keep(base + index as Value))
+            }
+            Kind::Listed(values) => {
+                let values = Arc::clone(values);
+                self.retain_indexes(x, |index| keep(values[index as usize]))
+            }
+            Kind::Range(_) => {
+                let base = i64::from(variable.base);
+                self.retain_indexes(x, |index| keep((base + i64::from(index)) as Value))
+            }
+        }
+    }
+
+    /// Keeps the values of `x` whose index `keep` accepts; says whether any went.
+    ///
+    /// # Errors
+    /// [`Conflict`] when none is left.
+    #[inline]
+    pub fn retain_indexes(
+        &mut self,
+        x: VarId,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Result<bool, Conflict> {
+        let (lo, hi) = self.bounds(x);
+        if matches!(self.variables[x.index()].kind, Kind::Range(_)) {
+            let mut changed = false;
+            for index in lo..=hi {
+                if self.contains_index(x, index) && !keep(index) {
+                    changed |= self.remove_index(x, index)?;
+                }
+            }
+            return Ok(changed);
+        }
+        let at = self.variables[x.index()].at as usize;
+        let (mut new_lo, mut new_hi, mut size) = (u32::MAX, 0, 0);
+        let mut changed = false;
+        for word_idx in lo / 64..=hi / 64 {
+            let word = self.trail.get(at + 2 + word_idx as usize);
+            let (mut rest, mut kept) = (word, word);
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                if !keep(word_idx * 64 + bit) {
+                    kept &= !(1 << bit);
+                }
+            }
+            if kept != word {
+                self.trail.set(at + 2 + word_idx as usize, kept);
+                changed = true;
+            }
+            if kept != 0 {
+                new_lo = new_lo.min(word_idx * 64 + kept.trailing_zeros());
+                new_hi = word_idx * 64 + 63 - kept.leading_zeros();
+                size += u64::from(kept.count_ones());
+            }
+        }
+        if size == 0 {
+            return self.fail(x);
+        }
+        if changed {
+            self.update(x, at, (lo, hi), (new_lo, new_hi), size);
+        }
+        Ok(changed)
+    }
+
+    /// Keeps the values of `x` whose bits are set in `mask`; says whether any went.
+    ///
+    /// # Errors
+    /// [`Conflict`] when none is left.
+    ///
+    /// # Panics
+    /// When the domain is a wide range, or `mask` has fewer words than [`Domains::bits`].
+    #[inline]
+    pub fn restrict_bits(&mut self, x: VarId, mask: &[u64]) -> Result<bool, Conflict> {
+        let variable = &self.variables[x.index()];
+        assert!(!matches!(variable.kind, Kind::Range(_)), "wide ranges have no bits");
+        let at = variable.at as usize;
+        let (lo, hi) = self.bounds(x);
+        let (mut new_lo, mut new_hi, mut n_removed) = (u32::MAX, 0, 0);
+        for word_idx in lo / 64..=hi / 64 {
+            let word = self.trail.get(at + 2 + word_idx as usize);
+            let kept = word & mask[word_idx as usize];
+            if kept != word {
+                self.trail.set(at + 2 + word_idx as usize, kept);
+                n_removed += u64::from((word ^ kept).count_ones());
+            }
+            if kept != 0 {
+                new_lo = new_lo.min(word_idx * 64 + kept.trailing_zeros());
+                new_hi = word_idx * 64 + 63 - kept.leading_zeros();
+            }
+        }
+        if new_lo == u32::MAX {
+            return self.fail(x);
+        }
+        if n_removed > 0 {
+            let size = self.trail.get(at + 1) - n_removed;
+            self.update(x, at, (lo, hi), (new_lo, new_hi), size);
+        }
+        Ok(n_removed > 0)
+    }
+
+    #[inline]
+    fn update(&mut self, x: VarId, at: usize, old: (u32, u32), new: (u32, u32), size: u64) {
+        let mut events = Events::ANY.0;
+        if old != new {
+            self.trail.set(at, pack(new.0, new.1));
+            events |= if old.0 == new.0 { 0 } else { Events::LOWER.0 };
+            events |= if old.1 == new.1 { 0 } else { Events::UPPER.0 };
+            events |= if new.0 == new.1 { Events::FIXED.0 } else { 0 };
+        }
+        self.trail.set(at + 1, size);
+        if self.events[x.index()] == 0 {
+            self.changed.push(x);
+        }
+        self.events[x.index()] |= events;
+    }
+
+    #[cold]
+    fn fail<T>(&mut self, x: VarId) -> Result<T, Conflict> {
+        self.conflict_var = Some(x);
+        Err(Conflict)
+    }
+
+    /// The variable whose domain would have become empty at the last conflict.
+    pub fn conflict_var(&self) -> Option<VarId> {
+        self.conflict_var
+    }
+
+    pub(crate) fn forget_conflict(&mut self) {
+        self.conflict_var = None;
+    }
+
+    /// How many levels were pushed and not yet popped.
+    pub fn level(&self) -> usize {
+        self.trail.depth()
+    }
+
+    /// Opens a level: what changes from now on is undone by [`Domains::pop_level`].
+    pub fn push_level(&mut self) {
+        self.trail.push();
+        self.hole_marks.push(self.hole_log.len() as u32);
+    }
+
+    /// Undoes everything since the last [`Domains::push_level`].
+    ///
+    /// # Panics
+    /// When no level is open.
+    pub fn pop_level(&mut self) {
+        self.trail.pop();
+        let mark = self.hole_marks.pop().expect("both trails have the same levels") as usize;
+        for (holes, index) in self.hole_log.drain(mark..) {
+            let list = &mut self.holes[holes as usize];
+            let place = list.binary_search(&index).expect("a logged hole is in its list");
+            list.remove(place);
+        }
+        self.clear_events();
+    }
+
+    /// Tries something and undoes it: the domains and the pending events stay as they are.
+    pub fn probe<T>(&mut self, attempt: impl FnOnce(&mut Domains) -> T) -> T {
+        let pending: Vec<(VarId, u8)> = self
+            .changed
+            .drain(..)
+            .map(|x| (x, std::mem::take(&mut self.events[x.index()])))
+            .collect();
+        self.push_level();
+        let result = attempt(self);
+        self.pop_level();
+        for (x, events) in pending {
+            self.changed.push(x);
+            self.events[x.index()] = events;
+        }
+        result
+    }
+
+    pub(crate) fn clear_events(&mut self) {
+        for x in self.changed.drain(..) {
+            self.events[x.index()] = 0;
+        }
+    }
+
+    /// Takes one changed variable with what happened to it.
+    #[inline]
+    pub(crate) fn take_change(&mut self) -> Option<(VarId, Events)> {
+        let x = self.changed.pop()?;
+        Some((x, Events(std::mem::take(&mut self.events[x.index()]))))
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// A new reversible word.
+    pub fn new_cell(&mut self, value: u64) -> Cell {
+        Cell(self.trail.allocate(1, value) as u32)
+    }
+
+    /// New reversible words, all with the same value.
+    pub fn new_cells(&mut self, n: usize, value: u64) -> Cells {
+        Cells { first: self.trail.allocate(n, value) as u32, n: n as u32 }
+    }
+
+    /// The value of a reversible word.
+    #[inline]
+    pub fn get(&self, cell: Cell) -> u64 {
+        self.trail.get(cell.0 as usize)
+    }
+
+    /// Sets a reversible word.
+    #[inline]
+    pub fn set(&mut self, cell: Cell, value: u64) {
+        self.trail.set(cell.0 as usize, value);
+    }
+
+    /// The values of a run of reversible words.
+    #[inline]
+    pub fn cells(&self, cells: Cells) -> &[u64] {
+        self.trail.slice(cells.first as usize, cells.n as usize)
+    }
+
+    /// What a reversible word was before level `level` (counted from 1) changed it, if it did.
+    pub fn saved(&self, cell: Cell, level: usize) -> Option<u64> {
+        self.trail.saved(cell.0 as usize, level)
+    }
+}
+
+#[inline]
+fn pack(lo: u32, hi: u32) -> u64 {
+    u64::from(lo) | u64::from(hi) << 32
+}
+
+#[inline]
+fn unpack(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ludex_base::Seed;
+
+    use super::*;
+
+    /// Random operations on one domain beside a plain set, with undoing.
+    fn check_against_sets(set: ValueSet, seed: u64) {
+        let mut domains = Domains::default();
+        let x = domains.add(&set).expect("the set can be represented");
+        let pool: Vec<Value> = set
+            .ranges()
+            .iter()
+            .flat_map(|&(lo, hi)| [lo, lo + 1, hi])
+            .chain(set.iter().take(40))
+            .collect();
+        let mut rng = Seed(seed).rng();
+        // Wide domains are followed as the values removed so far and the bounds.
+        let mut states = vec![(set.min().unwrap(), set.max().unwrap(), BTreeSet::new())];
+        let in_state = |state: &(Value, Value, BTreeSet<Value>), v: Value| {
+            state.0 <= v && v <= state.1 && set.contains(v) && !state.2.contains(&v)
+        };
+        for _ in 0..4000 {
+            let value = *rng.choose(&pool).unwrap() + rng.below(3) as Value - 1;
+            let mut state = states.last().unwrap().clone();
+            let operation = rng.below(6);
+            let result = match operation {
+                0 | 1 => {
+                    state.2.insert(value);
+                    domains.remove(x, value)
+                }
+                2 => {
+                    state.0 = state.0.max(value);
+                    domains.at_least(x, value)
+                }
+                3 => {
+                    state.1 = state.1.min(value);
+                    domains.at_most(x, value)
+                }
+                4 => {
+                    domains.push_level();
+                    states.push(state);
+                    continue;
+                }
+                _ => {
+                    if states.len() > 1 {
+                        domains.pop_level();
+                        states.pop();
+                    }
+                    continue;
+                }
+            };
+            let is_left = set.iter().take(3000).any(|v| in_state(&state, v))
+                || set.iter().rev_take(3000).into_iter().any(|v| in_state(&state, v));
+            assert_eq!(result.is_ok(), is_left, "{operation} {value}");
+            if result.is_ok() {
+                *states.last_mut().unwrap() = state;
+            } else if states.len() > 1 {
+                domains.pop_level();
+                states.pop();
+            }
+            let state = states.last().unwrap();
+            for &v in &pool {
+                assert_eq!(domains.contains(x, v), in_state(state, v), "{v}");
+            }
+            assert!(in_state(state, domains.min(x)) && in_state(state, domains.max(x)));
+            let expected = set.iter().filter(|&v| in_state(state, v)).count() as u64;
+            if set.len() < 10_000 {
+                assert_eq!(domains.size(x), expected);
+                assert_eq!(domains.values(x).count() as u64, expected);
+            }
+            assert_eq!(domains.value_set(x).len(), domains.size(x));
+        }
+    }
+
+    trait RevTake {
+        fn rev_take(self, n: usize) -> Vec<Value>;
+    }
+
+    impl<I: Iterator<Item = Value>> RevTake for I {
+        fn rev_take(self, n: usize) -> Vec<Value> {
+            let all: Vec<Value> = self.collect();
+            all.into_iter().rev().take(n).collect()
+        }
+    }
+
+    #[test]
+    fn bit_sets_behave_as_sets() {
+        for seed in 0..20 {
+            check_against_sets(ValueSet::from(-3..=200), seed);
+            check_against_sets(ValueSet::from_ranges([(0, 0), (5, 70), (190, 200)]), seed);
+        }
+    }
+
+    #[test]
+    fn listed_domains_behave_as_sets() {
+        for seed in 0..20 {
+            check_against_sets((0..150).map(|i| i * i * 50 - 1000).collect(), seed);
+        }
+    }
+
+    #[test]
+    fn ranges_with_holes_behave_as_sets() {
+        for seed in 0..3 {
+            check_against_sets(ValueSet::from(-10..=66_000), seed);
+        }
+    }
+
+    #[test]
+    fn a_range_of_four_billion_values_takes_no_room() {
+        let mut domains = Domains::default();
+        let x = domains.add(&ValueSet::from(-2_000_000_000..=2_000_000_000)).unwrap();
+        assert_eq!(domains.size(x), 4_000_000_001);
+        domains.remove(x, 0).unwrap();
+        domains.at_least(x, 0).unwrap();
+        assert_eq!((domains.min(x), domains.size(x)), (1, 2_000_000_000));
+    }
+
+    #[test]
+    fn events_tell_bounds_from_holes() {
+        let mut domains = Domains::default();
+        let x = domains.add(&ValueSet::from(1..=5)).unwrap();
+        domains.remove(x, 3).unwrap();
+        assert_eq!(domains.take_change(), Some((x, Events::ANY)));
+        domains.at_least(x, 4).unwrap();
+        domains.remove(x, 5).unwrap();
+        let (_, events) = domains.take_change().unwrap();
+        assert!(events.intersects(Events::FIXED) && events.intersects(Events::LOWER));
+        assert_eq!(domains.remove(x, 4), Err(Conflict));
+        assert_eq!(domains.conflict_var(), Some(x));
+    }
+}

@@ -1,0 +1,21 @@
+//! All variables different, in three strengths.
+//!
+//! All three accept values that may be repeated ("except").
+
+mod bounds;
+mod gac;
+mod value;
+
+pub use bounds::AllDifferentBounds;
+pub use gac::AllDifferentGac;
+pub use value::AllDifferentValue;
+
+use rustc_hash::FxHashSet;
+
+use crate::{Value, ValueSet};
+
+/// What all three mean.
+fn all_different(tuple: &[Value], except: &ValueSet) -> bool {
+    let mut seen = FxHashSet::default();
+    tuple.iter().all(|&value| except.contains(value) || seen.insert(value))
+}

@@ -1,0 +1,115 @@
+//! How many variables take a value of a set.
+
+use crate::domains::{Conflict, Domains, Events, VarId};
+use crate::propagator::{Propagator, Pruning, Setup};
+use crate::{Value, ValueSet, duplicate_by_clone};
+
+/// The number of variables of a list with a value in a set equals a variable.
+///
+/// "Among", "exactly", "at least" and "at most" are this with a suitable domain of the
+/// count.
+#[derive(Clone)]
+pub struct Count {
+    /// The count, then the list.
+    scope: Vec<VarId>,
+    set: ValueSet,
+}
+
+impl Count {
+    /// The constraint that `count` of the list are in the set.
+    pub fn new(list: &[VarId], set: impl Into<ValueSet>, count: VarId) -> Self {
+        let scope = std::iter::once(count).chain(list.iter().copied()).collect();
+        Self { scope, set: set.into() }
+    }
+
+    /// Whether the variable is surely in the set, surely not, or open.
+    fn status(&self, x: VarId, domains: &Domains) -> Option<bool> {
+        if let Some(value) = domains.fixed_value(x) {
+            return Some(self.set.contains(value));
+        }
+        let (lo, hi) = (domains.min(x), domains.max(x));
+        let single = match self.set.ranges() {
+            [(a, b)] if a == b => Some(*a),
+            _ => None,
+        };
+        if let Some(value) = single {
+            return if domains.contains(x, value) { None } else { Some(false) };
+        }
+        let mut n_in = 0_u64;
+        for &(a, b) in self.set.ranges() {
+            if b < lo || hi < a {
+                continue;
+            }
+            if a <= lo && hi <= b {
+                return Some(true);
+            }
+            if domains.size(x) > 4096 {
+                return None;
+            }
+            n_in += (a.max(lo)..=b.min(hi)).filter(|&v| domains.contains(x, v)).count() as u64;
+        }
+        match n_in {
+            0 => Some(false),
+            n if n == domains.size(x) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Propagator for Count {
+    fn name(&self) -> &'static str {
+        "count"
+    }
+
+    fn scope(&self) -> &[VarId] {
+        &self.scope
+    }
+
+    fn holds(&self, tuple: &[Value]) -> bool {
+        let n = tuple[1..].iter().filter(|&&value| self.set.contains(value)).count();
+        i64::from(tuple[0]) == n as i64
+    }
+
+    fn post(&mut self, setup: &mut Setup<'_>) {
+        setup.subscribe(self.scope[0], Events::BOUNDS);
+        for &x in &self.scope[1..] {
+            setup.subscribe(x, Events::ANY);
+        }
+    }
+
+    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
+        let count = self.scope[0];
+        let mut n_in = 0;
+        let mut open = smallvec::SmallVec::<[VarId; 32]>::new();
+        for &x in &self.scope[1..] {
+            match self.status(x, domains) {
+                Some(true) => n_in += 1,
+                Some(false) => {}
+                None => open.push(x),
+            }
+        }
+        domains.at_least(count, n_in)?;
+        domains.at_most(count, n_in + open.len() as Value)?;
+        let all_in = domains.min(count) == n_in + open.len() as Value;
+        let none_in = domains.max(count) == n_in;
+        if !all_in && !none_in {
+            return Ok(Pruning::Fixpoint);
+        }
+        for x in open {
+            if none_in {
+                match self.set.ranges() {
+                    [(a, b)] if a == b => domains.remove(x, *a)?,
+                    _ => domains.retain(x, |value| !self.set.contains(value))?,
+                };
+            } else {
+                match self.set.ranges() {
+                    [(a, b)] if a == b => domains.fix(x, *a)?,
+                    _ => domains.retain(x, |value| self.set.contains(value))?,
+                };
+            }
+        }
+        Ok(Pruning::Entailed)
+    }
+
+    duplicate_by_clone!();
+}

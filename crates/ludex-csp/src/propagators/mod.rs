@@ -1,0 +1,41 @@
+//! The constraints there are, one file each.
+//!
+//! Each is checked against its `holds` by [`suite`](crate::suite), in `tests/propagators.rs`
+//! of this crate.
+
+mod all_different;
+mod arithmetic;
+mod channel;
+mod circuit;
+mod clause;
+mod count;
+mod cumulative;
+mod element;
+mod equality;
+mod extremum;
+mod lex;
+mod linear;
+mod mdd;
+mod n_values;
+mod no_overlap;
+mod objective;
+mod reified;
+pub mod table;
+
+pub use all_different::{AllDifferentBounds, AllDifferentGac, AllDifferentValue};
+pub use arithmetic::Arithmetic;
+pub use channel::Channel;
+pub use circuit::Circuit;
+pub use clause::{Clause, Literal, ReifiedLiteral};
+pub use count::Count;
+pub use cumulative::Cumulative;
+pub use element::Element;
+pub use equality::{EqualOffset, NotEqual};
+pub use extremum::Extremum;
+pub use lex::Lex;
+pub use linear::{Linear, LinearReified, LinearRelation};
+pub use mdd::{Automaton, Mdd, MddPropagator};
+pub use n_values::NValues;
+pub use no_overlap::{DisjointBoxes, NoOverlap};
+pub use objective::ObjectiveBound;
+pub use reified::{HalfReified, Negation, Reified};

@@ -1,0 +1,343 @@
+//! Compact-Table: the tuples that are still valid as a reversible sparse bit set.
+//!
+//! Each value of each variable has a row, the set of tuples that support it. When a domain
+//! shrinks, the tuples lost are masked out, by the rows of the values that went or of the
+//! values that stayed, whichever are fewer; a value keeps its place while its row meets the
+//! valid tuples, which is looked up first in the word where it was last so.
+//!
+//! After Demeulenaere, Hartert, Lecoutre, Perez, Perron, Régin and Schaus, *Compact-Table:
+//! Efficiently Filtering Table Constraints with Reversible Sparse Bit-Sets*, CP 2016; short
+//! tuples after Verhaeghe, Lecoutre and Schaus, AAAI 2017: a star is in the rows of all
+//! values, and counts as no reason to lose the tuple when a value goes.
+//!
+//! Invariant: `index[..limit]` are the words of the set that are not zero.
+
+use std::sync::Arc;
+
+use super::{STAR_INDEX, Table, indexed};
+use crate::domains::{Cell, Cells, Conflict, Domains, Events, VarId};
+use crate::propagator::{Cost, Propagator, Pruning, Setup};
+use crate::{Value, duplicate_by_clone};
+
+/// A positive table, possibly with short tuples, by Compact-Table.
+#[derive(Clone)]
+pub struct CompactTable {
+    scope: Vec<VarId>,
+    table: Arc<Table>,
+    rows: Arc<Rows>,
+    state: Option<State>,
+    /// By row: the word in which the value was last supported.
+    residues: Vec<u32>,
+    /// A permutation of the words of the set.
+    index: Vec<u32>,
+    mask: Vec<u64>,
+}
+
+/// The rows of all values, shared between copies.
+#[derive(Default)]
+struct Rows {
+    n_words: usize,
+    /// By position in the scope: its first row.
+    first: Vec<usize>,
+    /// By row: the tuples that allow the value.
+    supports: Vec<u64>,
+    /// By row: the tuples that name the value; empty when there are no stars.
+    strict: Vec<u64>,
+}
+
+#[derive(Clone)]
+struct State {
+    words: Cells,
+    limit: Cell,
+    /// By position: the size and then the bits of the domain when it was last seen.
+    seen_sizes: Cells,
+    seen_bits: Vec<Cells>,
+    /// 1 once every value has been looked at.
+    is_filtered: Cell,
+}
+
+impl CompactTable {
+    /// The constraint that the variables take one of the tuples.
+    pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
+        debug_assert_eq!(scope.len(), table.arity());
+        Self {
+            scope,
+            table,
+            rows: Arc::default(),
+            state: None,
+            residues: Vec::new(),
+            index: Vec::new(),
+            mask: Vec::new(),
+        }
+    }
+
+    /// Takes out the tuples that lost a value. Says whether any went, and how many domains
+    /// had changed, with the last of them.
+    #[inline]
+    fn update(
+        &mut self,
+        state: &State,
+        domains: &mut Domains,
+    ) -> Result<(bool, usize, usize), Conflict> {
+        let rows = &*self.rows;
+        let n_words = rows.n_words;
+        let mut limit = domains.get(state.limit) as usize;
+        let (mut n_changed, mut last_changed) = (0, 0);
+        let mut is_reduced = false;
+        for (position, &x) in self.scope.iter().enumerate() {
+            let (size, seen_size) = (domains.size(x), domains.get(state.seen_sizes.at(position)));
+            if size == seen_size {
+                continue;
+            }
+            n_changed += 1;
+            last_changed = position;
+            domains.set(state.seen_sizes.at(position), size);
+            let first = rows.first[position];
+            let row_of = |index: u32| (first + index as usize) * n_words;
+            let seen = state.seen_bits[position];
+            // Step 1. The mask of the tuples to keep, on the words that matter.
+            let mask: &[u64] = if size == 1 {
+                let (index, _) = domains.index_bounds(x);
+                for word_idx in 0..seen.len() {
+                    let bits = if word_idx == index as usize / 64 { 1 << (index % 64) } else { 0 };
+                    if domains.get(seen.at(word_idx)) != bits {
+                        domains.set(seen.at(word_idx), bits);
+                    }
+                }
+                &rows.supports[row_of(index)..row_of(index) + n_words]
+            } else {
+                let from_removed = seen_size - size < size;
+                for &word_idx in &self.index[..limit] {
+                    self.mask[word_idx as usize] = 0;
+                }
+                let strict = if rows.strict.is_empty() { &rows.supports } else { &rows.strict };
+                let source = if from_removed { strict } else { &rows.supports };
+                for word_idx in 0..seen.len() {
+                    let old = domains.get(seen.at(word_idx));
+                    let now = domains.bits(x).expect("tables have bit sets")[word_idx];
+                    let mut rest = if from_removed { old & !now } else { now };
+                    while rest != 0 {
+                        let index = word_idx as u32 * 64 + rest.trailing_zeros();
+                        rest &= rest - 1;
+                        let row = &source[row_of(index)..row_of(index) + n_words];
+                        for &word_idx in &self.index[..limit] {
+                            self.mask[word_idx as usize] |= row[word_idx as usize];
+                        }
+                    }
+                    if old != now {
+                        domains.set(seen.at(word_idx), now);
+                    }
+                }
+                if from_removed {
+                    for &word_idx in &self.index[..limit] {
+                        self.mask[word_idx as usize] = !self.mask[word_idx as usize];
+                    }
+                }
+                &self.mask
+            };
+            // Step 2. Intersect; words that become zero leave the index.
+            for place in (0..limit).rev() {
+                let word_idx = self.index[place] as usize;
+                let word = domains.get(state.words.at(word_idx));
+                let kept = word & mask[word_idx];
+                if kept != word {
+                    is_reduced = true;
+                    domains.set(state.words.at(word_idx), kept);
+                    if kept == 0 {
+                        limit -= 1;
+                        self.index.swap(place, limit);
+                    }
+                }
+            }
+            if limit == 0 {
+                return Err(Conflict);
+            }
+        }
+        if is_reduced {
+            domains.set(state.limit, limit as u64);
+        }
+        Ok((is_reduced, n_changed, last_changed))
+    }
+
+    /// Takes out the values of one variable that no valid tuple supports.
+    #[inline]
+    fn filter(
+        &mut self,
+        state: &State,
+        position: usize,
+        domains: &mut Domains,
+    ) -> Result<(), Conflict> {
+        let x = self.scope[position];
+        let rows = &*self.rows;
+        let n_words = rows.n_words;
+        let limit = domains.get(state.limit) as usize;
+        let words = domains.cells(state.words);
+        let bits = domains.bits(x).expect("tables have bit sets");
+        let (lo, hi) = domains.index_bounds(x);
+        let mut is_reduced = false;
+        self.mask.resize(self.mask.len().max(bits.len()), 0);
+        let n_skipped = lo as usize / 64;
+        for (word_idx, &word) in bits[..=hi as usize / 64].iter().enumerate().skip(n_skipped) {
+            let (mut rest, mut kept) = (word, word);
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                let row_idx = rows.first[position] + word_idx * 64 + bit as usize;
+                let row = &rows.supports[row_idx * n_words..(row_idx + 1) * n_words];
+                let residue = self.residues[row_idx] as usize;
+                if words[residue] & row[residue] != 0 {
+                    continue;
+                }
+                let found = self.index[..limit]
+                    .iter()
+                    .find(|&&word_idx| words[word_idx as usize] & row[word_idx as usize] != 0);
+                match found {
+                    Some(&word_idx) => self.residues[row_idx] = word_idx,
+                    None => kept &= !(1 << bit),
+                }
+            }
+            is_reduced |= kept != word;
+            self.mask[word_idx] = kept;
+        }
+        if !is_reduced {
+            return Ok(());
+        }
+        domains.restrict_bits(x, &self.mask)?;
+        domains.set(state.seen_sizes.at(position), domains.size(x));
+        let seen = state.seen_bits[position];
+        for word_idx in 0..seen.len() {
+            let now = domains.bits(x).expect("tables have bit sets")[word_idx];
+            if domains.get(seen.at(word_idx)) != now {
+                domains.set(seen.at(word_idx), now);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Propagator for CompactTable {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn scope(&self) -> &[VarId] {
+        &self.scope
+    }
+
+    fn holds(&self, tuple: &[Value]) -> bool {
+        self.table.matches(tuple)
+    }
+
+    fn post(&mut self, setup: &mut Setup<'_>) {
+        let domains = setup.domains();
+        self.rows = Arc::new(Rows::new(&self.scope, &self.table, domains));
+        let n_words = self.rows.n_words;
+        self.residues = vec![0; self.rows.supports.len() / n_words];
+        self.index = (0..n_words as u32).collect();
+        self.mask = vec![0; n_words];
+        let n_tuples = self.rows.n_tuples(&self.scope, domains);
+        let words = domains.new_cells(n_words, !0);
+        if !n_tuples.is_multiple_of(64) {
+            domains.set(words.at(n_tuples / 64), (1 << (n_tuples % 64)) - 1);
+        }
+        let seen_sizes = domains.new_cells(self.scope.len(), 0);
+        let mut seen_bits = Vec::new();
+        for (position, &x) in self.scope.iter().enumerate() {
+            let bits = domains.bits(x).expect("tables have bit sets").to_vec();
+            let seen = domains.new_cells(bits.len(), 0);
+            for (word_idx, &word) in bits.iter().enumerate() {
+                domains.set(seen.at(word_idx), word);
+            }
+            domains.set(seen_sizes.at(position), domains.size(x));
+            seen_bits.push(seen);
+        }
+        let limit = domains.new_cell(n_tuples.div_ceil(64) as u64);
+        let is_filtered = domains.new_cell(0);
+        self.state = Some(State { words, limit, seen_sizes, seen_bits, is_filtered });
+        for &x in &self.scope {
+            setup.subscribe(x, Events::ANY);
+        }
+    }
+
+    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
+        let state = self.state.take().expect("a propagator is posted before it propagates");
+        let result = self.propagate_with(&state, domains);
+        self.state = Some(state);
+        result
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Linear
+    }
+
+    duplicate_by_clone!();
+}
+
+impl CompactTable {
+    fn propagate_with(
+        &mut self,
+        state: &State,
+        domains: &mut Domains,
+    ) -> Result<Pruning, Conflict> {
+        if domains.get(state.limit) == 0 {
+            return Err(Conflict);
+        }
+        let (is_reduced, n_changed, last_changed) = self.update(state, domains)?;
+        let is_filtered = domains.get(state.is_filtered) != 0;
+        if is_filtered && !is_reduced {
+            return Ok(Pruning::Fixpoint);
+        }
+        domains.set(state.is_filtered, 1);
+        for position in 0..self.scope.len() {
+            // The tuples lost to the only domain that changed supported none of its values.
+            let is_safe = is_filtered && n_changed == 1 && position == last_changed;
+            if !is_safe && !domains.is_fixed(self.scope[position]) {
+                self.filter(state, position, domains)?;
+            }
+        }
+        Ok(Pruning::Fixpoint)
+    }
+}
+
+impl Rows {
+    fn new(scope: &[VarId], table: &Table, domains: &Domains) -> Self {
+        let tuples = indexed(scope, table, domains);
+        let n_words = (tuples.len() / scope.len()).div_ceil(64).max(1);
+        let mut first = Vec::with_capacity(scope.len());
+        let mut n_rows = 0;
+        for &x in scope {
+            first.push(n_rows);
+            n_rows += domains.n_indexes(x);
+        }
+        let mut supports = vec![0; n_rows * n_words];
+        let mut strict = if table.has_stars() { vec![0; n_rows * n_words] } else { Vec::new() };
+        for (tuple_idx, tuple) in tuples.chunks_exact(scope.len()).enumerate() {
+            let (word_idx, bit) = (tuple_idx / 64, 1 << (tuple_idx % 64));
+            for (position, &index) in tuple.iter().enumerate() {
+                if index == STAR_INDEX {
+                    for row in first[position]..first[position] + domains.n_indexes(scope[position])
+                    {
+                        supports[row * n_words + word_idx] |= bit;
+                    }
+                } else {
+                    let at = (first[position] + index as usize) * n_words + word_idx;
+                    supports[at] |= bit;
+                    if !strict.is_empty() {
+                        strict[at] |= bit;
+                    }
+                }
+            }
+        }
+        Self { n_words, first, supports, strict }
+    }
+
+    /// How many tuples the rows speak of: the tuples in the rows of the first variable.
+    fn n_tuples(&self, scope: &[VarId], domains: &Domains) -> usize {
+        let n_rows = domains.n_indexes(scope[0]);
+        let mut seen = vec![0_u64; self.n_words];
+        for row in self.supports[..n_rows * self.n_words].chunks_exact(self.n_words) {
+            seen.iter_mut().zip(row).for_each(|(seen, word)| *seen |= word);
+        }
+        seen.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}

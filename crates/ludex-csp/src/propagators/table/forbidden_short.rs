@@ -1,0 +1,103 @@
+//! Forbidden tuples with stars, each a clause.
+//!
+//! A forbidden tuple fails when all its values are taken and prunes when all but one are.
+//! Tuples that lost a value are satisfied for good and swapped behind a reversible limit.
+
+use std::sync::Arc;
+
+use super::{STAR_INDEX, Table, indexed};
+use crate::domains::{Cell, Conflict, Domains, Events, VarId};
+use crate::propagator::{Cost, Propagator, Pruning, Setup};
+use crate::{Value, duplicate_by_clone};
+
+/// A negative table with short tuples.
+#[derive(Clone)]
+pub struct ForbiddenShort {
+    scope: Vec<VarId>,
+    table: Arc<Table>,
+    tuples: Arc<[u32]>,
+    position: Vec<u32>,
+    n_active: Option<Cell>,
+}
+
+impl ForbiddenShort {
+    /// The constraint that the variables match none of the tuples.
+    pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
+        Self { scope, table, tuples: Arc::from([]), position: Vec::new(), n_active: None }
+    }
+}
+
+impl Propagator for ForbiddenShort {
+    fn name(&self) -> &'static str {
+        "forbidden short tuples"
+    }
+
+    fn scope(&self) -> &[VarId] {
+        &self.scope
+    }
+
+    fn holds(&self, tuple: &[Value]) -> bool {
+        !self.table.matches(tuple)
+    }
+
+    fn post(&mut self, setup: &mut Setup<'_>) {
+        self.tuples = indexed(&self.scope, &self.table, setup.domains()).into();
+        let n_tuples = self.tuples.len() / self.scope.len();
+        self.position = (0..n_tuples as u32).collect();
+        self.n_active = Some(setup.domains().new_cell(n_tuples as u64));
+        for &x in &self.scope {
+            setup.subscribe(x, Events::FIXED);
+        }
+    }
+
+    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
+        let n_active = self.n_active.expect("a propagator is posted before it propagates");
+        let arity = self.scope.len();
+        let mut result = Pruning::Fixpoint;
+        let mut active = domains.get(n_active) as usize;
+        let mut place = 0;
+        while place < active {
+            let tuple_idx = self.position[place] as usize;
+            let tuple = &self.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
+            let mut open = None;
+            let mut n_open = 0;
+            let mut is_satisfied = false;
+            for (&x, &index) in self.scope.iter().zip(tuple) {
+                if index == STAR_INDEX {
+                    continue;
+                }
+                if !domains.contains_index(x, index) {
+                    is_satisfied = true;
+                    break;
+                }
+                if !domains.is_fixed(x) {
+                    n_open += 1;
+                    open = Some((x, index));
+                }
+            }
+            match (is_satisfied, open) {
+                (false, None) => return Err(Conflict),
+                (false, Some((x, index))) if n_open == 1 => {
+                    domains.remove_index(x, index)?;
+                    result = Pruning::MayPruneMore;
+                    is_satisfied = true;
+                }
+                _ => {}
+            }
+            if is_satisfied {
+                active -= 1;
+                self.position.swap(place, active);
+            } else {
+                place += 1;
+            }
+        }
+        domains.set(n_active, active as u64);
+        Ok(if active == 0 { Pruning::Entailed } else { result })
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Quadratic
+    }
+
+    duplicate_by_clone!();
+}

@@ -1,0 +1,201 @@
+//! Constraints given by their tuples.
+//!
+//! | algorithm | tuples | for |
+//! | --- | --- | --- |
+//! | [`CompactTable`] | allowed, also short | the default |
+//! | [`NegativeTable`] | forbidden | the default |
+//! | [`ForbiddenShort`] | forbidden and short | the only one |
+//! | [`BitTable`] | binary, either | the default for two variables |
+//! | [`Ac2001`] | binary, either | comparison |
+//! | [`Str2`] | allowed, also short | tables whose bit sets would not fit; comparison |
+//! | [`Str`] | allowed, also short | comparison |
+
+mod ac2001;
+mod bit_table;
+mod compact;
+mod forbidden_short;
+mod negative;
+mod str1;
+mod str2;
+
+use std::sync::Arc;
+
+pub use ac2001::Ac2001;
+pub use bit_table::BitTable;
+pub use compact::CompactTable;
+pub use forbidden_short::ForbiddenShort;
+pub use negative::NegativeTable;
+pub use str1::Str;
+pub use str2::Str2;
+
+use crate::domains::{Domains, VarId};
+use crate::{Propagator, Value};
+
+/// In a tuple: any value will do.
+pub const STAR: Value = Value::MIN;
+
+/// Tuples of values, all of one length.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Table {
+    arity: usize,
+    values: Vec<Value>,
+    has_stars: bool,
+}
+
+impl Table {
+    /// A table from its tuples, one after the other in one list.
+    ///
+    /// # Panics
+    /// When the list is not a whole number of tuples.
+    pub fn new(arity: usize, values: Vec<Value>) -> Self {
+        assert!(arity > 0 && values.len().is_multiple_of(arity), "a whole number of tuples");
+        let has_stars = values.contains(&STAR);
+        Self { arity, values, has_stars }
+    }
+
+    /// A table from its tuples.
+    ///
+    /// # Panics
+    /// When a tuple has another length than `arity`.
+    pub fn from_tuples<T: AsRef<[Value]>>(
+        arity: usize,
+        tuples: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let mut values = Vec::new();
+        for tuple in tuples {
+            assert_eq!(tuple.as_ref().len(), arity, "a tuple is as long as the scope");
+            values.extend_from_slice(tuple.as_ref());
+        }
+        Self::new(arity, values)
+    }
+
+    /// How long each tuple is.
+    pub fn arity(&self) -> usize {
+        self.arity
+    }
+
+    /// How many tuples there are.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.arity
+    }
+
+    /// Whether there is no tuple.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether some tuple has a [`STAR`].
+    pub fn has_stars(&self) -> bool {
+        self.has_stars
+    }
+
+    /// The tuples.
+    pub fn tuples(&self) -> impl ExactSizeIterator<Item = &[Value]> {
+        self.values.chunks_exact(self.arity)
+    }
+
+    /// Whether some tuple matches.
+    pub fn matches(&self, tuple: &[Value]) -> bool {
+        self.tuples()
+            .any(|row| row.iter().zip(tuple).all(|(&cell, value)| cell == STAR || cell == *value))
+    }
+}
+
+/// Which algorithm enforces a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TableAlgorithm {
+    /// By bits where they fit in [`MAX_BIT_TABLE_WORDS`], else [`Str2`].
+    #[default]
+    Auto,
+    /// [`CompactTable`], also for two variables.
+    CompactTable,
+    /// [`BitTable`] for two variables, else as `Auto`.
+    BitTable,
+    /// [`Ac2001`] for two variables, else as `Auto`.
+    Ac2001,
+    /// [`Str2`].
+    Str2,
+    /// [`Str`].
+    Str,
+}
+
+impl TableAlgorithm {
+    /// All algorithms with their names in options.
+    pub const ALL: [(&'static str, TableAlgorithm); 6] = [
+        ("auto", TableAlgorithm::Auto),
+        ("ct", TableAlgorithm::CompactTable),
+        ("bit", TableAlgorithm::BitTable),
+        ("ac2001", TableAlgorithm::Ac2001),
+        ("str2", TableAlgorithm::Str2),
+        ("str", TableAlgorithm::Str),
+    ];
+}
+
+/// Bit sets of one table take up to this many words (256 MiB) before [`Str2`] is chosen.
+pub const MAX_BIT_TABLE_WORDS: usize = 1 << 25;
+
+/// The propagator for a table over variables whose domains are bit sets.
+///
+/// Algorithms that don't know forbidden tuples leave these to those that do.
+pub fn table_propagator(
+    scope: &[VarId],
+    table: &Arc<Table>,
+    is_positive: bool,
+    algorithm: TableAlgorithm,
+    domains: &Domains,
+) -> Box<dyn Propagator> {
+    let (scope, table) = (scope.to_vec(), Arc::clone(table));
+    let n_values: usize = scope.iter().map(|&x| domains.n_indexes(x)).sum();
+    let n_row_words = table.len().div_ceil(64).saturating_mul(n_values);
+    let fits = n_row_words.saturating_mul(1 + usize::from(table.has_stars)) <= MAX_BIT_TABLE_WORDS;
+    let n_pairs: usize = scope.iter().map(|&x| domains.n_indexes(x)).product();
+    let is_binary = scope.len() == 2
+        && scope[0] != scope[1]
+        && !table.has_stars
+        && n_pairs / 32 <= MAX_BIT_TABLE_WORDS;
+    match algorithm {
+        TableAlgorithm::Ac2001 if is_binary => {
+            Box::new(Ac2001::new([scope[0], scope[1]], table, is_positive))
+        }
+        TableAlgorithm::Auto | TableAlgorithm::BitTable | TableAlgorithm::Ac2001 if is_binary => {
+            Box::new(BitTable::new([scope[0], scope[1]], table, is_positive))
+        }
+        _ if !is_positive && (table.has_stars || !fits) => {
+            Box::new(ForbiddenShort::new(scope, table))
+        }
+        _ if !is_positive => Box::new(NegativeTable::new(scope, table)),
+        TableAlgorithm::Str => Box::new(Str::new(scope, table)),
+        TableAlgorithm::Str2 => Box::new(Str2::new(scope, table)),
+        TableAlgorithm::CompactTable => Box::new(CompactTable::new(scope, table)),
+        _ if !fits => Box::new(Str2::new(scope, table)),
+        _ => Box::new(CompactTable::new(scope, table)),
+    }
+}
+
+/// The index of [`STAR`] in an [`indexed`] table.
+const STAR_INDEX: u32 = u32::MAX;
+
+/// The tuples that the domains still allow, as indexes of values, one after the other.
+fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
+    let mut indexes = Vec::new();
+    let mut row_indexes = vec![0; scope.len()];
+    for row in table.tuples() {
+        let is_valid = scope.iter().zip(row).zip(&mut row_indexes).all(|((&x, &value), index)| {
+            if value == STAR {
+                *index = STAR_INDEX;
+                return true;
+            }
+            match domains.index_of(x, value) {
+                Some(i) if domains.contains_index(x, i) => {
+                    *index = i;
+                    true
+                }
+                _ => false,
+            }
+        });
+        if is_valid {
+            indexes.extend_from_slice(&row_indexes);
+        }
+    }
+    indexes
+}

@@ -1,0 +1,124 @@
+//! Simple tabular reduction: the valid tuples as a prefix of a permutation.
+//!
+//! After Ullmann, *Partition search for non-binary constraint satisfaction*, 2007, as the
+//! thesis of Piette lists it (with the increment after the loop on variables, where it
+//! belongs). The limits of earlier levels are kept by the trail.
+
+use std::sync::Arc;
+
+use super::{STAR_INDEX, Table, indexed};
+use crate::domains::{Cell, Conflict, Domains, Events, VarId};
+use crate::propagator::{Cost, Propagator, Pruning, Setup};
+use crate::{Value, duplicate_by_clone};
+
+/// A positive table, possibly with short tuples, by simple tabular reduction.
+#[derive(Clone)]
+pub struct Str {
+    scope: Vec<VarId>,
+    table: Arc<Table>,
+    tuples: Arc<[u32]>,
+    position: Vec<u32>,
+    n_valid: Option<Cell>,
+    /// By variable: the bits of the values met in a valid tuple.
+    supported: Vec<Vec<u64>>,
+}
+
+impl Str {
+    /// The constraint that the variables take one of the tuples.
+    pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
+        Self {
+            scope,
+            table,
+            tuples: Arc::from([]),
+            position: Vec::new(),
+            n_valid: None,
+            supported: Vec::new(),
+        }
+    }
+
+    /// The permutation of the tuples: valid ones first.
+    pub fn position(&self) -> &[u32] {
+        &self.position
+    }
+
+    /// The place of the last valid tuple, -1 when there is none.
+    pub fn current_limit(&self, domains: &Domains) -> i64 {
+        domains.get(self.n_valid.expect("posted")) as i64 - 1
+    }
+
+    /// The limit saved when a level began to change it; `None` when it did not.
+    pub fn level_limit(&self, domains: &Domains, level: usize) -> Option<i64> {
+        domains.saved(self.n_valid.expect("posted"), level).map(|n| n as i64 - 1)
+    }
+}
+
+impl Propagator for Str {
+    fn name(&self) -> &'static str {
+        "table by STR"
+    }
+
+    fn scope(&self) -> &[VarId] {
+        &self.scope
+    }
+
+    fn holds(&self, tuple: &[Value]) -> bool {
+        self.table.matches(tuple)
+    }
+
+    fn post(&mut self, setup: &mut Setup<'_>) {
+        let domains = setup.domains();
+        self.tuples = indexed(&self.scope, &self.table, domains).into();
+        let n_tuples = self.tuples.len() / self.scope.len();
+        self.position = (0..n_tuples as u32).collect();
+        self.n_valid = Some(domains.new_cell(n_tuples as u64));
+        self.supported = (self.scope.iter())
+            .map(|&x| vec![0; domains.bits(x).expect("tables have bit sets").len()])
+            .collect();
+        for &x in &self.scope {
+            setup.subscribe(x, Events::ANY);
+        }
+    }
+
+    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
+        let cell = self.n_valid.expect("a propagator is posted before it propagates");
+        let arity = self.scope.len();
+        let mut n_valid = domains.get(cell) as usize;
+        self.supported.iter_mut().for_each(|words| words.fill(0));
+        let mut place = 0;
+        while place < n_valid {
+            let tuple_idx = self.position[place] as usize;
+            let tuple = &self.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
+            let is_valid = (self.scope.iter().zip(tuple))
+                .all(|(&x, &index)| index == STAR_INDEX || domains.contains_index(x, index));
+            if is_valid {
+                for (words, &index) in self.supported.iter_mut().zip(tuple) {
+                    if index == STAR_INDEX {
+                        words.fill(!0);
+                    } else {
+                        words[index as usize / 64] |= 1 << (index % 64);
+                    }
+                }
+                place += 1;
+            } else {
+                n_valid -= 1;
+                self.position.swap(place, n_valid);
+            }
+        }
+        if n_valid as u64 != domains.get(cell) {
+            domains.set(cell, n_valid as u64);
+        }
+        if n_valid == 0 {
+            return Err(Conflict);
+        }
+        for (&x, words) in self.scope.iter().zip(&self.supported) {
+            domains.restrict_bits(x, words)?;
+        }
+        Ok(Pruning::Fixpoint)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Quadratic
+    }
+
+    duplicate_by_clone!();
+}

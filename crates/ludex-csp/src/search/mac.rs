@@ -1,0 +1,403 @@
+//! Maintaining consistency: propagate after every decision, refute what fails.
+//!
+//! A branch is a list of decisions. A positive one, `x = a`, opens a level; when it fails,
+//! the level is closed and the negative one, `x != a`, is added to the level before.
+//!
+//! Last conflict after Lecoutre, Sais, Tabary and Vidal, *Reasoning from last conflict(s) in
+//! constraint programming*, AI 2009.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ludex_base::{Rng, StopReason};
+
+use super::heuristics::Scores;
+use super::nogoods::{Assignment, NogoodBase};
+use super::parallel::Pool;
+use super::restarts::Restarts;
+use super::{Goal, Problem, SearchConfig, Statistics};
+use crate::Value;
+use crate::domains::{Cell, Conflict, VarId};
+
+/// Whether a value that failed is refuted before another variable may be chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Branching {
+    /// Two ways: `x = a`, then `x != a` and any variable.
+    Binary,
+    /// As many ways as values: `x = a`, `x = b`, ….
+    DWay,
+}
+
+/// A step of a branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Decision {
+    pub x: VarId,
+    pub index: u32,
+    pub is_positive: bool,
+}
+
+pub(super) struct Mac<'a> {
+    problem: Problem,
+    config: &'a SearchConfig,
+    scores: Scores,
+    rng: Rng,
+    /// Variables of the network first, then auxiliary ones; each part with the open
+    /// variables in front of a reversible limit.
+    order: [Vec<VarId>; 2],
+    n_open: [Cell; 2],
+    branch: Vec<Decision>,
+    /// Levels up to this one, and so many decisions, belong to the subproblem that was given.
+    base_level: usize,
+    n_prefix: usize,
+    /// Levels up to this one have given their other half away.
+    n_given: usize,
+    priority: Option<VarId>,
+    last_solution: Option<Vec<Value>>,
+    nogoods: Option<NogoodBase>,
+    pub pool: Option<Arc<Pool>>,
+    n_solutions: u64,
+    statistics: Statistics,
+}
+
+type OnSolution<'a> = dyn FnMut(&[Value], Option<i64>) + 'a;
+
+impl<'a> Mac<'a> {
+    pub fn new(mut problem: Problem, config: &'a SearchConfig) -> Self {
+        let n_variables = problem.posted.n_variables;
+        let engine = &mut problem.posted.engine;
+        let mut order = [Vec::new(), Vec::new()];
+        for x in engine.domains().variables() {
+            order[usize::from(x.index() >= n_variables)].push(x);
+        }
+        let n_open =
+            [0, 1].map(|part: usize| engine.domains_mut().new_cell(order[part].len() as u64));
+        let restarts = config.restarts != Restarts::Never
+            && (problem.bound.is_some() || config.goal == Goal::First(1));
+        let nogoods = (config.records_nogoods && restarts && config.n_threads == 1).then(|| {
+            let base = NogoodBase::default();
+            let vars = engine.domains().variables().collect();
+            let propagator = base.propagator(vars, engine.domains().n_variables());
+            engine.post(propagator);
+            engine.propagate().expect("no nogood was recorded yet");
+            base
+        });
+        let origins = std::mem::take(&mut problem.posted.origins);
+        let scores = Scores::new(config.variable_order, &problem.posted.engine, origins);
+        Self {
+            problem,
+            config,
+            scores,
+            rng: config.seed.rng(),
+            order,
+            n_open,
+            branch: Vec::new(),
+            base_level: 0,
+            n_prefix: 0,
+            n_given: 0,
+            priority: None,
+            last_solution: None,
+            nogoods,
+            pool: None,
+            n_solutions: 0,
+            statistics: Statistics::default(),
+        }
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        let n_propagations = self.problem.posted.engine.n_propagations();
+        Statistics { n_propagations, ..self.statistics }
+    }
+
+    /// Searches everything below the root. Says why it stopped before the end, if it did.
+    pub fn run(&mut self, on_solution: &mut OnSolution<'_>) -> Option<StopReason> {
+        let restarts = if self.wants_restarts() { self.config.restarts } else { Restarts::Never };
+        for run in 0.. {
+            match self.explore(restarts.cutoff(run), on_solution) {
+                Explored::All | Explored::Enough => return None,
+                Explored::Stopped(reason) => return Some(reason),
+                Explored::Cutoff => {}
+            }
+            self.statistics.n_restarts += 1;
+            if self.restart().is_err() {
+                return self.problem.posted.engine.is_stopped().then_some(StopReason::Time);
+            }
+        }
+        unreachable!("a run without cutoff ends")
+    }
+
+    fn wants_restarts(&self) -> bool {
+        let wants_one = self.problem.bound.is_some() || self.config.goal == Goal::First(1);
+        wants_one && self.pool.is_none()
+    }
+
+    /// Searches a subproblem given by the decisions that lead to it.
+    pub fn run_below(
+        &mut self,
+        prefix: &[Decision],
+        on_solution: &mut OnSolution<'_>,
+    ) -> Option<StopReason> {
+        let engine = &mut self.problem.posted.engine;
+        engine.pop_to(0);
+        self.branch.clear();
+        engine.push_level();
+        let mut result = Ok(());
+        for decision in prefix {
+            result = engine.decide(|domains| match decision.is_positive {
+                true => domains.fix_index(decision.x, decision.index),
+                false => domains.remove_index(decision.x, decision.index),
+            });
+            if result.is_err() {
+                break;
+            }
+        }
+        self.branch.extend_from_slice(prefix);
+        self.n_prefix = prefix.len();
+        self.base_level = 1;
+        self.n_given = 1;
+        let result = result.and_then(|()| self.tighten());
+        let outcome = match result {
+            Ok(()) => self.explore(u64::MAX, on_solution),
+            Err(Conflict) => self.stop_reason().map_or(Explored::All, Explored::Stopped),
+        };
+        match outcome {
+            Explored::Stopped(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Applies the best bound known.
+    fn tighten(&mut self) -> Result<(), Conflict> {
+        match &self.problem.bound {
+            Some(bound) => {
+                self.problem.posted.engine.schedule(bound.propagator);
+                self.problem.posted.engine.propagate()
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn stop_reason(&self) -> Option<StopReason> {
+        if self.problem.posted.engine.is_stopped() || self.config.deadline.reached() {
+            Some(StopReason::Time)
+        } else {
+            let is_over = self.pool.as_ref().is_some_and(|pool| pool.is_over())
+                || self.statistics.n_nodes >= self.config.max_nodes;
+            is_over.then_some(StopReason::Count)
+        }
+    }
+
+    /// Depth first from the present node until everything is seen or something stops it.
+    fn explore(&mut self, cutoff: u64, on_solution: &mut OnSolution<'_>) -> Explored {
+        let last_conflicts = self.statistics.n_conflicts.saturating_add(cutoff);
+        loop {
+            // Step 1. Stop in time, and share work with threads that have none.
+            if let Some(reason) = self.stop_reason() {
+                return Explored::Stopped(reason);
+            }
+            if self.pool.as_ref().is_some_and(|pool| pool.is_hungry()) {
+                self.give();
+            }
+            // Step 2. Choose a variable; without one, this is a solution.
+            let Some(x) = self.choose() else {
+                self.solution(on_solution);
+                let is_enough = self.problem.bound.is_none()
+                    && matches!(self.config.goal, Goal::First(n) if self.n_solutions >= n);
+                if is_enough {
+                    return Explored::Enough;
+                }
+                match self.backtrack() {
+                    true => continue,
+                    false => return self.ended(),
+                }
+            };
+            // Step 3. Assign it and propagate.
+            let index = self.value(x);
+            self.statistics.n_nodes += 1;
+            self.scores.before_decision(&self.problem.posted.engine);
+            let engine = &mut self.problem.posted.engine;
+            engine.push_level();
+            self.branch.push(Decision { x, index, is_positive: true });
+            self.statistics.max_depth = self.statistics.max_depth.max(engine.level());
+            let result = engine.decide(|domains| domains.fix_index(x, index));
+            self.scores.after_decision(x, &self.problem.posted.engine, result.is_err());
+            if result.is_ok() {
+                if self.priority == Some(x) {
+                    self.priority = None;
+                }
+                continue;
+            }
+            // Step 4. On a conflict, refute the last decision that is left.
+            if self.problem.posted.engine.is_stopped() {
+                return Explored::Stopped(StopReason::Time);
+            }
+            self.scores.on_conflict(&self.problem.posted.engine);
+            if self.config.uses_last_conflict && self.priority.is_none() {
+                self.priority = Some(x);
+            }
+            if !self.backtrack() {
+                return self.ended();
+            }
+            if self.statistics.n_conflicts >= last_conflicts {
+                return Explored::Cutoff;
+            }
+        }
+    }
+
+    fn ended(&self) -> Explored {
+        match self.problem.posted.engine.is_stopped() {
+            true => Explored::Stopped(StopReason::Time),
+            false => Explored::All,
+        }
+    }
+
+    /// Undoes positive decisions, last first, until the refutation of one holds. False when
+    /// there is none left.
+    fn backtrack(&mut self) -> bool {
+        while let Some(decision) = self.branch.pop() {
+            let engine = &mut self.problem.posted.engine;
+            if !decision.is_positive {
+                continue;
+            }
+            if engine.level() <= self.base_level {
+                return false;
+            }
+            let was_given = engine.level() <= self.n_given;
+            engine.pop_level();
+            self.statistics.n_conflicts += 1;
+            if was_given {
+                self.n_given = self.n_given.min(engine.level()).max(self.base_level);
+                continue;
+            }
+            self.branch.push(Decision { is_positive: false, ..decision });
+            if let Some(bound) = &self.problem.bound {
+                engine.schedule(bound.propagator);
+            }
+            if engine.decide(|domains| domains.remove_index(decision.x, decision.index)).is_ok() {
+                if self.config.branching == Branching::DWay {
+                    self.priority = Some(decision.x);
+                }
+                return true;
+            }
+            if engine.is_stopped() {
+                return false;
+            }
+            self.scores.on_conflict(&self.problem.posted.engine);
+        }
+        false
+    }
+
+    /// Remembers what was refuted and goes back to the root.
+    fn restart(&mut self) -> Result<(), Conflict> {
+        let mut positive: Vec<Assignment> = Vec::new();
+        let mut learned: Vec<Vec<Assignment>> = Vec::new();
+        for decision in &self.branch {
+            if decision.is_positive {
+                positive.push((decision.x, decision.index));
+            } else if self.nogoods.is_some() {
+                learned.push([&positive[..], &[(decision.x, decision.index)]].concat());
+            }
+        }
+        self.branch.clear();
+        self.problem.posted.engine.pop_to(0);
+        if let Some(base) = &self.nogoods {
+            for nogood in learned {
+                let n_new = base.add(nogood, self.problem.posted.engine.domains_mut())?;
+                self.statistics.n_nogoods += u64::from(n_new);
+            }
+        }
+        self.problem.posted.engine.propagate()?;
+        self.tighten()
+    }
+
+    /// Gives the other half of the decision nearest to the root to another thread.
+    fn give(&mut self) {
+        let pool = Arc::clone(self.pool.as_ref().expect("asked only with a pool"));
+        let mut level = self.base_level;
+        // Decisions that lead to the subproblem opened no level of their own.
+        for (at, decision) in self.branch.iter().enumerate().skip(self.n_prefix) {
+            if !decision.is_positive {
+                continue;
+            }
+            level += 1;
+            if level > self.n_given {
+                let mut given = self.branch[..at].to_vec();
+                given.push(Decision { is_positive: false, ..*decision });
+                self.n_given = level;
+                pool.offer(given);
+                return;
+            }
+        }
+    }
+
+    /// An open variable, of the network as long as there is one.
+    fn choose(&mut self) -> Option<VarId> {
+        if let Some(x) = self.priority {
+            if !self.problem.posted.engine.domains().is_fixed(x) {
+                return Some(x);
+            }
+            self.priority = None;
+        }
+        for part in 0..2 {
+            let domains = self.problem.posted.engine.domains_mut();
+            let before = domains.get(self.n_open[part]) as usize;
+            let order = &mut self.order[part];
+            let mut n_open = before;
+            for place in (0..before).rev() {
+                if domains.is_fixed(order[place]) {
+                    n_open -= 1;
+                    order.swap(place, n_open);
+                }
+            }
+            if n_open != before {
+                domains.set(self.n_open[part], n_open as u64);
+            }
+            if n_open > 0 {
+                return Some(self.scores.choose(&order[..n_open], &self.problem.posted.engine));
+            }
+        }
+        None
+    }
+
+    fn value(&mut self, x: VarId) -> u32 {
+        let domains = self.problem.posted.engine.domains();
+        if let Some(bound) = &self.problem.bound
+            && bound.x == x
+        {
+            let (lo, hi) = domains.index_bounds(x);
+            return if bound.is_minimized { lo } else { hi };
+        }
+        let last = self.last_solution.as_deref();
+        self.config.value_order.choose(x, last, domains, &mut self.rng)
+    }
+
+    fn solution(&mut self, on_solution: &mut OnSolution<'_>) {
+        let domains = self.problem.posted.engine.domains();
+        let values: Vec<Value> = (0..self.problem.posted.n_variables)
+            .map(|at| domains.fixed_value(VarId::new(at)).expect("a solution fixes everything"))
+            .collect();
+        let mut value = None;
+        if let Some(bound) = &self.problem.bound {
+            let found = i64::from(domains.fixed_value(bound.x).expect("a solution has a value"));
+            // Another thread may have been faster and better.
+            let better = if bound.is_minimized {
+                bound.shared.fetch_min(found - 1, Ordering::Relaxed) >= found
+            } else {
+                bound.shared.fetch_max(found + 1, Ordering::Relaxed) <= found
+            };
+            if !better {
+                return;
+            }
+            value = Some(found);
+        }
+        self.n_solutions += 1;
+        on_solution(&values, value);
+        self.last_solution = Some(values);
+    }
+}
+
+enum Explored {
+    All,
+    Enough,
+    Cutoff,
+    Stopped(StopReason),
+}

@@ -1,0 +1,279 @@
+//! Searching for solutions.
+//!
+//! [`solve`] is the entry: it posts a network, prepares it and runs [`mac`], on several
+//! threads if asked. [`study`] has the older tree searches and [`local`] min-conflicts.
+
+mod heuristics;
+pub mod local;
+mod mac;
+mod nogoods;
+mod parallel;
+mod restarts;
+pub mod study;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, Seed, StopReason};
+
+use crate::Value;
+use crate::error::CspError;
+use crate::network::Network;
+use crate::post::{PostConfig, Posted};
+use crate::propagators::ObjectiveBound;
+use crate::sac::singleton_consistency;
+
+pub use heuristics::{ValueOrder, VariableOrder};
+pub use mac::Branching;
+pub use restarts::Restarts;
+
+/// What to look for. With an objective, the best solution is looked for in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// The first so many solutions.
+    First(u64),
+    /// All solutions, kept.
+    All,
+    /// How many solutions there are, none kept but the last.
+    Count,
+}
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct SearchConfig {
+    /// How constraints are enforced.
+    pub post: PostConfig,
+    /// What to look for.
+    pub goal: Goal,
+    /// Which variable to branch on.
+    pub variable_order: VariableOrder,
+    /// Which value to try first.
+    pub value_order: ValueOrder,
+    /// Whether a value that failed is refuted before another variable may be chosen.
+    pub branching: Branching,
+    /// When to start again from the root. Never when more than one solution is wanted.
+    pub restarts: Restarts,
+    /// Whether the part of the tree seen before a restart is remembered as nogoods.
+    pub records_nogoods: bool,
+    /// Whether the variable of the last conflict is tried again first.
+    pub uses_last_conflict: bool,
+    /// Whether values that fail by propagation alone are removed before the search.
+    pub singleton_consistency: bool,
+    /// How many threads work.
+    pub n_threads: usize,
+    /// Stop after this many decisions.
+    pub max_nodes: u64,
+    /// Where ties and random orders come from.
+    pub seed: Seed,
+    /// When to stop. It is asked at every node and every 256 calls of propagators.
+    pub deadline: Deadline,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self {
+            post: PostConfig::default(),
+            goal: Goal::First(1),
+            variable_order: VariableOrder::DomWdeg,
+            value_order: ValueOrder::LastSolution,
+            branching: Branching::Binary,
+            restarts: Restarts::Geometric { first: 10, percent: 110 },
+            records_nogoods: true,
+            uses_last_conflict: true,
+            singleton_consistency: false,
+            n_threads: 1,
+            max_nodes: u64::MAX,
+            seed: Seed(0),
+            deadline: Deadline::never(),
+        }
+    }
+}
+
+/// An answer that may be missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict<P> {
+    /// Yes, and the proof.
+    Yes(P),
+    /// No, certainly.
+    No,
+    /// The search stopped before it knew.
+    Unknown(StopReason),
+}
+
+/// What a search did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Decisions taken.
+    pub n_nodes: u64,
+    /// Decisions that failed at once or below.
+    pub n_conflicts: u64,
+    /// Starts after the first.
+    pub n_restarts: u64,
+    /// Nogoods recorded.
+    pub n_nogoods: u64,
+    /// Calls of propagators.
+    pub n_propagations: u64,
+    /// Values removed by singleton consistency.
+    pub n_singleton_removals: u64,
+    /// The most decisions on one branch.
+    pub max_depth: usize,
+    /// Time to post and prepare the network.
+    pub setup_time: Duration,
+    /// Time in all.
+    pub time: Duration,
+}
+
+impl Statistics {
+    fn absorb(&mut self, other: &Statistics) {
+        self.n_nodes += other.n_nodes;
+        self.n_conflicts += other.n_conflicts;
+        self.n_restarts += other.n_restarts;
+        self.n_nogoods += other.n_nogoods;
+        self.n_propagations += other.n_propagations;
+        self.max_depth = self.max_depth.max(other.max_depth);
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The solutions, a value for each variable of the network, in the order found; all but
+    /// the last are left out when counting or optimizing.
+    pub solutions: Vec<Vec<Value>>,
+    /// How many solutions were found. When optimizing, each is better than the one before.
+    pub n_solutions: u64,
+    /// The value of the objective in the last solution.
+    pub value: Option<i64>,
+    /// Why the search stopped before all was seen; `None` when the answer is complete.
+    pub stopped: Option<StopReason>,
+    /// What was done.
+    pub statistics: Statistics,
+}
+
+impl Report {
+    /// The last solution, the best one when there is an objective.
+    pub fn best(&self) -> Option<&[Value]> {
+        self.solutions.last().map(Vec::as_slice)
+    }
+
+    /// Whether there is a solution.
+    pub fn verdict(&self) -> Verdict<&[Value]> {
+        match (self.best(), self.stopped) {
+            (Some(solution), _) => Verdict::Yes(solution),
+            (None, None) => Verdict::No,
+            (None, Some(reason)) => Verdict::Unknown(reason),
+        }
+    }
+
+    /// Whether the last solution is proved to be the best, or there is proved to be none.
+    pub fn is_complete(&self) -> bool {
+        self.stopped.is_none()
+    }
+}
+
+/// Solves a network.
+///
+/// ```
+/// use ludex_csp::{Goal, Network, SearchConfig, solve};
+/// let mut network = Network::new();
+/// let queens = network.ints("q", 6, 0..6);
+/// network.all_different(&queens);
+/// network.all_different(queens.iter().enumerate().map(|(i, &q)| q + i as i32));
+/// network.all_different(queens.iter().enumerate().map(|(i, &q)| q - i as i32));
+/// let config = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+/// assert_eq!(solve(&network, &config)?.n_solutions, 4);
+/// # Ok::<(), ludex_csp::CspError>(())
+/// ```
+///
+/// # Errors
+/// When the network can't be posted; see [`Network::post`].
+pub fn solve(network: &Network, config: &SearchConfig) -> Result<Report, CspError> {
+    solve_with(network, config, &mut |_, _| {})
+}
+
+/// Solves a network and tells of every solution as it is found, with its objective.
+///
+/// # Errors
+/// When the network can't be posted; see [`Network::post`].
+pub fn solve_with(
+    network: &Network,
+    config: &SearchConfig,
+    on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
+) -> Result<Report, CspError> {
+    let start = Instant::now();
+    let posted = network.post_all(&config.post)?;
+    let mut report = search(posted, config, start, on_solution);
+    report.statistics.time = start.elapsed();
+    Ok(report)
+}
+
+/// A network ready to be searched.
+#[derive(Clone)]
+struct Problem {
+    posted: Posted,
+    bound: Option<Bound>,
+}
+
+/// The objective, with the best value any thread has found.
+#[derive(Clone)]
+struct Bound {
+    x: crate::VarId,
+    is_minimized: bool,
+    shared: Arc<AtomicI64>,
+    propagator: crate::PropagatorId,
+}
+
+fn search(
+    mut posted: Posted,
+    config: &SearchConfig,
+    start: Instant,
+    on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
+) -> Report {
+    let mut report = Report::default();
+    posted.engine.set_deadline(&config.deadline);
+    let mut is_consistent = posted.engine.propagate().is_ok();
+    if is_consistent && config.singleton_consistency {
+        match singleton_consistency(&mut posted.engine, &config.deadline) {
+            Ok(n_removed) => report.statistics.n_singleton_removals = n_removed,
+            Err(_) => is_consistent = false,
+        }
+    }
+    report.statistics.setup_time = start.elapsed();
+    report.statistics.n_propagations = posted.engine.n_propagations();
+    if !is_consistent {
+        report.stopped = posted.engine.is_stopped().then_some(StopReason::Time);
+        return report;
+    }
+    let bound = posted.objective.map(|(x, is_minimized)| {
+        let worst = if is_minimized { i64::MAX } else { i64::MIN };
+        let shared = Arc::new(AtomicI64::new(worst));
+        let propagator = Box::new(ObjectiveBound::new(x, is_minimized, Arc::clone(&shared)));
+        let propagator = posted.engine.post(propagator);
+        posted.engine.propagate().expect("a bound that is not set prunes nothing");
+        Bound { x, is_minimized, shared, propagator }
+    });
+    let problem = Problem { posted, bound };
+    if config.n_threads > 1 {
+        parallel::search(problem, config, report, on_solution)
+    } else {
+        let mut mac = mac::Mac::new(problem, config);
+        let outcome = mac.run(&mut |solution, value| {
+            keep(&mut report, config.goal, solution, value);
+            on_solution(solution, value);
+        });
+        report.stopped = outcome;
+        report.statistics.absorb(&mac.statistics());
+        report
+    }
+}
+
+/// Enters a solution in the report.
+fn keep(report: &mut Report, goal: Goal, solution: &[Value], value: Option<i64>) {
+    if value.is_some() || goal == Goal::Count {
+        report.solutions.clear();
+    }
+    report.solutions.push(solution.to_vec());
+    report.n_solutions += 1;
+    report.value = value;
+}

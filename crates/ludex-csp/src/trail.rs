@@ -1,0 +1,129 @@
+//! Words that remember what they were: the one place where undoing happens.
+//!
+//! Domains, sparse bit sets of tables and counters of propagators all live in one pool of
+//! 64-bit words. A word is saved on the log the first time it changes at a level, so
+//! going back costs as much as what was changed and nothing is copied at a node.
+//!
+//! Invariant: after [`Trail::pop`] every word has the value it had at the matching
+//! [`Trail::push`].
+
+/// A pool of reversible words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
+    words: Vec<u64>,
+    /// The stamp under which a word was last saved; saving twice would be waste, not error.
+    stamps: Vec<u32>,
+    log: Vec<(u32, u64)>,
+    /// Length of the log when each level began.
+    marks: Vec<u32>,
+    stamp: u32,
+}
+
+impl Trail {
+    /// Adds `n` words with the same value and gives the index of the first.
+    ///
+    /// Words are never given back, also not by `pop`.
+    pub fn allocate(&mut self, n: usize, value: u64) -> usize {
+        let first = self.words.len();
+        assert!(first + n <= u32::MAX as usize, "reversible words are counted in 32 bits");
+        self.words.resize(first + n, value);
+        self.stamps.resize(first + n, 0);
+        first
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        self.words[index]
+    }
+
+    #[inline]
+    pub fn slice(&self, first: usize, n: usize) -> &[u64] {
+        &self.words[first..first + n]
+    }
+
+    #[inline]
+    pub fn set(&mut self, index: usize, value: u64) {
+        if self.stamps[index] != self.stamp {
+            self.save(index);
+        }
+        self.words[index] = value;
+    }
+
+    fn save(&mut self, index: usize) {
+        self.stamps[index] = self.stamp;
+        if !self.marks.is_empty() {
+            self.log.push((index as u32, self.words[index]));
+        }
+    }
+
+    pub fn depth(&self) -> usize {
+        self.marks.len()
+    }
+
+    pub fn push(&mut self) {
+        self.marks.push(self.log.len() as u32);
+        self.next_stamp();
+    }
+
+    pub fn pop(&mut self) {
+        let mark = self.marks.pop().expect("a level is popped only after it was pushed") as usize;
+        // Backwards, so that of two saves of one word the older one wins.
+        for &(index, value) in self.log[mark..].iter().rev() {
+            self.words[index as usize] = value;
+        }
+        self.log.truncate(mark);
+        self.next_stamp();
+    }
+
+    /// What the word was before level `level` (counted from 1) changed it, if it did.
+    pub fn saved(&self, index: usize, level: usize) -> Option<u64> {
+        let start = *self.marks.get(level.checked_sub(1)?)? as usize;
+        let end = self.marks.get(level).map_or(self.log.len(), |&mark| mark as usize);
+        self.log[start..end].iter().find(|&&(i, _)| i as usize == index).map(|&(_, value)| value)
+    }
+
+    fn next_stamp(&mut self) {
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            // After four billion levels old stamps could be taken for new ones.
+            self.stamps.fill(0);
+            self.stamp = 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn popping_restores_words_changed_again_after_a_deeper_level() {
+        let mut trail = Trail::default();
+        let a = trail.allocate(2, 5);
+        trail.push();
+        trail.set(a, 6);
+        trail.push();
+        trail.set(a, 7);
+        trail.set(a + 1, 8);
+        assert_eq!(trail.saved(a, 2), Some(6));
+        trail.pop();
+        assert_eq!((trail.get(a), trail.get(a + 1)), (6, 5));
+        trail.set(a, 9);
+        trail.pop();
+        assert_eq!((trail.get(a), trail.get(a + 1)), (5, 5));
+    }
+
+    #[test]
+    fn a_stamp_that_wraps_around_saves_all_the_same() {
+        let mut trail = Trail { stamp: u32::MAX - 1, ..Trail::default() };
+        let a = trail.allocate(1, 1);
+        for value in 2..6 {
+            trail.push();
+            trail.set(a, value);
+        }
+        for value in (1..5).rev() {
+            trail.pop();
+            assert_eq!(trail.get(a), value);
+        }
+    }
+}

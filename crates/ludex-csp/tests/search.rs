@@ -1,0 +1,551 @@
+//! Searches agree with each other and with known numbers.
+
+use std::time::Duration;
+
+use ludex_base::{Deadline, Rng, Seed, StopReason};
+use ludex_csp::propagators::table::{STAR, Table, TableAlgorithm};
+use ludex_csp::search::local::{LocalConfig, min_conflicts};
+use ludex_csp::search::study::{Method, study};
+use ludex_csp::*;
+
+fn queens(n: usize) -> Network {
+    let mut network = Network::new();
+    let queens = network.ints("q", n, 0..n as Value);
+    network.all_different(&queens);
+    network.all_different(queens.iter().enumerate().map(|(i, &q)| q + i as Value));
+    network.all_different(queens.iter().enumerate().map(|(i, &q)| q - i as Value));
+    network
+}
+
+/// A random network of positive, negative and short tables.
+fn random_tables(seed: u64, n: usize, n_tables: usize) -> Network {
+    let mut rng = Seed(seed).rng();
+    let mut network = Network::new();
+    let x = network.ints("x", n, 0..4);
+    for _ in 0..n_tables {
+        let arity = 2 + rng.below(3);
+        let mut scope = x.clone();
+        while scope.len() > arity {
+            scope.swap_remove(rng.below(scope.len()));
+        }
+        let is_positive = rng.below(3) > 0;
+        let has_stars = is_positive && rng.below(3) == 0;
+        let density = if is_positive { 45 } else { 35 };
+        let mut tuples = Vec::new();
+        for code in 0..4_i32.pow(arity as u32) {
+            if rng.below(100) < density {
+                let value = |at: usize, rng: &mut Rng| {
+                    if has_stars && rng.below(6) == 0 {
+                        STAR
+                    } else {
+                        code / 4_i32.pow(at as u32) % 4
+                    }
+                };
+                tuples.push((0..arity).map(|at| value(at, &mut rng)).collect::<Vec<_>>());
+            }
+        }
+        let table = Table::from_tuples(arity, tuples);
+        if is_positive { network.table(&scope, table) } else { network.forbid(&scope, table) }
+    }
+    network
+}
+
+/// Every solution, by trying everything.
+fn by_brute_force(network: &Network) -> Vec<Vec<Value>> {
+    let mut all = vec![Vec::new()];
+    for variable in network.variables() {
+        all = all
+            .iter()
+            .flat_map(|tuple| variable.domain.iter().map(move |v| [&tuple[..], &[v]].concat()))
+            .collect();
+    }
+    all.retain(|tuple| network.is_solution(tuple));
+    all
+}
+
+fn all_with(network: &Network, config: &SearchConfig) -> Vec<Vec<Value>> {
+    let config = SearchConfig { goal: Goal::All, ..config.clone() };
+    let mut solutions = solve(network, &config).unwrap().solutions;
+    solutions.sort_unstable();
+    solutions
+}
+
+#[test]
+fn every_order_and_branching_finds_all_solutions() {
+    for seed in 0..6 {
+        let network = random_tables(seed, 6, 7);
+        let expected = by_brute_force(&network);
+        for (name, variable_order) in VariableOrder::ALL {
+            for (_, value_order) in ValueOrder::ALL {
+                for branching in [Branching::Binary, Branching::DWay] {
+                    let config = SearchConfig {
+                        variable_order,
+                        value_order,
+                        branching,
+                        ..SearchConfig::default()
+                    };
+                    assert_eq!(all_with(&network, &config), expected, "{name}, seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_table_algorithm_gives_the_same_search_tree() {
+    for seed in 0..12 {
+        // Negative short tables have one algorithm; the others are all domain consistent.
+        let network = random_tables(seed, 9, 11);
+        for goal in [Goal::All, Goal::First(1)] {
+            let reports: Vec<Report> = TableAlgorithm::ALL
+                .iter()
+                .map(|&(_, table)| {
+                    let config = SearchConfig {
+                        post: PostConfig { table, ..PostConfig::default() },
+                        goal,
+                        variable_order: VariableOrder::Dom,
+                        ..SearchConfig::default()
+                    };
+                    solve(&network, &config).unwrap()
+                })
+                .collect();
+            for report in &reports[1..] {
+                assert_eq!(report.solutions, reports[0].solutions);
+                assert_eq!(report.statistics.n_nodes, reports[0].statistics.n_nodes);
+                assert_eq!(report.statistics.n_conflicts, reports[0].statistics.n_conflicts);
+            }
+        }
+    }
+}
+
+#[test]
+fn study_searches_find_what_mac_finds() {
+    for seed in 0..8 {
+        let network = random_tables(seed, 6, 7);
+        let expected = by_brute_force(&network);
+        let engine = network.post(&PostConfig::default()).unwrap();
+        let mut n_checks = Vec::new();
+        let mut n_nodes = Vec::new();
+        for (name, method) in Method::ALL {
+            let report = study(&engine, method, usize::MAX, &Deadline::never());
+            let mut solutions = report.solutions;
+            solutions.sort_unstable();
+            assert_eq!(solutions, expected, "{name}, seed {seed}");
+            n_checks.push(report.n_checks);
+            n_nodes.push(report.n_nodes);
+        }
+        // Backward checking sees the same tree as backtracking for fewer checks, and
+        // backjumping never a larger one.
+        assert_eq!(n_nodes[1], n_nodes[2]);
+        assert!(n_checks[1] >= n_checks[2] && n_nodes[3] <= n_nodes[2] && n_nodes[5] <= n_nodes[2]);
+    }
+}
+
+#[test]
+fn queens_are_counted_by_any_number_of_threads() {
+    for (n, expected) in [(8, 92), (9, 352)] {
+        for n_threads in [1, 2, 3] {
+            let config = SearchConfig { goal: Goal::Count, n_threads, ..SearchConfig::default() };
+            let report = solve(&queens(n), &config).unwrap();
+            assert_eq!((report.n_solutions, report.stopped), (expected, None));
+        }
+    }
+}
+
+#[test]
+fn threads_find_every_solution_once() {
+    for seed in 0..10 {
+        let network = random_tables(seed, 7, 7);
+        let config = SearchConfig { n_threads: 3, ..SearchConfig::default() };
+        assert_eq!(all_with(&network, &config), by_brute_force(&network));
+    }
+}
+
+#[test]
+fn the_first_so_many_are_so_many() {
+    for n_threads in [1, 2] {
+        let config = SearchConfig { goal: Goal::First(5), n_threads, ..SearchConfig::default() };
+        let report = solve(&queens(8), &config).unwrap();
+        assert_eq!(report.solutions.len(), 5);
+        assert!(report.solutions.iter().all(|solution| queens(8).is_solution(solution)));
+        assert!(report.is_complete());
+    }
+}
+
+/// A knapsack with the greatest worth found by dynamic programming.
+fn knapsack(seed: u64) -> (Network, i64) {
+    let mut rng = Seed(seed).rng();
+    let items: Vec<(Value, Value)> =
+        (0..14).map(|_| (5 + rng.below(40) as Value, 5 + rng.below(40) as Value)).collect();
+    let capacity = 150;
+    let mut best = vec![0; capacity + 1];
+    for &(weight, worth) in &items {
+        for room in (weight as usize..=capacity).rev() {
+            best[room] = best[room].max(best[room - weight as usize] + i64::from(worth));
+        }
+    }
+    let mut network = Network::new();
+    let x = network.ints("x", items.len(), 0..=1);
+    network.require(sum(x.iter().zip(&items).map(|(&x, item)| x * item.0)).at_most(150));
+    network.maximize(sum(x.iter().zip(&items).map(|(&x, item)| x * item.1)));
+    (network, best[capacity])
+}
+
+#[test]
+fn branch_and_bound_finds_the_best_knapsack() {
+    for seed in 0..6 {
+        let (network, expected) = knapsack(seed);
+        for n_threads in [1, 2] {
+            let config = SearchConfig { n_threads, ..SearchConfig::default() };
+            let mut seen = Vec::new();
+            let report = solve_with(&network, &config, &mut |_, value| seen.extend(value)).unwrap();
+            assert_eq!((report.value, report.stopped), (Some(expected), None));
+            assert!(network.is_solution(report.best().unwrap()));
+            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "each is better: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn restarts_and_nogoods_change_no_answer() {
+    for seed in 0..40 {
+        let network = random_tables(seed + 100, 10, 17);
+        let reference = SearchConfig { restarts: Restarts::Never, ..SearchConfig::default() };
+        let expected = solve(&network, &reference).unwrap().best().is_some();
+        for restarts in [Restarts::Luby { unit: 1 }, Restarts::Geometric { first: 1, percent: 120 }]
+        {
+            for records_nogoods in [true, false] {
+                let config = SearchConfig { restarts, records_nogoods, ..SearchConfig::default() };
+                let report = solve(&network, &config).unwrap();
+                assert_eq!(report.best().is_some(), expected, "seed {seed}");
+                assert!(report.best().is_none_or(|solution| network.is_solution(solution)));
+            }
+        }
+    }
+}
+
+#[test]
+fn nogoods_are_recorded_and_prune() {
+    // Nine pigeons in eight holes by disequalities: only search refutes it.
+    let mut network = Network::new();
+    let x = network.ints("x", 8, 0..7);
+    for i in 0..8 {
+        for j in 0..i {
+            network.require(x[i].differs(x[j]));
+        }
+    }
+    let config = |records_nogoods| SearchConfig {
+        records_nogoods,
+        restarts: Restarts::Geometric { first: 50, percent: 110 },
+        ..SearchConfig::default()
+    };
+    let with = solve(&network, &config(true)).unwrap();
+    let without = solve(&network, &config(false)).unwrap();
+    assert_eq!((with.verdict(), without.verdict()), (Verdict::No, Verdict::No));
+    assert!(with.statistics.n_nogoods > 0 && with.statistics.n_restarts > 0);
+    assert!(with.statistics.n_nodes < without.statistics.n_nodes);
+}
+
+#[test]
+fn limits_stop_the_search_and_say_so() {
+    let config = SearchConfig { goal: Goal::Count, max_nodes: 100, ..SearchConfig::default() };
+    let report = solve(&queens(12), &config).unwrap();
+    assert_eq!(report.stopped, Some(StopReason::Count));
+    for n_threads in [1, 2] {
+        let config = SearchConfig {
+            goal: Goal::Count,
+            n_threads,
+            deadline: Deadline::after(Duration::from_millis(50)),
+            ..SearchConfig::default()
+        };
+        let report = solve(&queens(20), &config).unwrap();
+        assert_eq!(report.stopped, Some(StopReason::Time));
+        assert!(report.statistics.time < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn one_seed_gives_one_tree() {
+    let config = SearchConfig { value_order: ValueOrder::Random, ..SearchConfig::default() };
+    let [first, second] = [0, 1].map(|_| solve(&queens(30), &config).unwrap());
+    assert_eq!(first.solutions, second.solutions);
+    assert_eq!(first.statistics.n_nodes, second.statistics.n_nodes);
+}
+
+#[test]
+fn singleton_consistency_is_part_of_the_search_when_asked() {
+    for seed in 0..10 {
+        let network = random_tables(seed, 7, 8);
+        let config = SearchConfig { singleton_consistency: true, ..SearchConfig::default() };
+        assert_eq!(all_with(&network, &config), by_brute_force(&network));
+    }
+}
+
+#[test]
+fn min_conflicts_places_fifty_queens() {
+    let network = queens(50);
+    let solution = min_conflicts(&network, &LocalConfig::default()).expect("queens are easy");
+    assert!(network.is_solution(&solution));
+    // It never claims what is not there.
+    let config = LocalConfig { max_steps: 2000, ..LocalConfig::default() };
+    assert_eq!(min_conflicts(&queens(3), &config), None);
+}
+
+#[test]
+fn preprocessing_keeps_the_solutions() {
+    let mut n_universal = 0;
+    for seed in 0..30 {
+        let mut network = random_tables(seed, 6, 4);
+        let extra = network.int("free", 0..3);
+        let x: Vec<VarId> = (0..6).map(VarId::new).collect();
+        network.require(x[0].less_than(3));
+        let diagonal = Table::from_tuples(2, (0..4).flat_map(|a| [[a, a], [a, (a + 1) % 4]]));
+        network.table(&[x[1], x[2]], diagonal.clone());
+        network.table(&[x[2], x[1]], diagonal);
+        let everything = (0..16).map(|c| [c / 4, c % 4]);
+        network.table(&[x[3], x[4]], Table::from_tuples(2, everything));
+        let preprocessed = preprocess(&network);
+        assert!(preprocessed.n_unary >= 1 && preprocessed.n_merged >= 1);
+        // Not so when a random table has the same scope.
+        n_universal += preprocessed.n_universal;
+        assert!(preprocessed.free.iter().any(|(x, _)| *x == extra));
+        let expected = by_brute_force(&network);
+        let config = SearchConfig { goal: Goal::All, ..SearchConfig::default() };
+        let found = match solve(&preprocessed.network, &config) {
+            Ok(report) => report.solutions,
+            Err(CspError::EmptyDomain { .. }) => Vec::new(),
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(found.len() as u128 * preprocessed.multiplicity(), expected.len() as u128);
+        assert!(found.iter().all(|solution| network.is_solution(&preprocessed.expand(solution))));
+    }
+    assert!(n_universal > 20);
+}
+
+/// Random expressions against evaluation, through every way they are taken apart.
+#[test]
+fn expressions_mean_the_same_posted_and_evaluated() {
+    fn number(rng: &mut Rng, x: &[VarId], depth: usize) -> Expr {
+        if depth == 0 {
+            return match rng.below(4) {
+                0 => Expr::from(rng.below(5) as Value - 2),
+                _ => Expr::Var(x[rng.below(x.len())]),
+            };
+        }
+        let a = number(rng, x, depth - 1);
+        let b = number(rng, x, depth - 1);
+        match rng.below(12) {
+            0 => a + b,
+            1 => a - b,
+            2 => a * b,
+            3 => a / b,
+            4 => a % b,
+            5 => a.abs(),
+            6 => distance(a, b),
+            7 => minimum([a, b]),
+            8 => maximum([a, b]),
+            9 => -a,
+            10 => if_then_else(truth(rng, x, depth - 1), a, b),
+            _ => truth(rng, x, depth - 1),
+        }
+    }
+    fn truth(rng: &mut Rng, x: &[VarId], depth: usize) -> Expr {
+        let a = number(rng, x, depth.saturating_sub(1));
+        let b = number(rng, x, depth.saturating_sub(1));
+        if depth == 0 {
+            return a.less_than(b);
+        }
+        let (p, q) = (truth(rng, x, depth - 1), truth(rng, x, depth - 1));
+        match rng.below(12) {
+            0 => a.equals(b),
+            1 => a.differs(b),
+            2 => a.at_most(b),
+            3 => a.greater_than(b),
+            4 => p & q,
+            5 => p | q,
+            6 => !p,
+            7 => p.implies(q),
+            8 => p.iff(q),
+            9 => Expr::Xor(vec![p, q, a]),
+            10 => a.is_in(ValueSet::from_ranges([(-2, 0), (2, 3)])),
+            _ => Expr::AllEqual(vec![a, b, q]),
+        }
+    }
+    for seed in 0..400 {
+        let mut rng = Seed(seed).rng();
+        let mut network = Network::new();
+        let x: Vec<VarId> = (0..3).map(|i| network.int(format!("x{i}"), -2..=3)).collect();
+        let depth = 1 + seed as usize % 3;
+        network.require(truth(&mut rng, &x, depth));
+        let expected = by_brute_force(&network);
+        for max_tabled in [0, 10, 10_000] {
+            let post = PostConfig { max_tabled, ..PostConfig::default() };
+            let config = SearchConfig { post, ..SearchConfig::default() };
+            assert_eq!(all_with(&network, &config), expected, "seed {seed}, {max_tabled}");
+        }
+    }
+}
+
+/// Every global constraint through a network, against its meaning.
+#[test]
+fn global_constraints_mean_the_same_posted_and_evaluated() {
+    let at = |x: &[VarId], range: std::ops::Range<usize>| -> Vec<Expr> {
+        x[range].iter().map(Expr::from).collect()
+    };
+    let make: Vec<
+        fn(&[VarId], &dyn Fn(&[VarId], std::ops::Range<usize>) -> Vec<Expr>) -> Constraint,
+    > = vec![
+        |x, at| Constraint::AllDifferent { list: at(x, 0..5), except: [0].into() },
+        |x, at| Constraint::AllDifferentLists {
+            lists: vec![at(x, 0..2), at(x, 2..4), at(x, 3..5)],
+        },
+        |x, at| Constraint::Count {
+            list: at(x, 0..4),
+            values: [1, 3].into(),
+            condition: Condition::at_most(x[4]),
+        },
+        |x, at| Constraint::NValues {
+            list: at(x, 0..4),
+            except: [0].into(),
+            condition: Condition::equals(x[4]),
+        },
+        |x, at| Constraint::Cardinality {
+            list: at(x, 0..4),
+            values: vec![0, 1, 2],
+            occurrences: vec![
+                Condition::equals(x[4]),
+                Condition::In((0..=2).into()),
+                Condition::at_least(1),
+            ],
+            is_closed: true,
+        },
+        |x, at| Constraint::Element {
+            list: at(x, 0..3),
+            start: 1,
+            index: x[3].into(),
+            condition: Condition::at_least(x[4] + 1),
+        },
+        |x, _| Constraint::Element {
+            list: [3, 1, 0, 2].map(Expr::from).to_vec(),
+            start: 0,
+            index: x[3].into(),
+            condition: Condition::equals(x[4]),
+        },
+        |x, at| Constraint::Lex {
+            lists: vec![at(x, 0..2), at(x, 2..4), at(x, 3..5)],
+            is_strict: true,
+        },
+        |x, at| Constraint::NoOverlap {
+            origins: vec![at(x, 0..1), at(x, 1..2), at(x, 2..3)],
+            lengths: vec![vec![2.into()], vec![1.into()], at(x, 3..4)],
+            ignores_zeros: true,
+        },
+        |x, at| Constraint::NoOverlap {
+            origins: vec![at(x, 0..2), at(x, 2..4)],
+            lengths: vec![vec![2.into(), 1.into()], vec![x[4].into(), 2.into()]],
+            ignores_zeros: false,
+        },
+        |x, at| Constraint::Cumulative {
+            origins: at(x, 0..3),
+            lengths: [2, 1, 2].map(Expr::from).to_vec(),
+            heights: vec![1.into(), x[3].into(), 2.into()],
+            limit: x[4].into(),
+        },
+        |x, at| Constraint::Circuit {
+            list: at(x, 0..4),
+            start: 0,
+            size: Some(Condition::equals(x[4])),
+        },
+        |x, at| Constraint::Channel {
+            first: at(x, 0..2),
+            start_first: 0,
+            second: at(x, 2..5),
+            start_second: 1,
+        },
+        |x, at| Constraint::Channel {
+            first: at(x, 0..4),
+            start_first: 0,
+            second: at(x, 0..4),
+            start_second: 0,
+        },
+    ];
+    for (which, make) in make.iter().enumerate() {
+        let mut network = Network::new();
+        let x: Vec<VarId> = (0..5).map(|i| network.int(format!("x{i}"), 0..=3)).collect();
+        network.add(make(&x, &at));
+        let expected = by_brute_force(&network);
+        assert!(!expected.is_empty(), "constraint {which} has solutions");
+        assert_eq!(all_with(&network, &SearchConfig::default()), expected, "constraint {which}");
+        assert_eq!(
+            all_with(&network, &SearchConfig { n_threads: 2, ..SearchConfig::default() }),
+            expected
+        );
+    }
+}
+
+#[test]
+fn bad_networks_are_refused_with_reasons() {
+    let refuse = |build: &dyn Fn(&mut Network)| {
+        let mut network = Network::new();
+        build(&mut network);
+        solve(&network, &SearchConfig::default()).unwrap_err().to_string()
+    };
+    let table = || Table::from_tuples(2, [[0, 1]]);
+    assert_eq!(
+        refuse(&|n| {
+            n.int("x", 3..3);
+        }),
+        "variable `x` has an empty domain"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            let x = n.int("x", 0..3);
+            n.table(&[x, x], table());
+        }),
+        "the scope of `extension` has variable `x` twice"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            let x = n.int("x", 0..3);
+            n.all_different([x, x]);
+        }),
+        "the scope of `allDifferent` has variable `x` twice"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            let x = n.int("x", 0..3);
+            n.table(&[x], table());
+        }),
+        "`extension`: tuples of 2 values for 1 variables"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            n.int("x", 0..=2_100_000_000);
+        }),
+        "the domain of `x` is out of range"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            let x = n.ints("x", 4, 0..=1_000_000_000);
+            n.require((x[0] * x[1] * x[2]).less_than(x[3]));
+        }),
+        "the value of an expression is out of range"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            n.int("x", ValueSet::from_ranges([(0, 1_000_000_000), (1_000_000_002, 1_000_000_003)]));
+        }),
+        "the domain of variable `x` has too many values with gaps between them"
+    );
+}
+
+#[test]
+fn a_billion_values_are_no_trouble() {
+    let mut network = Network::new();
+    let [x, y] = ["x", "y"].map(|name| network.int(name, 0..=1_000_000_000));
+    network.require((x + y).equals(1_500_000_000));
+    network.require((x - y).at_least(500_000_000));
+    network.minimize(x);
+    let report = solve(&network, &SearchConfig::default()).unwrap();
+    assert_eq!(report.best().unwrap(), [1_000_000_000, 500_000_000]);
+}
