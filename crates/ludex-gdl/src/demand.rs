@@ -21,13 +21,14 @@ use ludex_base::{Diagnostic, Severity};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
+use crate::report::Report;
 
 /// Makes every rule safe, or drops it. What is wrong with the variables is said by
 /// [`crate::safety`]; said here is only when no order of the conditions works.
-pub(crate) fn make_safe(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn make_safe(program: &mut Program, report: &mut Report) {
     for_all_roles(program);
     project_negatives(program);
-    let demanded = find_demanded(program, diagnostics);
+    let demanded = find_demanded(program, report);
     if !demanded.is_empty() {
         add_demand(program, &demanded);
     }
@@ -113,7 +114,7 @@ fn project_negatives(program: &mut Program) {
 /// that the body has nowhere, or a condition of the body that can't be called otherwise. Only
 /// what is needed is asked for, since an argument that is an input must be bound by every
 /// caller.
-fn find_demanded(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) -> Demanded {
+fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
     let mut touching: BTreeMap<RelationId, Vec<usize>> = BTreeMap::new();
     for (rule_idx, rule) in program.rules.iter().enumerate() {
         let positive = rule.dependencies().filter(|&(_, is_positive)| is_positive);
@@ -148,7 +149,7 @@ fn find_demanded(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) -> De
             }
             missing => {
                 is_dropped[rule_idx] = true;
-                diagnostics.extend(missing.diagnostic(program, rule, search.n_looks));
+                report.extend(missing.diagnostic(program, rule, search.n_looks));
             }
         }
     }

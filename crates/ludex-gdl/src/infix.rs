@@ -32,7 +32,7 @@ use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
 
 use crate::codes;
 use crate::keyword::Keyword;
-use crate::kif::is_word;
+use crate::kif::{is_name, is_variable_name};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
 use crate::print::{CONNECTIVES, starts_variable, word_length};
 use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
@@ -334,7 +334,7 @@ impl<'a> Reader<'a> {
             if !is_next_clause && self.current.kind != Kind::End {
                 return self.unexpected("`,` or `.`");
             }
-            let end = Span { start: self.last_end.saturating_sub(1), end: self.last_end };
+            let end = Span { start: self.last_end, end: self.last_end };
             let message = "this clause does not end with a full stop";
             let code = codes::MISSING_FULL_STOP;
             self.diagnostics.push(
@@ -532,7 +532,7 @@ impl<'a> Reader<'a> {
             _ => return self.unexpected("a term"),
         };
         let span = self.take().span;
-        self.writable(&name, span)?;
+        self.writable(is_name(&name), span)?;
         // The one constant with a meaning, hence in any letter case.
         let name = if name.eq_ignore_ascii_case("random") { "random".into() } else { name };
         let symbol = self.symbols.intern(&name);
@@ -558,7 +558,7 @@ impl<'a> Reader<'a> {
             let message = "this variable has no name";
             return self.spoiled(codes::EMPTY_VARIABLE, span, message, "name it: `X`");
         }
-        self.writable(&name, span)?;
+        self.writable(is_variable_name(&name), span)?;
         if self.current.kind == Kind::Open {
             return self.spoiled(
                 codes::VARIABLE_AS_NAME,
@@ -571,8 +571,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses names that the prefix form can't write.
-    fn writable(&mut self, name: &str, span: Span) -> Read<()> {
-        if is_word(name) {
+    fn writable(&mut self, is_writable: bool, span: Span) -> Read<()> {
+        if is_writable {
             return Ok(());
         }
         self.spoiled(

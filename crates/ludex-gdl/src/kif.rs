@@ -145,10 +145,15 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
 
-/// Whether a name can be written in this form.
-pub(crate) fn is_word(name: &str) -> bool {
+/// Whether the name of a constant, function or relation can be written in this form.
+pub(crate) fn is_name(name: &str) -> bool {
+    is_variable_name(name) && !name.starts_with('?')
+}
+
+/// Whether the name of a variable can be written in this form.
+pub(crate) fn is_variable_name(name: &str) -> bool {
     let is_ended_by = |c: char| matches!(c, '(' | ')' | ';') || is_blank(c);
-    !name.is_empty() && !name.starts_with('?') && !name.contains(is_ended_by)
+    !name.is_empty() && !name.contains(is_ended_by)
 }
 
 /// The mistake has been reported; the clause is given up.

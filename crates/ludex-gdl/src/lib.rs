@@ -12,6 +12,7 @@
 //! | `keyword` | the words with a meaning |
 //! | `syntax` | the tree that the author wrote |
 //! | `limits` | how much is read |
+//! | `report` | what has been found so far |
 //! | `print` | the tree as text, in both forms |
 //! | `kif` | text in prefix form to the tree |
 //! | `infix` | text in infix form to the tree |
@@ -38,6 +39,7 @@ mod lower;
 mod print;
 mod program;
 mod read;
+mod report;
 mod safety;
 mod scramble;
 mod syntax;

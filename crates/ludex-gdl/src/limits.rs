@@ -7,7 +7,7 @@ use crate::codes;
 use crate::syntax::{Clause, Formula, FormulaKind, Term};
 
 /// The largest rulesheet that is read, in bytes. The largest of the public corpus has 46 KiB.
-pub const MAX_BYTES: usize = 8 << 20;
+pub const MAX_BYTES: usize = 4 << 20;
 
 /// The deepest nesting that is read, counted in parentheses of the prefix form.
 pub const MAX_DEPTH: usize = 256;
@@ -18,7 +18,8 @@ pub const MAX_ARGS: usize = 10_000;
 /// The most different variables of one clause that are read.
 pub const MAX_VARIABLES: usize = 1024;
 
-/// Readers stop after this many mistakes: a text with more is no rulesheet.
+/// Readers stop after this many mistakes, since a text with more is no rulesheet, and no more are
+/// reported of one kind.
 pub const MAX_MISTAKES: usize = 1000;
 
 pub(crate) fn too_large(n_bytes: usize) -> Diagnostic {

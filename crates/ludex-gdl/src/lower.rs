@@ -16,6 +16,7 @@ use crate::demand::make_safe;
 use crate::keyword::Keyword;
 use crate::limits::MAX_DEPTH;
 use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
+use crate::report::Report;
 use crate::safety::check_safety;
 use crate::syntax::{Formula, FormulaKind, Rulesheet, Term, TermKind};
 use crate::terms::Terms;
@@ -35,14 +36,14 @@ const MAX_TERM_DEPTH: usize = 2 * MAX_DEPTH;
 /// binds; rules that have no meaning for that reason are left out, and so are rules for `true`
 /// and `does`, which no rule can derive.
 pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
-    let mut diagnostics = Vec::new();
-    check_safety(sheet, &mut diagnostics);
+    let mut report = Report::default();
+    check_safety(sheet, &mut report);
     let mut lowering = Lowering {
         terms: Terms::new(sheet.symbols.clone()),
         relations: Vec::new(),
         relation_ids: HashMap::new(),
         rules: Vec::new(),
-        diagnostics,
+        report,
     };
     for keyword in Keyword::ALL {
         let name = lowering.terms.symbols_mut().intern(keyword.name());
@@ -57,11 +58,11 @@ pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
         let body = clause.body.iter().map(|formula| Part { formula, is_positive: true }).collect();
         lowering.add_rule(Head { relation, args: clause.head.args().to_vec() }, body, clause.span);
     }
-    let Lowering { terms, relations, rules, mut diagnostics, .. } = lowering;
+    let Lowering { terms, relations, rules, mut report, .. } = lowering;
     let mut program = Program { terms, relations, rules };
-    make_safe(&mut program, &mut diagnostics);
+    make_safe(&mut program, &mut report);
     set_stages(&mut program);
-    (program, diagnostics)
+    (program, report.into_diagnostics())
 }
 
 struct Lowering {
@@ -69,7 +70,7 @@ struct Lowering {
     relations: Vec<Relation>,
     relation_ids: HashMap<(Symbol, usize), RelationId>,
     rules: Vec<Rule>,
-    diagnostics: Vec<Diagnostic>,
+    report: Report,
 }
 
 #[derive(Clone)]
@@ -247,7 +248,7 @@ impl Lowering {
             Ok(rule) => self.rules.extend(rule),
             Err(HugeTerm) => {
                 let message = "solving the equations of this rule gives terms without measure";
-                self.diagnostics.push(
+                self.report.push(
                     Diagnostic::new(Severity::Fatal, codes::HUGE_TERM, span, message)
                         .with_help("name the parts by relations of their own"),
                 );

@@ -12,16 +12,17 @@ use crate::codes;
 use crate::keyword::Keyword;
 use crate::limits::MAX_VARIABLES;
 use crate::print::variable_text;
+use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
 /// Reports each variable of each clause that nothing binds, at its first such place.
-pub(crate) fn check_safety(sheet: &Rulesheet, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn check_safety(sheet: &Rulesheet, report: &mut Report) {
     for clause in &sheet.clauses {
         let mut safety = Safety { sheet, clause, numbers: FxHashMap::default(), found: Vec::new() };
         safety.check();
         let mut found = safety.found;
         found.sort_by_key(|it| it.span.start);
-        diagnostics.extend(found);
+        report.extend(found);
     }
 }
 

@@ -7,12 +7,13 @@ use ludex_base::{Diagnostic, Severity, Span, Symbol};
 use super::survey::{Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
+use crate::report::Report;
 
-pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    missing(survey, diagnostics);
-    arities(survey, diagnostics);
-    undefined(survey, diagnostics);
-    unused(survey, diagnostics);
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
+    missing(survey, report);
+    arities(survey, report);
+    undefined(survey, report);
+    unused(survey, report);
 }
 
 /// The keywords that every game needs, or nearly every.
@@ -25,7 +26,7 @@ const NEEDED: [(Keyword, Severity, &str, &str); 6] = [
     (Keyword::Next, Severity::Warning, codes::MISSING_NEXT, "nothing is true after a move"),
 ];
 
-fn missing(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn missing(survey: &Survey<'_>, report: &mut Report) {
     for (keyword, severity, code, consequence) in NEEDED {
         if survey.is_defined(keyword) {
             continue;
@@ -40,7 +41,7 @@ fn missing(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Some(other) => diagnostic.with_help(format!("is `{other}` a misspelling of it?")),
             None => diagnostic.with_help(format!("add a fact or a rule for `{name}`")),
         };
-        diagnostics.push(diagnostic);
+        report.push(diagnostic);
     }
 }
 
@@ -55,7 +56,7 @@ fn by_name(survey: &Survey<'_>) -> BTreeMap<Symbol, Vec<usize>> {
     by_name
 }
 
-fn arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn arities(survey: &Survey<'_>, report: &mut Report) {
     for relations in by_name(survey).into_values().filter(|relations| relations.len() > 1) {
         let n_places = |idx: usize| {
             let relation = &survey.relations[idx];
@@ -80,7 +81,7 @@ fn arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     n_arguments(relation.arity),
                     survey.relations[usual].arity
                 );
-                diagnostics.push(
+                report.push(
                     Diagnostic::new(Severity::Tolerated, codes::ARITY_CLASH, span, message)
                         .with_label(first_place(usual), "as here")
                         .with_help("give it the same number everywhere, or use two names"),
@@ -90,7 +91,7 @@ fn arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn undefined(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn undefined(survey: &Survey<'_>, report: &mut Report) {
     let defined_elsewhere = [
         Keyword::Role,
         Keyword::True,
@@ -119,18 +120,21 @@ fn undefined(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         .collect();
     for (name, (has_clause, first_use)) in is_defined {
         let (false, Some(span)) = (has_clause, first_use) else { continue };
+        if !report.has_room(codes::UNDEFINED_RELATION, Severity::Warning) {
+            break;
+        }
         let message = format!("no clause defines `{}`: it never holds", survey.name(name));
         let help = match similar(survey.sheet.symbols.name(name), known.iter().copied()) {
             Some(other) => format!("did you mean `{other}`?"),
             None => "add a fact or a rule for it, or remove the condition".to_owned(),
         };
         let code = codes::UNDEFINED_RELATION;
-        diagnostics.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
+        report.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
     }
 }
 
 /// A name is used if some keyword depends on it.
-fn unused(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn unused(survey: &Survey<'_>, report: &mut Report) {
     let by_name = by_name(survey);
     let mut is_used = vec![false; survey.relations.len()];
     let mut uses_of = vec![Vec::new(); survey.relations.len()];
@@ -149,13 +153,16 @@ fn unused(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (Some(&span), false) = (first, relations.iter().any(|&id| is_used[id])) else {
             continue;
         };
+        if !report.has_room(codes::UNUSED_RELATION, Severity::Warning) {
+            break;
+        }
         let message = format!("nothing in the game depends on `{}`", survey.name(name));
         let keywords = Keyword::ALL.iter().map(|keyword| keyword.name());
         let help = match similar(survey.sheet.symbols.name(name), keywords) {
             Some(keyword) => format!("did you mean `{keyword}`?"),
             None => "use it in a rule, or remove it".to_owned(),
         };
-        diagnostics.push(
+        report.push(
             Diagnostic::new(Severity::Warning, codes::UNUSED_RELATION, span, message)
                 .with_help(help),
         );

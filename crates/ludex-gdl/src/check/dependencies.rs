@@ -9,13 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::survey::{Survey, Use};
 use crate::codes;
 use crate::keyword::Keyword;
+use crate::report::Report;
 use crate::syntax::{Clause, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    reach(survey, diagnostics);
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
+    reach(survey, report);
     let component_of = components(survey);
-    negation(survey, &component_of, diagnostics);
-    recursion(survey, &component_of, diagnostics);
+    negation(survey, &component_of, report);
+    recursion(survey, &component_of, report);
 }
 
 /// What is wrong when the clauses of a keyword reach `true` or `does`.
@@ -46,7 +47,7 @@ fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &
 
 /// Reports the first condition of each clause of a keyword that leads to what the keyword may
 /// not depend on.
-fn reach(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn reach(survey: &Survey<'_>, report: &mut Report) {
     let towards_does = Towards::new(survey, Keyword::Does);
     let towards_true = Towards::new(survey, Keyword::True);
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
@@ -66,10 +67,9 @@ fn reach(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     reached.name(),
                     if path.is_empty() { path } else { format!(" by way of {path}") }
                 );
-                diagnostics
-                    .push(Diagnostic::new(severity, code, it.atom.span, message).with_help(help));
+                report.push(Diagnostic::new(severity, code, it.atom.span, message).with_help(help));
             }
-            None if keyword == Keyword::Role && !clause.body.is_empty() => diagnostics.push(
+            None if keyword == Keyword::Role && !clause.body.is_empty() => report.push(
                 Diagnostic::new(
                     Severity::Warning,
                     codes::ROLE_BY_RULE,
@@ -150,7 +150,7 @@ fn components(survey: &Survey<'_>) -> Vec<usize> {
 
 /// Relations that depend on their own negation: fatal where it is plain that an atom does,
 /// worth a note where it takes grounding to tell.
-fn negation(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
     let is_inner = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
     let suspects: FxHashSet<usize> = survey
         .clauses
@@ -162,7 +162,7 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<D
         return;
     }
     let ground = GroundAtoms::new(survey, component_of, &suspects);
-    let mut reported = ground.report_cycles(survey, component_of, diagnostics);
+    let mut reported = ground.report_cycles(survey, component_of, report);
     for (head, uses) in &survey.clauses {
         for it in uses.iter().filter(|it| !it.is_positive && is_inner(*head, it)) {
             if reported.insert(component_of[*head]) {
@@ -171,7 +171,7 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<D
                     survey.relation_name(*head),
                     survey.relation_name(it.relation)
                 );
-                diagnostics.push(
+                report.push(
                     Diagnostic::new(
                         Severity::Note,
                         codes::STRATIFIED_WHEN_GROUND,
@@ -235,7 +235,7 @@ impl<'a> GroundAtoms<'a> {
         &self,
         survey: &Survey<'_>,
         component_of: &[usize],
-        diagnostics: &mut Vec<Diagnostic>,
+        report: &mut Report,
     ) -> FxHashSet<usize> {
         debug_assert!(component_of.len() == survey.relations.len(), "one component a relation");
         let mut group_of = vec![0; self.ids.len()];
@@ -250,7 +250,7 @@ impl<'a> GroundAtoms<'a> {
             if group == group_of[to as usize] && reported_groups.insert(group) {
                 reported.insert(component);
                 let message = format!("`{}` depends on its own negation", survey.term(atom));
-                diagnostics.push(
+                report.push(
                     Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, atom.span, message)
                         .with_help("such rules say neither that it holds nor that it does not"),
                 );
@@ -274,7 +274,7 @@ fn is_ground(term: &Term) -> bool {
 ///
 /// Definition 15 of Love, Hinrichs, Haley, Schkufza and Genesereth, *General Game Playing: Game
 /// Description Language Specification*, 2008.
-fn recursion(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
     let mut n_clauses_of = vec![0_usize; survey.relations.len()];
     let mut builds_terms: FxHashSet<usize> = FxHashSet::default();
     let recursive = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
@@ -307,7 +307,7 @@ fn recursion(survey: &Survey<'_>, component_of: &[usize], diagnostics: &mut Vec<
                 "no terms are built here, so grounding ends; strict GDL forbids it all the same"
             };
             let code = codes::UNRESTRICTED_RECURSION;
-            diagnostics.push(Diagnostic::new(severity, code, free.span, message).with_help(help));
+            report.push(Diagnostic::new(severity, code, free.span, message).with_help(help));
         }
     }
 }

@@ -7,9 +7,10 @@ use ludex_base::{Diagnostic, Severity, Span, Symbol};
 use super::survey::{Survey, similar};
 use crate::codes;
 use crate::keyword::Keyword;
+use crate::report::Report;
 use crate::syntax::{Clause, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
     let fluents = Sorts {
         made: heads(survey, &[Keyword::Init, Keyword::Next], Some(Keyword::True)),
         asked: asked(survey, Keyword::True),
@@ -30,8 +31,8 @@ pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         unreachable: codes::UNREACHABLE_MOVE,
         disagrees: codes::INPUT_DISAGREES,
     };
-    fluents.check(survey, diagnostics);
-    moves.check(survey, diagnostics);
+    fluents.check(survey, report);
+    moves.check(survey, report);
 }
 
 /// A name with a number of arguments.
@@ -74,11 +75,11 @@ struct Sorts {
 }
 
 impl Sorts {
-    fn check(&self, survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    fn check(&self, survey: &Survey<'_>, report: &mut Report) {
         let Sorts { what, declaration, maker, .. } = self;
         // Without any rule at all the rule itself is missing, which is said elsewhere.
         if !self.made.has_any && !self.made.is_empty {
-            self.report(&self.asked, &self.made, self.unreachable, survey, diagnostics, |name| {
+            self.report(&self.asked, &self.made, self.unreachable, survey, report, |name| {
                 (
                     format!("the {what} `{name}` is asked for, but no {maker} gives it"),
                     format!("add a rule that gives it, or correct the name: {maker} knows others"),
@@ -89,7 +90,7 @@ impl Sorts {
             return;
         }
         if !self.declared.has_any {
-            self.report(&self.made, &self.declared, self.disagrees, survey, diagnostics, |name| {
+            self.report(&self.made, &self.declared, self.disagrees, survey, report, |name| {
                 (
                     format!("the {what} `{name}` is missing from `{declaration}`"),
                     format!("declare it with `{declaration}`"),
@@ -97,7 +98,7 @@ impl Sorts {
             });
         }
         if !self.made.has_any {
-            self.report(&self.declared, &self.made, self.disagrees, survey, diagnostics, |name| {
+            self.report(&self.declared, &self.made, self.disagrees, survey, report, |name| {
                 (
                     format!("`{declaration}` declares `{name}`, but no {maker} gives it"),
                     "remove the declaration, or add the rule that gives it".to_owned(),
@@ -113,7 +114,7 @@ impl Sorts {
         others: &Places,
         code: &'static str,
         survey: &Survey<'_>,
-        diagnostics: &mut Vec<Diagnostic>,
+        report: &mut Report,
         say: impl Fn(&str) -> (String, String),
     ) {
         for ((name, arity), span) in &some.sorts {
@@ -131,8 +132,7 @@ impl Sorts {
                     help = format!("did you mean `{other}`?");
                 }
             }
-            diagnostics
-                .push(Diagnostic::new(Severity::Warning, code, *span, message).with_help(help));
+            report.push(Diagnostic::new(Severity::Warning, code, *span, message).with_help(help));
         }
     }
 }

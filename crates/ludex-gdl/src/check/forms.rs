@@ -9,23 +9,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::survey::{Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
+use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    keyword_places(survey, diagnostics);
-    goal_values(survey, diagnostics);
-    unknown_roles(survey, diagnostics);
-    function_arities(survey, diagnostics);
-    duplicates(survey, diagnostics);
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
+    keyword_places(survey, report);
+    goal_values(survey, report);
+    unknown_roles(survey, report);
+    function_arities(survey, report);
+    duplicates(survey, report);
     for clause in &survey.sheet.clauses {
-        contradictions(survey, clause, diagnostics);
+        contradictions(survey, clause, report);
         for formula in &clause.body {
-            constant_distinct(survey, formula, diagnostics);
+            constant_distinct(survey, formula, report);
         }
     }
 }
 
-fn keyword_places(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
     for relation in &survey.relations {
         let Some(keyword) = relation.keyword else { continue };
         let name = keyword.name();
@@ -37,7 +38,7 @@ fn keyword_places(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     relation.arity
                 );
                 let code = codes::KEYWORD_ARITY;
-                diagnostics.push(
+                report.push(
                     Diagnostic::new(Severity::Tolerated, code, span, message)
                         .with_help("as it stands this is another relation, without a meaning"),
                 );
@@ -52,7 +53,7 @@ fn keyword_places(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
             for &span in &relation.heads {
                 let message = format!("`{name}` stands in a head");
                 let code = codes::KEYWORD_IN_HEAD;
-                diagnostics.push(
+                report.push(
                     Diagnostic::new(Severity::Tolerated, code, span, message).with_help(help),
                 );
             }
@@ -65,13 +66,12 @@ fn keyword_places(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         for &span in &relation.uses {
             let message = format!("`{name}` stands in a body");
             let help = "give what both rules say a relation of its own";
-            diagnostics
-                .push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
+            report.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
         }
     }
 }
 
-fn goal_values(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn goal_values(survey: &Survey<'_>, report: &mut Report) {
     for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
         if survey.keyword(*head) != Some(Keyword::Goal) {
             continue;
@@ -84,7 +84,7 @@ fn goal_values(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         if !is_value {
             let message = format!("`{}` is no goal value", survey.term(value));
-            diagnostics.push(
+            report.push(
                 Diagnostic::new(Severity::Tolerated, codes::GOAL_VALUE, value.span, message)
                     .with_help("goal values are whole numbers from 0 to 100"),
             );
@@ -93,7 +93,7 @@ fn goal_values(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Names in the place of a role. Says nothing where roles are derived by rules.
-fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
     let mut roles: FxHashSet<Symbol> = FxHashSet::default();
     for clause in &survey.sheet.clauses {
         if clause.keyword(&survey.sheet.symbols) != Some(Keyword::Role) {
@@ -128,7 +128,7 @@ fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let role = atom.args().first().filter(|_| has_role && is_whole);
         let Some(role) = role else { return };
         let TermKind::Constant(name) = role.kind else { return };
-        if !roles.contains(&name) {
+        if !roles.contains(&name) && report.has_room(codes::UNKNOWN_ROLE, Severity::Warning) {
             let message = format!("`{}` is no role", survey.name(name));
             let mut names: Vec<&str> = roles.iter().map(|&role| symbols.name(role)).collect();
             names.sort_unstable();
@@ -137,7 +137,7 @@ fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 None => "declare it with `role`, or name a role".to_owned(),
             };
             let code = codes::UNKNOWN_ROLE;
-            diagnostics
+            report
                 .push(Diagnostic::new(Severity::Warning, code, role.span, message).with_help(help));
         }
     };
@@ -148,7 +148,7 @@ fn unknown_roles(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Functions with two numbers of arguments; a constant may have the name of a function.
-fn function_arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn function_arities(survey: &Survey<'_>, report: &mut Report) {
     let mut functions: FxHashMap<Symbol, BTreeMap<usize, (usize, Span)>> = FxHashMap::default();
     let mut order: Vec<Symbol> = Vec::new();
     let mut visit = |term: &Term| {
@@ -177,7 +177,7 @@ fn function_arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 n_arguments(*arity),
                 usual.0
             );
-            diagnostics.push(
+            report.push(
                 Diagnostic::new(Severity::Warning, codes::FUNCTION_ARITY, *span, message)
                     .with_label(usual.1.1, "as here")
                     .with_help("the two are never equal; if that is meant, use two names"),
@@ -186,7 +186,7 @@ fn function_arities(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn duplicates(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn duplicates(survey: &Survey<'_>, report: &mut Report) {
     let mut seen: FxHashMap<String, Span> = FxHashMap::default();
     for clause in &survey.sheet.clauses {
         let text = clause_text(survey, clause);
@@ -194,7 +194,7 @@ fn duplicates(survey: &Survey<'_>, diagnostics: &mut Vec<Diagnostic>) {
             None => {
                 seen.insert(text, clause.span);
             }
-            Some(&first) => diagnostics.push(
+            Some(&first) => report.push(
                 Diagnostic::new(
                     Severity::Warning,
                     codes::DUPLICATE_CLAUSE,
@@ -217,7 +217,7 @@ fn clause_text(survey: &Survey<'_>, clause: &Clause) -> String {
     text
 }
 
-fn contradictions(survey: &Survey<'_>, clause: &Clause, diagnostics: &mut Vec<Diagnostic>) {
+fn contradictions(survey: &Survey<'_>, clause: &Clause, report: &mut Report) {
     let has_negation = |it: &&Formula| matches!(it.kind, FormulaKind::Not(_));
     let negations: Vec<&Formula> = clause.body.iter().filter(has_negation).collect();
     if negations.is_empty() {
@@ -229,7 +229,7 @@ fn contradictions(survey: &Survey<'_>, clause: &Clause, diagnostics: &mut Vec<Di
         let FormulaKind::Not(inner) = &negation.kind else { continue };
         if let Some(&span) = asked.get(&survey.formula(inner)) {
             let message = "this condition contradicts another: the rule never applies";
-            diagnostics.push(
+            report.push(
                 Diagnostic::new(Severity::Warning, codes::CONTRADICTION, negation.span, message)
                     .with_label(span, "the other condition")
                     .with_help("remove one of the two, or the rule"),
@@ -238,12 +238,12 @@ fn contradictions(survey: &Survey<'_>, clause: &Clause, diagnostics: &mut Vec<Di
     }
 }
 
-fn constant_distinct(survey: &Survey<'_>, formula: &Formula, diagnostics: &mut Vec<Diagnostic>) {
+fn constant_distinct(survey: &Survey<'_>, formula: &Formula, report: &mut Report) {
     match &formula.kind {
         FormulaKind::Atom(_) => {}
-        FormulaKind::Not(inner) => constant_distinct(survey, inner, diagnostics),
+        FormulaKind::Not(inner) => constant_distinct(survey, inner, report),
         FormulaKind::And(parts) | FormulaKind::Or(parts) => {
-            parts.iter().for_each(|part| constant_distinct(survey, part, diagnostics));
+            parts.iter().for_each(|part| constant_distinct(survey, part, report));
         }
         FormulaKind::Distinct(left, right) => {
             let mut has_variables = false;
@@ -259,7 +259,7 @@ fn constant_distinct(survey: &Survey<'_>, formula: &Formula, diagnostics: &mut V
                 "this `distinct` always holds: the sides are different names"
             };
             let code = codes::CONSTANT_DISTINCT;
-            diagnostics.push(
+            report.push(
                 Diagnostic::new(Severity::Warning, code, formula.span, message)
                     .with_help("compare variables, or remove it"),
             );

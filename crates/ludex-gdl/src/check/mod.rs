@@ -18,6 +18,7 @@ use crate::limits::MAX_MISTAKES;
 use crate::lower::lower;
 use crate::program::Program;
 use crate::read::parse;
+use crate::report::Report;
 use crate::syntax::Rulesheet;
 
 pub use declarations::{Found, check_declarations};
@@ -66,16 +67,19 @@ pub fn check_source(source: &Source) -> Checked {
     finish(&sheet, diagnostics, is_complete)
 }
 
-fn finish(sheet: &Rulesheet, mut diagnostics: Vec<Diagnostic>, is_complete: bool) -> Checked {
+fn finish(sheet: &Rulesheet, read: Vec<Diagnostic>, is_complete: bool) -> Checked {
+    let mut report = Report::default();
+    report.extend(read);
     let survey = Survey::new(sheet);
     if is_complete {
-        definitions::check(&survey, &mut diagnostics);
-        fluents::check(&survey, &mut diagnostics);
+        definitions::check(&survey, &mut report);
+        fluents::check(&survey, &mut report);
     }
-    forms::check(&survey, &mut diagnostics);
-    dependencies::check(&survey, &mut diagnostics);
+    forms::check(&survey, &mut report);
+    dependencies::check(&survey, &mut report);
     let (program, unsafe_rules) = lower(sheet);
-    diagnostics.extend(unsafe_rules);
+    report.extend(unsafe_rules);
+    let mut diagnostics = report.into_diagnostics();
     let is_fatal = diagnostics.iter().any(|it| it.severity == Severity::Fatal);
     if diagnostics.len() > MAX_MISTAKES {
         diagnostics.sort_by_key(|it| std::cmp::Reverse(it.severity));

@@ -114,7 +114,10 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
         3..5 => 1,
         _ => 2,
     };
+    // In a sheet with more names than this nobody looks for one.
     names
+        .take(500)
+        .filter(|other| other.len().abs_diff(name.len()) <= max_distance)
         .map(|other| (distance(&lower, &other.to_lowercase()), other))
         .filter(|&(distance, other)| distance <= max_distance && other != name)
         .min()

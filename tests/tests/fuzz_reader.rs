@@ -1,0 +1,401 @@
+//! The front end on texts that nobody would write: no panic, no memory or time without measure,
+//! and what is printed reads as the same tree.
+//!
+//! Runs for 40 seconds; `LUDEX_FUZZ_SECONDS` makes it longer and `LUDEX_FUZZ_SEED` different.
+//! The same seed gives the same sequence of texts, of which a slower machine sees fewer.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use ludex_base::{Diagnostic, Rng, Seed, Source};
+use ludex_gdl::{
+    MAX_BYTES, Rulesheet, check, decode, parse, parse_infix, parse_kif, print_infix, print_kif,
+    scramble,
+};
+
+/// Counts the bytes in use, to see how much a text makes the front end take.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(in_use, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// For so long small texts are read however long the large ones take.
+const LEAST: Duration = Duration::from_secs(15);
+
+/// One test, so that the memory it counts is its own.
+#[test]
+fn any_bytes_are_read_without_harm() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+    };
+    let seconds = number("LUDEX_FUZZ_SECONDS", 40);
+    let seed = Seed(number("LUDEX_FUZZ_SEED", 1));
+    println!("seed {}, {seconds} seconds", seed.0);
+
+    let start = Instant::now();
+    let n_large = large_texts().len();
+    for (name, text) in large_texts() {
+        try_bytes(name, text.into_bytes());
+    }
+    println!("{n_large} large texts in {:.1} s", start.elapsed().as_secs_f64());
+    let deadline = (start + Duration::from_secs(seconds)).max(Instant::now() + LEAST);
+    let seeds = seed_texts();
+    let mut n_texts = 0_u64;
+    while Instant::now() < deadline {
+        for _ in 0..100 {
+            let mut rng = seed.child(n_texts).rng();
+            let bytes = match n_texts % 4 {
+                0 => random_bytes(&mut rng),
+                1 => token_soup(&mut rng),
+                _ => mutated(&seeds, &mut rng),
+            };
+            try_bytes(&format!("text {n_texts}"), bytes);
+            n_texts += 1;
+        }
+    }
+    println!("{n_texts} small texts");
+    assert!(n_texts >= 1000, "{n_texts} texts in {seconds} s are too few: something is slow");
+}
+
+/// Reads, checks, prints and reads again.
+fn try_bytes(name: &str, bytes: Vec<u8>) {
+    let before = IN_USE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let start = Instant::now();
+    if catch_unwind(AssertUnwindSafe(|| walk(&bytes))).is_err() {
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).into_owned();
+        panic!("{name} does harm:\n{shown}");
+    }
+    let taken = PEAK.load(Ordering::Relaxed) - before;
+    let bound = (64 << 20) + 400 * bytes.len().min(MAX_BYTES);
+    assert!(taken < bound, "{name} of {} bytes takes {taken} bytes", bytes.len());
+    let elapsed = start.elapsed();
+    assert!(elapsed < Duration::from_secs(30), "{name} takes {elapsed:?}");
+    if elapsed > Duration::from_secs(1) || taken > 512 << 20 {
+        println!("{name}: {:.1} s, {} MiB", elapsed.as_secs_f64(), taken >> 20);
+    }
+}
+
+fn walk(bytes: &[u8]) {
+    let (source, _) = decode("fuzz", bytes);
+    let (sheet, diagnostics) = parse(&source);
+    for diagnostic in &diagnostics {
+        source.line_column(diagnostic.span.start);
+        source.slice(diagnostic.span);
+    }
+    judge(&source, &sheet);
+    if bytes.len() < 1 << 16 {
+        for (sheet, _) in [parse_kif(&source), parse_infix(&source)] {
+            judge(&source, &sheet);
+        }
+    }
+}
+
+fn judge(source: &Source, sheet: &Rulesheet) {
+    for diagnostic in check(sheet).diagnostics {
+        source.line_column(diagnostic.span.start);
+        source.slice(diagnostic.span);
+        assert!(ludex_gdl::codes::ALL.contains(&diagnostic.code), "{}", diagnostic.code);
+    }
+    assert_prints(sheet);
+    if sheet.clauses.len() < 1000 {
+        assert_prints(&scramble(sheet, Seed(3)).0);
+    }
+}
+
+fn assert_prints(sheet: &Rulesheet) {
+    let forms: [(String, fn(&Source) -> (Rulesheet, Vec<Diagnostic>)); 2] =
+        [(print_kif(sheet), parse_kif), (print_infix(sheet), parse_infix)];
+    for (text, read) in forms {
+        // Printing adds quotes and blanks, and may pass the limit of what is read.
+        if text.len() <= MAX_BYTES {
+            let (again, diagnostics) = read(&Source::new("printed", text));
+            assert!(diagnostics.is_empty(), "{diagnostics:?}");
+            assert!(again == *sheet, "another tree was read than printed");
+        }
+    }
+}
+
+fn random_bytes(rng: &mut Rng) -> Vec<u8> {
+    let length = rng.below(400);
+    let is_ascii = rng.below(2) == 0;
+    let mut bytes: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8).collect();
+    if is_ascii {
+        bytes.iter_mut().for_each(|byte| *byte = b' ' + *byte % 95);
+    }
+    bytes
+}
+
+const TOKENS: [&str; 64] = [
+    "(",
+    "(",
+    "(",
+    "(",
+    ")",
+    ")",
+    ")",
+    ")",
+    " ",
+    " ",
+    "\n",
+    "<=",
+    "(<= ",
+    "not",
+    "(not ",
+    "or",
+    "(or ",
+    "and",
+    "(and ",
+    "distinct",
+    "(distinct ",
+    "?x",
+    "?y",
+    "?",
+    "X",
+    "Y",
+    "_",
+    "role",
+    "(role r)",
+    "init",
+    "true",
+    "(true ",
+    "does",
+    "(does r ",
+    "legal",
+    "(legal r ",
+    "next",
+    "(next ",
+    "sees",
+    "goal",
+    "100",
+    "terminal",
+    "base",
+    "input",
+    "random",
+    "p",
+    "(p ",
+    "q",
+    "f",
+    "a",
+    "r",
+    ":-",
+    ".",
+    ",",
+    ";",
+    "~",
+    "!=",
+    "'",
+    "%",
+    "//",
+    "/*",
+    "p(",
+    "\u{feff}",
+    "é",
+];
+
+fn token_soup(rng: &mut Rng) -> Vec<u8> {
+    let n_tokens = rng.below(120);
+    let is_spaced = rng.below(2) == 0;
+    let mut text = String::new();
+    for _ in 0..n_tokens {
+        text.push_str(TOKENS[rng.below(TOKENS.len())]);
+        if is_spaced {
+            text.push(' ');
+        }
+    }
+    text.into_bytes()
+}
+
+fn mutated(seeds: &[String], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = seeds[rng.below(seeds.len())].clone().into_bytes();
+    for _ in 0..1 + rng.below(6) {
+        let at = rng.below(bytes.len() + 1);
+        let length = rng.below(40).min(bytes.len() - at);
+        match rng.below(6) {
+            0 => {
+                bytes.drain(at..at + length);
+            }
+            1 => {
+                let copy = bytes[at..at + length].to_vec();
+                let to = rng.below(bytes.len() + 1);
+                bytes.splice(to..to, copy);
+            }
+            2 => {
+                let token = TOKENS[rng.below(TOKENS.len())];
+                bytes.splice(at..at, token.bytes());
+            }
+            3 => {
+                let token = TOKENS[rng.below(TOKENS.len())];
+                bytes.splice(at..at + length.min(4), token.bytes());
+            }
+            4 => {
+                let other = seeds[rng.below(seeds.len())].as_bytes();
+                let start = rng.below(other.len());
+                let end = (start + rng.below(100)).min(other.len());
+                bytes.splice(at..at, other[start..end].iter().copied());
+            }
+            _ if at < bytes.len() => bytes[at] = rng.next_u64() as u8,
+            _ => {}
+        }
+    }
+    bytes
+}
+
+/// Small rulesheets of our own, in both forms, with all that the language has.
+fn seed_texts() -> Vec<String> {
+    let kif = [
+        "(role w) (role b) (init (cell 1 b)) (succ 1 2) (succ 2 3)
+         (<= (legal ?r (mark ?x)) (true (control ?r)) (true (cell ?x b)))
+         (<= (legal ?r noop) (role ?r) (not (true (control ?r))))
+         (<= (next (cell ?x ?r)) (does ?r (mark ?x)))
+         (<= (next (cell ?x ?c)) (true (cell ?x ?c)) (does ?r (mark ?y)) (distinct ?x ?y))
+         (<= (goal ?r 100) (role ?r) line) (<= (goal ?r 0) (role ?r) (not (goal ?r 100)))
+         (<= line (true (cell ?x ?r)) (succ ?x ?y) (true (cell ?y ?r)))
+         (<= terminal (or line (not open))) (<= open (true (cell ?x b)))",
+        "(ROLE random) (role r) (base (at ?x)) (input r ?m) ; comment
+         (<= (sees r ?x) (does random ?x)) (<= (p ?x) (or (and (q ?x ?y) (not (r ?y))) (s ?x)))
+         (<= (q ?x ?y) (s ?x) (s ?y) (not (distinct ?x ?y))) (<= (q (f ?x) ?y) (q ?x ?y))",
+        "(<= (append nil ?l ?l)) (<= (append (cons ?x ?k) ?l (cons ?x ?m)) (append ?k ?l ?m))
+         (<= (member ?x (cons ?x ?l))) (<= (member ?x (cons ?y ?l)) (distinct ?x ?y) (member ?x ?l))
+         (<= (next (list ?m)) (true (list ?l)) (append ?l (cons a nil) ?m)) (<= terminal (true (list ?l)) (member b ?l))
+         (<= (both ?x) (not (p ?x ?y)) (not (q ?y ?z)) (distinct ?x ?z))",
+    ];
+    let mut seeds: Vec<String> = kif.iter().map(|text| (*text).to_owned()).collect();
+    for text in kif {
+        let (sheet, _) = parse_kif(&Source::new("seed", text));
+        seeds.push(print_infix(&sheet));
+        seeds.push(print_kif(&sheet));
+    }
+    seeds.push(
+        "p(X, _) <= q(X) & ~r(X, 'N++') | (s(_), t ; not distinct(X, a)). % c
+         p('it''s', ?'x-1') ← X ≠ b ∧ ¬q(X), or(a, b), and(c). # d"
+            .to_owned(),
+    );
+    seeds
+}
+
+/// Texts near and beyond what is read, each made to be hard on one part.
+fn large_texts() -> Vec<(&'static str, String)> {
+    let fill = |part: &str| part.repeat(MAX_BYTES / part.len());
+    let quarter = |part: &str| part.repeat(MAX_BYTES / 4 / part.len());
+    let numbered = |count: usize, part: &dyn Fn(usize) -> String| -> String {
+        let mut text = String::new();
+        for idx in 0..count {
+            text.push_str(&part(idx));
+        }
+        text.truncate(MAX_BYTES);
+        text
+    };
+    let nested = |open: &str, close: &str| format!("{}a{}", open.repeat(255), close.repeat(255));
+    let chain = |part: &dyn Fn(usize) -> String| numbered(20_000, part);
+    vec![
+        ("beyond the limit", " ".repeat(MAX_BYTES + 1)),
+        ("blanks", fill(" ")),
+        ("one word", fill("a")),
+        ("words", quarter("a ")),
+        ("open", fill("(")),
+        ("close", fill(")")),
+        ("empty lists", fill("()")),
+        ("rules without end", fill("(p (<= ")),
+        ("the same fact", quarter("(p a)")),
+        ("facts", chain(&|n| format!("(p {n} a{n})\n"))),
+        ("infix facts", chain(&|n| format!("p({n}, a{n}).\n"))),
+        ("full stops", format!("p.{}", fill(". ").split_off(2))),
+        ("quotes", format!("p('a').{}", fill("'").split_off(7))),
+        ("not not", format!("p :- {}", fill("~").split_off(5))),
+        ("deep and accepted", format!("(<= p {})", nested("(f ", ")").replace("(f (f", "(not (f"))),
+        ("deep terms", format!("(p {})", nested("(f ", ")"))),
+        ("deep negation", format!("(<= p {})", nested("(not ", ")"))),
+        (
+            "deep alternatives",
+            format!("(<= p {})", "(or b (and c ".repeat(120) + "d" + &")".repeat(240)),
+        ),
+        ("infix deep", format!("p :- {}", nested("(", ")") + ".")),
+        ("arguments", format!("(p {})", fill("a ").split_off(4))),
+        ("variables", format!("(<= p (q {}))", numbered(200_000, &|n| format!("?x{n} ")))),
+        ("conditions", format!("(<= p {})", chain(&|n| format!("(q a{n})")))),
+        ("the same condition", format!("(<= p {})", quarter("(q a)"))),
+        ("negations", format!("(<= p {})", chain(&|n| format!("(not (q ?x {n}))")))),
+        (
+            "comparisons",
+            format!("(<= (p ?x) (q ?x ?y) {})", chain(&|n| format!("(distinct ?x {n})"))),
+        ),
+        ("alternatives", format!("(<= p (or {}))", chain(&|n| format!("(q {n})")))),
+        ("many alternatives", format!("(<= p {})", chain(&|n| format!("(or (q {n}) (r {n}))")))),
+        (
+            "conditions and alternatives",
+            format!(
+                "(<= p {} (or a b) (or a b) (or a b) (or a b) (or a b) (or a b))",
+                chain(&|n| format!("(q {n})"))
+            ),
+        ),
+        (
+            "alternatives inside alternatives",
+            format!(
+                "(<= (p ?x) {})",
+                "(or (q ?x) (and (r ?x) (not (s ?x)) ".repeat(100) + "t" + &")".repeat(200)
+            ),
+        ),
+        ("unsafe rules", chain(&|n| format!("(<= (p{n} ?x))\n"))),
+        (
+            "a chain of calls",
+            chain(&|n| format!("(<= (p{} ?x) (p{n} ?x))\n", n + 1)) + "(<= (p0 ?x))",
+        ),
+        (
+            "a chain of calls, backwards",
+            chain(&|n| format!("(<= (p{n} ?x) (p{} ?x))\n", n + 1)) + "(<= (p20000 ?x))",
+        ),
+        (
+            "calls of one relation",
+            "(<= (q ?x ?y))".to_owned() + &chain(&|n| format!("(<= (p{n} ?x) (q ?x ?y))\n")),
+        ),
+        (
+            "one rule of many calls",
+            numbered(2000, &|n| format!("(<= (q{n} ?x ?y))"))
+                + &format!(
+                    "(<= p (q0 a ?x0) {})",
+                    numbered(1000, &|n| format!("(q{n} ?x{n} ?x{})", n + 1))
+                ),
+        ),
+        (
+            "equations",
+            format!(
+                "(<= p (q ?x0) {})",
+                numbered(1000, &|n| format!("(not (distinct ?x{} (f ?x{n} ?x{n})))", n + 1))
+            ),
+        ),
+        (
+            "equations of two chains",
+            format!(
+                "(<= p {} {} (not (distinct ?x400 ?y400)))",
+                numbered(400, &|n| format!("(not (distinct ?x{} (f ?x{n} ?x{n})))", n + 1)),
+                numbered(400, &|n| format!("(not (distinct ?y{} (f ?y{n} ?y{n})))", n + 1))
+            ),
+        ),
+        ("a negative cycle", chain(&|n| format!("(<= p{n} (not p{}))\n", (n + 1) % 20_000))),
+        ("recursion", chain(&|n| format!("(<= (p (f ?x)) (p ?x) (q{n} ?y))\n"))),
+        ("misspelled names", chain(&|n| format!("(<= terminal (rolle{n} a))\n"))),
+        ("arities", numbered(2000, &|n| format!("(p {})\n", "a ".repeat(n + 1)))),
+    ]
+}
