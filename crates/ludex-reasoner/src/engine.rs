@@ -45,8 +45,8 @@ pub(crate) struct Engine {
 /// Steps of plans between two looks at the clock: about a millisecond of work.
 const STEPS_PER_LOOK: u32 = 1 << 14;
 
-/// Rows of a static relation that calls may gather, over many states.
-const MAX_KEPT_ROWS: usize = 1 << 20;
+/// Rows and keys of a static relation that calls may gather, over many states.
+const MAX_KEPT_ROWS: usize = 1 << 18;
 
 #[derive(Clone, Debug)]
 enum Slot {
@@ -82,6 +82,8 @@ struct Open {
     keys: Vec<(usize, usize)>,
     /// Whether one of them used rows of another before all were there.
     is_incomplete: bool,
+    /// How many keys there are, open or not.
+    n_keys: usize,
 }
 
 /// Calls within calls up to this depth are answered at once, deeper ones when the outermost is
@@ -129,6 +131,7 @@ impl Engine {
 
     /// Plays a joint move, given as rows of `does`, on the loaded state.
     pub(crate) fn load_joint_move(&mut self, rules: &Rules, does: &[[TermId; 2]]) {
+        self.vocabulary.ensure_known(does.as_flattened());
         self.forget(rules, Stage::Transition);
         self.load(rules, Keyword::Does, does.iter().map(|row| row.as_slice()));
     }
@@ -208,9 +211,8 @@ impl Engine {
         }
         let is_void = |engine: &Self, component: usize| {
             let table = rules.components[component].tables[0];
-            rules.stage(component) >= stage
-                || engine.calls.is_broken
-                || engine.table(table).n_rows() > MAX_KEPT_ROWS
+            let n_kept = engine.table(table).n_rows() + engine.calls.open[component].n_keys;
+            rules.stage(component) >= stage || engine.calls.is_broken || n_kept > MAX_KEPT_ROWS
         };
         // The keys of all calls of a component go together with its rows.
         for (call_idx, call) in rules.calls.iter().enumerate() {
@@ -221,6 +223,7 @@ impl Engine {
         for call in &rules.calls {
             if is_void(self, call.component) {
                 self.clear(&rules.components[call.component].tables);
+                self.calls.open[call.component].n_keys = 0;
             }
         }
         self.calls.is_broken = false;
@@ -336,6 +339,7 @@ impl Engine {
         };
         self.count_atom()?;
         let open = &mut self.calls.open[component];
+        open.n_keys += 1;
         let is_outermost = open.keys.is_empty();
         open.keys.push((call_idx, key_idx));
         if self.calls.depth >= MAX_CALL_DEPTH && !is_outermost {
@@ -587,7 +591,10 @@ impl Calls {
     fn abandon(&mut self) {
         self.is_broken = true;
         self.depth = 0;
-        self.open.iter_mut().for_each(|open| *open = Open::default());
+        for open in &mut self.open {
+            open.keys.clear();
+            open.is_incomplete = false;
+        }
     }
 }
 

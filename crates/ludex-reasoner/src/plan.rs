@@ -208,8 +208,9 @@ struct Search<'a> {
 /// next to the greedy one.
 const MAX_NODES: usize = 2000;
 
-/// What a table filled on demand would hold in full, for want of a better guess: too much.
-const N_ROWS_CALLED: f64 = 1e6;
+/// How many values a column of a table that is filled on demand may have, for want of a better
+/// guess. It is asked for best when most columns have values.
+const N_VALUES_CALLED: f64 = 10.0;
 
 impl<'a> Search<'a> {
     fn run(
@@ -277,7 +278,7 @@ impl<'a> Search<'a> {
         };
         let columns = (0..atom.args.len()).filter(|&column| has_value(&atom.args[column]));
         let n_matches = if self.catalog.is_called(atom.table) {
-            columns.fold(N_ROWS_CALLED, |n, _| n / 10.0)
+            N_VALUES_CALLED.powi((atom.args.len() - columns.count()) as i32)
         } else {
             self.statistics.n_matches(atom.table, columns)
         };

@@ -189,7 +189,7 @@ fn role(engine: &Engine, term: TermId) -> Role {
 }
 
 /// Static relations larger than this are called, if they can be.
-const MAX_STATIC_ATOMS: usize = 1_000_000;
+const MAX_STATIC_ATOMS: usize = 300_000;
 
 /// Other relations larger than this in some state are called, if they can be.
 const MAX_ROWS: usize = 2_000;

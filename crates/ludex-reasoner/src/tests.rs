@@ -269,6 +269,23 @@ fn large_relations_are_derived_for_what_is_asked() {
     check_after(1, &format!("{LARGE} {numbers}"), "(at 0) go");
 }
 
+#[test]
+fn a_cursor_plays_moves_that_only_another_has_met() {
+    let reasoner = reasoner(
+        "(init (at 0)) (<= (legal r (go (s ?x))) (true (at ?x)))
+         (<= (next (at ?x)) (does r (go ?x)))",
+    );
+    let role = RoleId::new(0);
+    let (mut first, mut second) = (reasoner.cursor(), reasoner.cursor());
+    for _ in 0..40 {
+        let go = first.legal_moves(role)[0];
+        second.set_state(first.state());
+        first.play(&[go]);
+        second.play(&[go]);
+        assert_eq!(first.state(), second.state());
+    }
+}
+
 /// Whether two nodes of a graph are connected, asked of a relation too large to derive in full.
 #[track_caller]
 fn check_connected(edges: impl Iterator<Item = (usize, usize)>, expected: [bool; 2]) {
