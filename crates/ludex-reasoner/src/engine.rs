@@ -6,6 +6,10 @@
 //! by the alternating fixpoint (Van Gelder, *The Alternating Fixpoint of Logic Programs with
 //! Negation*, PODS 1989); where that leaves something open, the rules have no meaning.
 //!
+//! A component that is called derives what literals ask for, when they ask, and keeps the
+//! answers: tabling, as in Tamaki and Sato, *OLD Resolution with Tabulation*, ICLP 1986, with
+//! plain repetition instead of suspended calls where a component asks for itself.
+//!
 //! Invariant: the tables of a derived component hold exactly what follows from the loaded state
 //! and joint move; those of other components may hold anything and are not read.
 
@@ -15,6 +19,7 @@ use ludex_base::Deadline;
 use ludex_gdl::{Keyword, Stage, TermId};
 use smallvec::SmallVec;
 
+use crate::calls::{Calls, Keys, Open};
 use crate::error::{ReasonerError, ReasonerLimits};
 use crate::flatten::table_of;
 use crate::plan::{Contains, Expression, Join, Plan, Statistics, Step};
@@ -54,36 +59,6 @@ enum Slot {
     Fixed(Arc<Table>),
     /// Filled anew in every state.
     Working(Table),
-}
-
-/// What was called for.
-#[derive(Clone, Debug, Default)]
-struct Calls {
-    /// For each call, what it was made with.
-    keys: Vec<Keys>,
-    /// For each component, the calls whose rows may not be complete.
-    open: Vec<Open>,
-    /// How many calls are under way, one within the other.
-    depth: usize,
-    /// Whether an error left calls incomplete.
-    is_broken: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Keys {
-    table: Table,
-    /// For each key, whether its rules have run.
-    is_answered: Vec<bool>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Open {
-    /// Calls and the numbers of their keys, in the order they were made.
-    keys: Vec<(usize, usize)>,
-    /// Whether one of them used rows of another before all were there.
-    is_incomplete: bool,
-    /// How many keys there are, open or not.
-    n_keys: usize,
 }
 
 /// Calls within calls up to this depth are answered at once, deeper ones when the outermost is
@@ -583,41 +558,6 @@ impl Engine {
             Slot::Working(table) => table,
             Slot::Fixed(_) => unreachable!("static tables are filled before they are shared"),
         }
-    }
-}
-
-impl Calls {
-    /// After an error: nothing is under way, and what there is can't be relied on.
-    fn abandon(&mut self) {
-        self.is_broken = true;
-        self.depth = 0;
-        for open in &mut self.open {
-            open.keys.clear();
-            open.is_incomplete = false;
-        }
-    }
-}
-
-impl Keys {
-    fn new(n_columns: usize) -> Self {
-        Self { table: Table::new(n_columns), is_answered: Vec::new() }
-    }
-
-    /// Adds a key; its number if it is new.
-    fn add(&mut self, key: &[TermId]) -> Option<usize> {
-        self.table.insert(key).then(|| {
-            self.is_answered.push(false);
-            self.is_answered.len() - 1
-        })
-    }
-
-    fn is_answered(&self, key: &[TermId]) -> bool {
-        self.table.find(key).is_some_and(|key_idx| self.is_answered[key_idx as usize])
-    }
-
-    fn clear(&mut self) {
-        self.table.clear();
-        self.is_answered.clear();
     }
 }
 

@@ -15,10 +15,12 @@
 //! 4. `flatten`: rules whose literals read flat columns
 //! 5. `plan`: in which order a rule joins its tables
 //! 6. `rules`: planned rules, in groups and on demand
-//! 7. `engine`: from a state to all that follows
-//! 8. `cursor`: questions about a state
-//! 9. `reasoner`: the result
+//! 7. `calls`: what was asked for on demand
+//! 8. `engine`: from a state to all that follows
+//! 9. `cursor`: questions about a state
+//! 10. `reasoner`: the result
 
+mod calls;
 mod cursor;
 mod engine;
 mod error;
