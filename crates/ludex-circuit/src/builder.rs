@@ -20,6 +20,10 @@ impl Builder {
         self.gates.kinds.len()
     }
 
+    pub fn gate_of(&self, id: GateId) -> Gate<'_> {
+        self.gates.gate(id)
+    }
+
     pub fn finish(self) -> Gates {
         self.gates
     }

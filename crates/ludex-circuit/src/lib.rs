@@ -11,7 +11,8 @@ mod circuit; // the result
 mod builder; // 1. gates, each made once
 mod compile; // 2. ground rules to gates
 mod unroll; // 3. loops to layers
-mod evaluate; // 4. the value of every gate, slowly
+mod optimize; // 4. fewer gates that say the same
+mod evaluate; // 5. the value of every gate, slowly
 
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,14 @@
 
 mod schedule; // 1. which gates to evaluate for which question, and in which order
 mod evaluate; // 2. the values of the gates
+mod word; // 3. a bit for each of many playouts
+mod tape; // 4. the circuit as a list of operations on words
+mod draw; // 5. a random legal move in every lane
+mod wide; // 6. many playouts at once
 mod machine; // the game
 
 #[cfg(test)]
 mod tests;
 
 pub use machine::{Machine, MachineCursor};
+pub use wide::WideRunner;

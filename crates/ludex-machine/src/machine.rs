@@ -8,6 +8,7 @@ use ludex_game::{Cursor, Describe, Game, Observe, OneByOne, Playouts, Role, Stat
 
 use crate::evaluate::Values;
 use crate::schedule::Schedule;
+use crate::wide::{WidePlan, WideRunner};
 
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub struct Machine {
 struct Parts {
     circuit: Circuit,
     schedule: Schedule,
+    wide: Arc<WidePlan>,
     roles: Vec<Role>,
     /// For each fluent, its gate if a gate reads it.
     fluent_gates: Vec<Option<u32>>,
@@ -35,7 +37,9 @@ struct Parts {
 impl Machine {
     /// Compiles a circuit.
     pub fn new(circuit: Circuit) -> Self {
+        let circuit = circuit.optimized();
         let schedule = Schedule::new(&circuit);
+        let wide = Arc::new(WidePlan::new(&circuit));
         let vocabulary = &circuit.vocabulary;
         let n_roles = circuit.n_roles();
         let mut fluent_gates = vec![None; vocabulary.fluents.len()];
@@ -64,6 +68,7 @@ impl Machine {
             percept_starts: starts_by_role(n_roles, of_percepts),
             goal_starts: starts_by_role(n_roles, of_goals),
             schedule,
+            wide,
             roles,
             fluent_gates,
             move_gates,
@@ -71,6 +76,11 @@ impl Machine {
             circuit,
         };
         Self { parts: Arc::new(parts) }
+    }
+
+    /// A runner that plays many playouts in the bits of a word.
+    pub fn wide_runner(&self) -> WideRunner {
+        WideRunner::new(Arc::clone(&self.parts.wide))
     }
 
     /// The circuit it was compiled from.

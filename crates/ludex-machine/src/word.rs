@@ -1,0 +1,96 @@
+//! A bit for each of many playouts, in a few machine words that the processor handles as one.
+
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+/// `64 * N` bits, one a lane. The operations are plain loops over `N` words, which the compiler turns
+/// into vector instructions where the processor has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub(crate) struct Word<const N: usize>(pub [u64; N]);
+
+impl<const N: usize> Word<N> {
+    pub const N_LANES: usize = 64 * N;
+    pub const ZERO: Self = Self([0; N]);
+    pub const ONES: Self = Self([u64::MAX; N]);
+
+    /// All lanes or none.
+    #[inline(always)]
+    pub fn splat(value: bool) -> Self {
+        if value { Self::ONES } else { Self::ZERO }
+    }
+
+    #[inline(always)]
+    pub fn is_zero(self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, value: bool) {
+        let bit = 1 << (lane % 64);
+        if value {
+            self.0[lane / 64] |= bit;
+        } else {
+            self.0[lane / 64] &= !bit;
+        }
+    }
+
+    pub fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The lanes of `other` where `mask` has them, of `self` elsewhere.
+    #[inline(always)]
+    pub fn merged(self, other: Self, mask: Self) -> Self {
+        self & !mask | other & mask
+    }
+
+    /// The lanes that are set, ascending.
+    #[inline(always)]
+    pub fn lanes(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(idx, mut word)| {
+            std::iter::from_fn(move || {
+                (word != 0).then(|| {
+                    let bit = word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    idx * 64 + bit
+                })
+            })
+        })
+    }
+}
+
+macro_rules! lane_wise {
+    ($trait:ident $method:ident, $assign:ident $assign_method:ident, $op:tt) => {
+        impl<const N: usize> $trait for Word<N> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(mut self, other: Self) -> Self {
+                for idx in 0..N {
+                    self.0[idx] = self.0[idx] $op other.0[idx];
+                }
+                self
+            }
+        }
+        impl<const N: usize> $assign for Word<N> {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = *self $op other;
+            }
+        }
+    };
+}
+
+lane_wise!(BitAnd bitand, BitAndAssign bitand_assign, &);
+lane_wise!(BitOr bitor, BitOrAssign bitor_assign, |);
+lane_wise!(BitXor bitxor, BitXorAssign bitxor_assign, ^);
+
+impl<const N: usize> Not for Word<N> {
+    type Output = Self;
+    #[inline(always)]
+    fn not(mut self) -> Self {
+        for idx in 0..N {
+            self.0[idx] = !self.0[idx];
+        }
+        self
+    }
+}
