@@ -12,6 +12,7 @@
 //! 5. `expr`: expressions; [`propagators`]: one file a constraint; [`suite`]: their test
 //! 6. `network`: what a modeler states; `preprocess`; `post`: from there to propagators
 //! 7. `sac`: singleton consistency; [`search`]
+//! 8. [`xcsp3`]: files in and out
 //!
 //! To add a constraint, write a [`Propagator`] in `propagators/`, a line for it in
 //! `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
@@ -30,6 +31,7 @@ pub mod search;
 pub mod suite;
 mod trail;
 mod values;
+pub mod xcsp3;
 
 pub use domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 pub use engine::{Engine, PropagatorId};

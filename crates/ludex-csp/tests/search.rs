@@ -386,15 +386,16 @@ fn expressions_mean_the_same_posted_and_evaluated() {
     }
 }
 
+type Part<'a> = &'a dyn Fn(&[VarId], std::ops::Range<usize>) -> Vec<Expr>;
+type Make = fn(&[VarId], Part<'_>) -> Constraint;
+
 /// Every global constraint through a network, against its meaning.
 #[test]
 fn global_constraints_mean_the_same_posted_and_evaluated() {
     let at = |x: &[VarId], range: std::ops::Range<usize>| -> Vec<Expr> {
         x[range].iter().map(Expr::from).collect()
     };
-    let make: Vec<
-        fn(&[VarId], &dyn Fn(&[VarId], std::ops::Range<usize>) -> Vec<Expr>) -> Constraint,
-    > = vec![
+    let make: Vec<Make> = vec![
         |x, at| Constraint::AllDifferent { list: at(x, 0..5), except: [0].into() },
         |x, at| Constraint::AllDifferentLists {
             lists: vec![at(x, 0..2), at(x, 2..4), at(x, 3..5)],

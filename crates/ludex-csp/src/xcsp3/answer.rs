@@ -1,0 +1,294 @@
+//! Solving a file, and saying what came out as the XCSP3 competition asks.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use ludex_base::{Deadline, Seed, StopReason};
+
+use super::read::{Instance, read};
+use crate::Value;
+use crate::error::CspError;
+use crate::post::{AllDifferentStrength, PostConfig};
+use crate::propagators::table::TableAlgorithm;
+use crate::search::local::{LocalConfig, min_conflicts};
+use crate::search::study::{Method, study};
+use crate::search::{
+    Goal, Report, SearchConfig, Statistics, ValueOrder, VariableOrder, solve_with,
+};
+
+/// Which search to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchMethod {
+    /// Maintaining consistency.
+    Mac,
+    /// One of the searches kept for study.
+    Study(Method),
+    /// Min-conflicts; finds, proves nothing.
+    Local,
+}
+
+impl SearchMethod {
+    /// The method of this name: `mac`, `local`, or one of [`Method::ALL`].
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "mac" => Some(SearchMethod::Mac),
+            "local" => Some(SearchMethod::Local),
+            _ => by_name(&Method::ALL, name).map(SearchMethod::Study),
+        }
+    }
+}
+
+/// How a file is to be solved. Options are named, so that an outer layer only passes them on.
+#[derive(Clone, Debug)]
+pub struct SolveOptions {
+    /// What to look for.
+    pub goal: Goal,
+    /// Which search to run.
+    pub method: SearchMethod,
+    /// Everything about the search by maintaining consistency.
+    pub search: SearchConfig,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self { goal: Goal::First(1), method: SearchMethod::Mac, search: SearchConfig::default() }
+    }
+}
+
+impl SolveOptions {
+    /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
+    /// `threads`, `seed`, `time` (seconds), `sac` (`true` or `false`), `limit`.
+    ///
+    /// # Errors
+    /// A sentence for the user that lists what there is.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let number = || -> Result<u64, String> {
+            value.parse().map_err(|_| format!("`{value}` for `{name}` is not a whole number"))
+        };
+        match name {
+            "propagator" => {
+                self.search.post.table = named(&TableAlgorithm::ALL, name, value)?;
+            }
+            "all-different" => {
+                self.search.post.all_different = named(&AllDifferentStrength::ALL, name, value)?;
+            }
+            "search" => {
+                self.method = SearchMethod::by_name(value).ok_or_else(|| {
+                    let names = Method::ALL.iter().map(|(name, _)| *name);
+                    choices(name, value, ["mac", "local"].into_iter().chain(names))
+                })?;
+            }
+            "order" => self.search.variable_order = named(&VariableOrder::ALL, name, value)?,
+            "values" => self.search.value_order = named(&ValueOrder::ALL, name, value)?,
+            "threads" => self.search.n_threads = number()?.clamp(1, 1024) as usize,
+            "seed" => self.search.seed = Seed(number()?),
+            "limit" => self.goal = Goal::First(number()?.max(1)),
+            "time" => {
+                let seconds: f64 =
+                    value.parse().map_err(|_| format!("`{value}` is not a number of seconds"))?;
+                let time = Duration::try_from_secs_f64(seconds)
+                    .map_err(|_| format!("`{value}` is not a number of seconds"))?;
+                self.search.deadline = Deadline::after(time);
+            }
+            "sac" => {
+                self.search.singleton_consistency =
+                    value.parse().map_err(|_| format!("`{value}` is not `true` or `false`"))?;
+            }
+            _ => return Err(format!("there is no option `{name}`")),
+        }
+        Ok(())
+    }
+}
+
+fn by_name<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
+    all.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+}
+
+fn named<T: Copy>(all: &[(&'static str, T)], option: &str, name: &str) -> Result<T, String> {
+    by_name(all, name).ok_or_else(|| choices(option, name, all.iter().map(|(name, _)| *name)))
+}
+
+fn choices<'a>(option: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    format!("`{name}` is no choice for `{option}`; there are {}", names.join(", "))
+}
+
+/// What is known at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// There is a solution.
+    Satisfiable,
+    /// There is none.
+    Unsatisfiable,
+    /// The last solution is a best one.
+    Optimum,
+    /// The search stopped before it knew anything.
+    Unknown,
+}
+
+impl Status {
+    /// The words of the competition.
+    pub fn words(self) -> &'static str {
+        match self {
+            Status::Satisfiable => "SATISFIABLE",
+            Status::Unsatisfiable => "UNSATISFIABLE",
+            Status::Optimum => "OPTIMUM FOUND",
+            Status::Unknown => "UNKNOWN",
+        }
+    }
+}
+
+/// What came out of solving a file.
+#[derive(Clone)]
+pub struct Answer {
+    /// What is known.
+    pub status: Status,
+    /// The solutions kept, a value for each variable of the network.
+    pub solutions: Vec<Vec<Value>>,
+    /// How many solutions were found.
+    pub n_solutions: u64,
+    /// Whether all that was asked for was seen.
+    pub is_complete: bool,
+    /// The values of the objective, in the order found.
+    pub values: Vec<i64>,
+    /// What the search did.
+    pub statistics: Statistics,
+    /// The instance that was solved.
+    pub instance: Instance,
+}
+
+/// Reads and solves an instance; `on_value` is told each better value of the objective as
+/// it is found.
+///
+/// ```
+/// use ludex_csp::xcsp3::{SolveOptions, solve_text};
+/// let text = r#"<instance format="XCSP3" type="COP">
+///     <variables> <var id="x"> 1..5 </var> <var id="y"> 1..5 </var> </variables>
+///     <constraints> <intension> gt(add(x,y),6) </intension> </constraints>
+///     <objectives> <minimize> add(mul(2,x),y) </minimize> </objectives>
+/// </instance>"#;
+/// let answer = solve_text(text, &SolveOptions::default(), &mut |_| {})?;
+/// assert!(answer.to_string().starts_with("o 9\ns OPTIMUM FOUND\nv <instantiation"));
+/// # Ok::<(), ludex_csp::CspError>(())
+/// ```
+///
+/// # Errors
+/// When the text is no instance, or the network can't be posted.
+pub fn solve_text(
+    text: &str,
+    options: &SolveOptions,
+    on_value: &mut (dyn FnMut(i64) + Send),
+) -> Result<Answer, CspError> {
+    let instance = read(text)?;
+    let mut values = Vec::new();
+    let report = match options.method {
+        SearchMethod::Mac => {
+            let config = SearchConfig { goal: options.goal, ..options.search.clone() };
+            solve_with(&instance.network, &config, &mut |_, value| {
+                if let Some(value) = value {
+                    values.push(value);
+                    on_value(value);
+                }
+            })?
+        }
+        _ if instance.network.objective().is_some() => {
+            let element = "an objective with a search other than `mac`".to_string();
+            return Err(CspError::Unsupported { line: 1, element });
+        }
+        SearchMethod::Study(method) => study_report(&instance, options, method)?,
+        SearchMethod::Local => local_report(&instance, options),
+    };
+    let is_optimizing = instance.network.objective().is_some();
+    let status = match (report.best().is_some(), report.is_complete()) {
+        (true, true) if is_optimizing => Status::Optimum,
+        (true, _) => Status::Satisfiable,
+        (false, true) => Status::Unsatisfiable,
+        (false, false) => Status::Unknown,
+    };
+    Ok(Answer {
+        status,
+        n_solutions: report.n_solutions,
+        is_complete: report.is_complete(),
+        values,
+        statistics: report.statistics,
+        solutions: report.solutions,
+        instance,
+    })
+}
+
+fn study_report(
+    instance: &Instance,
+    options: &SolveOptions,
+    method: Method,
+) -> Result<Report, CspError> {
+    let config = PostConfig { ..options.search.post.clone() };
+    let posted = instance.network.post_all(&config)?;
+    let limit = match options.goal {
+        Goal::First(n) => usize::try_from(n).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    let found = study(&posted.engine, method, limit, &options.search.deadline);
+    let statistics = Statistics { n_nodes: found.n_nodes, ..Statistics::default() };
+    let own = |mut solution: Vec<Value>| {
+        solution.truncate(posted.n_variables);
+        solution
+    };
+    Ok(Report {
+        n_solutions: found.solutions.len() as u64,
+        solutions: found.solutions.into_iter().map(own).collect(),
+        value: None,
+        stopped: found.stopped,
+        statistics,
+    })
+}
+
+fn local_report(instance: &Instance, options: &SolveOptions) -> Report {
+    let config = LocalConfig {
+        seed: options.search.seed,
+        deadline: options.search.deadline.clone(),
+        ..LocalConfig::default()
+    };
+    let solution = min_conflicts(&instance.network, &config);
+    let stopped = solution.is_none().then_some(StopReason::Count);
+    let solutions: Vec<Vec<Value>> = solution.into_iter().collect();
+    Report { n_solutions: solutions.len() as u64, solutions, stopped, ..Report::default() }
+}
+
+impl Answer {
+    /// A solution as an XCSP3 instantiation, on one line.
+    pub fn instantiation(&self, solution: &[Value]) -> String {
+        let (mut list, mut values) = (String::new(), String::new());
+        for (name, cells) in &self.instance.declared {
+            list.push_str(name);
+            list.push(' ');
+            for cell in cells {
+                match cell {
+                    Some(x) => write!(values, "{} ", solution[x.index()]),
+                    None => write!(values, "* "),
+                }
+                .expect("writing to a string does not fail");
+            }
+        }
+        format!("<instantiation> <list> {list}</list> <values> {values}</values> </instantiation>")
+    }
+}
+
+impl std::fmt::Display for Answer {
+    /// The lines of the competition: `o` for values, `s` for the status, `v` for solutions,
+    /// `d` for details.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for value in &self.values {
+            writeln!(f, "o {value}")?;
+        }
+        writeln!(f, "s {}", self.status.words())?;
+        for solution in &self.solutions {
+            writeln!(f, "v {}", self.instantiation(solution))?;
+        }
+        writeln!(f, "d FOUND SOLUTIONS {}", self.n_solutions)?;
+        writeln!(f, "d COMPLETE EXPLORATION {}", self.is_complete)?;
+        writeln!(f, "d NODES {}", self.statistics.n_nodes)?;
+        writeln!(f, "d WRONG DECISIONS {}", self.statistics.n_conflicts)?;
+        writeln!(f, "d RESTARTS {}", self.statistics.n_restarts)?;
+        writeln!(f, "d SECONDS {:.3}", self.statistics.time.as_secs_f64())
+    }
+}

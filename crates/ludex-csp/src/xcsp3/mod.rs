@@ -1,0 +1,15 @@
+//! XCSP3, the interchange format of the constraint community: reading, solving, writing.
+//!
+//! [`read`] turns text into an [`Instance`], [`solve_text`] solves it with typed options, and
+//! [`Answer`] prints itself as the XCSP3 competition asks. What we don't have is refused by
+//! name and line.
+
+mod answer;
+mod read;
+mod text;
+mod write;
+mod xml;
+
+pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_text};
+pub use read::{Instance, read};
+pub use write::write;
