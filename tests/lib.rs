@@ -1,1 +1,63 @@
-//! Tests across crates; nothing to use from here.
+//! What the tests across crates share: engines for a rulesheet.
+
+use std::time::Duration;
+
+use ludex_base::Source;
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadError, LoadOptions, LoadedGame, MachineChoice, load};
+use ludex_reasoner::Reasoner;
+use ludex_testkit::RulesFile;
+
+/// How long grounding may take: what the command allows without being asked.
+pub const GROUND_TIME: Duration = Duration::from_secs(60);
+/// Bytes that grounding may take in a test: two tests run side by side.
+pub const GROUND_MEMORY: u64 = 3_000_000_000;
+
+/// Public rulesheets that take the machine more than ten seconds, or that it has no room for;
+/// `cargo xtask golden` and `cargo xtask agree` do what can be done of them.
+pub const LONG_FOR_MACHINE: &[&str] = &[
+    "bender_Corridor",
+    "chess",
+    "comp2006_argentina_9022",
+    "comp2006_farmers_3442",
+    "merrills",
+    "mummymaze1p",
+    "sudoku",
+];
+
+/// Public rulesheets that take the reasoner more than ten seconds.
+pub const LONG_FOR_REASONER: &[&str] = &["bender_Corridor"];
+
+/// Loads a rulesheet for the engine asked for.
+///
+/// # Errors
+/// When there is no such engine for it.
+pub fn load_for(rules: &RulesFile, machine: MachineChoice) -> Result<LoadedGame, LoadError> {
+    let options = LoadOptions { machine, time: GROUND_TIME, memory: GROUND_MEMORY };
+    load(Source::new(rules.path.display().to_string(), rules.text()), &options)
+}
+
+/// The machine for a rulesheet; `None` if a limit keeps it from being grounded.
+///
+/// # Panics
+/// When the rulesheet is wrong.
+pub fn machine(rules: &RulesFile) -> Option<Machine> {
+    match load_for(rules, MachineChoice::Circuit) {
+        Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => Some(machine),
+        Ok(_) => unreachable!("a circuit was asked for"),
+        Err(LoadError::Limit { .. }) => None,
+        Err(error) => panic!("{}: {error}: {error:?}", rules.name),
+    }
+}
+
+/// The reasoner for a rulesheet.
+///
+/// # Panics
+/// When the rulesheet is wrong.
+pub fn reasoner(rules: &RulesFile) -> Option<Reasoner> {
+    match load_for(rules, MachineChoice::Reasoner) {
+        Ok(LoadedGame { engine: Engine::Reasoner(reasoner), .. }) => Some(reasoner),
+        Ok(_) => unreachable!("the reasoner was asked for"),
+        Err(error) => panic!("{}: {error}: {error:?}", rules.name),
+    }
+}

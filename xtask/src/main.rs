@@ -1,2 +1,85 @@
-//! The project's own tasks.
-fn main() {}
+//! The project's own tasks. `cargo xtask test` is the one command that says whether all is
+//! well; the others make recordings and tables, or run in full what the tests sample.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod tools;
+mod test;
+mod record;
+mod golden;
+mod agree;
+mod tables;
+mod bench;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check format and lints and run every test
+    Test,
+    /// Write perft.txt and playthrough.txt of the games of the library anew
+    Record {
+        /// Only these games
+        games: Vec<String>,
+    },
+    /// Play every recorded line of the public rulesheets, by both engines
+    Golden {
+        /// Only these games
+        games: Vec<String>,
+    },
+    /// Compare machine and reasoner on random states of every rulesheet
+    Agree {
+        /// Only these games
+        games: Vec<String>,
+        /// States of each game
+        #[arg(long, default_value_t = 200)]
+        states: usize,
+        /// Seconds for each game, grounding not included
+        #[arg(long, default_value_t = 120)]
+        seconds: u64,
+    },
+    /// Ground every public rulesheet and write the table to benches/runs
+    GroundTable {
+        /// Seconds after which a sheet is given up
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+    /// Measure the reasoner beside the published speed of the reference prover
+    ReasonerTable {
+        /// Seconds for each game
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+    },
+    /// Measure a fixed list of games and print one table with a signature
+    Bench {
+        /// Seconds for each game
+        #[arg(long, default_value_t = 2.0)]
+        seconds: f64,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().task {
+        Task::Test => test::run(),
+        Task::Record { games } => record::run(&games),
+        Task::Golden { games } => golden::run(&games),
+        Task::Agree { games, states, seconds } => agree::run(&games, states, seconds),
+        Task::GroundTable { seconds } => tables::ground(seconds),
+        Task::ReasonerTable { seconds } => tables::reasoner(seconds),
+        Task::Bench { seconds } => bench::run(seconds),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

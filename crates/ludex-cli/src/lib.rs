@@ -7,7 +7,7 @@
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
 //! 5. [`board`]: states as pictures; [`flat`], [`session`] and [`transcript`]: playing.
-//! 6. [`diagnostics`], [`failure`], [`output`]: what is said at the end.
+//! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
 //! [`run`]. Wire shapes live here, as counterparts of the inner types.
@@ -18,20 +18,22 @@ use args::{Cli, Verb};
 use failure::Failure;
 
 pub mod args;
-pub mod board;
-pub mod diagnostics;
-mod domains;
-pub mod failure;
-pub mod flat;
-pub mod input;
 pub mod library;
+pub mod input;
 pub mod load;
+pub mod verbs;
+
+mod domains;
 mod orders;
-pub mod output;
-pub mod resources;
+pub mod board;
+pub mod flat;
 pub mod session;
 pub mod transcript;
-pub mod verbs;
+
+pub mod diagnostics;
+pub mod failure;
+pub mod output;
+pub mod resources;
 
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> ExitCode {

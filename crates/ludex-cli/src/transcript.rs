@@ -8,6 +8,9 @@ use ludex_game::{Cursor, Describe, Observe};
 
 use crate::board::{Layout, in_columns};
 
+/// Joint moves of the transcripts that are kept beside the rules of our games.
+pub const RECORDED_STEPS: usize = 60;
+
 /// The width of a transcript.
 const WIDTH: usize = 78;
 /// Legal moves of a role that are written out; of more only the number is given.

@@ -16,20 +16,18 @@
 //! 5. [`trace`]: two fixed lines of play, to compare engines.
 //! 6. [`explore`]: every reachable state, and whether the game is well-formed.
 
-pub mod explore;
 pub mod game;
+pub mod playouts;
 pub mod joint;
 pub mod perft;
-pub mod playouts;
 pub mod trace;
+pub mod explore;
 
 #[cfg(test)]
 mod test_games;
 
 pub use explore::{Evidence, Exploration, ExploreLimits, Verdict, explore, sample};
-pub use game::{
-    Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked,
-};
+pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked};
 pub use joint::{JointMoves, count_joint_moves};
 pub use perft::{Perft, perft};
 pub use playouts::{OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};

@@ -2,17 +2,20 @@
 //! the contract of its trait.
 //!
 //! - [`fixtures`]: rulesheets of `games/` and of the corpus beside the project.
+//! - [`parallel`]: the same work on many fixtures.
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
 //! - [`agree`]: two engines on the same random states.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
 //!
 //! Only tests use this crate.
 
-pub mod agree;
 pub mod fixtures;
+pub mod parallel;
 pub mod golden;
+pub mod agree;
 pub mod suite;
 
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};
 pub use golden::{Golden, compare};
+pub use parallel::in_parallel;

@@ -158,8 +158,9 @@ fn report_text(report: &BenchJson) -> String {
         .zip(&report.mean_goal)
         .map(|(role, goal)| format!("{role} {goal:.2}"))
         .collect();
+    let threads = if report.threads == 1 { "thread" } else { "threads" };
     let mut text = format!(
-        "{} on the {}, {} threads\nsetup      {:.3} s\nplayouts   {} in {:.2} s, {:.2} s of processor time\n\
+        "{} on the {}, {} {threads}\nsetup      {:.3} s\nplayouts   {} in {:.2} s, {:.2} s of processor time\n\
          speed      {:.1} playouts a second, {:.1} a processor second\n\
          moves      {:.1} joint moves a processor second\nlength     {:.2} steps on average\ngoals      {}\n",
         report.name,

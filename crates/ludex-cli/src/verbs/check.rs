@@ -1,5 +1,7 @@
 //! `ludex check`: is it a game?
 
+use std::time::Duration;
+
 use ludex_base::{Deadline, Goal, RoleId, Seed};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
@@ -16,6 +18,9 @@ use crate::{input, output};
 /// Playouts where visiting every state is too much, and how long each may be.
 const N_PLAYOUTS: u64 = 1_000;
 const MAX_STEPS: usize = 10_000;
+/// How long visiting states and random play may take when the call sets no time.
+const EXPLORE_TIME: Duration = Duration::from_secs(30);
+const SAMPLE_TIME: Duration = Duration::from_secs(5);
 /// Transitions kept for each state allowed, on average.
 const TRANSITIONS_PER_STATE: usize = 40;
 
@@ -105,17 +110,17 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
 }
 
 fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> DeepJson {
-    let deadline = || common.time.map_or_else(Deadline::never, Deadline::after);
+    let deadline = |time: Duration| Deadline::after(common.time.unwrap_or(time));
     let limits = ExploreLimits {
         max_states,
         max_transitions: max_states.saturating_mul(TRANSITIONS_PER_STATE),
-        deadline: deadline(),
+        deadline: deadline(EXPLORE_TIME),
     };
     let bar = output::spinner("visiting every state");
     let mut found = explore(game, &limits);
     let evidence = found.stopped.map(|_| {
         bar.set_message("playing random games");
-        sample(game, N_PLAYOUTS, MAX_STEPS, &mut Seed(common.seed).rng(), &deadline())
+        sample(game, N_PLAYOUTS, MAX_STEPS, &mut Seed(common.seed).rng(), &deadline(SAMPLE_TIME))
     });
     bar.finish_and_clear();
     let roles = game.roles();
@@ -135,7 +140,12 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
         transitions: found.n_transitions,
         longest_play: found.longest_play,
         best_goals: found.best_goals.iter().map(|goal| goal.map(Goal::value)).collect(),
-        forced_by: found.forced_by.iter().map(|role| roles[role.index()].name.clone()).collect(),
+        forced_by: match found.is_strongly_winnable {
+            Verdict::Yes => {
+                found.forced_by.iter().map(|role| roles[role.index()].name.clone()).collect()
+            }
+            Verdict::No | Verdict::Unknown => Vec::new(),
+        },
         evidence: evidence.as_ref().map(evidence_json),
         notes: notes(game, &found, evidence.as_ref()),
     }

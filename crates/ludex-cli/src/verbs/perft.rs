@@ -47,11 +47,14 @@ pub fn run(
         output::json(&PerftJson { nodes: counted.nodes, seconds, machine, stopped })?;
         return Ok(code);
     }
-    for (place, n_paths) in counted.nodes.iter().enumerate() {
-        output::text(&format!("{:3} {n_paths}\n", place + 1))?;
-    }
+    output::text(&table(&counted.nodes))?;
     if let Some(reason) = stopped {
         eprintln!("ludex: stopped by the limit of {reason} at depth {}", counted.nodes.len() + 1);
     }
     Ok(code)
+}
+
+/// One line a depth: the depth and the number of paths.
+pub fn table(nodes: &[u64]) -> String {
+    nodes.iter().enumerate().map(|(place, n_paths)| format!("{} {n_paths}\n", place + 1)).collect()
 }

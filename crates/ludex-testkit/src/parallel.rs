@@ -1,0 +1,27 @@
+//! The same work on many fixtures, on every core.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does the work on each item with as many threads as there are cores; results in the order
+/// of the items.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads.min(items.len()) {
+            scope.spawn(|| {
+                while let Some((place, item)) = {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(place).map(|item| (place, item))
+                } {
+                    let result = work(item);
+                    results.lock().expect("no thread panics holding it")[place] = Some(result);
+                }
+            });
+        }
+    });
+    let results = results.into_inner().expect("no thread panics holding it");
+    results.into_iter().map(|result| result.expect("every item was worked on")).collect()
+}

@@ -1,0 +1,257 @@
+//! The command as a person or a script meets it: verbs, JSON, exit codes.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Runs the command with these arguments and this standard input.
+fn ludex_with(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(binary())
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // A command that needs no input may be gone before it is written.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("the command ends")
+}
+
+fn ludex(args: &[&str]) -> Output {
+    ludex_with(args, "")
+}
+
+/// The binary lies beside the tests, built in the same profile by the same `cargo test`.
+fn binary() -> PathBuf {
+    let mut folder = std::env::current_exe().expect("a test has a path");
+    folder.pop();
+    if folder.ends_with("deps") {
+        folder.pop();
+    }
+    let binary = folder.join(format!("ludex{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "{} is missing; build the workspace first", binary.display());
+    binary
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
+}
+
+#[track_caller]
+fn json(output: &Output, code: i32) -> Value {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+    serde_json::from_str(&stdout(output)).expect("standard output is JSON")
+}
+
+const WALK: &str = "(role me) (init (at 1)) (succ 1 2) (succ 2 3)
+    (<= (legal me (go ?y)) (true (at ?x)) (succ ?x ?y))
+    (<= (next (at ?y)) (does me (go ?y)))
+    (<= terminal (true (at 3)))
+    (<= (goal me 100) (true (at 3)))
+    (<= (goal me 0) (not (true (at 3))))";
+
+#[test]
+fn perft_counts() {
+    let report = json(&ludex(&["perft", "tictactoe", "--depth", "5", "--json"]), 0);
+    assert_eq!(report["nodes"], serde_json::json!([9, 72, 504, 3024, 15120]));
+    assert!(report["seconds"].is_f64());
+    let text = stdout(&ludex(&["perft", "tictactoe", "--depth", "2", "--machine", "reasoner"]));
+    assert_eq!(text, "1 9\n2 72\n");
+}
+
+#[test]
+fn perft_stops_in_time() {
+    let output = ludex(&["perft", "chess", "--depth", "9", "--time", "0.5", "--json"]);
+    let report = json(&output, 3);
+    assert_eq!(report["stopped"], "time");
+    assert_eq!(report["nodes"][0], 20);
+}
+
+#[test]
+fn check_accepts_what_is_fine() {
+    let report = json(&ludex(&["check", "tic-tac-toe", "--json"]), 0);
+    assert_eq!((&report["ok"], &report["playable"]), (&true.into(), &true.into()));
+    assert_eq!(report["errors"], serde_json::json!([]));
+    assert!(report["warnings"].is_array());
+}
+
+#[test]
+fn check_places_what_is_wrong() {
+    let rules = "(role me)\n(<= (legal me ?x)\n    (not (p ?x)))\n";
+    let report = json(&ludex_with(&["check", "-", "--json"], rules), 1);
+    assert_eq!(report["ok"], false);
+    let errors = report["errors"].as_array().expect("there are errors");
+    assert!(!errors.is_empty());
+    for error in errors {
+        assert!(error["code"].is_string() && error["message"].is_string(), "{error}");
+        assert!(error["line"].is_u64() && error["column"].is_u64(), "{error}");
+    }
+    let output = ludex_with(&["check", "-"], rules);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("<stdin>:"), "{}", stderr(&output));
+    assert!(stderr(&output).contains('^'), "{}", stderr(&output));
+}
+
+#[test]
+fn check_deep_knows_tic_tac_toe() {
+    let report = json(&ludex(&["check", "tictactoe", "--deep", "--json"]), 0);
+    let deep = &report["deep"];
+    assert_eq!((&deep["states"], &deep["arcs"]), (&5478.into(), &16167.into()));
+    assert_eq!(deep["well_formed"], "yes");
+    assert_eq!(deep["strongly_winnable"], "no");
+    let report = json(&ludex(&["check", "chess", "--deep", "--states", "500", "--json"]), 0);
+    assert_eq!(report["deep"]["terminating"], "unknown");
+    assert!(report["deep"]["reason"].is_string());
+    assert!(report["deep"]["evidence"]["playouts"].as_u64() > Some(0));
+}
+
+#[test]
+fn ground_gives_sizes() {
+    let report = json(&ludex(&["ground", "connectfour", "--json"]), 0);
+    for key in ["seconds", "fluents", "moves", "rules", "gates", "peak_mb"] {
+        assert!(report[key].is_number(), "{key}: {report}");
+    }
+    assert_eq!(report["machine"], "circuit");
+}
+
+#[test]
+fn ground_that_is_too_large_says_so() {
+    let output = ludex(&["ground", "chess", "--memory", "1MB", "--json"]);
+    let report = json(&output, 3);
+    assert_eq!(report["machine"], "reasoner");
+    assert!(report["reason"].is_string());
+    assert!(stderr(&output).contains("the reasoner plays"));
+}
+
+#[test]
+fn trace_has_the_shape_of_the_recordings() {
+    let report = json(&ludex_with(&["trace", "-", "--json"], WALK), 0);
+    assert_eq!(report["name"], "stdin");
+    assert_eq!(report["roles"], serde_json::json!(["me"]));
+    assert_eq!(report["init"], serde_json::json!(["(at 1)"]));
+    assert_eq!(report["legal0"], serde_json::json!([["(go 2)"]]));
+    assert_eq!(report["sha256"].as_str().map(str::len), Some(64));
+    let line = &report["lines"]["min"];
+    assert_eq!(line["end"], "terminal");
+    assert_eq!(line["steps"][0]["m"], serde_json::json!(["(go 2)"]));
+    assert_eq!(line["steps"][2]["t"], 1);
+    assert_eq!(line["steps"][2]["g"], serde_json::json!([[100]]));
+    assert_eq!(line["steps"][2].get("m"), None);
+    assert_eq!(line.get("checked_by"), None);
+    let by_reasoner = ludex_with(&["trace", "-", "--json", "--machine", "reasoner"], WALK);
+    assert_eq!(json(&by_reasoner, 0), report);
+}
+
+#[test]
+fn bench_measures() {
+    let report =
+        json(&ludex(&["bench", "tictactoe", "--seconds", "0.2", "--threads", "1", "--json"]), 0);
+    for key in [
+        "setup_seconds",
+        "playouts",
+        "cpu_seconds",
+        "playouts_per_second",
+        "playouts_per_cpu_second",
+        "moves_per_cpu_second",
+        "mean_length",
+    ] {
+        assert!(report[key].as_f64() > Some(0.0), "{key}: {report}");
+    }
+    assert_eq!(report["mean_goal"].as_array().map(Vec::len), Some(2));
+    assert_eq!(report["machine"], "circuit");
+    // A playout of tic-tac-toe has 5 to 9 steps, 7.6 on average.
+    let mean_length = report["mean_length"].as_f64().expect("a number");
+    assert!((7.3..7.9).contains(&mean_length), "{mean_length}");
+}
+
+#[test]
+fn games_lists_the_library() {
+    let report = json(&ludex(&["games", "--json"]), 0);
+    let games = report["games"].as_array().expect("a list");
+    assert!(games.len() >= 30);
+    assert!(games.iter().any(|game| game["name"] == "connectfour"));
+    assert!(stdout(&ludex(&["games"])).contains("tictactoe"));
+}
+
+#[test]
+fn an_unknown_game_gets_suggestions() {
+    let output = ludex(&["check", "conectfour"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean connectfour"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_wrong_call_is_told_from_wrong_rules() {
+    assert_eq!(ludex(&["perft", "tictactoe"]).status.code(), Some(2));
+    assert_eq!(ludex(&["dance", "tictactoe"]).status.code(), Some(2));
+    assert_eq!(ludex(&["bench", "tictactoe", "--threads", "0"]).status.code(), Some(2));
+    assert_eq!(ludex(&["play", "tictactoe", "--role", "nobody"]).status.code(), Some(2));
+    assert_eq!(ludex_with(&["perft", "-", "--depth", "1"], "(role").status.code(), Some(1));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let path = std::env::temp_dir().join(format!("ludex-cli-{}.kif", std::process::id()));
+    std::fs::write(&path, [0, 159, 146, 150, 0]).expect("a file can be written");
+    let output = ludex(&["check", &path.display().to_string(), "--json"]);
+    std::fs::remove_file(&path).expect("it was written");
+    assert_eq!(json(&output, 1)["playable"], false);
+}
+
+#[test]
+fn a_person_plays_to_the_end() {
+    // Whatever the opponent does, answers by number are legal until the board is full.
+    let answers = "1\n".repeat(9);
+    let output =
+        ludex_with(&["play", "tictactoe", "--move-time", "0.05", "--threads", "1"], &answers);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("You play xplayer."), "{text}");
+    assert!(text.contains("The game is over"), "{text}");
+    assert!(text.contains("    1 2 3\n"), "{text}");
+}
+
+#[test]
+fn the_end_of_input_is_polite() {
+    let output = ludex_with(&["play", "connectfour", "--move-time", "0.05"], "4\n");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).ends_with("The input ends, and with it the game.\n"));
+}
+
+#[test]
+fn hidden_information_stays_hidden() {
+    let output = ludex_with(
+        &["play", "hidden-matching-pennies", "--move-time", "0.05", "--seed", "3"],
+        &"1\n".repeat(6),
+    );
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(text.contains("You see only your own moves"), "{text}");
+    assert!(text.contains("Goals:"), "{text}");
+}
+
+#[test]
+fn print_and_scramble_give_the_same_game() {
+    let infix = stdout(&ludex_with(&["print", "-", "--form", "infix"], WALK));
+    assert!(infix.contains("legal(me"), "{infix}");
+    let again = ludex_with(&["perft", "-", "--depth", "2", "--json"], &infix);
+    assert_eq!(json(&again, 0)["nodes"], serde_json::json!([1, 1]));
+    let scrambled = stdout(&ludex(&["scramble", "tictactoe", "--seed", "7"]));
+    assert!(!scrambled.contains("cell"), "{scrambled}");
+    let report = json(&ludex_with(&["perft", "-", "--depth", "3", "--json"], &scrambled), 0);
+    assert_eq!(report["nodes"], serde_json::json!([9, 72, 504]));
+}
+
+#[test]
+fn a_seed_repeats_a_transcript() {
+    let play = |seed| stdout(&ludex(&["transcript", "pig", "--seed", seed]));
+    assert_eq!(play("5"), play("5"));
+    assert_ne!(play("5"), play("6"));
+}

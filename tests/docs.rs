@@ -1,0 +1,105 @@
+//! What the documents show is what the program prints.
+//!
+//! A block ```` ```console ```` holds commands after `$ ` and what each prints. A line `…` in
+//! the output stands for any lines, and at the end of a line for its rest; a number that time or the machine decides is written as
+//! `<n>` and stands for any word.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use ludex_testkit::workspace;
+
+#[test]
+fn the_tour_is_true() {
+    check("docs/tour.md", 5);
+}
+
+#[test]
+fn the_readme_is_true() {
+    check("README.md", 1);
+}
+
+/// Every link of the documents to a file leads to one.
+#[test]
+fn links_lead_somewhere() {
+    for document in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tour.md", "docs/glossary.md"]
+    {
+        let text = read(document);
+        let folder =
+            workspace().join(document).parent().expect("a file has a folder").to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if !link.starts_with("http") && !link.starts_with('#') {
+                let target = folder.join(link.split('#').next().unwrap_or(link));
+                assert!(target.exists(), "{document}: {link} leads nowhere");
+            }
+        }
+    }
+}
+
+fn check(document: &str, n_commands: usize) {
+    let text = read(document);
+    let mut n_checked = 0;
+    for block in text.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for part in block.split("$ ludex ").skip(1) {
+            let (args, expected) = part.split_once('\n').unwrap_or((part, ""));
+            let printed = run(args);
+            assert!(
+                matches(&lines(expected), &lines(&printed)),
+                "{document}: `ludex {args}` prints\n{printed}\nand not\n{expected}"
+            );
+            n_checked += 1;
+        }
+    }
+    assert!(n_checked >= n_commands, "{document} shows only {n_checked} commands");
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(workspace().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"))
+}
+
+fn run(args: &str) -> String {
+    let mut binary: PathBuf = std::env::current_exe().expect("a test has a path");
+    binary.pop();
+    binary.pop();
+    let output = Command::new(binary.join("ludex"))
+        .args(args.split_whitespace())
+        .current_dir(workspace())
+        .output()
+        .expect("the command starts");
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8(text).expect("output is UTF-8")
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.trim_end().lines().map(str::trim_end).collect()
+}
+
+/// Whether the lines match: `…` any lines, `<n>` any word.
+fn matches(expected: &[&str], printed: &[&str]) -> bool {
+    match (expected, printed) {
+        ([], []) => true,
+        (["…", rest @ ..], _) => {
+            (0..=printed.len()).any(|skipped| matches(rest, &printed[skipped..]))
+        }
+        ([first, rest @ ..], [line, after @ ..]) => same_words(first, line) && matches(rest, after),
+        _ => false,
+    }
+}
+
+fn same_words(expected: &str, line: &str) -> bool {
+    if let Some(beginning) = expected.strip_suffix('…') {
+        return line.starts_with(beginning);
+    }
+    if !expected.contains("<n>") {
+        return expected == line;
+    }
+    let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+    let (expected, line) = (words(expected), words(line));
+    let is_same = |(a, b): (&String, &String)| match a.split_once("<n>") {
+        Some((before, after)) => b.starts_with(before) && b.ends_with(after),
+        None => a == b,
+    };
+    expected.len() == line.len() && expected.iter().zip(&line).all(is_same)
+}

@@ -1,0 +1,97 @@
+//! Every folder of `games/`: the rules are fine, and play goes as it was recorded.
+//!
+//! `cargo xtask record` writes the recordings anew; review them as a diff.
+
+use std::fs;
+
+use ludex_base::{Deadline, Seed};
+use ludex_cli::board::Layout;
+use ludex_cli::library::About;
+use ludex_cli::transcript::{RECORDED_STEPS, transcript};
+use ludex_game::perft;
+use ludex_pipeline::{MachineChoice, with_game};
+use ludex_testkit::{RulesFile, in_parallel, library};
+use ludex_tests::load_for;
+
+#[test]
+fn the_library_is_large_enough() {
+    assert!(library().len() >= 30, "only {} games", library().len());
+}
+
+#[test]
+fn every_rulesheet_is_without_errors() {
+    for rules in library() {
+        let loaded = load_for(&rules, MachineChoice::Auto)
+            .unwrap_or_else(|e| panic!("{}: {e:?}", rules.name));
+        let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity.is_error()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", rules.name);
+        assert!(loaded.fallback.is_none(), "{} is not grounded: {:?}", rules.name, loaded.fallback);
+    }
+}
+
+#[test]
+fn every_game_says_what_it_is() {
+    for rules in library() {
+        let about = read(&rules, "about.toml");
+        let about: About = toml::from_str(&about).unwrap_or_else(|e| panic!("{}: {e}", rules.name));
+        assert!(!about.title.is_empty() && !about.summary.is_empty(), "{}", rules.name);
+        let loaded = load_for(&rules, MachineChoice::Auto).expect("the rules are fine");
+        with_game!(&loaded.engine, |game| {
+            let has_random = ludex_game::Game::roles(game).iter().any(|role| role.is_random);
+            assert_eq!(about.chance, has_random, "{}: chance", rules.name);
+            assert_eq!(
+                about.hidden,
+                ludex_game::Game::has_percepts(game),
+                "{}: hidden",
+                rules.name
+            );
+        });
+    }
+}
+
+#[test]
+fn paths_are_as_recorded() {
+    let results = in_parallel(&library(), |rules| {
+        let recorded = read(rules, "perft.txt");
+        let loaded = load_for(rules, MachineChoice::Auto).expect("the rules are fine");
+        let depth = recorded.lines().count();
+        let counted = with_game!(&loaded.engine, |game| perft(game, depth, &Deadline::never()));
+        let counted = ludex_cli::verbs::perft::table(&counted.nodes);
+        (counted != recorded).then(|| format!("{}:\n{counted}recorded:\n{recorded}", rules.name))
+    });
+    assert_none(results);
+}
+
+#[test]
+fn play_goes_as_recorded() {
+    let results = in_parallel(&library(), |rules| {
+        let recorded = read(rules, "playthrough.txt");
+        let loaded = load_for(rules, MachineChoice::Auto).expect("the rules are fine");
+        let layout = Layout::of(&loaded.program);
+        let played = with_game!(&loaded.engine, |game| transcript(
+            game,
+            &layout,
+            &rules.name,
+            Seed(1),
+            RECORDED_STEPS
+        ));
+        let differs = |(ours, theirs): (&str, &str)| ours != theirs;
+        let place = played.lines().zip(recorded.lines()).position(differs);
+        (played != recorded).then(|| {
+            format!("{}: differs from line {}", rules.name, place.map_or(0, |line| line + 1))
+        })
+    });
+    assert_none(results);
+}
+
+fn read(rules: &RulesFile, file: &str) -> String {
+    let path = rules.path.with_file_name(file);
+    fs::read_to_string(&path).unwrap_or_else(|_| {
+        panic!("{} is missing; `cargo xtask record {}` writes it", path.display(), rules.name)
+    })
+}
+
+fn assert_none(results: Vec<Option<String>>) {
+    let wrong: Vec<String> = results.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,64 @@
+//! Recorded lines of play of the public rulesheets, step by step, by both engines.
+//!
+//! `cargo xtask golden` plays the few that are left out here for their length.
+
+use std::time::Duration;
+
+use ludex_base::Deadline;
+use ludex_game::{Describe, Observe};
+use ludex_testkit::fixtures::shared_or_skip;
+use ludex_testkit::golden::Mismatch;
+use ludex_testkit::{Golden, RulesFile, compare, corpus, in_parallel};
+use ludex_tests::{LONG_FOR_MACHINE, LONG_FOR_REASONER, machine, reasoner};
+
+/// No line that is played here takes this long.
+const TIME: Duration = Duration::from_secs(100);
+
+#[test]
+fn by_reasoner() {
+    play_all("the reasoner", LONG_FOR_REASONER, |rules, golden| {
+        reasoner(rules).map(|game| play(&game, golden))
+    });
+}
+
+#[test]
+fn by_machine() {
+    play_all("the machine", LONG_FOR_MACHINE, |rules, golden| {
+        machine(rules).map(|game| play(&game, golden))
+    });
+}
+
+fn play<G>(game: &G, golden: &Golden) -> Result<(), Mismatch>
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    compare(game, golden, &Deadline::after(TIME))
+}
+
+/// Plays every recorded game with one engine; `None` is a game it has no room for.
+fn play_all(
+    engine: &str,
+    left_out: &[&str],
+    play: impl Fn(&RulesFile, &Golden) -> Option<Result<(), Mismatch>> + Sync,
+) {
+    let Some(shared) = shared_or_skip("recorded lines of the public rulesheets") else { return };
+    let mut games: Vec<(RulesFile, Golden)> = corpus(&shared)
+        .into_iter()
+        .filter(|rules| !left_out.contains(&rules.name.as_str()))
+        .filter_map(|rules| Golden::read(&shared, &rules.name).map(|golden| (rules, golden)))
+        .collect();
+    // The largest first, so that no core is left alone with one at the end.
+    games.sort_by_key(|(rules, _)| std::cmp::Reverse(rules.text().len()));
+    let wrong: Vec<String> = in_parallel(&games, |(rules, golden)| match play(rules, golden) {
+        Some(Ok(())) => None,
+        Some(Err(mismatch)) => Some(format!("{}: {mismatch}", rules.name)),
+        None => Some(format!("{}: too large for {engine}", rules.name)),
+    })
+    .into_iter()
+    .flatten()
+    .collect();
+    let n_right = games.len() - wrong.len();
+    println!("{engine}: {n_right} of {} as recorded; left out: {left_out:?}", games.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask agree`: machine and reasoner on random states of every rulesheet.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use ludex_base::{Deadline, Seed};
+use ludex_pipeline::{Engine, LoadError, MachineChoice};
+use ludex_testkit::{RulesFile, agree, in_parallel, library};
+use ludex_tests::load_for;
+
+use crate::tools::select_corpus;
+
+/// Compares the two engines on `n_states` random states of each game.
+pub fn run(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
+    let mut all = select_corpus(games)?;
+    if games.is_empty() {
+        all.extend(library());
+    }
+    let results = in_parallel(&all, |rules| {
+        let start = Instant::now();
+        let result = compare(rules, n_states, Duration::from_secs(seconds));
+        let seconds = start.elapsed().as_secs_f64();
+        match &result {
+            Ok(Some(n_compared)) => {
+                println!("{}\t{seconds:.2}\t{n_compared} states agree", rules.name)
+            }
+            Ok(None) => println!("{}\t{seconds:.2}\ttoo large for the machine", rules.name),
+            Err(words) => println!("{}\t{seconds:.2}\tDIFFERS: {words}", rules.name),
+        }
+        result
+    });
+    let n_wrong = results.iter().filter(|result| result.is_err()).count();
+    let compared: Vec<usize> = results.iter().flatten().flatten().copied().collect();
+    let n_full = compared.iter().filter(|&&n_compared| n_compared >= n_states).count();
+    println!(
+        "{} games, {} compared on {} states, {n_full} of them on {n_states}; {n_wrong} differ",
+        results.len(),
+        compared.len(),
+        compared.iter().sum::<usize>(),
+    );
+    if n_wrong > 0 {
+        bail!("{n_wrong} games differ");
+    }
+    Ok(())
+}
+
+/// How many states agreed; `None` when the game is too large for the machine.
+fn compare(rules: &RulesFile, n_states: usize, time: Duration) -> Result<Option<usize>, String> {
+    let load = |machine| match load_for(rules, machine) {
+        Ok(loaded) => Ok(Some(loaded.engine)),
+        Err(LoadError::Limit { .. }) => Ok(None),
+        Err(error) => Err(format!("{error:?}")),
+    };
+    let Some(Engine::Machine(machine)) = load(MachineChoice::Circuit)? else { return Ok(None) };
+    let Some(Engine::Reasoner(reasoner)) = load(MachineChoice::Reasoner)? else {
+        return Err("the reasoner does not play it".into());
+    };
+    agree(&machine, &reasoner, n_states, Seed(1), &Deadline::after(time))
+        .map(Some)
+        .map_err(|disagreement| format!("machine first, reasoner second: {disagreement}"))
+}

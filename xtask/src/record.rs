@@ -1,0 +1,40 @@
+//! `cargo xtask record`: how the games of the library are played, written down for review.
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, anyhow};
+use ludex_base::{Deadline, Seed, Source};
+use ludex_cli::board::Layout;
+use ludex_cli::library::About;
+use ludex_cli::transcript::{RECORDED_STEPS, transcript};
+use ludex_game::perft;
+use ludex_pipeline::{LoadOptions, load, with_game};
+use ludex_testkit::{RulesFile, library};
+
+use crate::tools::select;
+
+/// Writes the recordings of the games named, or of all.
+pub fn run(games: &[String]) -> Result<()> {
+    for rules in select(library(), games)? {
+        let start = Instant::now();
+        record(&rules).with_context(|| rules.name.clone())?;
+        eprintln!("{}: {:.1} s", rules.name, start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+fn record(rules: &RulesFile) -> Result<()> {
+    let about = fs::read_to_string(rules.path.with_file_name("about.toml"))?;
+    let about: About = toml::from_str(&about)?;
+    let source = Source::new(rules.path.display().to_string(), rules.text());
+    let loaded = load(source, &LoadOptions::default()).map_err(|error| anyhow!("{error:?}"))?;
+    let layout = Layout::of(&loaded.program);
+    let (nodes, play) = with_game!(&loaded.engine, |game| (
+        perft(game, about.perft_depth, &Deadline::never()).nodes,
+        transcript(game, &layout, &rules.name, Seed(1), RECORDED_STEPS),
+    ));
+    fs::write(rules.path.with_file_name("perft.txt"), ludex_cli::verbs::perft::table(&nodes))?;
+    fs::write(rules.path.with_file_name("playthrough.txt"), play)?;
+    Ok(())
+}
