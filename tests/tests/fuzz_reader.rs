@@ -393,6 +393,25 @@ fn large_texts() -> Vec<(&'static str, String)> {
                 numbered(400, &|n| format!("(not (distinct ?y{} (f ?y{n} ?y{n})))", n + 1))
             ),
         ),
+        (
+            "alternatives over many variables",
+            format!(
+                "(<= (p {0}) (q {0}) {1})",
+                numbered(1000, &|n| format!("?x{n} ")),
+                chain(&|n| format!("(or (r ?x{}) (not (s ?y)))", n % 1000))
+            ),
+        ),
+        (
+            "long rules of calls",
+            "(<= (q ?x ?y))".to_owned()
+                + &"(<= p (q a ?x) ".repeat(300)
+                + &numbered(300, &|n| {
+                    format!(
+                        "(<= p{n} {})",
+                        numbered(100, &|n| format!("(q ?x{n} ?x{}) (q a ?x0)", n + 1))
+                    )
+                }),
+        ),
         ("a negative cycle", chain(&|n| format!("(<= p{n} (not p{}))\n", (n + 1) % 20_000))),
         ("recursion", chain(&|n| format!("(<= (p (f ?x)) (p ?x) (q{n} ?y))\n"))),
         ("misspelled names", chain(&|n| format!("(<= terminal (rolle{n} a))\n"))),

@@ -20,7 +20,9 @@ use ludex_base::{Diagnostic, Severity};
 
 use crate::codes;
 use crate::keyword::Keyword;
-use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
+use crate::program::{
+    Atom, Literal, OnDemand, Pattern, Program, Relation, RelationId, Rule, Stage,
+};
 use crate::report::Report;
 
 /// Makes every rule safe, or drops it. What is wrong with the variables is said by
@@ -42,6 +44,9 @@ type Variables = BTreeSet<u32>;
 /// Looking for inputs is given up after so many looks at literals; sheets of the corpus take
 /// some hundreds.
 const MAX_LOOKS: usize = 20_000_000;
+
+/// Rules for what calls ask for have at most so many conditions in all.
+const MAX_REPEATED: usize = 1_000_000;
 
 /// Binds the role of `legal`, `goal` and `sees` to every role where nothing else binds it.
 fn for_all_roles(program: &mut Program) {
@@ -153,6 +158,17 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
             }
         }
     }
+    // A rule is repeated, up to each of its calls, as a rule for what the call asks for.
+    let mut n_repeated = 0;
+    for (rule, is_dropped) in program.rules.iter().zip(&mut is_dropped) {
+        let is_call = |it: &(RelationId, bool)| search.demanded.contains_key(&it.0);
+        let n_calls = rule.dependencies().filter(is_call).count();
+        n_repeated += n_calls * rule.body.len();
+        if n_calls > 0 && n_repeated > MAX_REPEATED && !*is_dropped {
+            *is_dropped = true;
+            report.push(too_many_calls(rule));
+        }
+    }
     let mut is_dropped = is_dropped.into_iter();
     program.rules.retain(|_| !is_dropped.next().expect("one answer a rule"));
     search.demanded
@@ -176,17 +192,23 @@ impl Missing {
         let Missing::Call(literal_idx) = self else { return None };
         let Literal::Positive(atom) = &rule.body[*literal_idx] else { return None };
         let name = program.terms.symbols().name(program.relation(atom.relation).name);
-        let message = if n_looks > MAX_LOOKS {
-            "these rules call each other in too many ways".to_owned()
-        } else {
-            format!("no order of these conditions binds the arguments that `{name}` must be given")
-        };
+        if n_looks > MAX_LOOKS {
+            return Some(too_many_calls(rule));
+        }
+        let message =
+            format!("no order of these conditions binds the arguments that `{name}` must be given");
         let help = format!("make the rules of `{name}` safe, or bind its arguments before");
         Some(
             Diagnostic::new(Severity::Tolerated, codes::UNBOUND_CALL, rule.span, message)
                 .with_help(help),
         )
     }
+}
+
+fn too_many_calls(rule: &Rule) -> Diagnostic {
+    let message = "there are too many calls of relations that must be given arguments";
+    Diagnostic::new(Severity::Tolerated, codes::UNBOUND_CALL, rule.span, message)
+        .with_help("make the rules of these relations safe")
 }
 
 struct InputSearch {
@@ -317,10 +339,22 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
             calls.extend(call(atom, &before, rule));
             before.push(literal.clone());
         }
+        // A negative literal is asked for as soon as its variables are bound: what comes later
+        // may depend on the answer.
+        let mut bound_after: BTreeMap<u32, usize> = BTreeMap::new();
+        for (idx, literal) in before.iter().enumerate() {
+            literal.for_each_variable(&mut |variable| {
+                bound_after.entry(variable).or_insert(idx + 1);
+            });
+        }
         for literal in &rule.body {
-            if let Literal::Negative(atom) = literal {
-                calls.extend(call(atom, &before, rule));
-            }
+            let Literal::Negative(atom) = literal else { continue };
+            let mut n_before = 0;
+            atom.for_each_variable(&mut |variable| {
+                n_before =
+                    n_before.max(bound_after.get(&variable).copied().unwrap_or(before.len()));
+            });
+            calls.extend(call(atom, &before[..n_before], rule));
         }
         // Facts hold whether or not somebody asks.
         if let Some(demand) = head_demand
@@ -330,6 +364,14 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
         }
     }
     program.rules.extend(calls);
+    program.on_demand = demanded
+        .iter()
+        .map(|(&relation, inputs)| OnDemand {
+            relation,
+            demand: demand_ids[&relation],
+            inputs: inputs.iter().copied().collect(),
+        })
+        .collect();
 }
 
 /// The literals, and those `distinct` of the rule whose variables they bind.

@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
             let is_next_clause = self.current.starts_line
                 && matches!(self.current.kind, Kind::Name(_) | Kind::Quoted(_));
             if !is_next_clause && self.current.kind != Kind::End {
-                return self.unexpected("`,` or `.`");
+                return self.unexpected(if body.is_empty() { "`:-` or `.`" } else { "`,` or `.`" });
             }
             let end = Span { start: self.last_end, end: self.last_end };
             let message = "this clause does not end with a full stop";
@@ -627,4 +627,151 @@ fn or(disjuncts: Vec<Vec<Formula>>) -> Formula {
     let parts: Vec<Formula> = disjuncts.into_iter().map(and).collect();
     let span = parts[0].span.to(parts[parts.len() - 1].span);
     Formula { kind: FormulaKind::Or(parts), span }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::print::print_kif;
+    use crate::testing::listed;
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        let source = Source::new("t", text);
+        let (sheet, diagnostics) = parse_infix(&source);
+        expected.assert_eq(&(print_kif(&sheet) + &listed(&source, &diagnostics)));
+    }
+
+    #[test]
+    fn every_sign_has_its_meaning() {
+        check(
+            "p :- a, b & c ∧ d and e.
+             q <= a ; b | c ∨ d or e.
+             r ← ~a, ¬b, not c, \\+ d, NOT(e).
+             s <- X != Y, X ≠ a, f(X) \\= Y, distinct(X, Y).",
+            expect![[r#"
+                (<= p
+                    a
+                    b
+                    c
+                    d
+                    e)
+
+                (<= q
+                    (or a b c d e))
+
+                (<= r
+                    (not a)
+                    (not b)
+                    (not c)
+                    (not d)
+                    (not e))
+
+                (<= s
+                    (distinct ?x ?y)
+                    (distinct ?x a)
+                    (distinct (f ?x) ?y)
+                    (distinct ?x ?y))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn conjunction_binds_more_than_disjunction() {
+        check(
+            "p :- a, b ; c, (d ; e), not (f, g).",
+            expect![[r#"
+            (<= p
+                (or (and a b) (and c (or d e) (not (and f g)))))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn variables_start_with_upper_case() {
+        check(
+            "p(X, Xy, XY, _y, _, _, ?X, ?'a+b', É).",
+            expect![[r#"
+            (p ?x ?xy ?xY ?_y ?__1 ?__2 ?X ?a+b ?É)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn anonymous_variables_have_names_of_their_own() {
+        check(
+            "p(_, __1, ___2, _).",
+            expect![[r#"
+            (p ?____1 ?__1 ?___2 ?____2)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn names_in_quotes_are_names() {
+        check(
+            "'P'('it''s', 'not', not, -5, a-b, 2x) :- 'or', 'TRUE'(x), role('RANDOM').",
+            expect![[r#"
+                (<= (P it's not not -5 a-b 2x)
+                    or
+                    (true x)
+                    (role random))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn comments_of_four_kinds() {
+        check(
+            "p. % q.\n# r.\n// s.\n/* t.\n u. */ v.",
+            expect![[r#"
+            p
+            v
+        "#]],
+        );
+    }
+
+    #[test]
+    fn reading_goes_on_after_the_next_full_stop() {
+        check(
+            "p(a. q(b). r(c)) . s(d), e. t :- . u(f) :- g h. v.",
+            expect![[r#"
+                (q b)
+                t
+                v
+                1:2 fatal[unbalanced-parentheses]: this `(` is never closed
+                1:16 fatal[unbalanced-parentheses]: this `)` closes nothing
+                1:24 fatal[unexpected-token]: `,` stands where `:-` or `.` is needed
+                1:46 fatal[unexpected-token]: `h` stands where `,` or `.` is needed
+            "#]],
+        );
+    }
+
+    #[test]
+    fn too_deep_nesting_stops_the_reading() {
+        check(
+            &format!("p. q :- {}", "not ".repeat(MAX_DEPTH + 2)),
+            expect![[r#"
+            p
+            1:1037 fatal[too-deep]: forms are nested more than 256 deep
+        "#]],
+        );
+        check(
+            &format!("p. q({}", "f(".repeat(MAX_DEPTH + 2)),
+            expect![[r#"
+            p
+            1:518 fatal[too-deep]: forms are nested more than 256 deep
+        "#]],
+        );
+        // Each level has an alternative and a conjunction, which are two lists in prefix form.
+        let levels = format!("{}a{}", "(b ; c, ".repeat(200), ")".repeat(200));
+        check(
+            &format!("q :- {levels}."),
+            expect![[r#"
+            1:1 fatal[too-deep]: forms are nested more than 256 deep
+        "#]],
+        );
+    }
 }

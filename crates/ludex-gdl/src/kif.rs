@@ -330,3 +330,120 @@ fn connective(form: &Sexp<'_>) -> Option<Connective> {
 fn is_arrow(form: Option<&Sexp<'_>>) -> bool {
     form.is_some_and(|form| matches!(form.kind, SexpKind::Word("<=" | "⇐" | "←")))
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::print::print_kif;
+    use crate::testing::listed;
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        let source = Source::new("t", text);
+        let (sheet, diagnostics) = parse_kif(&source);
+        expected.assert_eq(&(print_kif(&sheet) + &listed(&source, &diagnostics)));
+    }
+
+    #[test]
+    fn comments_line_ends_and_letter_case_do_not_count() {
+        check(
+            "\u{feff}(ROLE a) ; (role b)\r\n(<= Terminal\r\n  (True ;)\n X) (NOT (DOES Random x)))\t(p)",
+            expect![[r#"
+                (role a)
+
+                (<= terminal
+                    (true X)
+                    (not (does random x)))
+
+                p
+            "#]],
+        );
+    }
+
+    #[test]
+    fn arrows_of_the_papers_are_read() {
+        check(
+            "(⇐ p q) (← p r) (<= p)",
+            expect![[r#"
+            (<= p
+                q)
+
+            (<= p
+                r)
+
+            p
+        "#]],
+        );
+    }
+
+    #[test]
+    fn names_keep_their_letter_case() {
+        check(
+            "(p Cell CELL cell (Goal 1))",
+            expect![[r#"
+            (p Cell CELL cell (Goal 1))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_rule_ends_what_was_not_closed_before_it() {
+        check(
+            "(role a)\n(<= p (q (r a)\n(<= s t)\n(u))",
+            expect![[r#"
+            (role a)
+
+            (<= s
+                t)
+
+            u
+            2:1 fatal[unbalanced-parentheses]: this `(` is never closed
+            4:4 fatal[unbalanced-parentheses]: this `)` closes nothing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_mistake_spoils_its_own_clause_only() {
+        check(
+            "(p a) (q ()) (<= r (not)) (s b)) (t c) ?x",
+            expect![[r#"
+            (p a)
+            (s b)
+            (t c)
+            1:32 fatal[unbalanced-parentheses]: this `)` closes nothing
+            1:10 fatal[empty-list]: `()` says nothing
+            1:20 fatal[connective-arity]: `not` takes one formula
+            1:40 fatal[variable-as-atom]: a variable stands where a relation is needed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn too_deep_nesting_stops_the_reading() {
+        let text = format!("(p a) {}", "(q ".repeat(MAX_DEPTH + 1));
+        check(
+            &text,
+            expect![[r#"
+            (p a)
+            1:775 fatal[too-deep]: forms are nested more than 256 deep
+        "#]],
+        );
+        let deepest = format!("{}a{}", "(q ".repeat(MAX_DEPTH), ")".repeat(MAX_DEPTH));
+        assert!(parse_kif(&Source::new("t", deepest)).1.is_empty());
+    }
+
+    #[test]
+    fn too_wide_clauses_are_refused() {
+        let variables: String = (0..1025).map(|n| format!("?x{n} ")).collect();
+        check(
+            &format!("(p {variables}) (q {})", "a ".repeat(10_001)),
+            expect![[r#"
+            1:1 fatal[too-wide]: this clause has 1025 variables, more than 1024
+            1:6071 fatal[too-wide]: this clause has 10001 arguments in one place, more than 10000
+        "#]],
+        );
+    }
+}

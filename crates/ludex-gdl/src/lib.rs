@@ -44,6 +44,8 @@ mod safety;
 mod scramble;
 mod syntax;
 mod terms;
+#[cfg(test)]
+mod testing;
 
 pub use check::{Checked, Found, check, check_declarations, check_source};
 pub use infix::parse_infix;
@@ -52,7 +54,9 @@ pub use kif::parse_kif;
 pub use limits::{MAX_ARGS, MAX_BYTES, MAX_DEPTH, MAX_VARIABLES};
 pub use lower::lower;
 pub use print::{print, print_infix, print_kif, term_text};
-pub use program::{Atom, Component, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
+pub use program::{
+    Atom, Component, Literal, OnDemand, Pattern, Program, Relation, RelationId, Rule, Stage,
+};
 pub use read::{decode, parse};
 pub use scramble::{Renaming, scramble};
 pub use syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};

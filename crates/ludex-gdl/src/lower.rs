@@ -6,7 +6,7 @@
 //! 2. `not (distinct a b)` is an equation, solved by unification.
 //! 3. Rules with variables that no positive literal binds are made safe ([`crate::demand`]).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ludex_base::{Diagnostic, Severity, Span, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,7 +59,7 @@ pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
         lowering.add_rule(Head { relation, args: clause.head.args().to_vec() }, body, clause.span);
     }
     let Lowering { terms, relations, rules, mut report, .. } = lowering;
-    let mut program = Program { terms, relations, rules };
+    let mut program = Program { terms, relations, rules, on_demand: Vec::new() };
     make_safe(&mut program, &mut report);
     set_stages(&mut program);
     (program, report.into_diagnostics())
@@ -92,6 +92,16 @@ struct Conditions {
     atoms: Vec<(RelationId, Vec<Term>, bool)>,
     distinct: Vec<(Term, Term)>,
     equal: Vec<(Term, Term)>,
+}
+
+impl Conditions {
+    fn for_each_variable(&self, visit: &mut impl FnMut(Symbol, Span)) {
+        self.atoms.iter().flat_map(|(_, args, _)| args).for_each(|it| it.for_each_variable(visit));
+        for (left, right) in self.distinct.iter().chain(&self.equal) {
+            left.for_each_variable(visit);
+            right.for_each_variable(visit);
+        }
+    }
 }
 
 impl Lowering {
@@ -173,32 +183,22 @@ impl Lowering {
         rest.push(next);
     }
 
-    /// Gives each disjunction a relation over the variables it shares with the rest.
+    /// Gives each disjunction a relation. The body is gone through step by step: the first
+    /// relation holds when the positive atoms do, each further one when the one before and an
+    /// alternative of the next disjunction do. They are over the variables that are used later.
     fn name_disjunctions(
         &mut self,
         head: Head,
         mut conditions: Conditions,
-        disjunctions: Vec<Vec<Part<'_>>>,
+        mut disjunctions: Vec<Vec<Part<'_>>>,
         span: Span,
     ) {
-        let mut uses: HashMap<Symbol, usize> = HashMap::new();
-        let mut count = |variables: Vec<(Symbol, Span)>| {
-            let mut names: Vec<Symbol> = variables.into_iter().map(|(name, _)| name).collect();
-            names.sort_unstable();
-            names.dedup();
-            names.into_iter().for_each(|name| *uses.entry(name).or_default() += 1);
-        };
-        let mut outside = Vec::new();
-        let note = |term: &Term, into: &mut Vec<(Symbol, Span)>| {
-            term.for_each_variable(&mut |name, span| into.push((name, span)));
-        };
-        head.args.iter().for_each(|arg| note(arg, &mut outside));
-        conditions.atoms.iter().flat_map(|(_, args, _)| args).for_each(|t| note(t, &mut outside));
-        for (left, right) in conditions.distinct.iter().chain(&conditions.equal) {
-            note(left, &mut outside);
-            note(right, &mut outside);
-        }
-        count(outside);
+        // Those that bind come before those that ask for what is bound.
+        disjunctions.sort_by_key(|parts| parts.iter().any(|part| part.has_negation()));
+        let (positive, negative) = conditions.atoms.into_iter().partition(|(_, _, it)| *it);
+        conditions.atoms = negative;
+
+        let mut last_use: FxHashMap<Symbol, usize> = FxHashMap::default();
         let inside: Vec<Vec<(Symbol, Span)>> = disjunctions
             .iter()
             .map(|parts| {
@@ -208,25 +208,85 @@ impl Lowering {
                 variables
             })
             .collect();
-        inside.iter().for_each(|variables| count(variables.clone()));
+        for (idx, variables) in inside.iter().enumerate() {
+            last_use.extend(variables.iter().map(|&(name, _)| (name, idx)));
+        }
+        let mut is_used_at_the_end = |name, _| {
+            last_use.insert(name, usize::MAX);
+        };
+        head.args.iter().for_each(|arg| arg.for_each_variable(&mut is_used_at_the_end));
+        conditions.for_each_variable(&mut is_used_at_the_end);
 
-        for (parts, mut variables) in disjunctions.into_iter().zip(inside) {
-            variables.sort_by_key(|&(name, span)| (name, span));
-            variables.dedup_by_key(|&mut (name, _)| name);
-            let args: Vec<Term> = variables
-                .into_iter()
-                .filter(|(name, _)| uses[name] > 1)
-                .map(|(name, span)| Term { kind: TermKind::Variable(name), span })
-                .collect();
-            let name = format!("or {}", self.relations.len());
-            let name = self.terms.symbols_mut().intern(&name);
-            let relation = self.relation(name, args.len());
-            conditions.atoms.push((relation, args.clone(), true));
-            for part in parts {
-                self.add_rule(Head { relation, args: args.clone() }, vec![part], span);
+        let mut known: BTreeMap<Symbol, Span> = BTreeMap::new();
+        for (_, args, _) in &positive {
+            for arg in args {
+                arg.for_each_variable(&mut |name, span| {
+                    if last_use.contains_key(&name) {
+                        known.insert(name, span);
+                    }
+                });
             }
         }
+        let mut so_far = Conditions { atoms: positive, ..Conditions::default() };
+        let mut n_args = 0;
+        for (idx, parts) in disjunctions.into_iter().enumerate() {
+            // What holds so far is said once, not once for each alternative.
+            if parts.len() > 1 && (idx > 0 || so_far.atoms.len() > 1) {
+                so_far = self.step(so_far, &known, span);
+                n_args += known.len();
+            }
+            known.extend(inside[idx].iter().copied());
+            known.retain(|name, _| last_use[name] > idx);
+            let (relation, args) = self.step_relation(&known);
+            n_args += known.len();
+            if n_args > MAX_NODES {
+                self.refuse(span);
+                return;
+            }
+            for part in parts {
+                let head = Head { relation, args: args.clone() };
+                self.add_conditions(head, so_far.clone(), vec![part], span);
+            }
+            so_far = Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() };
+        }
+        conditions.atoms.extend(so_far.atoms);
         self.finish_rule(&head, conditions, span);
+    }
+
+    /// A relation that holds when some conditions do, as a condition.
+    fn step(
+        &mut self,
+        conditions: Conditions,
+        known: &BTreeMap<Symbol, Span>,
+        span: Span,
+    ) -> Conditions {
+        if let [(_, args, true)] = &conditions.atoms[..]
+            && args.len() == known.len()
+        {
+            return conditions;
+        }
+        let (relation, args) = self.step_relation(known);
+        self.finish_rule(&Head { relation, args: args.clone() }, conditions, span);
+        Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() }
+    }
+
+    /// A new relation over some variables; rulesheets have no names with blanks.
+    fn step_relation(&mut self, known: &BTreeMap<Symbol, Span>) -> (RelationId, Vec<Term>) {
+        let name = format!("or {}", self.relations.len());
+        let name = self.terms.symbols_mut().intern(&name);
+        let args: Vec<Term> = known
+            .iter()
+            .map(|(&name, &span)| Term { kind: TermKind::Variable(name), span })
+            .collect();
+        (self.relation(name, args.len()), args)
+    }
+
+    fn refuse(&mut self, span: Span) {
+        let message = "this rule gives terms or alternatives without measure";
+        self.report.push(
+            Diagnostic::new(Severity::Fatal, codes::HUGE_TERM, span, message)
+                .with_help("name the parts by relations of their own"),
+        );
     }
 
     /// Numbers the variables and adds the rule, unless its conditions contradict each other.
@@ -246,13 +306,7 @@ impl Lowering {
         });
         match rule {
             Ok(rule) => self.rules.extend(rule),
-            Err(HugeTerm) => {
-                let message = "solving the equations of this rule gives terms without measure";
-                self.report.push(
-                    Diagnostic::new(Severity::Fatal, codes::HUGE_TERM, span, message)
-                        .with_help("name the parts by relations of their own"),
-                );
-            }
+            Err(HugeTerm) => self.refuse(span),
         }
     }
 }
@@ -282,6 +336,17 @@ impl<'a> Part<'a> {
             FormulaKind::And(formulas) | FormulaKind::Or(formulas) => {
                 Children::Any(parts(formulas))
             }
+        }
+    }
+
+    /// Whether it asks for what others bind.
+    fn has_negation(self) -> bool {
+        match self.children() {
+            Children::All(parts) | Children::Any(parts) => {
+                parts.iter().any(|part| part.has_negation())
+            }
+            Children::Atom(_, is_positive) => !is_positive,
+            Children::Distinct(..) => true,
         }
     }
 
@@ -485,5 +550,202 @@ fn set_stages(program: &mut Program) {
         for id in &component.relations {
             program.relations[id.index()].stage = stage;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use ludex_base::Source;
+
+    use super::*;
+    use crate::kif::parse_kif;
+    use crate::testing::listed;
+
+    #[track_caller]
+    fn check(rules: &str, expected: Expect) {
+        let source = Source::new("t", rules);
+        let (sheet, diagnostics) = parse_kif(&source);
+        assert_eq!(diagnostics, []);
+        let (program, diagnostics) = lower(&sheet);
+        let mut text = String::new();
+        for rule in &program.rules {
+            text.push_str(&format!("{}\n", program.display_rule(rule)));
+        }
+        expected.assert_eq(&(text + &listed(&source, &diagnostics)));
+    }
+
+    #[test]
+    fn alternatives_become_rules() {
+        check(
+            "(<= p (or a (and b c)) (or d e))",
+            expect![[r#"
+            (<= p a d)
+            (<= p a e)
+            (<= p b c d)
+            (<= p b c e)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn negation_moves_inwards() {
+        check(
+            "(<= p (not (and a (not b) (or c (not d)))))",
+            expect![[r#"
+            (<= p (not a))
+            (<= p b)
+            (<= p (not c) d)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn many_alternatives_become_relations() {
+        let ors: String = (0..7).map(|n| format!("(or (q ?x {n}) (r {n}))")).collect();
+        check(
+            &format!("(<= (p ?x) (s ?x) {ors})"),
+            expect![[r#"
+                (<= (or 13 ?x) (s ?x) (q ?x 0))
+                (<= (or 13 ?x) (s ?x) (r 0))
+                (<= (or 16 ?x) (or 13 ?x) (q ?x 1))
+                (<= (or 16 ?x) (or 13 ?x) (r 1))
+                (<= (or 17 ?x) (or 16 ?x) (q ?x 2))
+                (<= (or 17 ?x) (or 16 ?x) (r 2))
+                (<= (or 18 ?x) (or 17 ?x) (q ?x 3))
+                (<= (or 18 ?x) (or 17 ?x) (r 3))
+                (<= (or 19 ?x) (or 18 ?x) (q ?x 4))
+                (<= (or 19 ?x) (or 18 ?x) (r 4))
+                (<= (or 20 ?x) (or 19 ?x) (q ?x 5))
+                (<= (or 20 ?x) (or 19 ?x) (r 5))
+                (<= (or 21 ?x) (or 20 ?x) (q ?x 6))
+                (<= (or 21 ?x) (or 20 ?x) (r 6))
+                (<= (p ?x) (or 21 ?x))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn equations_are_solved() {
+        check(
+            "(<= (p ?x ?z) (q ?y) (not (distinct ?x (f ?y))) (not (distinct ?z ?x)))
+             (<= r (q ?x) (not (distinct ?x (g ?x)))) (<= s (not (distinct a b)))
+             (<= t (not (distinct (h ?x a) (h b ?y))) (q ?x) (q ?y))",
+            expect![[r#"
+                (<= (p (f ?y) (f ?y)) (q ?y))
+                (<= t (q b) (q a))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn conditions_are_kept_once_and_settled_ones_not_at_all() {
+        check(
+            "(<= p (q a) (q a) (distinct a b)) (<= r (distinct a a)) (<= s (q ?x) (distinct ?x ?x))",
+            expect![[r#"
+                (<= p (q a))
+            "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_derives_true_and_does() {
+        check(
+            "(true a) (<= (does r m) (true a)) (<= (next b) (true a))",
+            expect![[r#"
+            (<= (next b) (true a))
+        "#]],
+        );
+    }
+
+    #[test]
+    fn stages_follow_what_is_reached() {
+        let source = Source::new(
+            "t",
+            "(<= (a ?x) (b ?x)) (b 1) (<= c (true x) (a 1)) (<= d c (does r m)) (<= e (not d))",
+        );
+        let (program, _) = lower(&parse_kif(&source).0);
+        let stage = |name: &str| {
+            let found =
+                program.relations.iter().find(|it| program.terms.symbols().name(it.name) == name);
+            found.expect("it is defined").stage
+        };
+        assert_eq!(
+            ["a", "b", "c", "d", "e"].map(stage),
+            [Stage::Static, Stage::Static, Stage::State, Stage::Transition, Stage::Transition]
+        );
+    }
+
+    #[test]
+    fn the_role_is_every_role_where_nothing_binds_it() {
+        check(
+            "(<= (legal ?p noop) (true a))",
+            expect![[r#"
+            (<= (legal ?p noop) (role ?p) (true a))
+            1:12 tolerated[unsafe-rule]: `?p` is the role in the head but in no positive literal of the body
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_of_negative_literals_alone_asks_for_any() {
+        check(
+            "(<= p (q ?x) (not (r ?x ?y)) (not (s ?y)))",
+            expect![[r#"
+            (<= p (q ?x) (not (some r 15 ?x)) (not some s 16))
+            (<= (some r 15 ?x) (r ?x ?y))
+            (<= some s 16 (s ?y))
+            1:25 tolerated[unsafe-rule]: `?y` is in a negative literal but in no positive literal of the body
+        "#]],
+        );
+    }
+
+    #[test]
+    fn helpers_are_evaluated_for_what_they_are_asked() {
+        check(
+            "(<= (member ?x (cons ?x ?l))) (<= (member ?x (cons ?y ?l)) (member ?x ?l))
+             (<= terminal (true (hand ?l)) (not (member ace ?l)))",
+            expect![[r#"
+                (<= (member ?x (cons ?x ?l)) (demand member/2 ?x (cons ?x ?l)))
+                (<= (member ?x (cons ?y ?l)) (demand member/2 ?x (cons ?y ?l)) (member ?x ?l))
+                (<= terminal (true (hand ?l)) (not (member ace ?l)))
+                (<= (demand member/2 ?x ?l) (demand member/2 ?x (cons ?y ?l)))
+                (<= (demand member/2 ace ?l) (true (hand ?l)))
+                1:13 tolerated[unsafe-rule]: `?x` is in the head but in no positive literal of the body
+                1:25 tolerated[unsafe-rule]: `?l` is in the head but in no positive literal of the body
+                1:52 tolerated[unsafe-rule]: `?y` is in the head but in no positive literal of the body
+            "#]],
+        );
+    }
+
+    #[test]
+    fn only_arguments_that_a_rule_cannot_do_without_are_inputs() {
+        check(
+            "(<= (split (pair ?x ?y) ?x ?y)) (<= (first ?out ?in) (split ?in ?out ?rest))
+             (<= (next (at ?x)) (true (both ?b)) (first ?x ?b))",
+            expect![[r#"
+                (<= (split (pair ?x ?y) ?x ?y) (demand split/3 (pair ?x ?y)))
+                (<= (first ?out ?in) (demand first/2 ?in) (split ?in ?out ?rest))
+                (<= (next (at ?x)) (true (both ?b)) (first ?x ?b))
+                (<= (demand split/3 ?in) (demand first/2 ?in))
+                (<= (demand first/2 ?b) (true (both ?b)))
+                1:18 tolerated[unsafe-rule]: `?x` is in the head but in no positive literal of the body
+                1:21 tolerated[unsafe-rule]: `?y` is in the head but in no positive literal of the body
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_call_that_nothing_binds_drops_the_rule() {
+        check(
+            "(<= (same ?x ?x)) (<= p (same ?x ?y)) (<= q (same a ?y))",
+            expect![[r#"
+            (<= (same ?x ?x) (demand same/2 ?x))
+            (<= q (same a ?y))
+            (demand same/2 a)
+            1:11 tolerated[unsafe-rule]: `?x` is in the head but in no positive literal of the body
+            1:19 tolerated[unbound-call]: no order of these conditions binds the arguments that `same` must be given
+        "#]],
+        );
     }
 }

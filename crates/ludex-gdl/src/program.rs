@@ -30,6 +30,25 @@ pub struct Program {
     pub relations: Vec<Relation>,
     /// Facts and rules, in order of writing.
     pub rules: Vec<Rule>,
+    /// The relations that are evaluated only for the arguments they are called with, because
+    /// their rules leave variables unbound. Few rulesheets have any.
+    pub on_demand: Vec<OnDemand>,
+}
+
+/// A relation that is evaluated only for the arguments it is called with.
+///
+/// Rules of the program derive `demand` from the calls, and those of `relation` are joined with
+/// it, so that evaluating all of them from the facts upwards is enough. Where calls depend on
+/// answers through a negation, it is not: an atom that was not demanded yet is not false. An
+/// evaluation from the questions downwards may pass over `demand` altogether.
+#[derive(Clone, Debug)]
+pub struct OnDemand {
+    /// The relation.
+    pub relation: RelationId,
+    /// Holds for the arguments that are asked for.
+    pub demand: RelationId,
+    /// The arguments of the relation that a call must bind, ascending: those of `demand`.
+    pub inputs: Vec<usize>,
 }
 
 /// A relation: what a rule derives or asks for.

@@ -110,3 +110,56 @@ fn detect(text: &str) -> Form {
         Form::Kif
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_found_from_the_first_word() {
+        let kif = ["", "(role a)", "; p.\n(role a)", "p (q)", "p", ")", "% x\n(p)", "?x"];
+        let infix = [
+            "role(a).",
+            "p.",
+            "p :- q.",
+            "'P'(a).",
+            "% (p)\np <= q.",
+            "/* c */ p.",
+            ":- p.",
+            "X :- p.",
+        ];
+        for text in kif {
+            assert_eq!(detect(text), Form::Kif, "{text}");
+        }
+        for text in infix {
+            assert_eq!(detect(text), Form::Infix, "{text}");
+        }
+    }
+
+    #[track_caller]
+    fn check_bytes(bytes: &[u8], text: &str, severity: Option<Severity>, at: u32) {
+        let (source, diagnostics) = decode("t", bytes);
+        assert_eq!(source.text(), text);
+        assert_eq!(diagnostics.first().map(|it| it.severity), severity);
+        assert_eq!(diagnostics.first().map_or(0, |it| it.span.start), at);
+        diagnostics.iter().for_each(|it| assert!(!source.slice(it.span).contains('\0')));
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_read_kindly() {
+        check_bytes("(p é)".as_bytes(), "(p é)", None, 0);
+        check_bytes(b"(p \xE9)", "(p é)", Some(Severity::Warning), 3);
+        check_bytes(b"\xC3\xA9 \xE9", "Ã© é", Some(Severity::Warning), 5);
+        check_bytes(b"\xFF\xFEp\0.\0", "p.", Some(Severity::Warning), 0);
+        check_bytes(b"\xFE\xFF\0p\0.", "p.", Some(Severity::Warning), 0);
+        check_bytes(b"\x7FELF\0\xFF", "", Some(Severity::Fatal), 0);
+    }
+
+    #[test]
+    fn files_beyond_the_limit_are_not_read() {
+        let (source, diagnostics) = decode("t", &vec![b' '; MAX_BYTES + 1]);
+        assert_eq!((source.text(), diagnostics[0].code), ("", codes::TOO_LARGE));
+        let (_, diagnostics) = parse(&Source::new("t", " ".repeat(MAX_BYTES + 1)));
+        assert_eq!(diagnostics[0].code, codes::TOO_LARGE);
+    }
+}

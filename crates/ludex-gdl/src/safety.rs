@@ -253,3 +253,67 @@ impl<'a> Safety<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Source;
+
+    use super::*;
+    use crate::kif::parse_kif;
+
+    /// `unsafe_places` has a `^` under the first letter of each variable that is reported.
+    #[track_caller]
+    fn check(clause: &str, unsafe_places: &str) {
+        let (sheet, diagnostics) = parse_kif(&Source::new("t", clause));
+        assert_eq!(diagnostics, []);
+        let mut report = Report::default();
+        check_safety(&sheet, &mut report);
+        let mut found = vec![b' '; unsafe_places.len().max(clause.len())];
+        for diagnostic in report.into_diagnostics() {
+            found[diagnostic.span.start as usize] = b'^';
+        }
+        let found = String::from_utf8(found).expect("blanks and signs");
+        assert_eq!(found.trim_end(), unsafe_places.trim_end(), "\n{clause}");
+    }
+
+    #[test]
+    fn positive_literals_bind() {
+        check("(<= (p ?x) (q ?x) (not (r ?x)) (distinct ?x a))", "");
+        check("(<= (p (f ?x ?y)) (q (g ?x)))", "             ^");
+    }
+
+    #[test]
+    fn a_variable_is_reported_once() {
+        check("(<= (p ?x ?x) (not (q ?x)) (distinct ?x a))", "       ^");
+    }
+
+    #[test]
+    fn order_does_not_matter() {
+        check("(<= p (distinct ?x ?y) (not (r ?x)) (q ?x ?y))", "");
+    }
+
+    #[test]
+    fn alternatives_bind_what_each_of_them_binds() {
+        check("(<= (p ?x) (or (q ?x) (and (r ?x) (s ?y))))", "");
+        check("(<= (p ?x ?y) (or (q ?x) (and (r ?x) (s ?y))))", "          ^");
+        check("(<= p (or (q ?x) (distinct ?x a)))", "                           ^");
+        check("(<= p (s ?x) (or (q ?y) (and (r ?y) (distinct ?x ?y))))", "");
+    }
+
+    #[test]
+    fn negation_changes_sides() {
+        check("(<= (p ?x) (not (not (q ?x))))", "");
+        check("(<= (p ?x) (not (or (not (q ?x)) (r ?x))))", "");
+        check("(<= (p ?x) (not (and (not (q ?x)) (not (r ?x)))))", "");
+        check("(<= p (not (and (q ?x) (r ?x))))", "                   ^");
+    }
+
+    #[test]
+    fn equations_bind_one_side_by_the_other() {
+        check("(<= (p ?x ?y) (q ?y) (not (distinct ?x (f ?y))))", "");
+        check("(<= (p ?x) (not (distinct ?x a)))", "");
+        check("(<= (p ?x) (not (distinct ?x ?z)) (not (distinct ?y ?z)) (q ?y))", "");
+        check("(<= (p ?x) (not (distinct ?x ?y)))", "       ^");
+        check("(<= (p ?x) (q ?y) (or (r ?x) (not (distinct ?x ?y))))", "");
+    }
+}

@@ -249,3 +249,79 @@ fn by_word<'a>(text: &'a str, replace: impl Fn(&'a str) -> &'a str) -> String {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use ludex_base::Source;
+
+    use super::*;
+    use crate::kif::parse_kif;
+    use crate::print::print_kif;
+
+    fn scrambled(rules: &str) -> (String, Renaming) {
+        let (sheet, diagnostics) = parse_kif(&Source::new("t", rules));
+        assert_eq!(diagnostics, []);
+        let (sheet, renaming) = scramble(&sheet, Seed(5));
+        (print_kif(&sheet), renaming)
+    }
+
+    #[test]
+    fn names_change_and_keywords_do_not() {
+        let (text, renaming) = scrambled(
+            "(role white) (role random) (init (cell 1 white))
+             (<= (goal white 100) (true (cell 1 ?x)) (not (line ?x)) (distinct ?x 7))
+             (<= (line ?x) (cell ?x 100))",
+        );
+        expect![[r#"
+            (role hoda)
+            (role random)
+            (init (mola wuwu hoda))
+
+            (<= (goal hoda 100)
+                (true (mola wuwu ?v1))
+                (not (wipu ?v1))
+                (distinct ?v1 sodi))
+
+            (<= (wipu ?v1)
+                (mola ?v1 100))
+        "#]]
+        .assert_eq(&text);
+        assert_eq!(
+            renaming.unscramble_term(&renaming.scramble_term("(cell 1 100 7)")),
+            "(cell 1 100 7)"
+        );
+    }
+
+    #[test]
+    fn numbers_that_may_become_goal_values_stay() {
+        let (text, _) =
+            scrambled("(<= (goal r ?v) (true (score ?v))) (init (score 50)) (init (score 101))");
+        expect![[r#"
+            (<= (goal hoda ?v1)
+                (true (mola ?v1)))
+
+            (init (mola 50))
+            (init (mola wuwu))
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn keywords_in_the_place_of_terms_are_names() {
+        let (text, _) = scrambled("(init (true goal)) (<= terminal (true (true goal)))");
+        expect![[r#"
+            (init (hoda mola))
+
+            (<= terminal
+                (true (hoda mola)))
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_names() {
+        let rules = "(role a) (p b c (f d))";
+        assert_eq!(scrambled(rules), scrambled(rules));
+    }
+}

@@ -65,3 +65,31 @@ fn compare(
             .with_help(format!("`{name}` is not relied upon; complete it, or leave it out")),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Source;
+
+    use super::*;
+    use crate::kif::parse_kif;
+    use crate::lower::lower;
+
+    #[test]
+    fn what_is_missing_is_counted() {
+        let rules = "(base a) (input r m) (init a) (init b) (init c) (role r) (legal r m)";
+        let (mut program, _) = lower(&parse_kif(&Source::new("t", rules)).0);
+        let [a, b, c, m, r] = ["a", "b", "c", "m", "r"].map(|name| {
+            let name = program.terms.symbols_mut().intern(name);
+            program.terms.constant(name)
+        });
+        let found = Found {
+            fluents: vec![a, b, c],
+            base: vec![a],
+            moves: vec![(r, m)],
+            input: vec![(r, m), (r, a)],
+        };
+        let diagnostics = check_declarations(&program, &program.terms, &found);
+        let messages: Vec<&str> = diagnostics.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, ["`b` and 1 more can occur but are missing from `base`"]);
+    }
+}

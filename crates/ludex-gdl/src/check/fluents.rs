@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ludex_base::{Diagnostic, Severity, Span, Symbol};
 
-use super::survey::{Survey, similar};
+use super::survey::{Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::report::Report;
@@ -125,7 +125,7 @@ impl Sorts {
             let symbols = &survey.sheet.symbols;
             let other_arity = others.sorts.keys().find(|(other, _)| other == name);
             if let Some((_, other_arity)) = other_arity {
-                help = format!("it has {arity} arguments here and {other_arity} there");
+                help = format!("it has {} here and {other_arity} there", n_arguments(*arity));
             } else {
                 let names = others.sorts.keys().map(|&(other, _)| symbols.name(other));
                 if let Some(other) = similar(symbols.name(*name), names) {

@@ -88,3 +88,96 @@ fn finish(sheet: &Rulesheet, read: Vec<Diagnostic>, is_complete: bool) -> Checke
     diagnostics.sort_by_key(|it| (it.span.start, it.code));
     Checked { program: (!is_fatal).then_some(program), diagnostics }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::testing::listed;
+
+    #[track_caller]
+    fn check(rules: &str, expected: Expect) {
+        let source = Source::new("t", rules);
+        let checked = check_source(&source);
+        let mut text = listed(&source, &checked.diagnostics);
+        for diagnostic in &checked.diagnostics {
+            text.extend(diagnostic.help.iter().map(|help| format!("help: {help}\n")));
+        }
+        expected.assert_eq(&text);
+    }
+
+    const GAME: &str = "(role r) (init a) (<= (legal r m) (true a)) (<= (next b) (does r m))
+        (<= terminal (true b)) (<= (goal r 100) (true b)) ";
+
+    #[test]
+    fn messages_name_the_way_to_what_is_forbidden() {
+        let rules = "(<= p q) (<= q (not s)) (<= s (does r m)) (<= (legal r n) (not p))";
+        check(
+            &format!("{GAME}{rules}"),
+            expect![[r#"
+            2:122 tolerated[does-outside-transition]: `legal` depends on `does` by way of `p`, `q`, `s`
+            help: only `next` and `sees` may depend on the moves: remember them in the state
+        "#]],
+        );
+    }
+
+    #[test]
+    fn misspelled_names_are_guessed() {
+        let rules = "(role white) (init (cell 1)) (<= (legal whtie m) (ture (cell 1))) (line a)
+            (<= (nxt (cell 2)) (does white m)) (<= terminal (true (cel 2)) (lien a)) (goal white 0)";
+        check(
+            rules,
+            expect![[r#"
+            1:1 warning[missing-next]: no clause has `next` in its head: nothing is true after a move
+            1:41 warning[unknown-role]: `whtie` is no role
+            1:50 warning[undefined-relation]: no clause defines `ture`: it never holds
+            1:67 warning[unused-relation]: nothing in the game depends on `line`
+            2:17 warning[unused-relation]: nothing in the game depends on `nxt`
+            2:67 warning[unreachable-fluent]: the fluent `cel` is asked for, but no `init` or `next` gives it
+            2:76 warning[undefined-relation]: no clause defines `lien`: it never holds
+            help: is `nxt` a misspelling of it?
+            help: did you mean `white`?
+            help: did you mean `true`?
+            help: use it in a rule, or remove it
+            help: did you mean `next`?
+            help: did you mean `cell`?
+            help: did you mean `line`?
+        "#]],
+        );
+    }
+
+    #[test]
+    fn messages_are_in_the_form_of_the_author() {
+        check(
+            "role(r). init(a). legal(r, m) :- true(a). next('B'(X)) :- does(r, m).
+             terminal :- 'Line'(a). goal(r, 'N++') :- true('B'(1)).",
+            expect![[r#"
+                1:52 fatal[unsafe-rule]: `X` is in the head but in no positive literal of the body
+                2:26 warning[undefined-relation]: no clause defines `'Line'`: it never holds
+                2:45 tolerated[goal-value]: `'N++'` is no goal value
+                help: add a condition that says what `X` ranges over
+                help: add a fact or a rule for it, or remove the condition
+                help: goal values are whole numbers from 0 to 100
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_fatal_mistake_leaves_no_program() {
+        let checked = |rules: &str| check_source(&Source::new("t", rules));
+        assert!(checked(GAME).is_ok() && checked(GAME).is_playable());
+        let tolerated = checked(&format!("{GAME} (true a)"));
+        assert!(!tolerated.is_ok() && tolerated.is_playable());
+        let fatal = checked(&format!("{GAME} (p"));
+        assert!(!fatal.is_ok() && !fatal.is_playable());
+    }
+
+    #[test]
+    fn very_many_mistakes_are_cut_short() {
+        let unused: String = (0..3000).map(|n| format!("(unused{n} a) ")).collect();
+        let checked = check_source(&Source::new("t", format!("{GAME}{unused}(role ?x)")));
+        assert!(checked.diagnostics.len() <= MAX_MISTAKES + 1);
+        assert!(!checked.is_playable(), "the fatal mistake is kept");
+    }
+}
