@@ -52,7 +52,12 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic with a code, a message and a place.
-    pub fn new(severity: Severity, code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn new(
+        severity: Severity,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
         Self { code, severity, message: message.into(), span, labels: Vec::new(), help: None }
     }
 

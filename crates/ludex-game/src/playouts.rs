@@ -147,7 +147,9 @@ impl<C: Cursor> PlayoutRunner for OneByOne<C> {
         rng: &mut Rng,
         results: &mut PlayoutResults,
     ) {
-        results.starts.resize_with(results.starts.len().max(request.starts.len()), Default::default);
+        results
+            .starts
+            .resize_with(results.starts.len().max(request.starts.len()), Default::default);
         for (start_idx, start) in request.starts.iter().enumerate() {
             for _ in 0..request.n_per_start {
                 if request.deadline.reached() {
