@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Diagnostic, Rng, Seed, Source};
 use ludex_gdl::{
-    MAX_BYTES, Rulesheet, check, decode, parse, parse_infix, parse_kif, print_infix, print_kif,
-    scramble,
+    Literal, MAX_BYTES, Rulesheet, check, codes, decode, lower, parse, parse_infix, parse_kif,
+    print_infix, print_kif, scramble,
 };
 
 /// Counts the bytes in use, to see how much a text makes the front end take.
@@ -113,15 +113,33 @@ fn walk(bytes: &[u8]) {
 }
 
 fn judge(source: &Source, sheet: &Rulesheet) {
+    assert_safe(sheet);
     for diagnostic in check(sheet).diagnostics {
         source.line_column(diagnostic.span.start);
         source.slice(diagnostic.span);
-        assert!(ludex_gdl::codes::ALL.contains(&diagnostic.code), "{}", diagnostic.code);
+        assert!(codes::ALL.contains(&diagnostic.code), "{}", diagnostic.code);
     }
     assert_prints(sheet);
     if sheet.clauses.len() < 1000 {
         assert_prints(&scramble(sheet, Seed(3)).0);
     }
+}
+
+/// Every rule of a program is safe, and a sheet of which nothing was said about variables needed
+/// no help to become so.
+fn assert_safe(sheet: &Rulesheet) {
+    let (program, diagnostics) = lower(sheet);
+    for rule in &program.rules {
+        let mut is_bound = vec![false; rule.n_variables()];
+        for literal in &rule.body {
+            if let Literal::Positive(atom) = literal {
+                atom.for_each_variable(&mut |variable| is_bound[variable as usize] = true);
+            }
+        }
+        assert!(is_bound.iter().all(|&it| it), "{}", program.display_rule(rule));
+    }
+    let is_said = diagnostics.iter().any(|it| it.code == codes::UNSAFE_RULE);
+    assert!(is_said || program.on_demand.is_empty(), "an unsafe rule was not reported");
 }
 
 fn assert_prints(sheet: &Rulesheet) {
