@@ -142,10 +142,12 @@ fn assert_safe(sheet: &Rulesheet) {
     assert!(is_said || program.on_demand.is_empty(), "an unsafe rule was not reported");
 }
 
+type Reader = fn(&Source) -> (Rulesheet, Vec<Diagnostic>);
+
 fn assert_prints(sheet: &Rulesheet) {
-    let forms: [(String, fn(&Source) -> (Rulesheet, Vec<Diagnostic>)); 2] =
+    let readers: [(String, Reader); 2] =
         [(print_kif(sheet), parse_kif), (print_infix(sheet), parse_infix)];
-    for (text, read) in forms {
+    for (text, read) in readers {
         // Printing adds quotes and blanks, and may pass the limit of what is read.
         if text.len() <= MAX_BYTES {
             let (again, diagnostics) = read(&Source::new("printed", text));

@@ -162,7 +162,7 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
         return;
     }
     let ground = GroundAtoms::new(survey, component_of, &suspects);
-    let mut reported = ground.report_cycles(survey, component_of, report);
+    let mut reported = ground.report_cycles(survey, report);
     for (head, uses) in &survey.clauses {
         for it in uses.iter().filter(|it| !it.is_positive && is_inner(*head, it)) {
             if reported.insert(component_of[*head]) {
@@ -231,13 +231,7 @@ impl<'a> GroundAtoms<'a> {
 
     /// Reports each group of atoms that depend on their own negation; gives the components of
     /// relations they belong to.
-    fn report_cycles(
-        &self,
-        survey: &Survey<'_>,
-        component_of: &[usize],
-        report: &mut Report,
-    ) -> FxHashSet<usize> {
-        debug_assert!(component_of.len() == survey.relations.len(), "one component a relation");
+    fn report_cycles(&self, survey: &Survey<'_>, report: &mut Report) -> FxHashSet<usize> {
         let mut group_of = vec![0; self.ids.len()];
         let groups = Graph::new(self.ids.len(), &self.edges).components();
         for (group_idx, group) in groups.into_iter().enumerate() {
@@ -275,21 +269,15 @@ fn is_ground(term: &Term) -> bool {
 /// Definition 15 of Love, Hinrichs, Haley, Schkufza and Genesereth, *General Game Playing: Game
 /// Description Language Specification*, 2008.
 fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
-    let mut n_clauses_of = vec![0_usize; survey.relations.len()];
     let mut builds_terms: FxHashSet<usize> = FxHashSet::default();
     let recursive = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
-        if uses.iter().any(|it| recursive(*head, it)) {
-            n_clauses_of[component_of[*head]] += 1;
-            if clause.head.args().iter().any(builds) {
-                builds_terms.insert(component_of[*head]);
-            }
+        let is_recursive = uses.iter().any(|it| recursive(*head, it));
+        if is_recursive && clause.head.args().iter().any(builds) {
+            builds_terms.insert(component_of[*head]);
         }
     }
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
-        if n_clauses_of[component_of[*head]] == 0 {
-            continue;
-        }
         for it in uses.iter().filter(|it| it.is_positive && recursive(*head, it)) {
             let Some(free) = free_argument(survey, component_of, clause, *head, uses, it) else {
                 continue;
