@@ -133,9 +133,6 @@ fn undefined(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// Declares what a role may see, for people: part of GDL-II, and never needed.
-const PERCEPT: &str = "percept";
-
 /// A name is used if some keyword depends on it.
 fn unused(survey: &Survey<'_>, report: &mut Report) {
     let by_name = by_name(survey);
@@ -152,9 +149,6 @@ fn unused(survey: &Survey<'_>, report: &mut Report) {
         }
     }
     for (name, relations) in by_name {
-        if survey.sheet.symbols.name(name) == PERCEPT {
-            continue;
-        }
         let first = relations.iter().flat_map(|&id| &survey.relations[id].heads).min();
         let (Some(&span), false) = (first, relations.iter().any(|&id| is_used[id])) else {
             continue;
