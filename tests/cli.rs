@@ -188,6 +188,13 @@ fn an_unknown_game_gets_suggestions() {
 }
 
 #[test]
+fn a_folder_stands_for_its_rules() {
+    let folder = ludex_testkit::workspace().join("games/tictactoe").display().to_string();
+    let report = json(&ludex(&["check", &folder, "--json"]), 0);
+    assert_eq!(report["name"], "tictactoe");
+}
+
+#[test]
 fn a_wrong_call_is_told_from_wrong_rules() {
     assert_eq!(ludex(&["perft", "tictactoe"]).status.code(), Some(2));
     assert_eq!(ludex(&["dance", "tictactoe"]).status.code(), Some(2));

@@ -1,8 +1,9 @@
 //! What can be said on the command line.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ludex_base::Seed;
 
 /// Plays, checks and measures games from their rules.
 #[derive(Clone, Debug, Parser)]
@@ -22,9 +23,9 @@ pub struct Common {
     /// Report as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Make the run repeatable: the same seed gives the same choices
-    #[arg(long, global = true, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Make the run repeatable: the same seed gives the same choices [default: 1, for `play` the clock]
+    #[arg(long, global = true, value_name = "N")]
+    pub seed: Option<u64>,
     /// How many threads work [default: the cores there are]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
@@ -187,6 +188,18 @@ pub enum Form {
 }
 
 impl Common {
+    /// Where the randomness comes from: every run without a seed is the same.
+    pub fn seed(&self) -> Seed {
+        Seed(self.seed.unwrap_or(1))
+    }
+
+    /// Where the randomness comes from when a person plays, who wants another game each time.
+    pub fn seed_or_clock(&self) -> Seed {
+        let clock =
+            || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos());
+        Seed(self.seed.unwrap_or_else(|| clock() as u64))
+    }
+
     /// How many threads to use.
     pub fn n_threads(&self) -> usize {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))

@@ -59,18 +59,20 @@ fn suggest(names: &[&str]) -> String {
 
 /// Finds and reads `rules`: `-` for standard input, a path, or the name of a built-in game.
 ///
-/// A file goes before a game of the same name.
+/// A file goes before a game of the same name; a folder stands for the `rules.kif` in it.
 pub fn read(rules: &str) -> Result<Input, InputError> {
     if rules == "-" {
         let bytes = read_bytes(rules, io::stdin().lock())?;
         return Ok(Input::new("stdin", "<stdin>", &bytes));
     }
     let path = Path::new(rules);
-    if path.exists() {
-        let unreadable = |error| InputError::Unreadable { path: rules.into(), error };
-        let bytes = read_bytes(rules, File::open(path).map_err(unreadable)?)?;
-        let stem = path.file_stem().map_or_else(|| rules.into(), |stem| stem.to_string_lossy());
-        return Ok(Input::new(&stem, rules, &bytes));
+    let name = path.file_stem().map_or_else(|| rules.into(), |stem| stem.to_string_lossy());
+    let within = path.join("rules.kif");
+    if within.is_file() {
+        return read_file(&name, &within);
+    }
+    if path.exists() && !path.is_dir() {
+        return read_file(&name, path);
     }
     match library::find(rules) {
         Some(game) => Ok(of_library(game)),
@@ -78,6 +80,14 @@ pub fn read(rules: &str) -> Result<Input, InputError> {
             rules: rules.into(),
             suggestions: library::suggestions(rules),
         }),
+    }
+}
+
+fn read_file(name: &str, path: &Path) -> Result<Input, InputError> {
+    let text = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => Ok(Input::new(name, &text, &read_bytes(&text, file)?)),
+        Err(error) => Err(InputError::Unreadable { path: text, error }),
     }
 }
 

@@ -38,10 +38,20 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
-/// How wide lines may be: what `COLUMNS` says, or 80.
+/// How wide lines may be: as the terminal is, or 80 characters where there is none.
 pub fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(80).clamp(40, 200)
+    terminal_width().unwrap_or(80).clamp(40, 200)
+}
+
+#[cfg(unix)]
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(size.ws_col.into()).filter(|&width| width > 0)
+}
+
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
 }
 
 /// A number of seconds with microseconds, for reports.

@@ -53,8 +53,7 @@ pub fn run(
     let loaded = load(&input, engine, common)?;
     let n_threads = common.n_threads();
     let bar = output::spinner(format!("playing for {} s", time.as_secs_f64()));
-    let measured =
-        with_game!(&loaded.engine, |game| measure(game, time, n_threads, Seed(common.seed)));
+    let measured = with_game!(&loaded.engine, |game| measure(game, time, n_threads, common.seed()));
     bar.finish_and_clear();
     let report = BenchJson {
         name: input.name.clone(),

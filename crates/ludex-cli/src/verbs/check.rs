@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ludex_base::{Deadline, Goal, RoleId, Seed};
+use ludex_base::{Deadline, Goal, RoleId};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
 };
@@ -120,7 +120,7 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
     let mut found = explore(game, &limits);
     let evidence = found.stopped.map(|_| {
         bar.set_message("playing random games");
-        sample(game, N_PLAYOUTS, MAX_STEPS, &mut Seed(common.seed).rng(), &deadline(SAMPLE_TIME))
+        sample(game, N_PLAYOUTS, MAX_STEPS, &mut common.seed().rng(), &deadline(SAMPLE_TIME))
     });
     bar.finish_and_clear();
     let roles = game.roles();

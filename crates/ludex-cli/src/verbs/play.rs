@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use ludex_base::{RoleId, Seed};
+use ludex_base::RoleId;
 use ludex_game::{Game, Role};
 use ludex_pipeline::with_game;
 
@@ -42,7 +42,7 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
             player: options.player,
             move_time: options.move_time,
             n_threads: common.n_threads(),
-            seed: Seed(common.seed),
+            seed: common.seed_or_clock(),
             width: output::width(),
         };
         session::play(game, &layout, &config, &mut io::stdin().lock(), &mut io::stdout().lock())?;
@@ -60,7 +60,7 @@ pub fn run_transcript(
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
     let layout = Layout::of(&loaded.program);
-    let seed = Seed(common.seed);
+    let seed = common.seed();
     let text =
         with_game!(&loaded.engine, |game| transcript(game, &layout, &input.name, seed, max_steps));
     output::text(&text)?;

@@ -1,6 +1,6 @@
 //! `ludex print` and `ludex scramble`: rulesheets as text.
 
-use ludex_base::{Diagnostic, Seed};
+use ludex_base::Diagnostic;
 
 use crate::args::{Common, Form};
 use crate::failure::{DONE, Failure};
@@ -20,7 +20,7 @@ pub fn run(rules: &str, form: Form) -> Result<u8, Failure> {
 pub fn scramble(rules: &str, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let sheet = read_sheet(&input)?;
-    let (scrambled, _) = ludex_gdl::scramble(&sheet, Seed(common.seed));
+    let (scrambled, _) = ludex_gdl::scramble(&sheet, common.seed());
     output::text(&print(&scrambled, Form::Kif))?;
     Ok(DONE)
 }
