@@ -806,6 +806,19 @@ impl Domains {
         self.trail.slice(cells.first as usize, cells.n as usize)
     }
 
+    /// Intersects a sparse set of reversible words with a mask; see `Trail::narrow`.
+    #[inline]
+    pub(crate) fn narrow(
+        &mut self,
+        cells: Cells,
+        index: &mut [u32],
+        place: &mut [u32],
+        limit: usize,
+        mask: impl Fn(usize) -> u64,
+    ) -> (usize, bool) {
+        self.trail.narrow(cells.first as usize, index, place, limit, mask)
+    }
+
     /// What a reversible word was before level `level` (counted from 1) changed it, if it did.
     pub fn saved(&self, cell: Cell, level: usize) -> Option<u64> {
         self.trail.saved(cell.0 as usize, level)

@@ -56,6 +56,53 @@ impl Trail {
         }
     }
 
+    /// Intersects the words of a sparse set with a mask. `index[..limit]` are the words in
+    /// use, `place` is the inverse of `index`. Words that would become zero only leave the
+    /// index: they keep their value, so going back needs no more than the old limit.
+    ///
+    /// Gives the new limit and whether any bit went.
+    #[inline]
+    pub fn narrow(
+        &mut self,
+        first: usize,
+        index: &mut [u32],
+        place: &mut [u32],
+        mut limit: usize,
+        mask: impl Fn(usize) -> u64,
+    ) -> (usize, bool) {
+        let n = index.len();
+        let words = &mut self.words[first..first + n];
+        let stamps = &mut self.stamps[first..first + n];
+        let (stamp, is_logged) = (self.stamp, !self.marks.is_empty());
+        let mut is_reduced = false;
+        for at in (0..limit).rev() {
+            let word_idx = index[at] as usize;
+            let old = words[word_idx];
+            let kept = old & mask(word_idx);
+            if kept == old {
+                continue;
+            }
+            is_reduced = true;
+            if kept == 0 {
+                limit -= 1;
+                let last = index[limit];
+                index[at] = last;
+                place[last as usize] = at as u32;
+                index[limit] = word_idx as u32;
+                place[word_idx] = limit as u32;
+                continue;
+            }
+            if stamps[word_idx] != stamp {
+                stamps[word_idx] = stamp;
+                if is_logged {
+                    self.log.push(((first + word_idx) as u32, old));
+                }
+            }
+            words[word_idx] = kept;
+        }
+        (limit, is_reduced)
+    }
+
     pub fn depth(&self) -> usize {
         self.marks.len()
     }

@@ -10,9 +10,12 @@
 //! tuples after Verhaeghe, Lecoutre and Schaus, AAAI 2017: a star is in the rows of all
 //! values, and counts as no reason to lose the tuple when a value goes.
 //!
-//! Invariant: `index[..limit]` are the words of the set that are not zero.
+//! Invariant: `index[..limit]` are the words of the set that are not zero. Words behind the
+//! limit count as zero and keep the value they had when they left, which spares saving them.
 
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::{STAR_INDEX, Table, indexed};
 use crate::domains::{Cell, Cells, Conflict, Domains, Events, VarId};
@@ -28,10 +31,21 @@ pub struct CompactTable {
     state: Option<State>,
     /// By row: the word in which the value was last supported.
     residues: Vec<u32>,
-    /// A permutation of the words of the set.
+    /// A permutation of the words of the set, and its inverse.
     index: Vec<u32>,
+    place: Vec<u32>,
+    /// Scratch: the mask of all changed variables, and that of one of them.
     mask: Vec<u64>,
+    gathered: Vec<u64>,
+    /// Scratch: the positions to look at, and by position the values met in tuples.
+    open: Vec<usize>,
+    met: Vec<Vec<u64>>,
 }
+
+/// With more words in use than this, tuples are not counted.
+const MAX_GATHERED: usize = 32;
+/// The index of a star among narrow indexes.
+const NARROW_STAR: u16 = u16::MAX;
 
 /// The rows of all values, shared between copies.
 #[derive(Default)]
@@ -43,6 +57,8 @@ struct Rows {
     supports: Vec<u64>,
     /// By row: the tuples that name the value; empty when there are no stars.
     strict: Vec<u64>,
+    /// The tuples themselves as indexes, when these fit in 16 bits.
+    tuples: Vec<u16>,
 }
 
 #[derive(Clone)]
@@ -67,12 +83,18 @@ impl CompactTable {
             state: None,
             residues: Vec::new(),
             index: Vec::new(),
+            place: Vec::new(),
             mask: Vec::new(),
+            gathered: Vec::new(),
+            open: Vec::new(),
+            met: Vec::new(),
         }
     }
 
     /// Takes out the tuples that lost a value. Says whether any went, and how many domains
     /// had changed, with the last of them.
+    ///
+    /// The masks of all changed variables are gathered first, so that the set is walked once.
     #[inline]
     fn update(
         &mut self,
@@ -81,9 +103,10 @@ impl CompactTable {
     ) -> Result<(bool, usize, usize), Conflict> {
         let rows = &*self.rows;
         let n_words = rows.n_words;
-        let mut limit = domains.get(state.limit) as usize;
+        let limit = domains.get(state.limit) as usize;
         let (mut n_changed, mut last_changed) = (0, 0);
-        let mut is_reduced = false;
+        let mut fixed_rows = SmallVec::<[&[u64]; 8]>::new();
+        let mut has_mask = false;
         for (position, &x) in self.scope.iter().enumerate() {
             let (size, seen_size) = (domains.size(x), domains.get(state.seen_sizes.at(position)));
             if size == seen_size {
@@ -91,70 +114,75 @@ impl CompactTable {
             }
             n_changed += 1;
             last_changed = position;
-            domains.set(state.seen_sizes.at(position), size);
             let first = rows.first[position];
             let row_of = |index: u32| (first + index as usize) * n_words;
-            let seen = state.seen_bits[position];
-            // Step 1. The mask of the tuples to keep, on the words that matter.
-            let mask: &[u64] = if size == 1 {
+            if size == 1 {
+                // Nothing will be asked of the bits seen below a fixed variable.
                 let (index, _) = domains.index_bounds(x);
-                for word_idx in 0..seen.len() {
-                    let bits = if word_idx == index as usize / 64 { 1 << (index % 64) } else { 0 };
-                    if domains.get(seen.at(word_idx)) != bits {
-                        domains.set(seen.at(word_idx), bits);
+                domains.set(state.seen_sizes.at(position), 1);
+                fixed_rows.push(&rows.supports[row_of(index)..row_of(index) + n_words]);
+                continue;
+            }
+            domains.set(state.seen_sizes.at(position), size);
+            let seen = state.seen_bits[position];
+            let from_removed = seen_size - size < size;
+            let active = &self.index[..limit];
+            for &word_idx in active {
+                self.gathered[word_idx as usize] = 0;
+            }
+            let strict = if rows.strict.is_empty() { &rows.supports } else { &rows.strict };
+            let source = if from_removed { strict } else { &rows.supports };
+            for word_idx in 0..seen.len() {
+                let old = domains.get(seen.at(word_idx));
+                let now = domains.bits(x).expect("tables have bit sets")[word_idx];
+                let mut rest = if from_removed { old & !now } else { now };
+                while rest != 0 {
+                    let index = word_idx as u32 * 64 + rest.trailing_zeros();
+                    rest &= rest - 1;
+                    let row = &source[row_of(index)..row_of(index) + n_words];
+                    for &word_idx in active {
+                        self.gathered[word_idx as usize] |= row[word_idx as usize];
                     }
                 }
-                &rows.supports[row_of(index)..row_of(index) + n_words]
-            } else {
-                let from_removed = seen_size - size < size;
-                for &word_idx in &self.index[..limit] {
-                    self.mask[word_idx as usize] = 0;
-                }
-                let strict = if rows.strict.is_empty() { &rows.supports } else { &rows.strict };
-                let source = if from_removed { strict } else { &rows.supports };
-                for word_idx in 0..seen.len() {
-                    let old = domains.get(seen.at(word_idx));
-                    let now = domains.bits(x).expect("tables have bit sets")[word_idx];
-                    let mut rest = if from_removed { old & !now } else { now };
-                    while rest != 0 {
-                        let index = word_idx as u32 * 64 + rest.trailing_zeros();
-                        rest &= rest - 1;
-                        let row = &source[row_of(index)..row_of(index) + n_words];
-                        for &word_idx in &self.index[..limit] {
-                            self.mask[word_idx as usize] |= row[word_idx as usize];
-                        }
-                    }
-                    if old != now {
-                        domains.set(seen.at(word_idx), now);
-                    }
-                }
-                if from_removed {
-                    for &word_idx in &self.index[..limit] {
-                        self.mask[word_idx as usize] = !self.mask[word_idx as usize];
-                    }
-                }
-                &self.mask
-            };
-            // Step 2. Intersect; words that become zero leave the index.
-            for place in (0..limit).rev() {
-                let word_idx = self.index[place] as usize;
-                let word = domains.get(state.words.at(word_idx));
-                let kept = word & mask[word_idx];
-                if kept != word {
-                    is_reduced = true;
-                    domains.set(state.words.at(word_idx), kept);
-                    if kept == 0 {
-                        limit -= 1;
-                        self.index.swap(place, limit);
-                    }
+                if old != now {
+                    domains.set(seen.at(word_idx), now);
                 }
             }
-            if limit == 0 {
-                return Err(Conflict);
+            let flip = if from_removed { !0 } else { 0 };
+            for &word_idx in active {
+                let word_idx = word_idx as usize;
+                let kept = self.gathered[word_idx] ^ flip;
+                self.mask[word_idx] = if has_mask { self.mask[word_idx] & kept } else { kept };
             }
+            has_mask = true;
         }
-        if is_reduced {
-            domains.set(state.limit, limit as u64);
+        if n_changed == 0 {
+            return Ok((false, 0, 0));
+        }
+        let mask = match fixed_rows[..] {
+            // Rows are far away in memory: read word after word they are fetched ahead, read in
+            // the order of the index they are not, unless few words are in use.
+            [row] if !has_mask && limit < n_words / 8 => row,
+            _ => {
+                let mask = &mut self.mask[..n_words];
+                let mut rows = &fixed_rows[..];
+                if let ([first, rest @ ..], false) = (rows, has_mask) {
+                    mask.copy_from_slice(first);
+                    rows = rest;
+                }
+                for row in rows {
+                    mask.iter_mut().zip(*row).for_each(|(kept, word)| *kept &= word);
+                }
+                mask
+            }
+        };
+        let (new_limit, is_reduced) =
+            domains.narrow(state.words, &mut self.index, &mut self.place, limit, |at| mask[at]);
+        if new_limit == 0 {
+            return Err(Conflict);
+        }
+        if new_limit != limit {
+            domains.set(state.limit, new_limit as u64);
         }
         Ok((is_reduced, n_changed, last_changed))
     }
@@ -185,7 +213,8 @@ impl CompactTable {
                 let row_idx = rows.first[position] + word_idx * 64 + bit as usize;
                 let row = &rows.supports[row_idx * n_words..(row_idx + 1) * n_words];
                 let residue = self.residues[row_idx] as usize;
-                if words[residue] & row[residue] != 0 {
+                let is_used = (self.place[residue] as usize) < limit;
+                if is_used && words[residue] & row[residue] != 0 {
                     continue;
                 }
                 let found = self.index[..limit]
@@ -203,14 +232,7 @@ impl CompactTable {
             return Ok(());
         }
         domains.restrict_bits(x, &self.mask)?;
-        domains.set(state.seen_sizes.at(position), domains.size(x));
-        let seen = state.seen_bits[position];
-        for word_idx in 0..seen.len() {
-            let now = domains.bits(x).expect("tables have bit sets")[word_idx];
-            if domains.get(seen.at(word_idx)) != now {
-                domains.set(seen.at(word_idx), now);
-            }
-        }
+        self.remember(state, position, domains);
         Ok(())
     }
 }
@@ -234,7 +256,9 @@ impl Propagator for CompactTable {
         let n_words = self.rows.n_words;
         self.residues = vec![0; self.rows.supports.len() / n_words];
         self.index = (0..n_words as u32).collect();
+        self.place = self.index.clone();
         self.mask = vec![0; n_words];
+        self.gathered = vec![0; n_words];
         let n_tuples = self.rows.n_tuples(&self.scope, domains);
         let words = domains.new_cells(n_words, !0);
         if !n_tuples.is_multiple_of(64) {
@@ -250,6 +274,7 @@ impl Propagator for CompactTable {
             }
             domains.set(seen_sizes.at(position), domains.size(x));
             seen_bits.push(seen);
+            self.met.push(vec![0; bits.len()]);
         }
         let limit = domains.new_cell(n_tuples.div_ceil(64) as u64);
         let is_filtered = domains.new_cell(0);
@@ -288,20 +313,86 @@ impl CompactTable {
             return Ok(Pruning::Fixpoint);
         }
         domains.set(state.is_filtered, 1);
-        for position in 0..self.scope.len() {
+        let mut n_values = 0;
+        self.open.clear();
+        for (position, &x) in self.scope.iter().enumerate() {
             // The tuples lost to the only domain that changed supported none of its values.
             let is_safe = is_filtered && n_changed == 1 && position == last_changed;
-            if !is_safe && !domains.is_fixed(self.scope[position]) {
-                self.filter(state, position, domains)?;
+            if !is_safe && !domains.is_fixed(x) {
+                self.open.push(position);
+                n_values += domains.size(x) as usize;
+            }
+        }
+        if self.is_better_gathered(state, n_values, domains) {
+            self.gather(state, domains)?;
+        } else {
+            for at in 0..self.open.len() {
+                self.filter(state, self.open[at], domains)?;
             }
         }
         Ok(Pruning::Fixpoint)
+    }
+
+    /// Whether so few tuples are valid that reading them is less work than asking for each
+    /// value whether one supports it.
+    fn is_better_gathered(&self, state: &State, n_values: usize, domains: &Domains) -> bool {
+        let limit = domains.get(state.limit) as usize;
+        if self.rows.tuples.is_empty() || limit > MAX_GATHERED {
+            return false;
+        }
+        let words = domains.cells(state.words);
+        let count = |&word_idx: &u32| words[word_idx as usize].count_ones() as usize;
+        let n_tuples: usize = self.index[..limit].iter().map(count).sum();
+        n_tuples * self.open.len() <= 2 * n_values
+    }
+
+    /// Keeps the values of open variables that a valid tuple has.
+    fn gather(&mut self, state: &State, domains: &mut Domains) -> Result<(), Conflict> {
+        let arity = self.scope.len();
+        let limit = domains.get(state.limit) as usize;
+        for &position in &self.open {
+            self.met[position].fill(0);
+        }
+        let words = domains.cells(state.words);
+        for &word_idx in &self.index[..limit] {
+            let mut rest = words[word_idx as usize];
+            while rest != 0 {
+                let tuple_idx = word_idx as usize * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let tuple = &self.rows.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
+                for &position in &self.open {
+                    match tuple[position] {
+                        NARROW_STAR => self.met[position].fill(!0),
+                        index => self.met[position][index as usize / 64] |= 1 << (index % 64),
+                    }
+                }
+            }
+        }
+        for &position in &self.open {
+            if domains.restrict_bits(self.scope[position], &self.met[position])? {
+                self.remember(state, position, domains);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of a domain as it is now.
+    fn remember(&self, state: &State, position: usize, domains: &mut Domains) {
+        let x = self.scope[position];
+        domains.set(state.seen_sizes.at(position), domains.size(x));
+        let seen = state.seen_bits[position];
+        for word_idx in 0..seen.len() {
+            let now = domains.bits(x).expect("tables have bit sets")[word_idx];
+            if domains.get(seen.at(word_idx)) != now {
+                domains.set(seen.at(word_idx), now);
+            }
+        }
     }
 }
 
 impl Rows {
     fn new(scope: &[VarId], table: &Table, domains: &Domains) -> Self {
-        let tuples = indexed(scope, table, domains);
+        let tuples = sorted(&indexed(scope, table, domains), scope.len());
         let n_words = (tuples.len() / scope.len()).div_ceil(64).max(1);
         let mut first = Vec::with_capacity(scope.len());
         let mut n_rows = 0;
@@ -328,7 +419,10 @@ impl Rows {
                 }
             }
         }
-        Self { n_words, first, supports, strict }
+        let is_narrow = scope.iter().all(|&x| domains.n_indexes(x) < usize::from(NARROW_STAR));
+        let narrow = |&index: &u32| if index == STAR_INDEX { NARROW_STAR } else { index as u16 };
+        let tuples = if is_narrow { tuples.iter().map(narrow).collect() } else { Vec::new() };
+        Self { n_words, first, supports, strict, tuples }
     }
 
     /// How many tuples the rows speak of: the tuples in the rows of the first variable.
@@ -340,4 +434,11 @@ impl Rows {
         }
         seen.iter().map(|word| word.count_ones() as usize).sum()
     }
+}
+
+/// The tuples in lexicographic order: what one value allows is then in few words.
+fn sorted(tuples: &[u32], arity: usize) -> Vec<u32> {
+    let mut order: Vec<&[u32]> = tuples.chunks_exact(arity).collect();
+    order.sort_unstable();
+    order.concat()
 }
