@@ -49,3 +49,8 @@ pub use search::{
     Verdict, solve, solve_with,
 };
 pub use values::{VALUE_LIMIT, Value, ValueSet};
+
+/// The guide, so that its code is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/constraints.md")]
+pub struct Guide;
