@@ -18,17 +18,21 @@ pub fn run() -> Result<()> {
     // The tests of the command run its binary, which `cargo test` alone would not build.
     tools::run(cargo().args(["build", "--release", "--workspace"]))?;
     tools::run(cargo().args(["test", "--release", "--workspace", "--doc"]))?;
-    tools::run(cargo().args(["test", "--release", "--workspace", "--all-targets"]))
+    // The runner has the last word. One that is installed and shows one line for all is better.
+    let run: &[&str] = if has("nextest") { &["nextest", "run"] } else { &["test"] };
+    let what = ["--release", "--workspace", "--all-targets", "--no-fail-fast"];
+    tools::run(cargo().args(run).args(what))
+}
+
+/// Whether `cargo` knows this tool.
+fn has(tool: &str) -> bool {
+    cargo().args([tool, "--version"]).output().is_ok_and(|output| output.status.success())
 }
 
 /// The tools of the toolchain that a minimal installation lacks.
 fn install_missing() -> Result<()> {
     for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
-        let is_there = Command::new("cargo")
-            .args([tool, "--version"])
-            .output()
-            .is_ok_and(|output| output.status.success());
-        if !is_there {
+        if !has(tool) {
             tools::run(Command::new("rustup").args(["component", "add", component]))?;
         }
     }
