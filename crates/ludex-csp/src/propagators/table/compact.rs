@@ -34,9 +34,8 @@ pub struct CompactTable {
     /// A permutation of the words of the set, and its inverse.
     index: Vec<u32>,
     place: Vec<u32>,
-    /// Scratch: the mask of all changed variables, and that of one of them.
+    /// Scratch: a mask of tuples, or of values.
     mask: Vec<u64>,
-    gathered: Vec<u64>,
     /// Scratch: the positions to look at, and by position the values met in tuples.
     open: Vec<usize>,
     met: Vec<Vec<u64>>,
@@ -85,7 +84,6 @@ impl CompactTable {
             index: Vec::new(),
             place: Vec::new(),
             mask: Vec::new(),
-            gathered: Vec::new(),
             open: Vec::new(),
             met: Vec::new(),
         }
@@ -93,98 +91,118 @@ impl CompactTable {
 
     /// Takes out the tuples that lost a value. Says whether any went, and how many domains
     /// had changed, with the last of them.
-    ///
-    /// The masks of all changed variables are gathered first, so that the set is walked once.
     #[inline]
     fn update(
         &mut self,
         state: &State,
         domains: &mut Domains,
     ) -> Result<(bool, usize, usize), Conflict> {
-        let rows = &*self.rows;
-        let n_words = rows.n_words;
-        let limit = domains.get(state.limit) as usize;
+        let rows = Arc::clone(&self.rows);
         let (mut n_changed, mut last_changed) = (0, 0);
         let mut fixed_rows = SmallVec::<[&[u64]; 8]>::new();
-        let mut has_mask = false;
+        self.open.clear();
         for (position, &x) in self.scope.iter().enumerate() {
-            let (size, seen_size) = (domains.size(x), domains.get(state.seen_sizes.at(position)));
-            if size == seen_size {
+            let size = domains.size(x);
+            if size == domains.get(state.seen_sizes.at(position)) {
                 continue;
             }
             n_changed += 1;
             last_changed = position;
-            let first = rows.first[position];
-            let row_of = |index: u32| (first + index as usize) * n_words;
-            if size == 1 {
-                // Nothing will be asked of the bits seen below a fixed variable.
-                let (index, _) = domains.index_bounds(x);
-                domains.set(state.seen_sizes.at(position), 1);
-                fixed_rows.push(&rows.supports[row_of(index)..row_of(index) + n_words]);
+            if size > 1 {
+                self.open.push(position);
                 continue;
             }
-            domains.set(state.seen_sizes.at(position), size);
-            let seen = state.seen_bits[position];
-            let from_removed = seen_size - size < size;
-            let active = &self.index[..limit];
-            for &word_idx in active {
-                self.gathered[word_idx as usize] = 0;
-            }
-            let strict = if rows.strict.is_empty() { &rows.supports } else { &rows.strict };
-            let source = if from_removed { strict } else { &rows.supports };
-            for word_idx in 0..seen.len() {
-                let old = domains.get(seen.at(word_idx));
-                let now = domains.bits(x).expect("tables have bit sets")[word_idx];
-                let mut rest = if from_removed { old & !now } else { now };
-                while rest != 0 {
-                    let index = word_idx as u32 * 64 + rest.trailing_zeros();
-                    rest &= rest - 1;
-                    let row = &source[row_of(index)..row_of(index) + n_words];
-                    for &word_idx in active {
-                        self.gathered[word_idx as usize] |= row[word_idx as usize];
-                    }
-                }
-                if old != now {
-                    domains.set(seen.at(word_idx), now);
-                }
-            }
-            let flip = if from_removed { !0 } else { 0 };
-            for &word_idx in active {
-                let word_idx = word_idx as usize;
-                let kept = self.gathered[word_idx] ^ flip;
-                self.mask[word_idx] = if has_mask { self.mask[word_idx] & kept } else { kept };
-            }
-            has_mask = true;
+            // Nothing will be asked of the bits seen below a fixed variable.
+            domains.set(state.seen_sizes.at(position), 1);
+            fixed_rows.push(rows.supports_of(position, domains.index_bounds(x).0));
         }
-        if n_changed == 0 {
-            return Ok((false, 0, 0));
+        let old_limit = domains.get(state.limit) as usize;
+        let (mut limit, mut is_reduced) = (old_limit, false);
+        // Fixed variables come first: they cost least and leave least to do for the others.
+        if !fixed_rows.is_empty() {
+            (limit, is_reduced) = self.keep_fixed(state, &fixed_rows, limit, domains);
         }
-        let mask = match fixed_rows[..] {
-            // Rows are far away in memory: read word after word they are fetched ahead, read in
-            // the order of the index they are not, unless few words are in use.
-            [row] if !has_mask && limit < n_words / 8 => row,
-            _ => {
-                let mask = &mut self.mask[..n_words];
-                let mut rows = &fixed_rows[..];
-                if let ([first, rest @ ..], false) = (rows, has_mask) {
-                    mask.copy_from_slice(first);
-                    rows = rest;
-                }
-                for row in rows {
-                    mask.iter_mut().zip(*row).for_each(|(kept, word)| *kept &= word);
-                }
-                mask
+        for at in 0..self.open.len() {
+            if limit == 0 {
+                return Err(Conflict);
             }
-        };
-        let (new_limit, is_reduced) =
-            domains.narrow(state.words, &mut self.index, &mut self.place, limit, |at| mask[at]);
-        if new_limit == 0 {
+            let (new_limit, is_less) = self.keep_open(state, self.open[at], limit, domains);
+            limit = new_limit;
+            is_reduced |= is_less;
+        }
+        if limit == 0 {
             return Err(Conflict);
         }
-        if new_limit != limit {
-            domains.set(state.limit, new_limit as u64);
+        if limit != old_limit {
+            domains.set(state.limit, limit as u64);
         }
         Ok((is_reduced, n_changed, last_changed))
+    }
+
+    /// Keeps the tuples in all the rows.
+    fn keep_fixed(
+        &mut self,
+        state: &State,
+        rows: &[&[u64]],
+        limit: usize,
+        domains: &mut Domains,
+    ) -> (usize, bool) {
+        let (index, place) = (&mut self.index, &mut self.place);
+        let n_words = index.len();
+        if limit < n_words / 8 {
+            let mask = |at: usize| rows.iter().fold(!0, |kept, row| kept & row[at]);
+            return domains.narrow(state.words, index, place, limit, mask);
+        }
+        // Rows are far away in memory: read word after word they are fetched ahead, read in
+        // the order of the index they are not.
+        let mask = &mut self.mask[..n_words];
+        mask.copy_from_slice(rows[0]);
+        for row in &rows[1..] {
+            mask.iter_mut().zip(*row).for_each(|(kept, word)| *kept &= word);
+        }
+        domains.narrow(state.words, index, place, limit, |at| mask[at])
+    }
+
+    /// Keeps the tuples with a value that the variable at this position still has: by the
+    /// values that went or by those that stayed, whichever are fewer.
+    fn keep_open(
+        &mut self,
+        state: &State,
+        position: usize,
+        limit: usize,
+        domains: &mut Domains,
+    ) -> (usize, bool) {
+        let x = self.scope[position];
+        let (size, seen_size) = (domains.size(x), domains.get(state.seen_sizes.at(position)));
+        domains.set(state.seen_sizes.at(position), size);
+        let from_removed = seen_size - size < size;
+        for &word_idx in &self.index[..limit] {
+            self.mask[word_idx as usize] = 0;
+        }
+        let seen = state.seen_bits[position];
+        for word_idx in 0..seen.len() {
+            let old = domains.get(seen.at(word_idx));
+            let now = domains.bits(x).expect("tables have bit sets")[word_idx];
+            let mut rest = if from_removed { old & !now } else { now };
+            while rest != 0 {
+                let index = word_idx as u32 * 64 + rest.trailing_zeros();
+                rest &= rest - 1;
+                let row = match from_removed {
+                    true => self.rows.strict_supports_of(position, index),
+                    false => self.rows.supports_of(position, index),
+                };
+                for &word_idx in &self.index[..limit] {
+                    self.mask[word_idx as usize] |= row[word_idx as usize];
+                }
+            }
+            if old != now {
+                domains.set(seen.at(word_idx), now);
+            }
+        }
+        let flip = if from_removed { !0 } else { 0 };
+        let mask = &self.mask;
+        let (index, place) = (&mut self.index, &mut self.place);
+        domains.narrow(state.words, index, place, limit, |at| mask[at] ^ flip)
     }
 
     /// Takes out the values of one variable that no valid tuple supports.
@@ -258,7 +276,6 @@ impl Propagator for CompactTable {
         self.index = (0..n_words as u32).collect();
         self.place = self.index.clone();
         self.mask = vec![0; n_words];
-        self.gathered = vec![0; n_words];
         let n_tuples = self.rows.n_tuples(&self.scope, domains);
         let words = domains.new_cells(n_words, !0);
         if !n_tuples.is_multiple_of(64) {
@@ -423,6 +440,21 @@ impl Rows {
         let narrow = |&index: &u32| if index == STAR_INDEX { NARROW_STAR } else { index as u16 };
         let tuples = if is_narrow { tuples.iter().map(narrow).collect() } else { Vec::new() };
         Self { n_words, first, supports, strict, tuples }
+    }
+
+    /// The tuples that allow the value with this index.
+    #[inline]
+    fn supports_of(&self, position: usize, index: u32) -> &[u64] {
+        let at = (self.first[position] + index as usize) * self.n_words;
+        &self.supports[at..at + self.n_words]
+    }
+
+    /// The tuples that name the value with this index.
+    #[inline]
+    fn strict_supports_of(&self, position: usize, index: u32) -> &[u64] {
+        let source = if self.strict.is_empty() { &self.supports } else { &self.strict };
+        let at = (self.first[position] + index as usize) * self.n_words;
+        &source[at..at + self.n_words]
     }
 
     /// How many tuples the rows speak of: the tuples in the rows of the first variable.
