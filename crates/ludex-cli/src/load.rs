@@ -51,7 +51,6 @@ pub fn load_quietly(
             Ok(Loaded { game, setup_time })
         }
         Err(LoadError::Rules { diagnostics }) => Err(wrong_rules(input, diagnostics)),
-        Err(LoadError::Unsupported { what }) => Err(Failure::Call(what)),
         Err(error) => Err(Failure::Limit(error.to_string())),
     }
 }

@@ -5,6 +5,9 @@
 //! `terminal` first, then those of `legal`, then either those of the goals or, when a joint move is
 //! played, those of the next state. Nothing is allocated in a playout.
 //!
+//! Batches of playouts are played side by side: one bit of a 256-bit word is one of them, so that an
+//! instruction evaluates a gate for all.
+//!
 //! Read the modules in this order; each uses only those before it.
 
 mod schedule; // 1. which gates to evaluate for which question, and in which order
@@ -18,5 +21,4 @@ mod machine; // the game
 #[cfg(test)]
 mod tests;
 
-pub use machine::{Machine, MachineCursor};
-pub use wide::WideRunner;
+pub use machine::{Machine, MachineCursor, MachineRunner, PlayoutStyle};

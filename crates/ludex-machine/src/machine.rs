@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use ludex_base::{BitSet, FluentId, Goal, MoveId, PerceptId, RoleId};
+use ludex_base::{BitSet, FluentId, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_circuit::{Circuit, Gate};
-use ludex_game::{Cursor, Describe, Game, Observe, OneByOne, Playouts, Role, StateOf};
+use ludex_game::{
+    Cursor, Describe, Game, Observe, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner,
+    Playouts, Role, StateOf,
+};
 
 use crate::evaluate::Values;
 use crate::schedule::Schedule;
@@ -14,6 +17,7 @@ use crate::wide::{WidePlan, WideRunner};
 #[derive(Clone, Debug)]
 pub struct Machine {
     parts: Arc<Parts>,
+    style: PlayoutStyle,
 }
 
 #[derive(Debug)]
@@ -75,15 +79,20 @@ impl Machine {
             blank,
             circuit,
         };
-        Self { parts: Arc::new(parts) }
+        Self { parts: Arc::new(parts), style: PlayoutStyle::Auto }
     }
 
-    /// A runner that plays many playouts in the bits of a word.
-    pub fn wide_runner(&self) -> WideRunner {
-        WideRunner::new(Arc::clone(&self.parts.wide))
+    /// The same machine, playing batches of playouts in this way.
+    pub fn with_playouts(self, style: PlayoutStyle) -> Self {
+        Self { style, ..self }
     }
 
-    /// The circuit it was compiled from.
+    /// How it plays batches of playouts.
+    pub fn playout_style(&self) -> PlayoutStyle {
+        self.style
+    }
+
+    /// The circuit it evaluates: the one it was made from, optimised.
     pub fn circuit(&self) -> &Circuit {
         &self.parts.circuit
     }
@@ -144,10 +153,58 @@ impl Describe for Machine {
 }
 
 impl Playouts for Machine {
-    type Runner = OneByOne<MachineCursor>;
+    type Runner = MachineRunner;
 
-    fn runner(&self) -> Self::Runner {
-        OneByOne::new(self)
+    fn runner(&self) -> MachineRunner {
+        MachineRunner {
+            style: self.style,
+            one_by_one: OneByOne::new(self),
+            wide: WideRunner::new(Arc::clone(&self.parts.wide)),
+        }
+    }
+}
+
+/// How a machine plays batches of playouts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlayoutStyle {
+    /// In lanes, unless there are too few of them.
+    Auto,
+    /// One after the other on a cursor.
+    OneByOne,
+    /// In lanes, always.
+    Wide,
+}
+
+/// Plays batches of random games on a [`Machine`].
+pub struct MachineRunner {
+    style: PlayoutStyle,
+    one_by_one: OneByOne<MachineCursor>,
+    wide: WideRunner,
+}
+
+/// Fewer playouts than this are played one by one: the lanes cost the same for one as for all.
+const WIDE_FROM: usize = 3;
+
+impl PlayoutRunner for MachineRunner {
+    type State = BitSet;
+
+    fn run(
+        &mut self,
+        request: &PlayoutRequest<'_, BitSet>,
+        rng: &mut Rng,
+        results: &mut PlayoutResults,
+    ) {
+        let n_playouts = request.starts.len().saturating_mul(request.n_per_start);
+        let is_wide = match self.style {
+            PlayoutStyle::Auto => n_playouts >= WIDE_FROM,
+            PlayoutStyle::OneByOne => false,
+            PlayoutStyle::Wide => true,
+        };
+        if is_wide {
+            self.wide.run(request, rng, results);
+        } else {
+            self.one_by_one.run(request, rng, results);
+        }
     }
 }
 

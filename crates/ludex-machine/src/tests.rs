@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use ludex_base::{BitSet, MoveId, RoleId, Seed, Source};
+use ludex_base::{BitSet, Deadline, MoveId, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
-use ludex_game::{Cursor, Game, Observe};
+use ludex_game::{
+    Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, play_checked,
+};
 use ludex_ground::{GroundLimits, ground};
 
-use crate::Machine;
+use crate::{Machine, PlayoutStyle};
 
 fn circuit(rules: &str) -> Circuit {
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", rules));
@@ -67,17 +69,157 @@ fn check(name: &str, rules: &str, n_steps: usize) {
     }
 }
 
+/// The games of the library: name and rules.
+fn library() -> Vec<(String, String)> {
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    let mut library: Vec<(String, String)> = std::fs::read_dir(games)
+        .expect("the library is there")
+        .map(|folder| {
+            let folder = folder.expect("its folders can be listed");
+            let rules = std::fs::read_to_string(folder.path().join("rules.kif"));
+            (folder.file_name().display().to_string(), rules.expect("a game has rules"))
+        })
+        .collect();
+    library.sort();
+    assert!(library.len() >= 30, "only {} games", library.len());
+    library
+}
+
 #[test]
 fn every_game_of_the_library_agrees_with_its_circuit() {
-    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
-    let mut n_games = 0;
-    for folder in std::fs::read_dir(games).expect("the library is there") {
-        let rules = folder.expect("its folders can be listed").path().join("rules.kif");
-        let text = std::fs::read_to_string(&rules).expect("a game has rules");
-        check(&rules.display().to_string(), &text, 60);
-        n_games += 1;
+    for (name, rules) in library() {
+        check(&name, &rules, 60);
     }
-    assert!(n_games >= 30, "only {n_games} games");
+}
+
+/// Playouts from the initial state.
+fn playouts(machine: &Machine, style: PlayoutStyle, n: usize, wants_moves: bool) -> PlayoutResults {
+    let request = PlayoutRequest {
+        starts: &[machine.cursor().state().clone()],
+        n_per_start: n,
+        max_steps: 2_000,
+        wants_moves,
+        deadline: &Deadline::never(),
+    };
+    let mut results = PlayoutResults::default();
+    machine.clone().with_playouts(style).runner().run(&request, &mut Seed(4).rng(), &mut results);
+    results
+}
+
+#[test]
+fn what_lanes_play_is_legal_and_ends_as_they_say() {
+    for (name, rules) in library() {
+        let machine = Machine::new(circuit(&rules));
+        let n_roles = machine.roles().len();
+        // More playouts than lanes, so that lanes are refilled.
+        let results = playouts(&machine, PlayoutStyle::Wide, 600, true);
+        assert_eq!(results.games.len(), 600, "{name}");
+        let mut goal_sums = vec![0; n_roles];
+        let mut n_steps = 0;
+        for game in &results.games {
+            let mut cursor = machine.cursor();
+            for joint in game.moves.chunks(n_roles) {
+                assert!(!cursor.is_terminal(), "{name}: a lane plays on after the end");
+                play_checked(&mut cursor, n_roles, joint)
+                    .unwrap_or_else(|it| panic!("{name}: {it}"));
+                n_steps += 1;
+            }
+            assert!(cursor.is_terminal(), "{name}: a lane stops before the end");
+            for role in machine.role_ids() {
+                let goal = cursor.goal(role).value();
+                assert_eq!(game.goals[role.index()], goal, "{name}: goal of {role:?}");
+                goal_sums[role.index()] += u64::from(goal);
+            }
+        }
+        let total = results.total();
+        assert_eq!((total.goal_sums, total.n_steps), (goal_sums, n_steps), "{name}: sums");
+    }
+}
+
+#[test]
+fn lanes_and_cursors_play_the_same_games_on_average() {
+    for name in ["tictactoe", "connectfour", "breakthrough-small", "pig", "tron", "kuhn-poker"] {
+        let library = library();
+        let (_, rules) = library.iter().find(|(it, _)| it == name).expect("it is in the library");
+        let machine = Machine::new(circuit(rules));
+        let n = 4_000;
+        let wide = playouts(&machine, PlayoutStyle::Wide, 10 * n, true);
+        let slow = playouts(&machine, PlayoutStyle::OneByOne, n, true);
+        let compare = |what: &str, wide: Vec<f64>, slow: Vec<f64>| {
+            let (a, b) = (mean_and_error(&wide), mean_and_error(&slow));
+            let sigma = (a.1 * a.1 + b.1 * b.1).sqrt().max(1e-9);
+            let deviation = (a.0 - b.0).abs() / sigma;
+            assert!(deviation < 5.0, "{name}: {what} {:.3} in lanes, {:.3} on a cursor", a.0, b.0);
+        };
+        let lengths = |results: &PlayoutResults| {
+            results.games.iter().map(|game| game.moves.len() as f64).collect::<Vec<f64>>()
+        };
+        compare("length", lengths(&wide), lengths(&slow));
+        for role in 0..machine.roles().len() {
+            let goals = |results: &PlayoutResults| {
+                results.games.iter().map(|game| f64::from(game.goals[role])).collect::<Vec<f64>>()
+            };
+            compare("goal", goals(&wide), goals(&slow));
+        }
+    }
+}
+
+/// The mean, and its standard error.
+fn mean_and_error(sample: &[f64]) -> (f64, f64) {
+    let n = sample.len() as f64;
+    let mean = sample.iter().sum::<f64>() / n;
+    let variance = sample.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+#[test]
+fn lanes_start_from_different_states() {
+    let (_, rules) = library().into_iter().find(|(it, _)| it == "tictactoe").expect("it is there");
+    let machine = Machine::new(circuit(&rules));
+    // Every state on the way of one game, the terminal one among them.
+    let mut cursor = machine.cursor();
+    let mut rng = Seed(9).rng();
+    let mut starts = vec![cursor.state().clone()];
+    while !cursor.is_terminal() {
+        let choose = |role| *rng.choose(cursor.legal_moves(role)).expect("a role can move");
+        let joint: Vec<MoveId> = machine.role_ids().map(choose).collect();
+        cursor.play(&joint);
+        starts.push(cursor.state().clone());
+    }
+    let request = PlayoutRequest {
+        starts: &starts,
+        n_per_start: 100,
+        max_steps: 20,
+        wants_moves: true,
+        deadline: &Deadline::never(),
+    };
+    let mut results = PlayoutResults::default();
+    machine.runner().run(&request, &mut rng, &mut results);
+    assert_eq!(results.n_given_up, 0);
+    for (start_idx, sums) in results.starts.iter().enumerate() {
+        assert_eq!(sums.n_playouts, 100, "start {start_idx}");
+        assert_eq!(sums.goal_sums.iter().sum::<u64>(), 100 * 100, "goals add up to 100 a game");
+    }
+    let last = results.starts.last().expect("there are starts");
+    assert_eq!(last.n_steps, 0, "a game that is over has no steps");
+    for game in &results.games {
+        let mut cursor = machine.cursor();
+        cursor.set_state(&starts[game.start_idx]);
+        for joint in game.moves.chunks(2) {
+            play_checked(&mut cursor, 2, joint).expect("lanes play legal moves");
+        }
+        assert!(cursor.is_terminal());
+    }
+}
+
+#[test]
+fn playouts_without_end_are_given_up() {
+    let machine = Machine::new(circuit(
+        "(role me) (init a) (legal me go) (<= (next a) (true a)) (<= terminal (true b))
+        (<= (next b) (true c)) (goal me 100)",
+    ));
+    let results = playouts(&machine, PlayoutStyle::Wide, 300, false);
+    assert_eq!((results.n_given_up, results.total().n_playouts), (300, 0));
 }
 
 #[test]

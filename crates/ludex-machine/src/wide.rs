@@ -15,7 +15,7 @@ use ludex_circuit::{Circuit, GateId};
 use ludex_game::playouts::PlayedGame;
 use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner};
 
-use crate::draw::{WordRng, choose};
+use crate::draw::{Draw, WordRng};
 use crate::tape::{Signal, Slots, Tape};
 use crate::word::Word;
 
@@ -134,17 +134,10 @@ impl WidePlan {
     fn n_roles(&self) -> usize {
         self.move_starts.len() - 1
     }
-
-    /// Values that one step reads, and that an evaluation of the goals reads.
-    pub fn n_reads(&self) -> (usize, usize) {
-        let step =
-            self.terminal_tape.n_reads() + self.legal_tape.n_reads() + self.next_tape.n_reads();
-        (step, self.goal_tape.n_reads())
-    }
 }
 
 /// Plays batches of random games in lanes.
-pub struct WideRunner {
+pub(crate) struct WideRunner {
     lanes: Width,
 }
 
@@ -155,21 +148,13 @@ enum Width {
 }
 
 impl WideRunner {
-    pub(crate) fn new(plan: Arc<WidePlan>) -> Self {
+    pub fn new(plan: Arc<WidePlan>) -> Self {
         let lanes = if has_avx512() {
             Width::Eight(Box::new(Lanes::new(plan)))
         } else {
             Width::Four(Box::new(Lanes::new(plan)))
         };
         Self { lanes }
-    }
-
-    /// How many playouts are under way at once.
-    pub fn n_lanes(&self) -> usize {
-        match self.lanes {
-            Width::Four(_) => Word::<4>::N_LANES,
-            Width::Eight(_) => Word::<8>::N_LANES,
-        }
     }
 }
 
@@ -259,6 +244,9 @@ struct Lanes<const N: usize> {
     buffers: Vec<Buffer<N>>,
     /// What each lane is playing.
     tickets: Vec<Ticket>,
+    draw: Draw<N>,
+    /// The moves of each role that some lane has drawn last.
+    drawn: Vec<Vec<u32>>,
 }
 
 /// One playout of a lane.
@@ -303,6 +291,8 @@ impl<const N: usize> Lanes<N> {
             goal_values: vec![Word::ZERO; plan.n_goal_slots],
             buffers: std::iter::repeat_with(buffer).take(N_BUFFERS).collect(),
             tickets: vec![Ticket::default(); n_lanes],
+            draw: Draw::default(),
+            drawn: vec![Vec::new(); plan.n_roles()],
             plan,
         }
     }
@@ -354,14 +344,23 @@ impl<const N: usize> Lanes<N> {
             let mut stuck = Word::ZERO;
             for role in 0..plan.n_roles() {
                 let moves = plan.move_starts[role]..plan.move_starts[role + 1];
+                self.draw.clear();
                 for idx in moves.clone() {
-                    self.values[first_move + idx] = plan.legal[idx].read(&self.values);
+                    self.draw.add(idx, plan.legal[idx].read(&self.values) & playing);
                 }
-                let options = &mut self.values[first_move + moves.start..first_move + moves.end];
-                stuck |= choose(options, playing, &mut rng);
+                for idx in self.drawn[role].drain(..) {
+                    self.values[first_move + idx as usize] = Word::ZERO;
+                }
+                let (drawn, able) = self.draw.draw(&mut rng);
+                for (idx, lanes) in drawn {
+                    self.values[first_move + idx] = lanes;
+                    self.drawn[role].push(idx as u32);
+                }
+                stuck |= playing & !able;
                 if request.wants_moves {
-                    for (idx, chosen) in moves.zip(options.iter()) {
-                        chosen.lanes().for_each(|lane| {
+                    for &idx in &self.drawn[role] {
+                        let idx = idx as usize;
+                        self.values[first_move + idx].lanes().for_each(|lane| {
                             self.tickets[lane].moves.push(MoveId::new(idx));
                         });
                     }

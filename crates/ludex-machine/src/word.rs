@@ -61,28 +61,28 @@ impl<const N: usize> Word<N> {
 
 macro_rules! lane_wise {
     ($trait:ident $method:ident, $assign:ident $assign_method:ident, $op:tt) => {
+        impl<const N: usize> $assign for Word<N> {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                for idx in 0..N {
+                    self.0[idx] $op other.0[idx];
+                }
+            }
+        }
         impl<const N: usize> $trait for Word<N> {
             type Output = Self;
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
-                for idx in 0..N {
-                    self.0[idx] = self.0[idx] $op other.0[idx];
-                }
+                self.$assign_method(other);
                 self
-            }
-        }
-        impl<const N: usize> $assign for Word<N> {
-            #[inline(always)]
-            fn $assign_method(&mut self, other: Self) {
-                *self = *self $op other;
             }
         }
     };
 }
 
-lane_wise!(BitAnd bitand, BitAndAssign bitand_assign, &);
-lane_wise!(BitOr bitor, BitOrAssign bitor_assign, |);
-lane_wise!(BitXor bitxor, BitXorAssign bitxor_assign, ^);
+lane_wise!(BitAnd bitand, BitAndAssign bitand_assign, &=);
+lane_wise!(BitOr bitor, BitOrAssign bitor_assign, |=);
+lane_wise!(BitXor bitxor, BitXorAssign bitxor_assign, ^=);
 
 impl<const N: usize> Not for Word<N> {
     type Output = Self;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ludex_base::{Deadline, Diagnostic, Severity, Source, Span};
 use ludex_gdl::Program;
 use ludex_ground::{GroundError, GroundLimits, GroundProgram};
-use ludex_machine::Machine;
+use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 
 /// Reads, checks, grounds and compiles a rulesheet.
@@ -19,8 +19,8 @@ use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 /// ask for a circuit; [`LoadedGame::fallback`] says so.
 ///
 /// # Errors
-/// When the rulesheet has a fatal mistake, when a limit keeps the engine asked for from being built,
-/// and when that engine does not exist.
+/// When the rulesheet has a fatal mistake, and when a limit keeps the engine asked for from being
+/// built.
 pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadError> {
     // Text to program: all mistakes at once.
     let checked = ludex_gdl::check_source(&source);
@@ -30,13 +30,14 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     };
     let deadline = Deadline::after(options.time);
     let fallback = match options.machine {
-        MachineChoice::Wide => {
-            let what = "the wide machine is not part of this version; use `circuit`".into();
-            return Err(LoadError::Unsupported { what });
-        }
         MachineChoice::Reasoner => None,
-        MachineChoice::Auto | MachineChoice::Circuit => {
+        MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
             // Program to ground program, to circuit, to machine.
+            let style = match options.machine {
+                MachineChoice::Circuit => PlayoutStyle::OneByOne,
+                MachineChoice::Wide => PlayoutStyle::Wide,
+                _ => PlayoutStyle::Auto,
+            };
             let limits = GroundLimits {
                 deadline,
                 max_bytes: usize::try_from(options.memory).unwrap_or(usize::MAX),
@@ -51,7 +52,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                         source,
                         diagnostics,
                         program: Arc::new(program),
-                        engine: Engine::Machine(Machine::new(circuit)),
+                        engine: Engine::Machine(Machine::new(circuit).with_playouts(style)),
                         sizes: Some(sizes),
                         fallback: None,
                     });
@@ -61,7 +62,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                         diagnostics.push(diagnostic);
                         return Err(LoadError::Rules { diagnostics });
                     }
-                    None if options.machine == MachineChoice::Circuit => {
+                    None if options.machine != MachineChoice::Auto => {
                         return Err(LoadError::Limit { reason: error.to_string() });
                     }
                     None => Some(error.to_string()),
@@ -112,9 +113,9 @@ impl Default for LoadOptions {
 pub enum MachineChoice {
     /// The fastest that can be built within the limits.
     Auto,
-    /// The machine on a circuit.
+    /// The machine on a circuit, playouts one after the other.
     Circuit,
-    /// Many playouts in the bits of a word.
+    /// The machine on a circuit, playouts side by side in the bits of words.
     Wide,
     /// The reasoner.
     Reasoner,
@@ -174,6 +175,14 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Its name in reports about playouts.
+    pub fn playout_name(&self) -> &'static str {
+        match self {
+            Engine::Machine(machine) if machine.playout_style() != PlayoutStyle::OneByOne => "wide",
+            _ => self.name(),
+        }
+    }
+
     /// Its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
@@ -218,11 +227,6 @@ pub enum LoadError {
         /// Which, and what was done until then.
         reason: String,
     },
-    /// The engine asked for does not exist.
-    Unsupported {
-        /// What to do instead.
-        what: String,
-    },
 }
 
 impl fmt::Display for LoadError {
@@ -233,7 +237,6 @@ impl fmt::Display for LoadError {
                 write!(f, "the rulesheet has {n_errors} errors")
             }
             LoadError::Limit { reason } => f.write_str(reason),
-            LoadError::Unsupported { what } => f.write_str(what),
         }
     }
 }

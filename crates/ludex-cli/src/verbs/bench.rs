@@ -57,7 +57,7 @@ pub fn run(
     bar.finish_and_clear();
     let report = BenchJson {
         name: input.name.clone(),
-        machine: loaded.machine_name(),
+        machine: loaded.engine.playout_name(),
         threads: n_threads,
         roles: loaded.role_names(),
         setup_seconds: output::seconds(loaded.setup_time),
