@@ -151,8 +151,8 @@ fn trace_has_the_shape_of_the_recordings() {
 
 #[test]
 fn bench_measures() {
-    let report =
-        json(&ludex(&["bench", "tictactoe", "--seconds", "0.2", "--threads", "1", "--json"]), 0);
+    let args = ["bench", "tictactoe", "--seconds", "0.2", "--threads", "1", "--machine", "circuit"];
+    let report = json(&ludex(&[&args[..], &["--json"]].concat()), 0);
     for key in [
         "setup_seconds",
         "playouts",

@@ -50,6 +50,14 @@ pub fn machine(rules: &RulesFile) -> Option<Machine> {
     }
 }
 
+/// The machine that plays playouts side by side; `None` where there is none.
+pub fn wide(rules: &RulesFile) -> Option<Machine> {
+    match load_for(rules, MachineChoice::Wide) {
+        Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => Some(machine),
+        _ => None,
+    }
+}
+
 /// The reasoner for a rulesheet.
 ///
 /// # Panics

@@ -8,6 +8,8 @@
 //! After Auer, Cesa-Bianchi and Fischer, *Finite-time Analysis of the Multiarmed Bandit
 //! Problem*, 2002. This is the opponent of the command line until there are players.
 
+use std::time::{Duration, Instant};
+
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{
     Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
@@ -37,9 +39,12 @@ pub struct FlatChoice {
     pub mean_goal: f64,
 }
 
-/// Moves that get playouts in one batch, and playouts each of them gets.
+/// Moves that get playouts in one batch, and the most playouts each of them gets. An engine
+/// that plays side by side wants large batches, a slow one must look at the clock: a batch grows
+/// while it takes less than the time below.
 const N_PICKS: usize = 16;
-const N_PER_PICK: usize = 4;
+const MAX_PER_PICK: usize = 32;
+const BATCH_TIME: Duration = Duration::from_millis(5);
 
 /// Chooses a move for a role that is in one of the states `roots`, as far as it knows.
 ///
@@ -106,15 +111,17 @@ fn sample_arms<G: Playouts>(
     let mut cursor = game.cursor();
     let mut runner = game.runner();
     let mut joint = Vec::new();
+    let mut n_per_pick = 1;
     while !config.deadline.reached() {
+        let batch_start = Instant::now();
         // Step 1. Pick moves; a pick counts at once, or the batch would be one move.
         let mut hopes = arms.clone();
         let mut picks = Vec::new();
         let mut starts = Vec::new();
         for _ in 0..N_PICKS {
             let pick = ucb1(&hopes, &mut rng);
-            hopes[pick].goal_sum += hopes[pick].mean() * N_PER_PICK as f64;
-            hopes[pick].n_visits += N_PER_PICK as u64;
+            hopes[pick].goal_sum += hopes[pick].mean() * n_per_pick as f64;
+            hopes[pick].n_visits += n_per_pick as u64;
             // Step 2. Play it, against any reply.
             cursor.set_state(&roots[rng.below(roots.len())]);
             if draw_joint(game, &mut cursor, Some((role, legal[pick])), &mut rng, &mut joint) {
@@ -127,7 +134,7 @@ fn sample_arms<G: Playouts>(
         let mut results = PlayoutResults::default();
         let request = PlayoutRequest {
             starts: &starts,
-            n_per_start: N_PER_PICK,
+            n_per_start: n_per_pick,
             max_steps: config.max_steps,
             wants_moves: false,
             deadline: &config.deadline,
@@ -138,6 +145,9 @@ fn sample_arms<G: Playouts>(
             arms[pick].n_visits += start.n_playouts;
             let sum = start.goal_sums.get(role.index()).copied().unwrap_or(0);
             arms[pick].goal_sum += sum as f64 / 100.0;
+        }
+        if batch_start.elapsed() < BATCH_TIME {
+            n_per_pick = (2 * n_per_pick).min(MAX_PER_PICK);
         }
     }
     arms
