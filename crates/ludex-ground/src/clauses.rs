@@ -3,13 +3,14 @@
 use ludex_base::Symbol;
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Terms};
 
+use crate::estimate::Stats;
 use crate::limits::GroundError;
 
 /// Variables of a rule that the joins can tell apart: sets of them are words of that many bits.
 pub(crate) const MAX_VARIABLES: usize = 128;
 
 /// What the game needs to know; everything else can be left out.
-const ROOTS: [Keyword; 7] = [
+pub(crate) const ROOTS: [Keyword; 7] = [
     Keyword::Role,
     Keyword::Init,
     Keyword::Legal,
@@ -58,6 +59,16 @@ pub(crate) struct Positive {
     pub is_guard: bool,
 }
 
+impl Clause {
+    /// The positive literals, each with what is known of its relation.
+    pub fn with_stats<'a>(
+        &'a self,
+        stats: &'a [Stats],
+    ) -> impl Iterator<Item = (&'a Atom, &'a Stats)> {
+        self.positives.iter().map(|it| (&it.atom, &stats[it.atom.relation.index()]))
+    }
+}
+
 impl Clauses {
     pub fn info(&self, relation: RelationId) -> &RelationInfo {
         &self.relations[relation.index()]
@@ -69,12 +80,12 @@ impl Clauses {
     }
 }
 
-/// Takes what is relevant from a program.
+/// Takes what is relevant to some keywords from a program.
 ///
 /// # Errors
 /// When a rule has more variables than the joins can tell apart.
-pub(crate) fn gather(program: &Program) -> Result<Clauses, GroundError> {
-    let is_relevant = program.relevant_to(&ROOTS);
+pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, GroundError> {
+    let is_relevant = program.relevant_to(roots);
     let is_static = static_relations(program);
     let relations = program
         .relations

@@ -2,7 +2,8 @@
 //!
 //! Static relations are known by the time it matters, so their fan-out is the number of rows over
 //! the numbers of different values of the bound arguments, as in a database. Of other relations
-//! nothing is known, and each variable is taken to have [`UNKNOWN_DOMAIN`] values.
+//! nothing is known, and a variable is taken to have as many values as the static relations of the
+//! clause allow it, or [`UNKNOWN_DOMAIN`].
 
 use ludex_gdl::{Atom, Pattern};
 
@@ -16,6 +17,36 @@ pub(crate) enum Stats {
     Known { n_rows: f64, n_distinct: Vec<f64> },
     /// It is still being derived, or depends on the state. It has at most so many rows.
     Unknown { max_rows: f64 },
+}
+
+/// How many values each variable of a clause is likely to have.
+#[derive(Clone, Debug)]
+pub(crate) struct Domains(Vec<f64>);
+
+impl Domains {
+    /// From the literals in which the variables stand.
+    pub fn new<'a>(
+        n_variables: usize,
+        literals: impl IntoIterator<Item = (&'a Atom, &'a Stats)>,
+    ) -> Self {
+        let mut sizes = vec![f64::INFINITY; n_variables];
+        for (atom, stats) in literals {
+            let Stats::Known { n_distinct, .. } = stats else { continue };
+            for (arg, &n) in atom.args.iter().zip(n_distinct) {
+                if let Pattern::Variable(variable) = arg {
+                    let size = &mut sizes[*variable as usize];
+                    *size = size.min(n.max(1.0));
+                }
+            }
+        }
+        let or_unknown = |size: f64| if size.is_finite() { size } else { UNKNOWN_DOMAIN };
+        Self(sizes.into_iter().map(or_unknown).collect())
+    }
+
+    fn of(&self, variables: VariableSet) -> f64 {
+        let sizes = self.0.iter().enumerate();
+        sizes.filter(|(idx, _)| variables >> idx & 1 != 0).map(|(_, size)| size).product()
+    }
 }
 
 /// A set of variables of a clause, by number. Clauses with more than 128 variables are left as
@@ -35,8 +66,7 @@ pub(crate) fn variables_of_pattern(pattern: &Pattern) -> VariableSet {
 }
 
 /// How many rows of a literal are likely to fit what is bound.
-pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet) -> f64 {
-    let n_unbound = (variables_of(atom) & !bound).count_ones();
+pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet, domains: &Domains) -> f64 {
     match stats {
         Stats::Known { n_rows, n_distinct } => {
             let n_keys: f64 = atom
@@ -48,18 +78,18 @@ pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet) -> f64 {
                 .product();
             n_rows / n_keys
         }
-        Stats::Unknown { max_rows } => UNKNOWN_DOMAIN.powi(n_unbound as i32).min(*max_rows),
+        Stats::Unknown { max_rows } => domains.of(variables_of(atom) & !bound).min(*max_rows),
     }
 }
 
 /// The rows of the join of some literals, and the work of joining them in a good order: the rows
 /// of all its prefixes together.
-pub(crate) fn join_cost(literals: &[(&Atom, &Stats)]) -> (f64, f64) {
+pub(crate) fn join_cost(literals: &[(&Atom, &Stats)], domains: &Domains) -> (f64, f64) {
     let mut waiting: Vec<usize> = (0..literals.len()).collect();
     let (mut bound, mut n_rows, mut work) = (0, 1.0, 0.0);
     while let Some((position, fan_out)) = waiting
         .iter()
-        .map(|&idx| fan_out(literals[idx].0, literals[idx].1, bound))
+        .map(|&idx| fan_out(literals[idx].0, literals[idx].1, bound, domains))
         .enumerate()
         .min_by(|a, b| a.1.total_cmp(&b.1))
     {

@@ -71,6 +71,20 @@ pub(crate) fn instantiate(
     Ok(engine.finish(clauses))
 }
 
+/// Evaluates the static relations and nothing else; their terms and tables.
+pub(crate) fn evaluate_static(
+    mut clauses: Clauses,
+    limits: &GroundLimits,
+) -> Result<(Terms, Vec<Table>), GroundError> {
+    let (groups, _) = group(&mut clauses);
+    let mut stats = vec![Stats::Unknown { max_rows: f64::INFINITY }; clauses.relations.len()];
+    let mut engine = Engine::new(&clauses, limits);
+    for group in groups {
+        engine.evaluate(group, &clauses, &mut stats)?;
+    }
+    Ok((engine.terms, engine.tables))
+}
+
 /// The clauses of static relations by component, in order of evaluation, and all others.
 fn group(clauses: &mut Clauses) -> (Vec<Vec<Clause>>, Vec<Clause>) {
     let all = std::mem::take(&mut clauses.clauses);

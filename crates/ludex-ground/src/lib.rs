@@ -8,9 +8,9 @@
 //! Read the modules in this order; each uses only those before it.
 
 mod limits; // when to give up
-mod clauses; // 1. the rules that matter, in the form the joins want
-mod tables; // 2. ground atoms, indexed
-mod estimate; // 3. how many rows a join is likely to have
+mod estimate; // 1. how many rows a join is likely to have
+mod clauses; // 2. the rules that matter, in the form the joins want
+mod tables; // 3. ground atoms, indexed
 mod split; // 4. rules with many variables become several with fewer
 mod plan; // 5. in which order to join the literals of a rule
 mod instantiate; // 6. every rule instance that can ever fire
@@ -20,7 +20,9 @@ mod program; // the result
 #[cfg(test)]
 mod tests;
 
-use ludex_gdl::Program;
+use std::collections::BTreeSet;
+
+use ludex_gdl::{Keyword, Program, RelationId};
 
 pub use limits::{GroundError, GroundLimits};
 pub use program::{
@@ -33,9 +35,37 @@ pub use program::{
 /// When a limit is reached, when terms grow without end, or when a ground atom depends on its own
 /// negation.
 pub fn ground(program: &Program, limits: &GroundLimits) -> Result<GroundProgram, GroundError> {
-    let clauses = clauses::gather(program)?;
+    let clauses = clauses::gather(program, &clauses::ROOTS)?;
     let instances = instantiate::instantiate(clauses, limits)?;
     let ground_program = simplify::simplify(instances, limits)?;
     ground_program.refuse_negative_cycles()?;
     Ok(ground_program)
+}
+
+/// What `base` and `input` declare, as text; moves with their roles: `(white noop)`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Declared {
+    /// The fluents of `base`.
+    pub base: BTreeSet<String>,
+    /// The moves of `input`.
+    pub input: BTreeSet<String>,
+}
+
+/// Evaluates `base` and `input`, which grounding does without.
+///
+/// # Errors
+/// When a limit is reached.
+pub fn declared(program: &Program, limits: &GroundLimits) -> Result<Declared, GroundError> {
+    let clauses = clauses::gather(program, &[Keyword::Base, Keyword::Input])?;
+    let (terms, tables) = instantiate::evaluate_static(clauses, limits)?;
+    let rows = |keyword: Keyword| {
+        let table = &tables[RelationId::from(keyword).index()];
+        (0..table.n_rows() as u32).map(|row| table.row(row))
+    };
+    Ok(Declared {
+        base: rows(Keyword::Base).map(|row| terms.display(row[0]).to_string()).collect(),
+        input: rows(Keyword::Input)
+            .map(|row| format!("({} {})", terms.display(row[0]), terms.display(row[1])))
+            .collect(),
+    })
 }

@@ -8,7 +8,7 @@ use ludex_base::Symbol;
 use ludex_gdl::{Atom, Pattern, RelationId, TermId, Terms};
 
 use crate::clauses::Clause;
-use crate::estimate::{Stats, VariableSet, fan_out, variables_of, variables_of_pattern};
+use crate::estimate::{Domains, Stats, VariableSet, fan_out, variables_of, variables_of_pattern};
 use crate::tables::{Shape, Table};
 
 /// How to find the instances of a rule.
@@ -81,7 +81,8 @@ impl Planner<'_> {
         });
         let mut tests = Tests::new(clause, self.is_complete);
         tests.take_ready(bound, &mut steps);
-        while let Some(position) = self.next_literal(clause, &waiting, bound) {
+        let domains = Domains::new(clause.n_variables, clause.with_stats(self.stats));
+        while let Some(position) = self.next_literal(clause, &waiting, bound, &domains) {
             let literal_idx = waiting.remove(position);
             let atom = &clause.positives[literal_idx].atom;
             let excludes_new = trigger_idx.is_some_and(|trigger_idx| {
@@ -110,13 +111,14 @@ impl Planner<'_> {
         clause: &Clause,
         waiting: &[usize],
         bound: VariableSet,
+        domains: &Domains,
     ) -> Option<usize> {
         let fan_out_of = |&idx: &usize| {
             let atom = &clause.positives[idx].atom;
             // A test first of all; among equals, one that is connected to what is bound.
             let is_test = variables_of(atom) & !bound == 0;
             let is_apart = variables_of(atom) & bound == 0;
-            let estimate = fan_out(atom, &self.stats[atom.relation.index()], bound);
+            let estimate = fan_out(atom, &self.stats[atom.relation.index()], bound, domains);
             if is_test { -1.0 } else { estimate + if is_apart { 0.5 } else { 0.0 } }
         };
         waiting

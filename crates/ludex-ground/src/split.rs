@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use ludex_gdl::{Atom, Pattern, RelationId};
 
 use crate::clauses::{Clause, Clauses, Positive, RelationInfo};
-use crate::estimate::{Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
+use crate::estimate::{Domains, Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
 
 /// A split must promise to save at least this share of the work.
 const WANTED_SAVING: f64 = 0.4;
@@ -212,14 +212,14 @@ fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
     }
     let head = variables_of(&clause.head);
     let everything = clause.positives.iter().fold(head, |set, p| set | variables_of(&p.atom));
-    let (_, whole_work) =
-        cost(clause, &(0..clause.positives.len()).collect::<Vec<_>>(), stats, None);
+    let domains = Domains::new(clause.n_variables, clause.with_stats(stats));
+    let (_, whole_work) = join_cost(&clause.with_stats(stats).collect::<Vec<_>>(), &domains);
     if whole_work < LITTLE_WORK {
         return None;
     }
     candidates(clause, everything & !head)
         .into_iter()
-        .filter_map(|variables| part_of(clause, variables, everything, head, stats))
+        .filter_map(|variables| part_of(clause, variables, everything, head, stats, &domains))
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, work)| *work < whole_work * (1.0 - WANTED_SAVING))
         .map(|(part, _)| part)
@@ -248,6 +248,7 @@ fn part_of(
     everything: VariableSet,
     head: VariableSet,
     stats: &[Stats],
+    domains: &Domains,
 ) -> Option<(Part, f64)> {
     let has = |set: VariableSet| set & variables != 0;
     let pair = |(a, b): &(Pattern, Pattern)| variables_of_pattern(a) | variables_of_pattern(b);
@@ -287,10 +288,13 @@ fn part_of(
         let atom = &clause.positives[idx].atom;
         literals.push((atom, &stats[atom.relation.index()]));
     }
-    let (n_rows, part_work) = join_cost(&literals);
+    let (n_rows, part_work) = join_cost(&literals, domains);
     let aux = over(interface);
     let aux_stats = Stats::Unknown { max_rows: n_rows };
-    let (_, rest_work) = cost(clause, &other_positives, stats, Some((&aux, &aux_stats)));
+    let mut rest: Vec<(&Atom, &Stats)> = vec![(&aux, &aux_stats)];
+    let with_stats: Vec<(&Atom, &Stats)> = clause.with_stats(stats).collect();
+    rest.extend(other_positives.iter().map(|&idx| with_stats[idx]));
+    let (_, rest_work) = join_cost(&rest, domains);
     let part = Part { positives, negatives, distinct, guards, interface, n_rows };
     Some((part, part_work + rest_work))
 }
@@ -315,20 +319,6 @@ fn find_guards(
         unbound &= !covered(best);
     }
     Some(guards)
-}
-
-fn cost(
-    clause: &Clause,
-    positives: &[usize],
-    stats: &[Stats],
-    extra: Option<(&Atom, &Stats)>,
-) -> (f64, f64) {
-    let mut literals: Vec<(&Atom, &Stats)> = extra.into_iter().collect();
-    for &idx in positives {
-        let atom = &clause.positives[idx].atom;
-        literals.push((atom, &stats[atom.relation.index()]));
-    }
-    join_cost(&literals)
 }
 
 fn variable_list(set: VariableSet) -> Vec<u32> {

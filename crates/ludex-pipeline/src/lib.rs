@@ -1,15 +1,15 @@
 //! The stages in one readable function: from rulesheet text to a game that is ready to play.
 //!
-//! [`load`] is the entry. Everything it uses is in the crates before this one; everything that
+//! [`load`] is the entry, and [`check`] for people who want to know what is wrong. Everything it uses is in the crates before this one; everything that
 //! plays, solves or shows games begins with the [`LoadedGame`] it gives.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ludex_base::{Deadline, Diagnostic, Severity, Source, Span};
-use ludex_gdl::Program;
-use ludex_ground::{GroundError, GroundLimits, GroundProgram};
+use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
+use ludex_gdl::{Found, Program, TermId};
+use ludex_ground::{Declared, GroundError, GroundLimits, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 
@@ -28,7 +28,6 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     let Some(program) = checked.program else {
         return Err(LoadError::Rules { diagnostics });
     };
-    let deadline = Deadline::after(options.time);
     let fallback = match options.machine {
         MachineChoice::Reasoner => None,
         MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
@@ -38,12 +37,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                 MachineChoice::Wide => PlayoutStyle::Wide,
                 _ => PlayoutStyle::Auto,
             };
-            let limits = GroundLimits {
-                deadline,
-                max_bytes: usize::try_from(options.memory).unwrap_or(usize::MAX),
-                ..GroundLimits::default()
-            };
-            match ludex_ground::ground(&program, &limits) {
+            match ludex_ground::ground(&program, &options.ground_limits()) {
                 Ok(ground_program) => {
                     let sizes = GameSizes::of(&ground_program);
                     let circuit = ludex_circuit::compile(&ground_program);
@@ -90,6 +84,68 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     }
 }
 
+/// Says all there is to say about a rulesheet, what only grounding shows included: negative circles
+/// between ground atoms, terms without end, and `base` and `input` that miss something.
+pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
+    let checked = ludex_gdl::check_source(source);
+    let mut report =
+        CheckReport { diagnostics: checked.diagnostics, is_playable: true, ungrounded: None };
+    let Some(program) = checked.program else {
+        return CheckReport { is_playable: false, ..report };
+    };
+    let limits = options.ground_limits();
+    match ludex_ground::ground(&program, &limits) {
+        Ok(ground_program) => {
+            // A declaration that takes too long is not compared: it is informative only.
+            if let Ok(declared) = ludex_ground::declared(&program, &limits) {
+                let found = found(&ground_program, declared);
+                report.diagnostics.extend(ludex_gdl::check_declarations(&program, &found));
+            }
+        }
+        Err(error) => match meaningless(&error) {
+            Some(diagnostic) => {
+                report.diagnostics.push(diagnostic);
+                report.is_playable = false;
+            }
+            None => report.ungrounded = Some(error.to_string()),
+        },
+    }
+    report
+}
+
+/// What [`check`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckReport {
+    /// All there is to say.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether the rulesheet has a meaning, in spite of errors perhaps.
+    pub is_playable: bool,
+    /// Why it was not grounded within the limits, so that what only grounding shows is not known.
+    pub ungrounded: Option<String>,
+}
+
+impl CheckReport {
+    /// Whether the rulesheet has no errors; it may have warnings and notes.
+    pub fn is_ok(&self) -> bool {
+        !self.diagnostics.iter().any(|diagnostic| diagnostic.severity.is_error())
+    }
+}
+
+/// What may occur in a game beside what is declared.
+fn found(program: &GroundProgram, declared: Declared) -> Found {
+    let vocabulary = &program.vocabulary;
+    let display = |term| vocabulary.terms.display(term);
+    let with_role = |&(role, term): &(RoleId, TermId)| {
+        format!("({} {})", display(vocabulary.roles[role.index()]), display(term))
+    };
+    Found {
+        fluents: vocabulary.fluents.iter().map(|&fluent| display(fluent).to_string()).collect(),
+        base: declared.base,
+        moves: vocabulary.moves.iter().map(with_role).collect(),
+        input: declared.input,
+    }
+}
+
 /// What to build, and with what.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
@@ -99,6 +155,16 @@ pub struct LoadOptions {
     pub time: Duration,
     /// Bytes that grounding may take.
     pub memory: u64,
+}
+
+impl LoadOptions {
+    fn ground_limits(&self) -> GroundLimits {
+        GroundLimits {
+            deadline: Deadline::after(self.time),
+            max_bytes: usize::try_from(self.memory).unwrap_or(usize::MAX),
+            ..GroundLimits::default()
+        }
+    }
 }
 
 impl Default for LoadOptions {

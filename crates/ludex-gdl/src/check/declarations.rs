@@ -8,36 +8,28 @@ use ludex_base::{Diagnostic, Severity};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::program::{Program, RelationId};
-use crate::terms::{TermId, Terms};
 
-/// What a later stage has found. Moves are pairs of role and move.
+/// What a later stage has found, as text. Moves are written with their roles: `(white noop)`.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The fluents that can become true.
-    pub fluents: Vec<TermId>,
+    /// The fluents that may become true.
+    pub fluents: BTreeSet<String>,
     /// What `base` gives.
-    pub base: Vec<TermId>,
-    /// The moves that can become legal.
-    pub moves: Vec<(TermId, TermId)>,
+    pub base: BTreeSet<String>,
+    /// The moves that may become legal.
+    pub moves: BTreeSet<String>,
     /// What `input` gives.
-    pub input: Vec<(TermId, TermId)>,
+    pub input: BTreeSet<String>,
 }
 
-/// Compares `base` and `input` with the fluents and moves that can occur. The terms are those
-/// of `terms`, which may be more than the program had. A program without `base` is not
-/// compared with it, and neither is one without `input`.
+/// Compares `base` and `input` with the fluents and moves that may occur. A program without `base`
+/// is not compared with it, and neither is one without `input`.
 ///
 /// Declarations of what never occurs are no mistake: `base` and `input` may say too much.
-pub fn check_declarations(program: &Program, terms: &Terms, found: &Found) -> Vec<Diagnostic> {
-    let fluents = found.fluents.iter().map(|&fluent| terms.display(fluent).to_string());
-    let base = found.base.iter().map(|&fluent| terms.display(fluent).to_string());
-    let pair =
-        |&(role, it): &(TermId, TermId)| format!("{} {}", terms.display(role), terms.display(it));
-    let moves = found.moves.iter().map(pair);
-    let input = found.input.iter().map(pair);
+pub fn check_declarations(program: &Program, found: &Found) -> Vec<Diagnostic> {
     [
-        compare(program, Keyword::Base, codes::BASE_DISAGREES, fluents.collect(), base.collect()),
-        compare(program, Keyword::Input, codes::INPUT_DISAGREES, moves.collect(), input.collect()),
+        compare(program, Keyword::Base, codes::BASE_DISAGREES, &found.fluents, &found.base),
+        compare(program, Keyword::Input, codes::INPUT_DISAGREES, &found.moves, &found.input),
     ]
     .into_iter()
     .flatten()
@@ -48,17 +40,17 @@ fn compare(
     program: &Program,
     keyword: Keyword,
     code: &'static str,
-    occurring: BTreeSet<String>,
-    declared: BTreeSet<String>,
+    occurring: &BTreeSet<String>,
+    declared: &BTreeSet<String>,
 ) -> Option<Diagnostic> {
     let relation = RelationId::from(keyword);
     let first = program.rules.iter().find(|rule| rule.head.relation == relation)?;
-    let missing: Vec<&String> = occurring.difference(&declared).collect();
+    let missing: Vec<&String> = occurring.difference(declared).collect();
     let example = missing.first()?;
     let name = keyword.name();
     let message = match missing.len() {
-        1 => format!("`{example}` can occur but is missing from `{name}`"),
-        n => format!("`{example}` and {} more can occur but are missing from `{name}`", n - 1),
+        1 => format!("`{example}` may occur but is missing from `{name}`"),
+        n => format!("`{example}` and {} more may occur but are missing from `{name}`", n - 1),
     };
     Some(
         Diagnostic::new(Severity::Warning, code, first.span, message)
@@ -77,19 +69,16 @@ mod tests {
     #[test]
     fn what_is_missing_is_counted() {
         let rules = "(base a) (input r m) (init a) (init b) (init c) (role r) (legal r m)";
-        let (mut program, _) = lower(&parse_kif(&Source::new("t", rules)).0);
-        let [a, b, c, m, r] = ["a", "b", "c", "m", "r"].map(|name| {
-            let name = program.terms.symbols_mut().intern(name);
-            program.terms.constant(name)
-        });
+        let (program, _) = lower(&parse_kif(&Source::new("t", rules)).0);
+        let set = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
         let found = Found {
-            fluents: vec![a, b, c],
-            base: vec![a],
-            moves: vec![(r, m)],
-            input: vec![(r, m), (r, a)],
+            fluents: set(&["a", "b", "c"]),
+            base: set(&["a"]),
+            moves: set(&["(r m)"]),
+            input: set(&["(r m)", "(r a)"]),
         };
-        let diagnostics = check_declarations(&program, &program.terms, &found);
+        let diagnostics = check_declarations(&program, &found);
         let messages: Vec<&str> = diagnostics.iter().map(|it| it.message.as_str()).collect();
-        assert_eq!(messages, ["`b` and 1 more can occur but are missing from `base`"]);
+        assert_eq!(messages, ["`b` and 1 more may occur but are missing from `base`"]);
     }
 }
