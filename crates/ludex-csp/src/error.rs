@@ -18,6 +18,12 @@ pub enum CspError {
         /// Its name.
         variable: String,
     },
+    /// A variable with too many values for a constraint that lists them.
+    #[error("variable `{variable}` has too many values for a table or an automaton")]
+    WideDomain {
+        /// Its name.
+        variable: String,
+    },
     /// A constraint that names a variable twice where that makes no sense.
     #[error("the scope of `{constraint}` has variable `{variable}` twice")]
     RepeatedVariable {

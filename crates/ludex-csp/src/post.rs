@@ -144,6 +144,9 @@ impl Poster<'_> {
         let mut sets: Vec<ValueSet> =
             self.network.variables().iter().map(|variable| variable.domain.clone()).collect();
         for constraint in self.network.constraints() {
+            if let Constraint::Intension(e) = constraint {
+                intersect_members(e, &mut sets);
+            }
             if let Constraint::Table { scope, table, is_positive: true } = constraint {
                 for (position, x) in scope.iter().enumerate() {
                     let set = &mut sets[x.index()];
@@ -153,17 +156,18 @@ impl Poster<'_> {
                         && !column().any(|value| value == table::STAR)
                     {
                         *set = set.intersection(&column().collect());
-                        if set.is_empty() {
-                            *set = ValueSet::from(0..=0);
-                            self.fail();
-                        }
                     }
                 }
             }
         }
-        for (variable, set) in self.network.variables().iter().zip(&sets) {
-            if set.is_empty() {
+        for (variable, set) in self.network.variables().iter().zip(&mut sets) {
+            if variable.domain.is_empty() {
                 return Err(CspError::EmptyDomain { variable: variable.name.clone() });
+            }
+            if set.is_empty() {
+                // The constraints leave nothing, which is an answer and not a mistake.
+                *set = variable.domain.clone();
+                self.fail();
             }
             let limits = -VALUE_LIMIT..=VALUE_LIMIT;
             if !set.min().is_some_and(|lo| limits.contains(&lo))
@@ -311,6 +315,7 @@ impl Poster<'_> {
             }
             Constraint::Regular { list, automaton } => {
                 let vars = self.vars_of(list)?;
+                self.narrow_scope(&vars)?;
                 let domains = self.engine.domains();
                 let allows = |at: usize, value: Value| domains.contains(vars[at], value);
                 match automaton.unroll(vars.len(), allows) {
@@ -325,6 +330,7 @@ impl Poster<'_> {
                     return Err(CspError::malformed("mdd", problem));
                 }
                 let vars = self.vars_of(list)?;
+                self.narrow_scope(&vars)?;
                 self.post(MddPropagator::new(&vars, Arc::clone(mdd)));
                 Ok(())
             }
@@ -361,6 +367,14 @@ impl Poster<'_> {
         }
     }
 
+    /// Constraints that list values need domains whose values can be listed.
+    fn narrow_scope(&self, vars: &[VarId]) -> Result<(), CspError> {
+        match vars.iter().find(|&&x| self.domains().bits(x).is_none()) {
+            Some(&x) => Err(CspError::WideDomain { variable: self.name(x) }),
+            None => Ok(()),
+        }
+    }
+
     fn is_constant(&self, x: VarId) -> bool {
         x.index() >= self.network.variables().len() && self.domains().is_fixed(x)
     }
@@ -377,9 +391,7 @@ impl Poster<'_> {
             return Err(CspError::malformed("extension", problem));
         }
         self.distinct_scope("extension", scope)?;
-        if let Some(&x) = scope.iter().find(|&&x| self.domains().bits(x).is_none()) {
-            return Err(CspError::DomainTooLarge { variable: self.name(x) });
-        }
+        self.narrow_scope(scope)?;
         if let [x] = *scope {
             let set: rustc_hash::FxHashSet<Value> = table.tuples().map(|tuple| tuple[0]).collect();
             let has_star = table.has_stars();
@@ -475,7 +487,7 @@ impl Poster<'_> {
         let set: ValueSet = values.iter().copied().collect();
         if is_closed {
             for &x in &vars {
-                self.prune(|d| d.retain(x, |value| set.contains(value)));
+                self.require_member(x, &set)?;
             }
         }
         // When each variable takes one of the values, the numbers add up.
@@ -613,20 +625,60 @@ impl Poster<'_> {
             return Ok(());
         }
         if self.is_worth_tabling(e, &scope) {
-            return self.require_table(e, &scope);
+            let table = self.tabled(e, &scope);
+            if scope.len() <= 2 || !self.is_loose(&table, &scope) || !is_disjunction(e) {
+                return self.table(&scope, &table, true);
+            }
         }
         match e {
             Expr::Compare(op, a, b) => self.require_comparison(*op, a, b),
             Expr::Or(list) => self.require_clause(list),
             Expr::In(inner, set) => {
-                let x = self.var_of(inner)?;
-                self.prune(|d| d.retain(x, |value| set.contains(value)));
+                let (lo, hi) = inner.bounds(&|x| self.bounds_of(x));
+                let limit = i64::from(VALUE_LIMIT);
+                let range = (lo.max(-limit) as Value, hi.min(limit) as Value);
+                let set = set.intersection(&ValueSet::from_ranges([range]));
+                if matches!(**inner, Expr::Var(_)) || self.defined.contains_key(&**inner) {
+                    let x = self.var_of(inner)?;
+                    return self.require_member(x, &set);
+                }
+                if set.is_empty() {
+                    self.fail();
+                    return Ok(());
+                }
+                // The set is the domain of the variable that the expression needs anyway.
+                let x = self.aux(&set)?;
+                self.define(x, inner)?;
+                self.origins.insert(x, inner.scope());
+                self.defined.insert((**inner).clone(), x);
                 Ok(())
             }
             _ => {
                 let x = self.var_of(e)?;
                 self.prune(|d| d.remove(x, 0));
                 Ok(())
+            }
+        }
+    }
+
+    /// The variable has a value of the set.
+    fn require_member(&mut self, x: VarId, set: &ValueSet) -> Result<(), CspError> {
+        let (Some(lo), Some(hi)) = (set.min(), set.max()) else {
+            self.fail();
+            return Ok(());
+        };
+        if self.domains().bits(x).is_some() {
+            self.prune(|d| d.retain(x, |value| set.contains(value)));
+            return Ok(());
+        }
+        // The gaps in a wide range are not listed, but said by a clause.
+        self.prune(|d| d.at_least(x, lo));
+        self.prune(|d| d.at_most(x, hi));
+        match set.ranges() {
+            [_] => Ok(()),
+            ranges => {
+                let inside = ranges.iter().map(|&(lo, hi)| x.at_least(lo) & x.at_most(hi));
+                self.require_clause(&inside.collect::<Vec<_>>())
             }
         }
     }
@@ -658,27 +710,37 @@ impl Poster<'_> {
     }
 
     fn require_table(&mut self, e: &Expr, scope: &[VarId]) -> Result<(), CspError> {
+        let table = self.tabled(e, scope);
+        self.table(scope, &table, true)
+    }
+
+    /// Whether so much is allowed that a table rarely prunes before all but one of its
+    /// variables are fixed, which a clause sees as well for less.
+    fn is_loose(&self, table: &Table, scope: &[VarId]) -> bool {
+        let n_all: u64 = scope.iter().map(|&x| self.domains().size(x)).product();
+        table.len() as u64 * 10 > n_all * 8
+    }
+
+    /// The tuples for which an expression is true.
+    fn tabled(&mut self, e: &Expr, scope: &[VarId]) -> Arc<Table> {
         let place: FxHashMap<VarId, usize> =
             scope.iter().enumerate().map(|(at, &x)| (x, at)).collect();
         let form = e.rename(&|x| Expr::Var(VarId::new(place[&x])));
         let sets: Vec<ValueSet> = scope.iter().map(|&x| self.domains().value_set(x)).collect();
         let key = (form, sets);
-        let table = match self.tabled.get(&key) {
-            Some(table) => Arc::clone(table),
-            None => {
-                let (form, sets) = &key;
-                let mut values = Vec::new();
-                for_each_tuple(sets, &mut |tuple| {
-                    if form.holds(&|x| i64::from(tuple[x.index()])) {
-                        values.extend_from_slice(tuple);
-                    }
-                });
-                let table = Arc::new(Table::new(scope.len(), values));
-                self.tabled.insert(key, Arc::clone(&table));
-                table
+        if let Some(table) = self.tabled.get(&key) {
+            return Arc::clone(table);
+        }
+        let (form, sets) = &key;
+        let mut values = Vec::new();
+        for_each_tuple(sets, &mut |tuple| {
+            if form.holds(&|x| i64::from(tuple[x.index()])) {
+                values.extend_from_slice(tuple);
             }
-        };
-        self.table(scope, &table, true)
+        });
+        let table = Arc::new(Table::new(scope.len(), values));
+        self.tabled.insert(key, Arc::clone(&table));
+        table
     }
 
     fn require_comparison(&mut self, op: Comparison, a: &Expr, b: &Expr) -> Result<(), CspError> {
@@ -1091,6 +1153,28 @@ fn negation(e: &Expr) -> Option<Expr> {
         Expr::And(list) => Some(Expr::Or(list.iter().map(not).collect())),
         Expr::Or(list) => Some(Expr::And(list.iter().map(not).collect())),
         _ => None,
+    }
+}
+
+/// Narrows domains by the memberships that an expression requires of single variables.
+fn intersect_members(e: &Expr, sets: &mut [ValueSet]) {
+    match e {
+        Expr::And(list) => list.iter().for_each(|e| intersect_members(e, sets)),
+        Expr::In(inner, set) => {
+            if let Expr::Var(x) = **inner {
+                sets[x.index()] = sets[x.index()].intersection(set);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the expression becomes a clause when it is taken apart.
+fn is_disjunction(e: &Expr) -> bool {
+    match e {
+        Expr::Or(_) => true,
+        Expr::Not(inner) => matches!(**inner, Expr::And(_)),
+        _ => false,
     }
 }
 

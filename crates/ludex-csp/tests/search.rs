@@ -541,6 +541,36 @@ fn bad_networks_are_refused_with_reasons() {
 }
 
 #[test]
+fn sets_and_counts_over_a_billion_values_are_no_trouble() {
+    let mut network = Network::new();
+    let x = network.ints("x", 3, 0..=1_000_000_000);
+    let set =
+        ValueSet::from_ranges([(5, 9), (400_000_000, 400_000_001), (999_999_999, 1_000_000_000)]);
+    network.require(x[0].is_in(set.clone()) & x[0].greater_than(9));
+    network.require((x[1] + 0).is_in([7, 900_000_000]));
+    let list: Vec<Expr> = x.iter().map(Expr::from).collect();
+    let condition = Condition::equals(3);
+    network.add(Constraint::Count {
+        list: list.clone(),
+        values: (6..=400_000_000).into(),
+        condition,
+    });
+    network.add(Constraint::NValues { list, except: [].into(), condition: Condition::equals(2) });
+    network.require((x[2] % 1_000_000).equals(7));
+    let report = solve(&network, &SearchConfig::default()).unwrap();
+    assert_eq!(report.best().unwrap(), [400_000_000, 7, 7]);
+    let mut network = Network::new();
+    let x = network.int("x", 0..=1_000_000_000);
+    let y = network.int("y", 0..=1);
+    let table = Table::from_tuples(2, [[1, 0], [STAR, 1]]);
+    network.table(&[x, y], table);
+    assert_eq!(
+        solve(&network, &SearchConfig::default()).unwrap_err().to_string(),
+        "variable `x` has too many values for a table or an automaton"
+    );
+}
+
+#[test]
 fn a_billion_values_are_no_trouble() {
     let mut network = Network::new();
     let [x, y] = ["x", "y"].map(|name| network.int(name, 0..=1_000_000_000));

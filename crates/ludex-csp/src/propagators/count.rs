@@ -15,6 +15,9 @@ pub struct Count {
     set: ValueSet,
 }
 
+/// Values are tried one by one up to this many.
+const MAX_FILTERED: u64 = 1 << 16;
+
 impl Count {
     /// The constraint that `count` of the list are in the set.
     pub fn new(list: &[VarId], set: impl Into<ValueSet>, count: VarId) -> Self {
@@ -95,8 +98,16 @@ impl Propagator for Count {
         if !all_in && !none_in {
             return Ok(Pruning::Fixpoint);
         }
+        let mut result = Pruning::Entailed;
         for x in open {
-            if none_in {
+            if self.set.len() > 1 && domains.size(x) > MAX_FILTERED {
+                // Too many values to try: the variable is looked at again when it has fewer.
+                result = Pruning::MayPruneMore;
+                if all_in && let (Some(lo), Some(hi)) = (self.set.min(), self.set.max()) {
+                    domains.at_least(x, lo)?;
+                    domains.at_most(x, hi)?;
+                }
+            } else if none_in {
                 match self.set.ranges() {
                     [(a, b)] if a == b => domains.remove(x, *a)?,
                     _ => domains.retain(x, |value| !self.set.contains(value))?,
@@ -108,7 +119,7 @@ impl Propagator for Count {
                 };
             }
         }
-        Ok(Pruning::Entailed)
+        Ok(result)
     }
 
     duplicate_by_clone!();

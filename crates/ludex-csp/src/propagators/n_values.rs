@@ -18,6 +18,9 @@ pub struct NValues {
     except: ValueSet,
 }
 
+/// Values are tried one by one up to this many.
+const MAX_FILTERED: u64 = 1 << 16;
+
 impl NValues {
     /// The constraint that the list has `count` different values besides those excepted.
     pub fn new(list: &[VarId], except: impl Into<ValueSet>, count: VarId) -> Self {
@@ -82,13 +85,15 @@ impl Propagator for NValues {
             return Ok(Pruning::Entailed);
         }
         if domains.max(count) == n_taken {
-            for &x in &open {
+            for &x in open.iter().filter(|&&x| domains.size(x) <= MAX_FILTERED).collect::<Vec<_>>()
+            {
                 domains.retain(x, |v| taken.contains(&v) || self.except.contains(v))?;
             }
             return Ok(Pruning::MayPruneMore);
         }
         if domains.min(count) == n_taken + open.len() as Value {
-            for &x in &open {
+            for &x in open.iter().filter(|&&x| domains.size(x) <= MAX_FILTERED).collect::<Vec<_>>()
+            {
                 for &value in &taken {
                     domains.remove(x, value)?;
                 }
