@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::{Common, EngineChoice};
 use crate::diagnostics::{self, DiagnosticJson};
 use crate::failure::{DONE, Failure, WRONG_INPUT};
-use crate::load::load_quietly;
+use crate::load::{load_quietly, options};
 use crate::{input, output};
 
 /// Playouts where visiting every state is too much, and how long each may be.
@@ -31,6 +31,9 @@ struct CheckJson {
     playable: bool,
     errors: Vec<DiagnosticJson>,
     warnings: Vec<DiagnosticJson>,
+    /// Why what only grounding shows is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ungrounded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deep: Option<DeepJson>,
 }
@@ -67,46 +70,58 @@ struct EvidenceJson {
     longest: usize,
 }
 
+/// How long grounding may take when the call sets no time: it only looks for what nothing else
+/// shows.
+const GROUND_TIME: Duration = Duration::from_secs(10);
+
 /// Validates a rulesheet; with `max_states` tests how it plays, too.
 pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
-    let loaded = match load_quietly(&input, EngineChoice::Auto, common) {
-        Ok(loaded) => loaded,
-        Err(Failure::Rules { source, diagnostics }) if common.json => {
-            let (errors, warnings) = diagnostics::split_json(&source, &diagnostics);
-            let name = input.name;
-            output::json(&CheckJson {
-                name,
-                ok: false,
-                playable: false,
-                errors,
-                warnings,
-                deep: None,
-            })?;
-            return Ok(WRONG_INPUT);
+    let mut options = options(EngineChoice::Auto, common);
+    options.time = common.time.unwrap_or(GROUND_TIME);
+    let bar = output::spinner(format!("checking {}", input.name));
+    let report = ludex_pipeline::check(&input.source, &options);
+    bar.finish_and_clear();
+    let deep = match max_states {
+        Some(max_states) if report.is_playable => {
+            let loaded = load_quietly(&input, EngineChoice::Auto, common)?;
+            let deep = with_game!(&loaded.engine, |game| test_deeply(game, max_states, common));
+            Some(deep)
         }
-        Err(failure) => return Err(failure),
+        _ => None,
     };
-    let deep = max_states
-        .map(|max_states| with_game!(&loaded.engine, |game| test_deeply(game, max_states, common)));
-    let (errors, warnings) = diagnostics::split_json(&loaded.source, &loaded.diagnostics);
+    let (errors, warnings) = diagnostics::split_json(&input.source, &report.diagnostics);
     let (n_errors, n_warnings) = (errors.len(), warnings.len());
-    let ok = n_errors == 0;
-    let name = input.name;
+    let (ok, playable) = (report.is_ok(), report.is_playable);
+    let (name, ungrounded) = (input.name, report.ungrounded);
     if common.json {
-        output::json(&CheckJson { name, ok, playable: true, errors, warnings, deep })?;
+        output::json(&CheckJson { name, ok, playable, errors, warnings, ungrounded, deep })?;
     } else {
-        diagnostics::report(&loaded.source, &loaded.diagnostics, false);
-        let verdict = if ok { "is fine" } else { "is wrong, but playable" };
-        output::text(&format!("{name} {verdict}: {n_errors} errors, {n_warnings} warnings\n"))?;
-        if let Some(reason) = &loaded.fallback {
-            output::text(&format!("the reasoner plays it: {reason}\n"))?;
+        diagnostics::report(&input.source, &report.diagnostics, false);
+        let verdict = match (ok, playable) {
+            (true, _) => "is fine",
+            (false, true) => "is wrong, but playable",
+            (false, false) => "has no meaning",
+        };
+        output::text(&format!(
+            "{name} {verdict}: {}, {}\n",
+            count(n_errors, "error"),
+            count(n_warnings, "warning")
+        ))?;
+        if let Some(reason) = &ungrounded {
+            let what = "negative circles between ground atoms were not looked for";
+            output::text(&format!("{what}: {reason}\n"))?;
         }
         if let Some(deep) = &deep {
             output::text(&deep_text(deep))?;
         }
     }
     Ok(if ok { DONE } else { WRONG_INPUT })
+}
+
+/// A number of things in words.
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> DeepJson {
