@@ -1,5 +1,7 @@
 //! `ludex ground`: ground, compile, and say how large it became.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use crate::args::{Common, EngineChoice};
@@ -24,7 +26,11 @@ struct GroundJson {
 /// Grounds a rulesheet and prints the sizes.
 pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
-    let loaded = load(&input, EngineChoice::Auto, common)?;
+    let start = Instant::now();
+    let loaded = match load(&input, EngineChoice::Auto, common) {
+        Err(Failure::Limit(reason)) => return report_none(input.name, start, reason, common),
+        loaded => loaded?,
+    };
     let sizes = loaded.sizes();
     let report = GroundJson {
         name: input.name.clone(),
@@ -54,4 +60,29 @@ pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
         report.seconds,
     ))?;
     Ok(code)
+}
+
+/// The game is left to the reasoner, and the limits of this call do not let that start either.
+fn report_none(
+    name: String,
+    start: Instant,
+    reason: String,
+    common: &Common,
+) -> Result<u8, Failure> {
+    let reason = format!("not grounded, and the reasoner did not start: {reason}");
+    if !common.json {
+        return Err(Failure::Limit(reason));
+    }
+    output::json(&GroundJson {
+        name,
+        seconds: output::seconds(start.elapsed()),
+        fluents: None,
+        moves: None,
+        rules: None,
+        gates: None,
+        peak_mb: resources::peak_mb(),
+        machine: "reasoner",
+        reason: Some(reason),
+    })?;
+    Ok(LIMIT)
 }
