@@ -819,6 +819,18 @@ impl Domains {
         self.trail.narrow(cells.first as usize, index, place, limit, mask)
     }
 
+    /// The same for a set whose words are all in use; see `Trail::narrow_all`.
+    #[inline]
+    pub(crate) fn narrow_all(
+        &mut self,
+        cells: Cells,
+        index: &mut [u32],
+        place: &mut [u32],
+        mask: &[u64],
+    ) -> (usize, bool) {
+        self.trail.narrow_all(cells.first as usize, index, place, mask)
+    }
+
     /// What a reversible word was before level `level` (counted from 1) changed it, if it did.
     pub fn saved(&self, cell: Cell, level: usize) -> Option<u64> {
         self.trail.saved(cell.0 as usize, level)

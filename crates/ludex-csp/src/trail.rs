@@ -103,6 +103,53 @@ impl Trail {
         (limit, is_reduced)
     }
 
+    /// The same as [`Trail::narrow`] for a set whose words are all in use, with a mask of as
+    /// many words: without branches that depend on which words survive.
+    #[inline]
+    pub fn narrow_all(
+        &mut self,
+        first: usize,
+        index: &mut [u32],
+        place: &mut [u32],
+        mask: &[u64],
+    ) -> (usize, bool) {
+        let n = index.len();
+        let (place, mask) = (&mut place[..n], &mask[..n]);
+        let words = &mut self.words[first..first + n];
+        let (mut front, mut back) = (0, n);
+        for word_idx in 0..n {
+            // The word goes to the next place in front or behind; the other place is written
+            // again before it is read.
+            let kept = words[word_idx] & mask[word_idx];
+            let survives = usize::from(kept != 0);
+            index[front] = word_idx as u32;
+            index[back - 1] = word_idx as u32;
+            place[word_idx] = if kept != 0 { front } else { back - 1 } as u32;
+            front += survives;
+            back -= 1 - survives;
+        }
+        let stamps = &mut self.stamps[first..first + n];
+        let (stamp, is_logged) = (self.stamp, !self.marks.is_empty());
+        let mut is_reduced = front < n;
+        for &word_idx in &index[..front] {
+            let word_idx = word_idx as usize;
+            let old = words[word_idx];
+            let kept = old & mask[word_idx];
+            if kept == old {
+                continue;
+            }
+            is_reduced = true;
+            if stamps[word_idx] != stamp {
+                stamps[word_idx] = stamp;
+                if is_logged {
+                    self.log.push(((first + word_idx) as u32, old));
+                }
+            }
+            words[word_idx] = kept;
+        }
+        (front, is_reduced)
+    }
+
     pub fn depth(&self) -> usize {
         self.marks.len()
     }
@@ -158,6 +205,41 @@ mod tests {
         trail.set(a, 9);
         trail.pop();
         assert_eq!((trail.get(a), trail.get(a + 1)), (5, 5));
+    }
+
+    #[test]
+    fn both_ways_to_narrow_a_sparse_set_agree() {
+        let mut rng = ludex_base::Seed(2).rng();
+        for round in 0..200 {
+            let n = 1 + rng.below(20);
+            let mut trail = Trail::default();
+            let (a, b) = (trail.allocate(n, 0), trail.allocate(n, 0));
+            for at in 0..n {
+                let word = rng.next_u64() | 1;
+                trail.set(a + at, word);
+                trail.set(b + at, word);
+            }
+            let masks: Vec<u64> =
+                (0..n).map(|_| [0, !0, rng.next_u64() & rng.next_u64()][rng.below(3)]).collect();
+            let fresh: Vec<u32> = (0..n as u32).collect();
+            let (mut index_a, mut place_a) = (fresh.clone(), fresh.clone());
+            let (mut index_b, mut place_b) = (fresh.clone(), fresh);
+            trail.push();
+            let one = trail.narrow(a, &mut index_a, &mut place_a, n, |at| masks[at]);
+            let other = trail.narrow_all(b, &mut index_b, &mut place_b, &masks);
+            assert_eq!(one, other, "round {round}");
+            let used = |index: &[u32], first: usize| {
+                let mut used: Vec<(u32, u64)> = (index[..one.0].iter())
+                    .map(|&at| (at, trail.get(first + at as usize)))
+                    .collect();
+                used.sort_unstable();
+                used
+            };
+            assert_eq!(used(&index_a, a), used(&index_b, b));
+            assert!((0..n).all(|at| index_b[place_b[at] as usize] as usize == at));
+            trail.pop();
+            assert!((0..n).all(|at| trail.get(a + at) == trail.get(b + at)));
+        }
     }
 
     #[test]

@@ -160,7 +160,10 @@ impl CompactTable {
         for row in &rows[1..] {
             mask.iter_mut().zip(*row).for_each(|(kept, word)| *kept &= word);
         }
-        domains.narrow(state.words, index, place, limit, |at| mask[at])
+        match limit == n_words {
+            true => domains.narrow_all(state.words, index, place, mask),
+            false => domains.narrow(state.words, index, place, limit, |at| mask[at]),
+        }
     }
 
     /// Keeps the tuples with a value that the variable at this position still has: by the
