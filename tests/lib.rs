@@ -19,7 +19,6 @@ pub const LONG_FOR_MACHINE: &[&str] = &[
     "bender_Corridor",
     "chess",
     "comp2006_argentina_9022",
-    "comp2006_farmers_3442",
     "merrills",
     "mummymaze1p",
     "sudoku",
