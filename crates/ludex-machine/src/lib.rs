@@ -1,9 +1,7 @@
 //! The fast game: a circuit compiled for evaluation.
 //!
-//! A [`Machine`] is a [`Game`](ludex_game::Game) whose states are bit sets of fluents. Its cursor
-//! holds a value for each gate and evaluates only the gates that a question needs: those of
-//! `terminal` first, then those of `legal`, then either those of the goals or, when a joint move is
-//! played, those of the next state. Nothing is allocated in a playout.
+//! A [`Machine`] is a [`Game`](ludex_game::Game) whose states are bit sets of fluents. Its cursor moves
+//! from a state to the next by telling counters what has changed; nothing is allocated in a playout.
 //!
 //! Batches of playouts are played side by side: one bit of a 256-bit word is one of them, so that an
 //! instruction evaluates a gate for all.
@@ -12,10 +10,11 @@
 
 mod schedule; // 1. which gates to evaluate for which question, and in which order
 mod evaluate; // 2. the values of the gates
-mod word; // 3. a bit for each of many playouts
-mod tape; // 4. the circuit as a list of operations on words
-mod draw; // 5. a random legal move in every lane
-mod wide; // 6. many playouts at once
+mod net; // 3. counters that are told of changes
+mod word; // 4. a bit for each of many playouts
+mod tape; // 5. the circuit as a list of operations on words
+mod draw; // 6. a random legal move in every lane
+mod wide; // 7. many playouts at once
 mod machine; // the game
 
 #[cfg(test)]

@@ -10,8 +10,12 @@ use ludex_game::{
 };
 
 use crate::evaluate::Values;
+use crate::net::{Net, NetState};
 use crate::schedule::Schedule;
 use crate::wide::{WidePlan, WideRunner};
+
+/// Loops are unrolled for the net if the circuit becomes at most so many times as large.
+const MAX_GROWTH: usize = 20;
 
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub struct Machine {
 struct Parts {
     circuit: Circuit,
     schedule: Schedule,
+    /// For moving between states; `None` if the circuit has loops that can't be unrolled.
+    net: Option<Net>,
     wide: Arc<WidePlan>,
     roles: Vec<Role>,
     /// For each fluent, its gate if a gate reads it.
@@ -44,6 +50,10 @@ impl Machine {
         let circuit = circuit.optimized();
         let schedule = Schedule::new(&circuit);
         let wide = Arc::new(WidePlan::new(&circuit));
+        let net = match circuit.loops.is_empty() {
+            true => Net::new(&circuit),
+            false => circuit.unrolled(MAX_GROWTH * circuit.n_gates()).as_ref().and_then(Net::new),
+        };
         let vocabulary = &circuit.vocabulary;
         let n_roles = circuit.n_roles();
         let mut fluent_gates = vec![None; vocabulary.fluents.len()];
@@ -72,6 +82,7 @@ impl Machine {
             percept_starts: starts_by_role(n_roles, of_percepts),
             goal_starts: starts_by_role(n_roles, of_goals),
             schedule,
+            net,
             wide,
             roles,
             fluent_gates,
@@ -119,9 +130,10 @@ impl Game for Machine {
         let n_roles = self.parts.roles.len();
         let mut cursor = MachineCursor {
             values: self.parts.blank.clone(),
+            net: self.parts.net.as_ref().map(Net::initial),
             state: self.parts.circuit.init.clone(),
+            previous: self.parts.circuit.init.clone(),
             progress: Progress::Nothing,
-            has_goals: false,
             legal: vec![Vec::new(); n_roles],
             goals: vec![Vec::new(); n_roles],
             percepts: vec![Vec::new(); n_roles],
@@ -209,55 +221,126 @@ impl PlayoutRunner for MachineRunner {
 }
 
 /// Stands on a state of a [`Machine`].
+///
+/// A step costs as much as changes by it: see [`Net`](crate::net). Circuits with large loops are
+/// evaluated gate by gate instead, and so are the goals, which are asked for once a game.
 #[derive(Clone, Debug)]
 pub struct MachineCursor {
     parts: Arc<Parts>,
+    net: Option<NetState>,
     values: Values,
     state: BitSet,
-    /// Which sections have been evaluated for this state.
+    /// The state before; kept to avoid allocation.
+    previous: BitSet,
+    /// What has been worked out for this state.
     progress: Progress,
-    has_goals: bool,
     legal: Vec<Vec<MoveId>>,
     goals: Vec<Vec<Goal>>,
     percepts: Vec<Vec<PerceptId>>,
 }
 
+/// What has been worked out for a state. Without a net, gates have their values up to that question.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Progress {
     Nothing,
     Terminal,
     Legal,
+    Goals,
 }
 
 impl MachineCursor {
-    /// Tells the gates what is true now.
+    /// The state has changed; nothing is known about it yet.
     fn arrive(&mut self) {
+        self.progress = Progress::Nothing;
+        match (&self.parts.net, &mut self.net) {
+            (Some(net), Some(state)) => net.change_state(state, &self.previous, &self.state),
+            _ => self.tell_fluents(),
+        }
+    }
+
+    /// Gives the gates of the fluents their values.
+    fn tell_fluents(&mut self) {
         for (fluent, gate) in self.parts.fluent_gates.iter().enumerate() {
             if let Some(gate) = gate {
                 self.values[*gate as usize] = u8::from(self.state.contains(fluent));
             }
         }
-        self.progress = Progress::Nothing;
-        self.has_goals = false;
     }
 
     fn reach(&mut self, progress: Progress) {
         if self.progress < Progress::Terminal && progress >= Progress::Terminal {
-            self.parts.schedule.terminal.evaluate(&mut self.values);
+            if self.net.is_none() {
+                self.parts.schedule.terminal.evaluate(&mut self.values);
+            }
             self.progress = Progress::Terminal;
         }
         if self.progress < Progress::Legal && progress >= Progress::Legal {
-            self.parts.schedule.legal.evaluate(&mut self.values);
+            self.list_legal_moves();
             self.progress = Progress::Legal;
-            for (role, list) in self.legal.iter_mut().enumerate() {
-                let moves = self.parts.move_starts[role]..self.parts.move_starts[role + 1];
-                let gates = &self.parts.circuit.legal;
-                list.clear();
-                list.extend(
-                    moves.filter(|&idx| self.values[gates[idx].index()] != 0).map(MoveId::new),
-                );
+        }
+        if self.progress < Progress::Goals && progress >= Progress::Goals {
+            self.list_goals();
+            self.progress = Progress::Goals;
+        }
+    }
+
+    fn list_legal_moves(&mut self) {
+        let Parts { circuit, schedule, move_starts, .. } = &*self.parts;
+        if let Some(state) = &self.net {
+            let mut role = 0;
+            self.legal.iter_mut().for_each(Vec::clear);
+            for idx in state.legal.iter() {
+                while idx >= move_starts[role + 1] {
+                    role += 1;
+                }
+                self.legal[role].push(MoveId::new(idx));
+            }
+            return;
+        }
+        schedule.legal.evaluate(&mut self.values);
+        for (role, list) in self.legal.iter_mut().enumerate() {
+            let moves = move_starts[role]..move_starts[role + 1];
+            let is_legal = |idx: &usize| self.values[circuit.legal[*idx].index()] != 0;
+            list.clear();
+            list.extend(moves.filter(is_legal).map(MoveId::new));
+        }
+    }
+
+    fn list_goals(&mut self) {
+        if self.net.is_some() {
+            self.tell_fluents();
+            self.parts.schedule.terminal.evaluate(&mut self.values);
+            self.parts.schedule.legal.evaluate(&mut self.values);
+        }
+        self.parts.schedule.goals.evaluate(&mut self.values);
+        for (role, list) in self.goals.iter_mut().enumerate() {
+            let goals = self.parts.goal_starts[role]..self.parts.goal_starts[role + 1];
+            let goals = self.parts.circuit.goals[goals].iter();
+            list.clear();
+            list.extend(
+                goals
+                    .filter(|(_, _, gate)| self.values[gate.index()] != 0)
+                    .map(|&(_, goal, _)| goal),
+            );
+        }
+    }
+
+    /// Works out the next state and what is seen on the way, without a net.
+    fn evaluate_step(&mut self, joint: &[MoveId]) {
+        self.reach(Progress::Legal);
+        self.set_played(joint, 1);
+        self.parts.schedule.next.evaluate(&mut self.values);
+        let circuit = &self.parts.circuit;
+        for (word, gates) in self.state.words_mut().iter_mut().zip(circuit.next.chunks(64)) {
+            *word = 0;
+            for (bit, gate) in gates.iter().enumerate() {
+                *word |= u64::from(self.values[gate.index()]) << bit;
             }
         }
+        let is_seen = |idx: usize| self.values[circuit.sees[idx].index()] != 0;
+        list_percepts(&self.parts, &mut self.percepts, is_seen);
+        // Only now: an output may be a move itself.
+        self.set_played(joint, 0);
     }
 
     fn set_played(&mut self, joint: &[MoveId], value: u8) {
@@ -269,6 +352,14 @@ impl MachineCursor {
     }
 }
 
+fn list_percepts(parts: &Parts, lists: &mut [Vec<PerceptId>], is_seen: impl Fn(usize) -> bool) {
+    for (role, list) in lists.iter_mut().enumerate() {
+        let percepts = parts.percept_starts[role]..parts.percept_starts[role + 1];
+        list.clear();
+        list.extend(percepts.filter(|&idx| is_seen(idx)).map(PerceptId::new));
+    }
+}
+
 impl Cursor for MachineCursor {
     type State = BitSet;
 
@@ -277,6 +368,7 @@ impl Cursor for MachineCursor {
     }
 
     fn set_state(&mut self, state: &BitSet) {
+        self.previous.copy_from(&self.state);
         self.state.copy_from(state);
         self.percepts.iter_mut().for_each(Vec::clear);
         self.arrive();
@@ -284,33 +376,24 @@ impl Cursor for MachineCursor {
 
     fn play(&mut self, joint: &[MoveId]) {
         debug_assert_eq!(joint.len(), self.parts.roles.len(), "one move per role");
-        self.reach(Progress::Legal);
-        self.set_played(joint, 1);
-        self.parts.schedule.next.evaluate(&mut self.values);
-        let circuit = &self.parts.circuit;
-        for (role, list) in self.percepts.iter_mut().enumerate() {
-            let percepts = self.parts.percept_starts[role]..self.parts.percept_starts[role + 1];
-            list.clear();
-            list.extend(
-                percepts
-                    .filter(|&idx| self.values[circuit.sees[idx].index()] != 0)
-                    .map(PerceptId::new),
-            );
-        }
-        for (word, gates) in self.state.words_mut().iter_mut().zip(circuit.next.chunks(64)) {
-            *word = 0;
-            for (bit, gate) in gates.iter().enumerate() {
-                *word |= u64::from(self.values[gate.index()]) << bit;
+        self.previous.copy_from(&self.state);
+        match (&self.parts.net, &mut self.net) {
+            (Some(net), Some(state)) => {
+                net.change_moves(state, joint);
+                self.state.copy_from(&state.next);
+                list_percepts(&self.parts, &mut self.percepts, |idx| net.is_seen(state, idx));
             }
+            _ => self.evaluate_step(joint),
         }
-        // Only now: an output may be a move itself.
-        self.set_played(joint, 0);
         self.arrive();
     }
 
     fn is_terminal(&mut self) -> bool {
         self.reach(Progress::Terminal);
-        self.values[self.parts.circuit.terminal.index()] != 0
+        match &self.net {
+            Some(state) => state.is_terminal,
+            None => self.values[self.parts.circuit.terminal.index()] != 0,
+        }
     }
 
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
@@ -319,21 +402,7 @@ impl Cursor for MachineCursor {
     }
 
     fn goals(&mut self, role: RoleId) -> &[Goal] {
-        if !self.has_goals {
-            self.reach(Progress::Legal);
-            self.parts.schedule.goals.evaluate(&mut self.values);
-            for (role, list) in self.goals.iter_mut().enumerate() {
-                let goals = self.parts.goal_starts[role]..self.parts.goal_starts[role + 1];
-                list.clear();
-                list.extend(
-                    self.parts.circuit.goals[goals]
-                        .iter()
-                        .filter(|(_, _, gate)| self.values[gate.index()] != 0)
-                        .map(|&(_, goal, _)| goal),
-                );
-            }
-            self.has_goals = true;
-        }
+        self.reach(Progress::Goals);
         &self.goals[role.index()]
     }
 }
