@@ -2,8 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ludex_base::Seed;
+use ludex_csp::propagators::table::TableAlgorithm;
+use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
+use ludex_csp::{AllDifferentStrength, Restarts, SearchConfig, ValueOrder, VariableOrder};
 
 /// Plays, checks and measures games from their rules.
 #[derive(Clone, Debug, Parser)]
@@ -29,7 +33,7 @@ pub struct Common {
     /// How many threads work [default: the cores there are]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
-    /// How much memory grounding may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
+    /// How much memory grounding or a solver may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<u64>,
     /// How long the work may take, in seconds [default: 60 for grounding, else no limit]
@@ -109,6 +113,12 @@ pub enum Verb {
         #[command(flatten)]
         engine: EngineArgs,
     },
+    /// Solve constraint networks
+    Csp {
+        /// What to do with them.
+        #[command(subcommand)]
+        job: CspJob,
+    },
     /// List the games that are built in
     Games,
     /// Play one random game and write down every state
@@ -154,6 +164,77 @@ pub struct EngineArgs {
     /// Which engine plays the game
     #[arg(long, value_enum, value_name = "M", default_value_t = EngineChoice::Auto)]
     pub machine: EngineChoice,
+}
+
+/// What to do with a constraint network.
+#[derive(Clone, Debug, Subcommand)]
+pub enum CspJob {
+    /// Solve an XCSP3 instance and answer as the XCSP3 competition asks
+    Solve(CspSolve),
+}
+
+/// Which instance to solve, and how.
+#[derive(Clone, Debug, Args)]
+pub struct CspSolve {
+    /// An XCSP3 file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Find all solutions
+    #[arg(long, conflicts_with_all = ["count", "limit"])]
+    pub all: bool,
+    /// Count the solutions and show only the last
+    #[arg(long, conflicts_with = "limit")]
+    pub count: bool,
+    /// Find the first N solutions [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+    /// How tables are propagated
+    #[arg(long, value_name = "P", value_parser = choice(&TableAlgorithm::ALL),
+        default_value = name_of(&TableAlgorithm::ALL, &defaults().post.table))]
+    pub propagator: TableAlgorithm,
+    /// How much all-different prunes
+    #[arg(long, value_name = "P", value_parser = choice(&AllDifferentStrength::ALL),
+        default_value = name_of(&AllDifferentStrength::ALL, &defaults().post.all_different))]
+    pub all_different: AllDifferentStrength,
+    /// Which search to run: maintaining consistency, min-conflicts, or one kept for study
+    #[arg(long, value_name = "S", value_parser = choice(&SearchMethod::ALL),
+        default_value = name_of(&SearchMethod::ALL, &SolveOptions::default().method))]
+    pub search: SearchMethod,
+    /// Which variable to branch on
+    #[arg(long, value_name = "O", value_parser = choice(&VariableOrder::ALL),
+        default_value = name_of(&VariableOrder::ALL, &defaults().variable_order))]
+    pub order: VariableOrder,
+    /// Which value to try first
+    #[arg(long, value_name = "O", value_parser = choice(&ValueOrder::ALL),
+        default_value = name_of(&ValueOrder::ALL, &defaults().value_order))]
+    pub values: ValueOrder,
+    /// When to start again from the root; only one thread that wants one solution does
+    #[arg(long, value_name = "R", value_parser = choice(&Restarts::ALL),
+        default_value = name_of(&Restarts::ALL, &defaults().restarts))]
+    pub restarts: Restarts,
+    /// Remove values that fail by propagation alone before the search
+    #[arg(long)]
+    pub sac: bool,
+}
+
+fn defaults() -> SearchConfig {
+    SearchConfig::default()
+}
+
+/// Takes the names of a registry, and shows them in the help text and where another is said.
+fn choice<T: Copy + Send + Sync + 'static>(
+    all: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|(name, _)| *name)).map(|said| {
+        let found = all.iter().find(|(name, _)| *name == said);
+        found.expect("only names of the registry pass").1
+    })
+}
+
+/// The name of a value in its registry.
+fn name_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
+    let found = all.iter().find(|(_, own)| own == value);
+    found.expect("a default is in the registry").0
 }
 
 /// The engines there are.

@@ -41,6 +41,20 @@ impl DiagnosticJson {
             help: diagnostic.help.clone(),
         }
     }
+
+    /// A mistake of which only the line is known.
+    pub fn on_line(code: &'static str, message: String, line: usize) -> Self {
+        Self {
+            code,
+            severity: "fatal",
+            message,
+            line,
+            column: 1,
+            end_line: line,
+            end_column: 1,
+            help: None,
+        }
+    }
 }
 
 /// Errors, and then everything milder, in order of place.

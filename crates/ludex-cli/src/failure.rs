@@ -31,7 +31,18 @@ pub enum Failure {
         /// What is wrong with it, and what else there is to say.
         diagnostics: Vec<Diagnostic>,
     },
-    /// An option does not fit the game.
+    /// A file that is no rulesheet has a mistake.
+    File {
+        /// What it is called.
+        path: String,
+        /// The kind of mistake, in kebab case.
+        code: &'static str,
+        /// Where it is, counted from 1, where that is known.
+        line: Option<usize>,
+        /// What is wrong.
+        message: String,
+    },
+    /// An option does not fit the game or the file.
     Call(String),
     /// A limit stopped the work.
     Limit(String),
@@ -51,6 +62,7 @@ impl Failure {
     /// Tells the person on standard error, and a program on standard output if it asked for
     /// JSON; gives the exit code.
     pub fn report(self, json: bool) -> ExitCode {
+        let mut found = Vec::new();
         let (code, message, about) = match self {
             // Whoever read our output has gone: nothing is left to say to them.
             Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -66,6 +78,12 @@ impl Failure {
                 let message = format!("`{}` has {n_errors} error{s}", source.name());
                 (WRONG_INPUT, message, Some((source, diagnostics)))
             }
+            Failure::File { path, code, line, message } => {
+                let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
+                let full = format!("{place}: {message}");
+                found.push(DiagnosticJson::on_line(code, message, line.unwrap_or(1)));
+                (WRONG_INPUT, full, None)
+            }
             Failure::Call(message) => (WRONG_CALL, message, None),
             Failure::Limit(message) => (LIMIT, message, None),
             Failure::Io(error) => (WRONG_INPUT, format!("output failed: {error}"), None),
@@ -77,7 +95,7 @@ impl Failure {
         if json {
             let (errors, warnings) = match &about {
                 Some((source, diagnostics)) => diagnostics::split_json(source, diagnostics),
-                None => Default::default(),
+                None => (found, Vec::new()),
             };
             // The exit code says it all the same when standard output is closed.
             let _ = output::json(&FailureJson { ok: false, error: message, errors, warnings });

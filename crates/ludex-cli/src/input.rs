@@ -1,4 +1,4 @@
-//! From the `RULES` of a call to a text.
+//! From the `RULES` or the `FILE` of a call to a text.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -33,6 +33,28 @@ pub enum InputError {
         /// Games with similar names.
         suggestions: Vec<&'static str>,
     },
+    /// No file where it has to be one.
+    #[error("there is no file `{path}`")]
+    NoFile {
+        /// What was asked for.
+        path: String,
+    },
+    /// A file that is larger than the memory allowed.
+    #[error("`{path}` has more than {max_bytes} bytes")]
+    TooLarge {
+        /// The path, or `<stdin>`.
+        path: String,
+        /// How many bytes are allowed.
+        max_bytes: u64,
+    },
+    /// Bytes that are no text.
+    #[error("`{path}`, line {line}: not UTF-8")]
+    NoText {
+        /// The path, or `<stdin>`.
+        path: String,
+        /// Where the text ends, counted from 1.
+        line: usize,
+    },
     /// The file cannot be read.
     #[error("cannot read `{path}`: {error}")]
     Unreadable {
@@ -46,7 +68,7 @@ pub enum InputError {
 impl InputError {
     /// Whether the call was wrong, and not what it names.
     pub fn is_wrong_call(&self) -> bool {
-        matches!(self, InputError::NotFound { .. })
+        matches!(self, InputError::NotFound { .. } | InputError::NoFile { .. })
     }
 }
 
@@ -89,6 +111,34 @@ fn read_file(name: &str, path: &Path) -> Result<Input, InputError> {
         Ok(file) => Ok(Input::new(name, &text, &read_bytes(&text, file)?)),
         Err(error) => Err(InputError::Unreadable { path: text, error }),
     }
+}
+
+/// Reads a file that is no rulesheet, or standard input for `-`, as UTF-8.
+pub fn read_text(file: &str, max_bytes: u64) -> Result<String, InputError> {
+    let path = || shown_path(file).to_string();
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => InputError::NoFile { path: path() },
+        _ => InputError::Unreadable { path: path(), error },
+    };
+    let reader: Box<dyn Read> = match file {
+        "-" => Box::new(io::stdin().lock()),
+        file => Box::new(File::open(file).map_err(unreadable)?),
+    };
+    let mut bytes = Vec::new();
+    reader.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(InputError::TooLarge { path: path(), max_bytes });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let text = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+        InputError::NoText { path: path(), line }
+    })
+}
+
+/// What a file is called in messages.
+pub fn shown_path(file: &str) -> &str {
+    if file == "-" { "<stdin>" } else { file }
 }
 
 /// The rulesheet of a built-in game.

@@ -14,7 +14,7 @@
 
 use std::process::ExitCode;
 
-use args::{Cli, Verb};
+use args::{Cli, CspJob, Verb};
 use failure::Failure;
 
 pub mod args;
@@ -63,6 +63,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Bench { rules, seconds, engine } => {
             verbs::bench::run(&rules.rules, seconds, engine.machine, common)
         }
+        Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {
             verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)

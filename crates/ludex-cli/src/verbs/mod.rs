@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod csp;
 pub mod games;
 pub mod ground;
 pub mod perft;

@@ -92,7 +92,7 @@ impl Pool {
         }
     }
 
-    /// Tells everybody to stop. The state may be locked by the caller.
+    /// Tells everybody to stop. The caller has locked the state.
     fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.changed.notify_all();
@@ -135,6 +135,8 @@ pub(super) fn search(
                             && matches!(config.goal, Goal::First(n) if report.n_solutions >= n)
                         {
                             *is_enough = true;
+                            // Without the lock a thread about to wait would miss the news.
+                            let _state = pool.lock();
                             pool.end();
                         }
                     });

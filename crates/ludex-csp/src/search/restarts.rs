@@ -20,6 +20,13 @@ pub enum Restarts {
 }
 
 impl Restarts {
+    /// The policies with their names in options, and numbers that are good in general.
+    pub const ALL: [(&'static str, Restarts); 3] = [
+        ("never", Restarts::Never),
+        ("luby", Restarts::Luby { unit: 100 }),
+        ("geometric", Restarts::Geometric { first: 10, percent: 110 }),
+    ];
+
     /// How many conflicts run number `run`, counted from 0, may have.
     pub(super) fn cutoff(self, run: u64) -> u64 {
         match self {

@@ -1,6 +1,6 @@
 //! Solving a file, and saying what came out as the XCSP3 competition asks.
 
-use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::{Deadline, Seed, StopReason};
@@ -13,7 +13,7 @@ use crate::propagators::table::TableAlgorithm;
 use crate::search::local::{LocalConfig, min_conflicts};
 use crate::search::study::{Method, study};
 use crate::search::{
-    Goal, Report, SearchConfig, Statistics, ValueOrder, VariableOrder, solve_with,
+    Goal, Report, Restarts, SearchConfig, Statistics, ValueOrder, VariableOrder, solve_with,
 };
 
 /// Which search to run.
@@ -28,13 +28,22 @@ pub enum SearchMethod {
 }
 
 impl SearchMethod {
-    /// The method of this name: `mac`, `local`, or one of [`Method::ALL`].
-    pub fn by_name(name: &str) -> Option<Self> {
-        match name {
-            "mac" => Some(SearchMethod::Mac),
-            "local" => Some(SearchMethod::Local),
-            _ => by_name(&Method::ALL, name).map(SearchMethod::Study),
+    /// All methods with their names in options: `mac`, `local`, and those of [`Method::ALL`].
+    pub const ALL: [(&'static str, SearchMethod); Method::ALL.len() + 2] = {
+        let mut all = [("mac", SearchMethod::Mac); Method::ALL.len() + 2];
+        all[1] = ("local", SearchMethod::Local);
+        let mut i = 0;
+        while i < Method::ALL.len() {
+            let (name, method) = Method::ALL[i];
+            all[i + 2] = (name, SearchMethod::Study(method));
+            i += 1;
         }
+        all
+    };
+
+    /// The method of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        by_name(&Self::ALL, name)
     }
 }
 
@@ -57,7 +66,7 @@ impl Default for SolveOptions {
 
 impl SolveOptions {
     /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
-    /// `threads`, `seed`, `time` (seconds), `sac` (`true` or `false`), `limit`.
+    /// `restarts`, `threads`, `seed`, `time` (seconds), `sac` (`true` or `false`), `limit`.
     ///
     /// # Errors
     /// A sentence for the user that lists what there is.
@@ -72,14 +81,10 @@ impl SolveOptions {
             "all-different" => {
                 self.search.post.all_different = named(&AllDifferentStrength::ALL, name, value)?;
             }
-            "search" => {
-                self.method = SearchMethod::by_name(value).ok_or_else(|| {
-                    let names = Method::ALL.iter().map(|(name, _)| *name);
-                    choices(name, value, ["mac", "local"].into_iter().chain(names))
-                })?;
-            }
+            "search" => self.method = named(&SearchMethod::ALL, name, value)?,
             "order" => self.search.variable_order = named(&VariableOrder::ALL, name, value)?,
             "values" => self.search.value_order = named(&ValueOrder::ALL, name, value)?,
+            "restarts" => self.search.restarts = named(&Restarts::ALL, name, value)?,
             "threads" => self.search.n_threads = number()?.clamp(1, 1024) as usize,
             "seed" => self.search.seed = Seed(number()?),
             "limit" => self.goal = Goal::First(number()?.max(1)),
@@ -149,12 +154,14 @@ pub struct Answer {
     pub n_solutions: u64,
     /// Whether all that was asked for was seen.
     pub is_complete: bool,
+    /// Why not, where it was not.
+    pub stopped: Option<StopReason>,
     /// The values of the objective, in the order found.
     pub values: Vec<i64>,
     /// What the search did.
     pub statistics: Statistics,
     /// The instance that was solved.
-    pub instance: Instance,
+    pub instance: Arc<Instance>,
 }
 
 /// Reads and solves an instance; `on_value` is told each better value of the objective as
@@ -179,16 +186,32 @@ pub fn solve_text(
     options: &SolveOptions,
     on_value: &mut (dyn FnMut(i64) + Send),
 ) -> Result<Answer, CspError> {
-    let instance = read(text)?;
+    solve_instance(Arc::new(read(text)?), options, &mut |_, value| {
+        if let Some(value) = value {
+            on_value(value);
+        }
+    })
+}
+
+/// Solves an instance; `on_solution` is told each solution, with its objective, as it is
+/// found.
+///
+/// The searches for study tell of theirs at the end.
+///
+/// # Errors
+/// When the network can't be posted, or has an objective that the search can't look at.
+pub fn solve_instance(
+    instance: Arc<Instance>,
+    options: &SolveOptions,
+    on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
+) -> Result<Answer, CspError> {
     let mut values = Vec::new();
     let report = match options.method {
         SearchMethod::Mac => {
             let config = SearchConfig { goal: options.goal, ..options.search.clone() };
-            solve_with(&instance.network, &config, &mut |_, value| {
-                if let Some(value) = value {
-                    values.push(value);
-                    on_value(value);
-                }
+            solve_with(&instance.network, &config, &mut |solution, value| {
+                values.extend(value);
+                on_solution(solution, value);
             })?
         }
         _ if instance.network.objective().is_some() => {
@@ -198,6 +221,9 @@ pub fn solve_text(
         SearchMethod::Study(method) => study_report(&instance, options, method)?,
         SearchMethod::Local => local_report(&instance, options),
     };
+    if options.method != SearchMethod::Mac {
+        report.solutions.iter().for_each(|solution| on_solution(solution, None));
+    }
     let is_optimizing = instance.network.objective().is_some();
     let status = match (report.best().is_some(), report.is_complete()) {
         (true, true) if is_optimizing => Status::Optimum,
@@ -209,6 +235,7 @@ pub fn solve_text(
         status,
         n_solutions: report.n_solutions,
         is_complete: report.is_complete(),
+        stopped: report.stopped,
         values,
         statistics: report.statistics,
         solutions: report.solutions,
@@ -249,7 +276,10 @@ fn local_report(instance: &Instance, options: &SolveOptions) -> Report {
         ..LocalConfig::default()
     };
     let solution = min_conflicts(&instance.network, &config);
-    let stopped = solution.is_none().then_some(StopReason::Count);
+    // It finds one solution and never knows whether that was all.
+    let is_enough = solution.is_some() && options.goal == Goal::First(1);
+    let reason = if config.deadline.reached() { StopReason::Time } else { StopReason::Count };
+    let stopped = (!is_enough).then_some(reason);
     let solutions: Vec<Vec<Value>> = solution.into_iter().collect();
     Report { n_solutions: solutions.len() as u64, solutions, stopped, ..Report::default() }
 }
@@ -257,19 +287,7 @@ fn local_report(instance: &Instance, options: &SolveOptions) -> Report {
 impl Answer {
     /// A solution as an XCSP3 instantiation, on one line.
     pub fn instantiation(&self, solution: &[Value]) -> String {
-        let (mut list, mut values) = (String::new(), String::new());
-        for (name, cells) in &self.instance.declared {
-            list.push_str(name);
-            list.push(' ');
-            for cell in cells {
-                match cell {
-                    Some(x) => write!(values, "{} ", solution[x.index()]),
-                    None => write!(values, "* "),
-                }
-                .expect("writing to a string does not fail");
-            }
-        }
-        format!("<instantiation> <list> {list}</list> <values> {values}</values> </instantiation>")
+        self.instance.instantiation(solution)
     }
 }
 

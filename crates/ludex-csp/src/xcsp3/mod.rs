@@ -10,6 +10,6 @@ mod text;
 mod write;
 mod xml;
 
-pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_text};
+pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_instance, solve_text};
 pub use read::{Instance, read};
 pub use write::write;

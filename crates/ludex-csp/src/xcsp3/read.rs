@@ -3,6 +3,7 @@
 //! Groups and slides are templates: their arguments are put in as text, and what comes out
 //! is read like a constraint of its own. Tables are read once per template.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,6 +32,23 @@ impl Instance {
     /// The variables that the file declared; others in the network are ours.
     pub fn variables(&self) -> impl Iterator<Item = VarId> + '_ {
         self.declared.iter().flat_map(|(_, cells)| cells.iter().flatten().copied())
+    }
+
+    /// A solution as an XCSP3 instantiation, on one line.
+    pub fn instantiation(&self, solution: &[Value]) -> String {
+        let (mut list, mut values) = (String::new(), String::new());
+        for (name, cells) in &self.declared {
+            list.push_str(name);
+            list.push(' ');
+            for cell in cells {
+                match cell {
+                    Some(x) => write!(values, "{} ", solution[x.index()]),
+                    None => write!(values, "* "),
+                }
+                .expect("writing to a string does not fail");
+            }
+        }
+        format!("<instantiation> <list> {list}</list> <values> {values}</values> </instantiation>")
     }
 }
 

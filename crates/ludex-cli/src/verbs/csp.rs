@@ -1,0 +1,377 @@
+//! `ludex csp solve`: a constraint network from an XCSP3 file.
+//!
+//! The answer is in the lines of the XCSP3 competition, or in JSON. The work is done beside a
+//! watch, so that the limits hold while a large file is read and posted too: when the work
+//! does not end by itself soon after a limit, the best that is known is reported without it.
+
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use ludex_base::{Deadline, StopReason};
+use ludex_csp::xcsp3::{Answer, Instance, SearchMethod, SolveOptions, Status};
+use ludex_csp::{CspError, Goal, PostConfig, SearchConfig, Value, xcsp3};
+use ludex_pipeline::LoadOptions;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::args::{Common, CspSolve};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::{input, output, resources};
+
+/// How often the watch looks at the clock and at the memory.
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
+/// How long after a limit the work may take to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+/// Expressions nest as deep as files make them.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Solves the instance in a file.
+pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
+    let start = Instant::now();
+    let is_over_memory = Arc::new(AtomicBool::new(false));
+    let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
+    let options = solve_options(args, common, deadline.or_when(Arc::clone(&is_over_memory)));
+    check_call(args, &options)?;
+    let bar = output::spinner(format!("solving {}", args.file));
+    let work = Work {
+        file: args.file.clone(),
+        has_goal: args.all || args.count || args.limit.is_some(),
+        prints_values: !common.json,
+        options: options.clone(),
+        max_bytes: common.memory.unwrap_or(LoadOptions::default().memory),
+        known: Arc::default(),
+        bar: bar.clone(),
+    };
+    let watch = Watch {
+        time: common.time,
+        start,
+        max_bytes: work.max_bytes,
+        is_over_memory: &is_over_memory,
+    };
+    let known = Arc::clone(&work.known);
+    let (sender, receiver) = mpsc::channel();
+    let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        // Nobody listens any more after a limit.
+        let _ = sender.send(work.run());
+    })?;
+    let ended = watch.wait(&receiver, worker);
+    let mut known = lock(&known);
+    known.is_closed = true;
+    bar.finish_and_clear();
+    let outcome = match ended {
+        Ended::Done(answer, reason) => Outcome::of_answer((*answer)?, reason),
+        Ended::Abandoned(reason) => Outcome::of_known(&known, reason),
+    };
+    outcome.report(args, start, common.json)?;
+    let Some(reason) = outcome.stopped else { return Ok(DONE) };
+    eprintln!("ludex: stopped by the limit of {}", reason_name(reason));
+    Ok(LIMIT)
+}
+
+fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveOptions {
+    // Several threads find solutions in any order, and a seed asks for a run to be repeatable.
+    let n_threads = match (common.seed, common.threads) {
+        (Some(_), None) => 1,
+        _ => common.n_threads(),
+    };
+    SolveOptions {
+        goal: match args.limit {
+            Some(limit) => Goal::First(limit),
+            None if args.all => Goal::All,
+            None if args.count => Goal::Count,
+            None => Goal::First(1),
+        },
+        method: args.search,
+        search: SearchConfig {
+            post: PostConfig {
+                table: args.propagator,
+                all_different: args.all_different,
+                ..PostConfig::default()
+            },
+            variable_order: args.order,
+            value_order: args.values,
+            restarts: args.restarts,
+            singleton_consistency: args.sac,
+            n_threads,
+            seed: common.seed(),
+            deadline,
+            ..SearchConfig::default()
+        },
+    }
+}
+
+fn check_call(args: &CspSolve, options: &SolveOptions) -> Result<(), Failure> {
+    if args.search == SearchMethod::Local && options.goal != Goal::First(1) {
+        let message = "`--search local` finds one solution and can't tell how many there are";
+        return Err(Failure::Call(message.into()));
+    }
+    Ok(())
+}
+
+/// What is to be done beside the watch.
+struct Work {
+    file: String,
+    /// Whether the call says how many solutions it wants.
+    has_goal: bool,
+    /// Whether better values are printed as they are found.
+    prints_values: bool,
+    options: SolveOptions,
+    max_bytes: u64,
+    known: Arc<Mutex<Known>>,
+    bar: ProgressBar,
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Known {
+    instance: Option<Arc<Instance>>,
+    last_solution: Option<Vec<Value>>,
+    n_solutions: u64,
+    value: Option<i64>,
+    /// The answer has been given; nothing may be printed after it.
+    is_closed: bool,
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Work {
+    fn run(&self) -> Result<Answer, Failure> {
+        let text = input::read_text(&self.file, self.max_bytes)?;
+        let wrong_file = |error| wrong_file(&self.file, error);
+        let instance = Arc::new(xcsp3::read(&text).map_err(wrong_file)?);
+        drop(text);
+        self.check_objective(&instance)?;
+        lock(&self.known).instance = Some(Arc::clone(&instance));
+        let mut tell = |solution: &[Value], value| self.tell(solution, value);
+        xcsp3::solve_instance(instance, &self.options, &mut tell).map_err(wrong_file)
+    }
+
+    fn check_objective(&self, instance: &Instance) -> Result<(), Failure> {
+        let problem = match instance.network.objective() {
+            Some(_) if self.has_goal => "`--all`, `--count` and `--limit` are for those without",
+            Some(_) if self.options.method != SearchMethod::Mac => {
+                "only `--search mac` looks at it"
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::Call(format!("`{}` has an objective: {problem}", self.file)))
+    }
+
+    fn tell(&self, solution: &[Value], value: Option<i64>) {
+        let mut known = lock(&self.known);
+        if known.is_closed {
+            return;
+        }
+        known.last_solution = Some(solution.to_vec());
+        known.n_solutions += 1;
+        known.value = value;
+        if let Some(value) = value.filter(|_| self.prints_values) {
+            // When standard output is closed, the answer at the end meets the same error.
+            let _ = self.bar.suspend(|| output::text(&format!("o {value}\n")));
+        }
+    }
+}
+
+/// What is wrong with a file, and on which line where that is known.
+fn wrong_file(file: &str, error: CspError) -> Failure {
+    let (code, line, message) = match error {
+        CspError::Syntax { line, problem } => ("malformed-instance", Some(line), problem),
+        CspError::Unsupported { line, element } => {
+            ("unsupported-element", Some(line), format!("`{element}` is not supported"))
+        }
+        other => ("wrong-network", None, other.to_string()),
+    };
+    Failure::File { path: input::shown_path(file).into(), code, line, message }
+}
+
+/// Who keeps the limits.
+struct Watch<'a> {
+    time: Option<Duration>,
+    start: Instant,
+    max_bytes: u64,
+    is_over_memory: &'a AtomicBool,
+}
+
+/// How the work ended.
+enum Ended {
+    /// By itself; with the limit that was reached before, if any.
+    Done(Box<Result<Answer, Failure>>, Option<StopReason>),
+    /// It goes on, and nobody waits for it.
+    Abandoned(StopReason),
+}
+
+impl Watch<'_> {
+    fn wait(&self, receiver: &Receiver<Result<Answer, Failure>>, worker: JoinHandle<()>) -> Ended {
+        let mut over: Option<(StopReason, Instant)> = None;
+        loop {
+            match receiver.recv_timeout(WATCH_INTERVAL) {
+                Ok(answer) => return Ended::Done(answer.into(), over.map(|(reason, _)| reason)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let panicked = worker.join().expect_err("work that ends sends its answer");
+                    panic::resume_unwind(panicked);
+                }
+            }
+            match over {
+                None => over = self.limit_reached().map(|reason| (reason, Instant::now())),
+                Some((reason, since)) if since.elapsed() >= GRACE => {
+                    return Ended::Abandoned(reason);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn limit_reached(&self) -> Option<StopReason> {
+        if self.time.is_some_and(|time| self.start.elapsed() >= time) {
+            return Some(StopReason::Time);
+        }
+        let is_over = resources::resident_bytes().is_some_and(|bytes| bytes > self.max_bytes);
+        if is_over {
+            self.is_over_memory.store(true, Ordering::Relaxed);
+        }
+        is_over.then_some(StopReason::Memory)
+    }
+}
+
+fn reason_name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Time => "time",
+        StopReason::Memory => "memory",
+        StopReason::Count => "count",
+    }
+}
+
+/// What there is to report.
+struct Outcome {
+    status: Status,
+    last_solution: Option<Vec<Value>>,
+    n_solutions: u64,
+    value: Option<i64>,
+    stopped: Option<StopReason>,
+    instance: Option<Arc<Instance>>,
+    /// Everything else, when the work ended by itself.
+    answer: Option<Answer>,
+}
+
+impl Outcome {
+    fn of_answer(mut answer: Answer, reached: Option<StopReason>) -> Self {
+        // They were printed when they were found.
+        let value = std::mem::take(&mut answer.values).pop();
+        Self {
+            status: answer.status,
+            last_solution: answer.solutions.last().cloned(),
+            n_solutions: answer.n_solutions,
+            value,
+            // The search knows one way to be told to stop, and takes it for the clock.
+            stopped: answer.stopped.map(|reason| reached.unwrap_or(reason)),
+            instance: Some(Arc::clone(&answer.instance)),
+            answer: Some(answer),
+        }
+    }
+
+    fn of_known(known: &Known, reason: StopReason) -> Self {
+        Self {
+            status: match known.last_solution {
+                Some(_) => Status::Satisfiable,
+                None => Status::Unknown,
+            },
+            last_solution: known.last_solution.clone(),
+            n_solutions: known.n_solutions,
+            value: known.value,
+            stopped: Some(reason),
+            instance: known.instance.clone(),
+            answer: None,
+        }
+    }
+
+    fn report(&self, args: &CspSolve, start: Instant, json: bool) -> Result<(), Failure> {
+        let text = match &self.answer {
+            _ if json => return Ok(output::json(&self.to_json(args, start))?),
+            Some(answer) => answer.to_string(),
+            None => self.to_lines(start),
+        };
+        Ok(output::text(&text)?)
+    }
+
+    /// The lines of the competition when there are no statistics.
+    fn to_lines(&self, start: Instant) -> String {
+        let mut text = format!("s {}\n", self.status.words());
+        if let (Some(instance), Some(solution)) = (&self.instance, &self.last_solution) {
+            text += &format!("v {}\n", instance.instantiation(solution));
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        text += &format!("d FOUND SOLUTIONS {}\n", self.n_solutions);
+        text + &format!("d COMPLETE EXPLORATION false\nd SECONDS {seconds:.3}\n")
+    }
+
+    fn to_json(&self, args: &CspSolve, start: Instant) -> CspJson<'_> {
+        let assignment =
+            |solution| self.instance.as_deref().map(|instance| Assignment { instance, solution });
+        let keeps_all = args.all || args.limit.is_some();
+        let statistics = self.answer.as_ref().map(|answer| answer.statistics);
+        let kept = match &self.answer {
+            Some(answer) => &answer.solutions[..],
+            None => self.last_solution.as_slice(),
+        };
+        CspJson {
+            status: self.status.words(),
+            solution: self.last_solution.as_deref().and_then(assignment),
+            solutions: (keeps_all || args.count).then_some(self.n_solutions),
+            assignments: keeps_all
+                .then(|| kept.iter().filter_map(|solution| assignment(solution)).collect()),
+            value: self.value,
+            stopped: self.stopped.map(reason_name),
+            nodes: statistics.map(|statistics| statistics.n_nodes),
+            conflicts: statistics.map(|statistics| statistics.n_conflicts),
+            restarts: statistics.map(|statistics| statistics.n_restarts),
+            seconds: output::seconds(start.elapsed()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CspJson<'a> {
+    status: &'static str,
+    /// The last that was found, the best one when optimizing.
+    solution: Option<Assignment<'a>>,
+    /// How many were found, when more than one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solutions: Option<u64>,
+    /// All that were found, when they were asked for and not only counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assignments: Option<Vec<Assignment<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+    /// Unknown when the work did not end by itself.
+    nodes: Option<u64>,
+    conflicts: Option<u64>,
+    restarts: Option<u64>,
+    seconds: f64,
+}
+
+/// Values by the names of variables, in the order of the file.
+struct Assignment<'a> {
+    instance: &'a Instance,
+    solution: &'a [Value],
+}
+
+impl Serialize for Assignment<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let variables = self.instance.network.variables();
+        let mut map = serializer.serialize_map(None)?;
+        for x in self.instance.variables() {
+            map.serialize_entry(&variables[x.index()].name, &self.solution[x.index()])?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,251 @@
+//! `ludex csp solve` as a person or a script meets it: lines, JSON, exit codes.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+const QUEENS: &str = r#"<instance format="XCSP3" type="CSP">
+  <variables> <array id="q" size="[4]"> 0..3 </array> </variables>
+  <constraints>
+    <allDifferent> q[] </allDifferent>
+    <allDifferent> q[0] add(q[1],1) add(q[2],2) add(q[3],3) </allDifferent>
+    <allDifferent> q[0] sub(q[1],1) sub(q[2],2) sub(q[3],3) </allDifferent>
+  </constraints>
+</instance>"#;
+
+const PIGEONS: &str = r#"<instance format="XCSP3" type="CSP">
+  <variables> <array id="p" size="[4]"> 0..2 </array> </variables>
+  <constraints> <allDifferent> p[] </allDifferent> </constraints>
+</instance>"#;
+
+const COST: &str = r#"<instance format="XCSP3" type="COP">
+  <variables> <var id="x"> 1..5 </var> <var id="y"> 1..5 </var> </variables>
+  <constraints> <intension> gt(add(x,y),6) </intension> </constraints>
+  <objectives> <minimize> add(mul(2,x),y) </minimize> </objectives>
+</instance>"#;
+
+/// Runs `ludex csp solve - …` on a text.
+fn solve(text: &str, args: &[&str]) -> Output {
+    let mut child = Command::new(binary())
+        .args(["csp", "solve", "-"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // A call that is wrong may be over before the text is written.
+    let _ = child.stdin.take().expect("it is piped").write_all(text.as_bytes());
+    child.wait_with_output().expect("the command ends")
+}
+
+/// The binary lies beside the tests, built in the same profile by the same `cargo test`.
+fn binary() -> PathBuf {
+    let mut folder = std::env::current_exe().expect("a test has a path");
+    folder.pop();
+    if folder.ends_with("deps") {
+        folder.pop();
+    }
+    let binary = folder.join(format!("ludex{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "{} is missing; build the workspace first", binary.display());
+    binary
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
+}
+
+#[track_caller]
+fn lines(output: &Output, code: i32) -> Vec<String> {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+    let text = String::from_utf8(output.stdout.clone()).expect("output is UTF-8");
+    text.lines().map(String::from).collect()
+}
+
+#[track_caller]
+fn report(output: &Output, code: i32) -> Value {
+    let lines = lines(output, code);
+    assert_eq!(lines.len(), 1, "JSON is one line: {lines:?}");
+    serde_json::from_str(&lines[0]).expect("standard output is JSON")
+}
+
+/// A call that is refused with this code, and with all these words on standard error.
+#[track_caller]
+fn check_refused(text: &str, args: &[&str], code: i32, words: &[&str]) {
+    let output = solve(text, args);
+    assert_eq!(lines(&output, code), [""; 0]);
+    for word in words {
+        assert!(stderr(&output).contains(word), "no {word} in {}", stderr(&output));
+    }
+}
+
+/// Queens that keep any search busy for longer than a test lasts when all are counted.
+fn many_queens() -> String {
+    let shifted = |op: &str| -> String {
+        (0..30).map(|i| format!("{op}(q[{i}],{i})")).collect::<Vec<_>>().join(" ")
+    };
+    format!(
+        r#"<instance format="XCSP3" type="CSP">
+        <variables> <array id="q" size="[30]"> 0..29 </array> </variables>
+        <constraints> <allDifferent> q[] </allDifferent>
+        <allDifferent> {} </allDifferent> <allDifferent> {} </allDifferent>
+        </constraints> </instance>"#,
+        shifted("add"),
+        shifted("sub")
+    )
+}
+
+#[test]
+fn answers_are_the_lines_of_the_competition() {
+    let lines = lines(&solve(QUEENS, &["--seed", "1"]), 0);
+    assert_eq!(lines[0], "s SATISFIABLE");
+    assert!(lines[1].starts_with("v <instantiation> <list> q[] </list> <values> "), "{lines:?}");
+    assert!(lines[2..].iter().all(|line| line.starts_with("d ")), "{lines:?}");
+}
+
+#[test]
+fn a_file_is_read_by_its_path() {
+    let path = std::env::temp_dir().join(format!("ludex-csp-cli-{}.xml", std::process::id()));
+    fs::write(&path, PIGEONS).expect("a temporary file can be written");
+    let output = Command::new(binary()).args(["csp", "solve"]).arg(&path).output();
+    fs::remove_file(&path).expect("the file is there");
+    let output = output.expect("the command starts");
+    assert_eq!(lines(&output, 0)[0], "s UNSATISFIABLE");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_wrong_call() {
+    let output = Command::new(binary()).args(["csp", "solve", "no-such-file.xml"]).output();
+    let output = output.expect("the command starts");
+    assert_eq!(lines(&output, 2), [""; 0]);
+    assert!(stderr(&output).contains("there is no file `no-such-file.xml`"));
+}
+
+#[test]
+fn four_queens_are_counted() {
+    for search in ["mac", "fc", "cbj", "dbt"] {
+        let counted = report(&solve(QUEENS, &["--count", "--json", "--search", search]), 0);
+        assert_eq!((&counted["status"], &counted["solutions"]), (&json!("SATISFIABLE"), &json!(2)));
+    }
+    let lines = lines(&solve(QUEENS, &["--count", "--threads", "2"]), 0);
+    assert!(lines.contains(&"d FOUND SOLUTIONS 2".into()), "{lines:?}");
+}
+
+#[test]
+fn all_and_the_first_few_are_shown() {
+    let all = report(&solve(QUEENS, &["--all", "--json"]), 0);
+    assert_eq!(all["solutions"], 2);
+    let mut rows: Vec<Vec<i64>> = all["assignments"]
+        .as_array()
+        .expect("solutions are listed")
+        .iter()
+        .map(|found| (0..4).filter_map(|i| found[format!("q[{i}]")].as_i64()).collect())
+        .collect();
+    rows.sort();
+    assert_eq!(rows, [[1, 3, 0, 2], [2, 0, 3, 1]]);
+    let n_shown = |args: &[&str]| {
+        lines(&solve(QUEENS, args), 0).iter().filter(|line| line.starts_with("v ")).count()
+    };
+    assert_eq!((n_shown(&["--all"]), n_shown(&["--limit", "1"])), (2, 1));
+    assert_eq!((n_shown(&["--limit", "2"]), n_shown(&["--limit", "9"])), (2, 2));
+}
+
+#[test]
+fn an_optimum_has_its_value() {
+    let lines = lines(&solve(COST, &[]), 0);
+    let end = lines.iter().position(|line| line == "s OPTIMUM FOUND").expect("a status");
+    assert!(lines[..end].iter().all(|line| line.starts_with("o ")), "{lines:?}");
+    assert_eq!(lines[end - 1], "o 9");
+    assert!(lines[end + 1].contains("<values> 2 5 </values>"), "{lines:?}");
+
+    let best = report(&solve(COST, &["--json"]), 0);
+    assert_eq!((&best["status"], &best["value"]), (&json!("OPTIMUM FOUND"), &json!(9)));
+    assert_eq!(best["solution"], json!({"x": 2, "y": 5}));
+}
+
+#[test]
+fn json_says_what_was_done() {
+    let found = report(&solve(QUEENS, &["--json"]), 0);
+    assert!(found["solution"]["q[3]"].is_i64());
+    assert!(found["nodes"].is_u64() && found["seconds"].is_f64(), "{found}");
+    assert_eq!((found.get("solutions"), found.get("value")), (None, None));
+    let none = report(&solve(PIGEONS, &["--json"]), 0);
+    assert_eq!((&none["status"], &none["solution"]), (&json!("UNSATISFIABLE"), &Value::Null));
+}
+
+#[test]
+fn every_choice_is_taken() {
+    let choices = [
+        ("--propagator", "auto ct bit ac2001 str2 str"),
+        ("--all-different", "auto value bounds gac"),
+        ("--order", "lex dom dom/deg dom/ddeg dom/wdeg impact activity"),
+        ("--values", "min max random last"),
+        ("--restarts", "never luby geometric"),
+        ("--search", "mac local gt bt bc cbj dbt fc"),
+    ];
+    let help = Command::new(binary()).args(["csp", "solve", "--help"]).output();
+    let help = lines(&help.expect("the command starts"), 0).join("\n");
+    for (option, values) in choices {
+        assert!(help.contains(&values.replace(' ', ", ")), "{option} in\n{help}");
+        for value in values.split(' ') {
+            let lines = lines(&solve(QUEENS, &[option, value, "--time", "60"]), 0);
+            assert_eq!(lines[0], "s SATISFIABLE", "{option} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_choice_names_the_right_ones() {
+    check_refused(QUEENS, &["--propagator", "gac"], 2, &["gac", "--propagator", "ac2001", "str2"]);
+    check_refused(QUEENS, &["--order", "deg"], 2, &["dom/wdeg", "impact"]);
+    check_refused(QUEENS, &["--search", "dfs"], 2, &["mac", "local", "cbj"]);
+    check_refused(QUEENS, &["--limit", "0"], 2, &["--limit"]);
+    check_refused(QUEENS, &["--all", "--count"], 2, &["--all", "--count"]);
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    check_refused(QUEENS, &["--count", "--search", "local"], 2, &["--search local"]);
+    check_refused(COST, &["--count"], 2, &["objective", "--count"]);
+    check_refused(COST, &["--search", "fc"], 2, &["objective", "--search mac"]);
+}
+
+#[test]
+fn a_malformed_file_is_refused_with_its_line() {
+    check_refused(&QUEENS.replace("</constraints>", "</oops>"), &[], 1, &["<stdin>:7: "]);
+    check_refused("", &[], 1, &["<stdin>:1: "]);
+    check_refused(&COST.replace("gt(add(x,y),6)", "gt(add(x,z),6)"), &[], 1, &["<stdin>:3: ", "z"]);
+    let output = solve("<instance>\n<variables> <var id=\"x\"> 5..1e9 </var>", &["--json"]);
+    let refused = report(&output, 1);
+    assert_eq!((&refused["ok"], &refused["errors"][0]["line"]), (&json!(false), &json!(2)));
+}
+
+#[test]
+fn an_element_that_is_not_supported_is_named() {
+    let strange = PIGEONS.replace("allDifferent", "knights");
+    check_refused(&strange, &[], 1, &["<stdin>:3: ", "`knights` is not supported"]);
+}
+
+#[test]
+fn time_stops_with_the_best_that_is_known() {
+    let start = Instant::now();
+    let stopped = report(&solve(&many_queens(), &["--count", "--json", "--time", "0.5"]), 3);
+    assert_eq!((&stopped["status"], &stopped["stopped"]), (&json!("SATISFIABLE"), &json!("time")));
+    assert!(stopped["solutions"].as_u64() > Some(0), "{stopped}");
+    // Generate and test finds nothing there.
+    let output = solve(&many_queens(), &["--search", "gt", "--time", "0.5"]);
+    assert_eq!(lines(&output, 3)[0], "s UNKNOWN");
+    assert!(stderr(&output).contains("limit of time"), "{}", stderr(&output));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_stops_too() {
+    let stopped = report(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
+    assert_eq!(stopped["stopped"], "memory");
+}
