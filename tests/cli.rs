@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 /// Runs the command with these arguments and this standard input.
-fn ludex_with(args: &[&str], input: &str) -> Output {
+fn ludex_with(args: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut child = Command::new(binary())
         .args(args)
         .stdin(Stdio::piped())
@@ -16,7 +16,7 @@ fn ludex_with(args: &[&str], input: &str) -> Output {
         .spawn()
         .expect("the command starts");
     // A command that needs no input may be gone before it is written.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_ref());
     child.wait_with_output().expect("the command ends")
 }
 
@@ -64,6 +64,47 @@ fn perft_counts() {
     assert!(report["seconds"].is_f64());
     let text = stdout(&ludex(&["perft", "tictactoe", "--depth", "2", "--machine", "reasoner"]));
     assert_eq!(text, "1 9\n2 72\n");
+}
+
+#[test]
+fn perft_ends_with_the_longest_path() {
+    let report = json(&ludex(&["perft", "tictactoe", "--depth", "4000000000", "--json"]), 0);
+    assert_eq!(report["nodes"].as_array().map(Vec::len), Some(10));
+    assert_eq!(report["nodes"][9], 0);
+}
+
+/// In the second state nobody can say whether `a` or `b` wins.
+const CIRCLE: &str = "(role me) (init one) (legal me go) (goal me 100) (<= terminal (true three))
+    (<= (next two) (true one)) (pair a b) (pair b a)
+    (<= (win ?x) (pair ?x ?y) (true two) (not (win ?y))) (<= (next three) (win a))";
+
+#[test]
+fn what_could_not_be_evaluated_is_not_reported() {
+    for args in [["trace", "-"], ["perft", "-"]] {
+        let mut args = args.to_vec();
+        args.extend(["--machine", "reasoner", "--json"]);
+        args.extend((args[0] == "perft").then_some(["--depth", "3"]).iter().flatten());
+        let output = ludex_with(&args, CIRCLE);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {}", stdout(&output));
+    }
+    let report = json(&ludex_with(&["check", "-", "--json"], CIRCLE), 1);
+    assert_eq!(report["playable"], false);
+    assert_eq!(report["errors"][0]["code"], "negative-cycle");
+}
+
+#[test]
+fn check_says_what_is_wrong_with_bytes_and_nothing_else() {
+    let code_of = |bytes: &[u8], code: i32, list: &str| {
+        let report = json(&ludex_with(&["check", "-", "--json"], bytes), code);
+        let found = report[list].as_array().expect("it is a list");
+        let codes = found.iter().map(|it| it["code"].as_str().expect("it has a code").to_owned());
+        codes.collect::<Vec<_>>()
+    };
+    assert_eq!(code_of(&[0, 159, 146, 150, 0, 1], 1, "errors"), ["not-utf8"]);
+    let huge = vec![b' '; 5 << 20];
+    assert_eq!(code_of(&huge, 1, "errors"), ["too-large"]);
+    let latin1 = [WALK.as_bytes(), b"\n; caf\xe9\n"].concat();
+    assert_eq!(code_of(&latin1, 0, "warnings"), ["not-utf8"]);
 }
 
 #[test]

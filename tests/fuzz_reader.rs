@@ -1,7 +1,7 @@
 //! The front end on texts that nobody would write: no panic, no memory or time without measure,
 //! and what is printed reads as the same tree.
 //!
-//! Runs for 40 seconds; `LUDEX_FUZZ_SECONDS` makes it longer and `LUDEX_FUZZ_SEED` different.
+//! Runs for 60 seconds; `LUDEX_FUZZ_SECONDS` makes it longer and `LUDEX_FUZZ_SEED` different.
 //! The same seed gives the same sequence of texts, of which a slower machine sees fewer.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -49,7 +49,7 @@ fn any_bytes_are_read_without_harm() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
     };
-    let seconds = number("LUDEX_FUZZ_SECONDS", 40);
+    let seconds = number("LUDEX_FUZZ_SECONDS", 60);
     let seed = Seed(number("LUDEX_FUZZ_SEED", 1));
     println!("seed {}, {seconds} seconds", seed.0);
 

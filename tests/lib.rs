@@ -15,14 +15,8 @@ pub const GROUND_MEMORY: u64 = 3_000_000_000;
 
 /// Public rulesheets that take the machine more than ten seconds, or that it has no room for;
 /// `cargo xtask golden` and `cargo xtask agree` do what can be done of them.
-pub const LONG_FOR_MACHINE: &[&str] = &[
-    "bender_Corridor",
-    "chess",
-    "comp2006_argentina_9022",
-    "merrills",
-    "mummymaze1p",
-    "sudoku",
-];
+pub const LONG_FOR_MACHINE: &[&str] =
+    &["bender_Corridor", "chess", "comp2006_argentina_9022", "merrills", "mummymaze1p", "sudoku"];
 
 /// Public rulesheets that take the reasoner more than ten seconds.
 pub const LONG_FOR_REASONER: &[&str] = &["bender_Corridor"];

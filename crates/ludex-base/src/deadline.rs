@@ -57,4 +57,18 @@ pub enum StopReason {
     Memory,
     /// The number of steps, nodes or atoms allowed was used up.
     Count,
+    /// The rules could not be evaluated in some state: a limit of the engine, or no meaning there.
+    Fault,
+}
+
+impl StopReason {
+    /// The reason in one word, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Time => "time",
+            StopReason::Memory => "memory",
+            StopReason::Count => "count",
+            StopReason::Fault => "fault",
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use ludex_base::BitSet;
 use ludex_ground::{AtomId, AtomKind, GroundLiteral, GroundProgram};
+use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
@@ -107,21 +108,20 @@ impl Compiler<'_> {
     /// Gives the atoms of a component feedback gates where they are used before they are made.
     fn compile_loop(&mut self, component: &[AtomId], gates: &mut [GateId]) {
         let start = self.builder.n_gates() as u32;
-        let mut position_of = std::collections::HashMap::new();
-        component.iter().enumerate().for_each(|(position, &atom)| {
-            position_of.insert(atom, position);
-        });
-        let mut feedback = Vec::new();
-        for (position, &atom) in component.iter().enumerate() {
-            let is_used_early = component[..=position].iter().any(|&user| {
-                self.program
-                    .rules_of(user)
-                    .any(|rule| rule.body.iter().any(|literal| literal.atom() == atom))
-            });
-            if is_used_early {
-                gates[atom.index()] = self.builder.feedback();
-                feedback.push((gates[atom.index()], atom));
+        let position_of: FxHashMap<AtomId, usize> =
+            component.iter().enumerate().map(|(position, &atom)| (atom, position)).collect();
+        let mut is_used_early = vec![false; component.len()];
+        for (position, &user) in component.iter().enumerate() {
+            for literal in self.program.rules_of(user).flat_map(|rule| rule.body) {
+                if let Some(&used) = position_of.get(&literal.atom()) {
+                    is_used_early[used] |= position <= used;
+                }
             }
+        }
+        let mut feedback = Vec::new();
+        for (&atom, _) in component.iter().zip(is_used_early).filter(|(_, is_early)| *is_early) {
+            gates[atom.index()] = self.builder.feedback();
+            feedback.push((gates[atom.index()], atom));
         }
         for &atom in component {
             gates[atom.index()] = self.compile_atom(atom, gates);

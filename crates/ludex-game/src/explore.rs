@@ -166,7 +166,11 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
                 return Err(StopReason::Time);
             }
             cursor.set_state(&state);
-            if cursor.is_terminal() {
+            let is_terminal = cursor.is_terminal();
+            if cursor.has_fault() {
+                return Err(StopReason::Fault);
+            }
+            if is_terminal {
                 self.visit_terminal(n_visited, &mut cursor);
             } else {
                 self.visit_inner(n_visited, &state, &mut cursor, &mut open, limits)?;
@@ -230,6 +234,10 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
             }
             cursor.set_state(state);
             cursor.play(joint);
+            if cursor.has_fault() {
+                self.successors.truncate(first);
+                return Err(StopReason::Fault);
+            }
             let successor = self.number(cursor.state(), open);
             self.successors.push(successor);
         }

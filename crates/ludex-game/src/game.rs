@@ -69,6 +69,13 @@ pub trait Cursor: Clone + Send {
     /// rulesheet that is one.
     fn goals(&mut self, role: RoleId) -> &[Goal];
 
+    /// Whether the rules could not be evaluated here, so that the answers mean nothing. The default is
+    /// that this can't happen; an engine that works within limits says so here, and whoever reports
+    /// results asks.
+    fn has_fault(&self) -> bool {
+        false
+    }
+
     /// The goal of a role: the largest derivable value, 0 if there is none.
     fn goal(&mut self, role: RoleId) -> Goal {
         self.goals(role).last().copied().unwrap_or(Goal::MIN)

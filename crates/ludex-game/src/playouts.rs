@@ -57,7 +57,8 @@ pub struct PlayoutResults {
     pub starts: Vec<StartResults>,
     /// What was played, one entry a finished playout, if the request wanted it.
     pub games: Vec<PlayedGame>,
-    /// Playouts given up: too long, or a role without a legal move before the end.
+    /// Playouts given up: too long, a role without a legal move before the end, or a fault of the
+    /// engine.
     pub n_given_up: u64,
 }
 
@@ -123,7 +124,7 @@ impl<C: Cursor> OneByOne<C> {
     ) -> Option<usize> {
         for n_steps in 0..=max_steps {
             if self.cursor.is_terminal() {
-                return Some(n_steps);
+                return (!self.cursor.has_fault()).then_some(n_steps);
             }
             self.joint.clear();
             for role in (0..self.n_roles).map(RoleId::new) {

@@ -121,7 +121,9 @@ where
         let legal: Vec<Vec<(String, MoveId)>> =
             game.role_ids().map(|role| sorted_moves(game, &mut cursor, role)).collect();
         let mut step = describe_step(game, &mut cursor, &legal);
-        let end = if step.is_terminal {
+        let end = if cursor.has_fault() {
+            Some(End::Stopped(StopReason::Fault))
+        } else if step.is_terminal {
             Some(End::Terminal)
         } else if step_idx == max_steps {
             Some(End::MaxSteps)
@@ -144,6 +146,10 @@ where
         let joint: Vec<MoveId> = chosen.iter().map(|&&(_, id)| id).collect();
         step.joint = Some(chosen.into_iter().map(|(text, _)| text.clone()).collect());
         cursor.play(&joint);
+        if cursor.has_fault() {
+            steps.push(step);
+            return Line { end: End::Stopped(StopReason::Fault), steps };
+        }
         let percepts: Vec<Vec<String>> =
             game.role_ids().map(|role| sorted_percepts(game, &cursor, role)).collect();
         step.percepts = percepts.iter().any(|seen| !seen.is_empty()).then_some(percepts);

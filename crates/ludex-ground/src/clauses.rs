@@ -1,4 +1,4 @@
-//! The first step: the rules that matter, with their literals sorted by kind.
+//! The second step: the rules that matter, with their literals sorted by kind.
 
 use ludex_base::Symbol;
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Terms};
@@ -98,7 +98,11 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
             is_guard: false,
         })
         .collect();
-    if let Some(rule) = program.rules.iter().find(|rule| rule.n_variables() > MAX_VARIABLES) {
+    if let Some(rule) = program
+        .rules
+        .iter()
+        .find(|rule| is_relevant[rule.head.relation.index()] && rule.n_variables() > MAX_VARIABLES)
+    {
         return Err(GroundError::TooManyVariables {
             relation: program
                 .terms

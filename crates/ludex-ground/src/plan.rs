@@ -1,4 +1,4 @@
-//! The fourth step: in which order to join the literals of a rule.
+//! The fifth step: in which order to join the literals of a rule.
 //!
 //! A rule gets a plan for each of its literals that can be *new* (see [`crate::instantiate`]): the
 //! new atom is given, and the others are looked up one after the other, those first that leave
@@ -68,8 +68,6 @@ pub(crate) struct Planner<'a> {
 
 impl Planner<'_> {
     /// The plan of a clause whose positive literal `trigger_idx` is new, or with nothing new.
-    /// `can_be_new` tells for which relations literals before the trigger must not match the new
-    /// atom.
     pub fn plan(&mut self, clause: &Clause, trigger_idx: Option<usize>) -> Plan {
         let mut steps = Vec::new();
         let mut bound: VariableSet = 0;

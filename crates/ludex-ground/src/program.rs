@@ -195,7 +195,7 @@ impl GroundProgram {
     }
 
     /// An atom as text, for people. Relations that grounding made have the name of the relation
-    /// they were made for, with a prime.
+    /// they were made for.
     pub fn atom_text(&self, atom: AtomId) -> String {
         let applied = |name: &str, args: &[TermId]| {
             let args: String =

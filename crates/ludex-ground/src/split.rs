@@ -1,4 +1,4 @@
-//! The second step: a rule with many variables becomes several with fewer.
+//! The fourth step: a rule with many variables becomes several with fewer.
 //!
 //! A frame axiom such as
 //!
@@ -23,7 +23,7 @@ use std::collections::HashMap;
 
 use ludex_gdl::{Atom, Pattern, RelationId};
 
-use crate::clauses::{Clause, Clauses, Positive, RelationInfo};
+use crate::clauses::{Clause, Clauses, MAX_VARIABLES, Positive, RelationInfo};
 use crate::estimate::{Domains, Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
 
 /// A split must promise to save at least this share of the work.
@@ -127,7 +127,7 @@ impl Splitter {
             positives: vec![Positive { atom: literal.clone(), is_guard: true }],
             negatives: Vec::new(),
             distinct: Vec::new(),
-            n_variables: 128,
+            n_variables: MAX_VARIABLES,
         };
         let of = clauses.info(literal.relation);
         let info = RelationInfo {
@@ -207,7 +207,7 @@ impl Part {
 
 /// The part whose separation saves most work, if it saves enough.
 fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
-    if clause.n_variables > 128 || clause.positives.len() < 2 {
+    if clause.n_variables > MAX_VARIABLES || clause.positives.len() < 2 {
         return None;
     }
     let head = variables_of(&clause.head);
@@ -322,7 +322,7 @@ fn find_guards(
 }
 
 fn variable_list(set: VariableSet) -> Vec<u32> {
-    (0..128).filter(|&variable| set >> variable & 1 != 0).collect()
+    (0..MAX_VARIABLES as u32).filter(|&variable| set >> variable & 1 != 0).collect()
 }
 
 /// The clause with its variables numbered in order of appearance, so that clauses that differ only

@@ -1,6 +1,6 @@
 //! The game.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ludex_base::{BitSet, FluentId, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_circuit::{Circuit, Gate};
@@ -14,8 +14,8 @@ use crate::net::{Net, NetState};
 use crate::schedule::Schedule;
 use crate::wide::{WidePlan, WideRunner};
 
-/// Loops are unrolled for the net if the circuit becomes at most so many times as large.
-const MAX_GROWTH: usize = 20;
+/// Loops are unrolled for the net if that adds at most so many gates.
+const MAX_UNROLLED: usize = 100_000;
 
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
 #[derive(Clone, Debug)]
@@ -28,9 +28,11 @@ pub struct Machine {
 struct Parts {
     circuit: Circuit,
     schedule: Schedule,
-    /// For moving between states; `None` if the circuit has loops that can't be unrolled.
-    net: Option<Net>,
-    wide: Arc<WidePlan>,
+    /// For moving between states, made when the first cursor is; `None` if the circuit has loops that
+    /// are too large to unroll.
+    net: OnceLock<Option<Net>>,
+    /// For playouts in lanes, made when the first runner is.
+    wide: OnceLock<Arc<WidePlan>>,
     roles: Vec<Role>,
     /// For each fluent, its gate if a gate reads it.
     fluent_gates: Vec<Option<u32>>,
@@ -49,11 +51,6 @@ impl Machine {
     pub fn new(circuit: Circuit) -> Self {
         let circuit = circuit.optimized();
         let schedule = Schedule::new(&circuit);
-        let wide = Arc::new(WidePlan::new(&circuit));
-        let net = match circuit.loops.is_empty() {
-            true => Net::new(&circuit),
-            false => circuit.unrolled(MAX_GROWTH * circuit.n_gates()).as_ref().and_then(Net::new),
-        };
         let vocabulary = &circuit.vocabulary;
         let n_roles = circuit.n_roles();
         let mut fluent_gates = vec![None; vocabulary.fluents.len()];
@@ -82,8 +79,8 @@ impl Machine {
             percept_starts: starts_by_role(n_roles, of_percepts),
             goal_starts: starts_by_role(n_roles, of_goals),
             schedule,
-            net,
-            wide,
+            net: OnceLock::new(),
+            wide: OnceLock::new(),
             roles,
             fluent_gates,
             move_gates,
@@ -109,6 +106,23 @@ impl Machine {
     }
 }
 
+impl Parts {
+    fn net(&self) -> Option<&Net> {
+        let make = || match self.circuit.loops.is_empty() {
+            true => Net::new(&self.circuit),
+            false => {
+                let max_gates = self.circuit.n_gates() + MAX_UNROLLED;
+                self.circuit.unrolled(max_gates).as_ref().and_then(Net::new)
+            }
+        };
+        self.net.get_or_init(make).as_ref()
+    }
+
+    fn wide(&self) -> &Arc<WidePlan> {
+        self.wide.get_or_init(|| Arc::new(WidePlan::new(&self.circuit)))
+    }
+}
+
 /// Where each role begins in a list that is sorted by role; one more than roles.
 fn starts_by_role(n_roles: usize, roles: impl Iterator<Item = RoleId>) -> Vec<usize> {
     let mut starts = vec![0; n_roles + 1];
@@ -130,7 +144,7 @@ impl Game for Machine {
         let n_roles = self.parts.roles.len();
         let mut cursor = MachineCursor {
             values: self.parts.blank.clone(),
-            net: self.parts.net.as_ref().map(Net::initial),
+            net: self.parts.net().map(Net::initial),
             state: self.parts.circuit.init.clone(),
             previous: self.parts.circuit.init.clone(),
             progress: Progress::Nothing,
@@ -171,7 +185,7 @@ impl Playouts for Machine {
         MachineRunner {
             style: self.style,
             one_by_one: OneByOne::new(self),
-            wide: WideRunner::new(Arc::clone(&self.parts.wide)),
+            wide: WideRunner::new(Arc::clone(self.parts.wide())),
         }
     }
 }
@@ -252,7 +266,7 @@ impl MachineCursor {
     /// The state has changed; nothing is known about it yet.
     fn arrive(&mut self) {
         self.progress = Progress::Nothing;
-        match (&self.parts.net, &mut self.net) {
+        match (self.parts.net(), &mut self.net) {
             (Some(net), Some(state)) => net.change_state(state, &self.previous, &self.state),
             _ => self.tell_fluents(),
         }
@@ -377,7 +391,7 @@ impl Cursor for MachineCursor {
     fn play(&mut self, joint: &[MoveId]) {
         debug_assert_eq!(joint.len(), self.parts.roles.len(), "one move per role");
         self.previous.copy_from(&self.state);
-        match (&self.parts.net, &mut self.net) {
+        match (self.parts.net(), &mut self.net) {
             (Some(net), Some(state)) => {
                 net.change_moves(state, joint);
                 self.state.copy_from(&state.next);

@@ -1,14 +1,15 @@
 //! The stages in one readable function: from rulesheet text to a game that is ready to play.
 //!
-//! [`load`] is the entry, and [`check`] for people who want to know what is wrong. Everything it uses is in the crates before this one; everything that
-//! plays, solves or shows games begins with the [`LoadedGame`] it gives.
+//! [`load`] is the entry, and [`check`] for people who want to know what is wrong. Everything they
+//! use is in the crates before this one; everything that plays, solves or shows games begins with
+//! the [`LoadedGame`].
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
-use ludex_gdl::{Found, Program, TermId};
+use ludex_gdl::{Found, Program, TermId, codes};
 use ludex_ground::{Declared, GroundError, GroundLimits, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
@@ -28,6 +29,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     let Some(program) = checked.program else {
         return Err(LoadError::Rules { diagnostics });
     };
+    let deadline = Deadline::after(options.time);
     let fallback = match options.machine {
         MachineChoice::Reasoner => None,
         MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
@@ -37,7 +39,8 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                 MachineChoice::Wide => PlayoutStyle::Wide,
                 _ => PlayoutStyle::Auto,
             };
-            match ludex_ground::ground(&program, &options.ground_limits()) {
+            let limits = GroundLimits { deadline: deadline.clone(), ..options.ground_limits() };
+            match ludex_ground::ground(&program, &limits) {
                 Ok(ground_program) => {
                     let sizes = GameSizes::of(&ground_program);
                     let circuit = ludex_circuit::compile(&ground_program);
@@ -204,13 +207,6 @@ pub struct LoadedGame {
     pub fallback: Option<String>,
 }
 
-impl LoadedGame {
-    /// How large it is; `None` when it was not grounded.
-    pub fn sizes(&self) -> Option<GameSizes> {
-        self.sizes
-    }
-}
-
 /// How large a ground game is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GameSizes {
@@ -314,7 +310,7 @@ fn meaningless(error: &GroundError) -> Option<Diagnostic> {
     match error {
         GroundError::NegativeCycle { atom } => Some(negative_cycle(atom)),
         GroundError::Unbounded { .. } => {
-            let code = "endless-grounding";
+            let code = codes::ENDLESS_GROUNDING;
             let diagnostic =
                 Diagnostic::new(Severity::Fatal, code, Span::default(), error.to_string());
             Some(diagnostic.with_help("bound the recursion that builds these terms"))
@@ -325,6 +321,6 @@ fn meaningless(error: &GroundError) -> Option<Diagnostic> {
 
 fn negative_cycle(what: &str) -> Diagnostic {
     let message = format!("`{what}` depends on its own negation");
-    Diagnostic::new(Severity::Fatal, "negative-cycle", Span::default(), message)
+    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, Span::default(), message)
         .with_help("break the circle: what is negated must be decided before")
 }

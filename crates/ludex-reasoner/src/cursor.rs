@@ -130,6 +130,10 @@ impl ReasonerCursor {
 impl Cursor for ReasonerCursor {
     type State = ReasonerState;
 
+    fn has_fault(&self) -> bool {
+        self.fault.is_some()
+    }
+
     fn state(&self) -> &ReasonerState {
         &self.state
     }

@@ -6,7 +6,7 @@ use ludex_base::{Deadline, Goal, RoleId};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
 };
-use ludex_pipeline::with_game;
+use ludex_pipeline::{CheckReport, with_game};
 use serde::Serialize;
 
 use crate::args::{Common, EngineChoice};
@@ -80,7 +80,13 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
     let mut options = options(EngineChoice::Auto, common);
     options.time = common.time.unwrap_or(GROUND_TIME);
     let bar = output::spinner(format!("checking {}", input.name));
-    let report = ludex_pipeline::check(&input.source, &options);
+    // Bytes that are no text have nothing else wrong with them.
+    let mut report = if input.is_fatal() {
+        CheckReport { diagnostics: Vec::new(), is_playable: false, ungrounded: None }
+    } else {
+        ludex_pipeline::check(&input.source, &options)
+    };
+    report.diagnostics.splice(..0, input.diagnostics.iter().cloned());
     bar.finish_and_clear();
     let deep = match max_states {
         Some(max_states) if report.is_playable => {

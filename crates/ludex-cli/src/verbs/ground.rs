@@ -31,7 +31,7 @@ pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
         Err(Failure::Limit(reason)) => return report_none(input.name, start, reason, common),
         loaded => loaded?,
     };
-    let sizes = loaded.sizes();
+    let sizes = loaded.sizes;
     let report = GroundJson {
         name: input.name.clone(),
         seconds: output::seconds(loaded.setup_time),

@@ -36,11 +36,7 @@ pub fn run(
     let counted = with_game!(&loaded.engine, |game| perft(game, depth, &deadline));
     let seconds = output::seconds(start.elapsed());
     bar.finish_and_clear();
-    let stopped = counted.stopped.map(|reason| match reason {
-        StopReason::Time => "time",
-        StopReason::Memory => "memory",
-        StopReason::Count => "count",
-    });
+    let stopped = counted.stopped.map(StopReason::name);
     let code = if stopped.is_some() { LIMIT } else { DONE };
     if common.json {
         let machine = loaded.machine_name();

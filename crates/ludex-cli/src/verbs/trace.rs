@@ -1,6 +1,6 @@
 //! `ludex trace`: the two fixed lines of play.
 
-use ludex_base::Deadline;
+use ludex_base::{Deadline, StopReason};
 use ludex_game::trace::{End, Line, Step, Trace, trace};
 use ludex_pipeline::with_game;
 use serde::Serialize;
@@ -72,9 +72,14 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
     let bar = output::spinner("playing the two lines");
     let trace = with_game!(&loaded.engine, |game| trace(game, &deadline));
     bar.finish_and_clear();
-    let is_stopped = |line: &Line| matches!(line.end, End::Stopped(_));
-    if is_stopped(&trace.min) || is_stopped(&trace.mix) {
-        return Err(Failure::Limit("the time was over before both lines ended".into()));
+    for line in [&trace.min, &trace.mix] {
+        if let End::Stopped(reason) = line.end {
+            let message = match reason {
+                StopReason::Fault => "the rules could not be evaluated in some state",
+                _ => "the time was over before both lines ended",
+            };
+            return Err(Failure::Limit(message.into()));
+        }
     }
     if common.json {
         output::json(&TraceJson::new(&input, trace))?;
