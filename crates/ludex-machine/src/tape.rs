@@ -325,7 +325,8 @@ fn run_form<const N: usize, const IS_OR: bool, const N_PLAIN: usize, const N_NEG
         let (plain, negated) = inputs.split_at(N_PLAIN);
         let value = operate::<N, IS_OR>(plain, negated, values);
         // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
-        // values for all of them. Checking each time takes a third of the time of a step.
+        // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
+        // (docs/decisions/009).
         unsafe { *values.get_unchecked_mut(slot) = value };
         slot += 1;
     }
@@ -344,7 +345,8 @@ fn run_wide<const N: usize, const IS_OR: bool>(
         let (plain, negated) = inputs.split_at(n_plain);
         let value = operate::<N, IS_OR>(plain, negated, values);
         // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
-        // values for all of them. Checking each time takes a third of the time of a step.
+        // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
+        // (docs/decisions/009).
         unsafe { *values.get_unchecked_mut(slot) = value };
         slot += 1;
     }

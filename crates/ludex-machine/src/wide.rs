@@ -202,8 +202,7 @@ fn run_four(
             lanes.run(request, rng, results);
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions, as was just asked. Without them the same
-            // loop takes about twice as long (see benches/).
+            // SAFETY: the processor has the instructions, as was just asked.
             return unsafe { with_avx2(lanes, request, rng, results) };
         }
     }
