@@ -69,7 +69,7 @@ pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
     };
     outcome.report(args, start, common.json)?;
     let Some(reason) = outcome.stopped else { return Ok(DONE) };
-    eprintln!("ludex: stopped by the limit of {}", reason_name(reason));
+    eprintln!("ludex: stopped by the limit of {}", StopReason::name(reason));
     Ok(LIMIT)
 }
 
@@ -241,14 +241,6 @@ impl Watch<'_> {
     }
 }
 
-fn reason_name(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Time => "time",
-        StopReason::Memory => "memory",
-        StopReason::Count => "count",
-    }
-}
-
 /// What there is to report.
 struct Outcome {
     status: Status,
@@ -328,7 +320,7 @@ impl Outcome {
             assignments: keeps_all
                 .then(|| kept.iter().filter_map(|solution| assignment(solution)).collect()),
             value: self.value,
-            stopped: self.stopped.map(reason_name),
+            stopped: self.stopped.map(StopReason::name),
             nodes: statistics.map(|statistics| statistics.n_nodes),
             conflicts: statistics.map(|statistics| statistics.n_conflicts),
             restarts: statistics.map(|statistics| statistics.n_restarts),
