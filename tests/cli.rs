@@ -277,7 +277,7 @@ fn the_end_of_input_is_polite() {
 fn hidden_information_stays_hidden() {
     let output = ludex_with(
         &["play", "hidden-matching-pennies", "--move-time", "0.05", "--seed", "3"],
-        &"1\n".repeat(6),
+        "1\n".repeat(6),
     );
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -495,7 +495,14 @@ impl Poster<'_> {
             self.domains().size(x) <= 1 << 16 && self.domains().values(x).all(|v| set.contains(v))
         });
         if is_covered && set.len() == values.len() as u64 {
-            let terms: Vec<(i64, VarId)> = numbers.iter().map(|&n| (1, n)).collect();
+            // One variable may be the number of several values.
+            let mut terms: Vec<(i64, VarId)> = Vec::new();
+            for &number in &numbers {
+                match terms.iter_mut().find(|(_, x)| *x == number) {
+                    Some((factor, _)) => *factor += 1,
+                    None => terms.push((1, number)),
+                }
+            }
             self.linear(&terms, Comparison::Eq, vars.len() as i64)?;
         }
         Ok(())

@@ -325,6 +325,17 @@ fn every_constraint_means_what_the_format_says() {
 }
 
 #[test]
+fn one_variable_may_count_two_values() {
+    check(
+        3,
+        "0..2",
+        "<cardinality><list> x[0] x[1] </list><values closed=\"true\"> 0 1 </values>\
+         <occurs> x[2] x[2] </occurs></cardinality>",
+        |x| x[2] == 1 && x[0] < 2 && x[1] < 2 && x[0] != x[1],
+    );
+}
+
+#[test]
 fn arrays_have_holes_starts_and_likenesses() {
     let text = instance(
         "<array id=\"x\" size=\"[2][2]\" startIndex=\"[1][0]\"> <domain for=\"x[1][]\"> 0..2 </domain>\
