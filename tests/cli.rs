@@ -90,6 +90,7 @@ fn what_could_not_be_evaluated_is_not_reported() {
     let report = json(&ludex_with(&["check", "-", "--json"], CIRCLE), 1);
     assert_eq!(report["playable"], false);
     assert_eq!(report["errors"][0]["code"], "negative-cycle");
+    assert_eq!(report["errors"][0]["line"], 3, "the rule that negates `win`");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
-use ludex_gdl::{Found, Program, TermId, codes};
+use ludex_gdl::{Found, Literal, Pattern, Program, Rule, TermId, codes};
 use ludex_ground::{Declared, GroundError, GroundLimits, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
@@ -54,7 +54,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                         fallback: None,
                     });
                 }
-                Err(error) => match meaningless(&error) {
+                Err(error) => match meaningless(&program, &error) {
                     Some(diagnostic) => {
                         diagnostics.push(diagnostic);
                         return Err(LoadError::Rules { diagnostics });
@@ -80,7 +80,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
             fallback,
         }),
         Err(ReasonerError::NegativeCycle { relation }) => {
-            diagnostics.push(negative_cycle(&relation));
+            diagnostics.push(negative_cycle(&program, &relation));
             Err(LoadError::Rules { diagnostics })
         }
         Err(error) => Err(LoadError::Limit { reason: error.to_string() }),
@@ -105,7 +105,7 @@ pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
                 report.diagnostics.extend(ludex_gdl::check_declarations(&program, &found));
             }
         }
-        Err(error) => match meaningless(&error) {
+        Err(error) => match meaningless(&program, &error) {
             Some(diagnostic) => {
                 report.diagnostics.push(diagnostic);
                 report.is_playable = false;
@@ -306,21 +306,42 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// The diagnostic for a ground program without a meaning; `None` when a limit was reached.
-fn meaningless(error: &GroundError) -> Option<Diagnostic> {
+fn meaningless(program: &Program, error: &GroundError) -> Option<Diagnostic> {
     match error {
-        GroundError::NegativeCycle { atom } => Some(negative_cycle(atom)),
-        GroundError::Unbounded { .. } => {
+        GroundError::NegativeCycle { atom } => Some(negative_cycle(program, atom)),
+        GroundError::Unbounded { relation, .. } => {
+            let grows =
+                |rule: &Rule| rule.head.args.iter().any(|arg| builds(program, arg, relation));
+            let span = place_of(program, grows);
             let code = codes::ENDLESS_GROUNDING;
-            let diagnostic =
-                Diagnostic::new(Severity::Fatal, code, Span::default(), error.to_string());
+            let diagnostic = Diagnostic::new(Severity::Fatal, code, span, error.to_string());
             Some(diagnostic.with_help("bound the recursion that builds these terms"))
         }
         _ => None,
     }
 }
 
-fn negative_cycle(what: &str) -> Diagnostic {
-    let message = format!("`{what}` depends on its own negation");
-    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, Span::default(), message)
+fn negative_cycle(program: &Program, atom: &str) -> Diagnostic {
+    let name = atom.trim_start_matches('(').split([' ', ')']).next().unwrap_or(atom);
+    let derives = |rule: &Rule| {
+        let relation = program.relation(rule.head.relation);
+        program.terms.symbols().name(relation.name) == name
+            && rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_)))
+    };
+    let message = format!("`{atom}` depends on its own negation");
+    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, place_of(program, derives), message)
         .with_help("break the circle: what is negated must be decided before")
+}
+
+/// Whether a pattern builds a term of this name around a variable.
+fn builds(program: &Program, pattern: &Pattern, name: &str) -> bool {
+    let Pattern::Compound(symbol, args) = pattern else { return false };
+    program.terms.symbols().name(*symbol) == name
+        || args.iter().any(|arg| builds(program, arg, name))
+}
+
+/// The place of the first rule of that kind; the beginning of the sheet if there is none.
+fn place_of(program: &Program, is_meant: impl Fn(&Rule) -> bool) -> Span {
+    let rule = program.rules.iter().find(|rule| is_meant(rule));
+    rule.map_or_else(Span::default, |rule| rule.span)
 }
