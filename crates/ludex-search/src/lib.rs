@@ -1,0 +1,32 @@
+//! Searches: from a cursor to a move and the reasons for it.
+//!
+//! A [`Searcher`] is shown a state and a role and gives a [`SearchReport`] within [`Limits`]. It
+//! sees `Game` and `Cursor` and nothing of rulesheets. [`SEARCHES`] lists all searches;
+//! [`SearchSpec`] reads `uct:c=0.7,threads=2` and builds one for a game.
+//!
+//! ```
+//! use ludex_search::SearchSpec;
+//!
+//! let spec = SearchSpec::parse("random").expect("there is such a search");
+//! assert_eq!(spec.entry().claims[0].name(), "legal");
+//! ```
+//!
+//! Read the modules in this order:
+//!
+//! 1. [`searcher`], [`limits`], [`report`]: the contract.
+//! 2. [`options`]: options as people write them.
+//! 3. [`random`]: the smallest search.
+//! 4. [`registry`]: the list.
+
+pub mod searcher;
+pub mod limits;
+pub mod report;
+pub mod options;
+pub mod random;
+pub mod registry;
+
+pub use limits::Limits;
+pub use options::{OptionError, OptionInfo};
+pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};
+pub use report::{MoveReport, SearchReport};
+pub use searcher::Searcher;

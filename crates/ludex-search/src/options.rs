@@ -1,0 +1,261 @@
+//! Options as people write them: `uct:c=0.7,threads=2`.
+//!
+//! Each search has a struct of typed options, made by [`search_options!`](crate::search_options).
+//! A text is read into it once, at the edge; what is wrong with it is an error with its place.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What is wrong with the description of a search.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}, at byte {} of `{text}`", place.start)]
+pub struct OptionError {
+    /// The whole text.
+    pub text: String,
+    /// The bytes that are wrong.
+    pub place: Range<usize>,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// One option, for help texts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OptionInfo {
+    /// The name before `=`.
+    pub name: &'static str,
+    /// The value now.
+    pub value: String,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// A struct of options that can be set one by one.
+pub trait Options {
+    /// Sets one option.
+    ///
+    /// # Errors
+    /// What is wrong with the name or the value.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String>;
+
+    /// All options with their values.
+    fn list(&self) -> Vec<OptionInfo>;
+}
+
+/// A value of an option.
+pub trait OptionValue: Sized {
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// What values there are.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Writes it, so that [`OptionValue::read`] gives it back.
+    fn write(&self) -> String;
+}
+
+/// Sets the options of a text `name=value,…` that begins at byte `start` of `whole`.
+///
+/// # Errors
+/// The first option that is wrong, with its place.
+pub(crate) fn read_into(
+    options: &mut dyn Options,
+    whole: &str,
+    start: usize,
+) -> Result<(), OptionError> {
+    let mut place = start;
+    for item in whole[start..].split(',') {
+        let here = place..place + item.len();
+        place = here.end + 1;
+        let wrong = |message| OptionError { text: whole.into(), place: here.clone(), message };
+        let Some((name, value)) = item.split_once('=') else {
+            return Err(wrong(format!("`{item}` is not of the form `name=value`")));
+        };
+        options.set(name.trim(), value.trim()).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// Says that there is no such option.
+pub fn unknown_option(name: &str, known: &[OptionInfo]) -> String {
+    let known: Vec<&str> = known.iter().map(|info| info.name).collect();
+    match known[..] {
+        [] => format!("there is no option `{name}`; this search has none"),
+        _ => format!("there is no option `{name}`; there are {}", known.join(", ")),
+    }
+}
+
+impl OptionValue for f64 {
+    fn read(text: &str) -> Result<Self, String> {
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+            _ => Err(format!("`{text}` is not a number of 0 or more")),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl OptionValue for usize {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("`{text}` is not a whole number of 0 or more"))
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl OptionValue for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            _ => Err(format!("`{text}` is neither `yes` nor `no`")),
+        }
+    }
+
+    fn write(&self) -> String {
+        if *self { "yes".into() } else { "no".into() }
+    }
+}
+
+/// Shows options as they are written.
+pub(crate) struct Written<'a>(pub &'a [OptionInfo]);
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, info) in self.0.iter().enumerate() {
+            let before = if place == 0 { "" } else { "," };
+            write!(f, "{before}{}={}", info.name, info.value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Defines a struct of options with defaults; the doc comment of a field is its help.
+///
+/// ```
+/// ludex_search::search_options! {
+///     /// Options of an example.
+///     pub struct ExampleOptions {
+///         /// exploration constant
+///         c: f64 = 0.7,
+///     }
+/// }
+/// use ludex_search::options::Options;
+/// let mut options = ExampleOptions::default();
+/// options.set("c", "1").expect("a number");
+/// assert_eq!(options.c, 1.0);
+/// assert!(options.set("d", "1").is_err());
+/// ```
+#[macro_export]
+macro_rules! search_options {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(#[doc = $help:literal] $field:ident: $type:ty = $default:expr,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        $vis struct $name {
+            $(#[doc = $help] pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $crate::options::Options for $name {
+            #[allow(unused_variables)]
+            fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+                $(if name == stringify!($field) {
+                    self.$field = $crate::options::OptionValue::read(value)
+                        .map_err(|message| format!("{name}: {message}"))?;
+                    return Ok(());
+                })*
+                Err($crate::options::unknown_option(name, &self.list()))
+            }
+
+            fn list(&self) -> Vec<$crate::options::OptionInfo> {
+                vec![$($crate::options::OptionInfo {
+                    name: stringify!($field),
+                    value: $crate::options::OptionValue::write(&self.$field),
+                    help: $help.trim(),
+                },)*]
+            }
+        }
+    };
+}
+
+/// Defines an enum whose values are options by name.
+#[macro_export]
+macro_rules! option_names {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident {
+            $($(#[doc = $help:literal])* $variant:ident = $text:literal,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $name {
+            $($(#[doc = $help])* $variant,)*
+        }
+
+        impl $crate::options::OptionValue for $name {
+            fn read(text: &str) -> Result<Self, String> {
+                match text {
+                    $($text => Ok(Self::$variant),)*
+                    _ => Err(format!("`{text}` is none of {}", [$($text),*].join(", "))),
+                }
+            }
+
+            fn write(&self) -> String {
+                match self {
+                    $(Self::$variant => $text.into(),)*
+                }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    search_options! {
+        /// For the tests.
+        struct Example {
+            /// a number
+            c: f64 = 0.5,
+            /// a switch
+            dag: bool = true,
+        }
+    }
+
+    #[test]
+    fn options_are_read_and_written() {
+        let mut options = Example::default();
+        read_into(&mut options, "x:c=2,dag=no", 2).expect("good options");
+        assert_eq!(options, Example { c: 2.0, dag: false });
+        assert_eq!(Written(&options.list()).to_string(), "c=2,dag=no");
+    }
+
+    #[test]
+    fn a_wrong_option_has_a_place() {
+        let mut options = Example::default();
+        let error = read_into(&mut options, "x:c=2,dag=perhaps", 2).expect_err("a bad value");
+        assert_eq!(error.place, 6..17);
+        assert!(error.to_string().contains("neither `yes` nor `no`"), "{error}");
+        let error = read_into(&mut options, "x:z=2", 2).expect_err("a bad name");
+        assert!(error.to_string().contains("there are c, dag"), "{error}");
+        assert!(read_into(&mut options, "x:c", 2).is_err());
+        assert!(read_into(&mut options, "x:c=-1", 2).is_err());
+        assert!(read_into(&mut options, "x:", 2).is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! A legal move, drawn at random: the yardstick every search must beat.
+//!
+//! For any game.
+
+use ludex_base::RoleId;
+use ludex_game::Cursor;
+
+use crate::limits::Limits;
+use crate::report::SearchReport;
+use crate::searcher::Searcher;
+
+crate::search_options! {
+    /// Options of [`Random`]: there are none.
+    pub struct RandomOptions {}
+}
+
+/// Draws a legal move. Each call on one searcher draws anew.
+#[derive(Clone, Debug, Default)]
+pub struct Random {
+    n_calls: u64,
+}
+
+impl<C: Cursor> Searcher<C> for Random {
+    fn name(&self) -> &'static str {
+        "random"
+    }
+
+    fn search(&mut self, root: &C, role: RoleId, limits: &Limits) -> SearchReport {
+        let mut cursor = root.clone();
+        let legal = cursor.legal_moves(role);
+        let mut rng = limits.seed.child(self.n_calls).rng();
+        self.n_calls += 1;
+        SearchReport { chosen: rng.choose(legal).copied(), ..SearchReport::unsearched(legal) }
+    }
+}

@@ -1,0 +1,222 @@
+//! The searches there are: one plain list, in the order help texts show it.
+
+use ludex_game::Playouts;
+
+use crate::options::{self, OptionError, OptionInfo, Options};
+use crate::random::{Random, RandomOptions};
+use crate::searcher::Searcher;
+
+/// Every search.
+pub static SEARCHES: &[SearchEntry] = &[SearchEntry {
+    name: "random",
+    summary: "a legal move drawn at random",
+    games: GamesMeant::ANY,
+    claims: &[Claim::Legal],
+    preset: || Plan::Random(RandomOptions::default()),
+}];
+
+/// A search by name.
+pub struct SearchEntry {
+    /// The name people write.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// The games it is meant for. It gives a legal move in any other game too.
+    pub games: GamesMeant,
+    /// What it is held against by `tests/searchers.rs`.
+    pub claims: &'static [Claim],
+    preset: fn() -> Plan,
+}
+
+/// Which games a search is meant for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GamesMeant {
+    /// The fewest roles, `random` not counted.
+    pub min_roles: usize,
+    /// The most roles, `random` not counted.
+    pub max_roles: usize,
+    /// Games in which several roles choose at once.
+    pub simultaneous: bool,
+    /// Games with `random`.
+    pub chance: bool,
+    /// Games in which roles do not know the state.
+    pub hidden_information: bool,
+}
+
+impl GamesMeant {
+    /// Every game.
+    pub const ANY: Self = Self {
+        min_roles: 1,
+        max_roles: usize::MAX,
+        simultaneous: true,
+        chance: true,
+        hidden_information: true,
+    };
+    /// Every game whose state is known to all.
+    pub const COMPLETE: Self = Self { hidden_information: false, ..Self::ANY };
+
+    /// Whether a game with these features is one of them.
+    pub fn covers(&self, features: &GameFeatures) -> bool {
+        (self.min_roles..=self.max_roles).contains(&features.n_roles)
+            && (self.simultaneous || !features.simultaneous)
+            && (self.chance || !features.chance)
+            && (self.hidden_information || !features.hidden_information)
+    }
+}
+
+/// What a search has to know about a game to say whether it is meant for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GameFeatures {
+    /// Roles, `random` not counted.
+    pub n_roles: usize,
+    /// Several roles, `random` not counted, choose at once in some state.
+    pub simultaneous: bool,
+    /// There is a role `random`.
+    pub chance: bool,
+    /// Roles see only their own moves and percepts.
+    pub hidden_information: bool,
+}
+
+/// What a search promises; the conformance suite tests each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// Its moves are legal, in whatever time.
+    Legal,
+    /// Finds a win in one, avoids a loss in one, and never loses a small game it need not lose.
+    NeverLoses,
+    /// Takes the best goal that play for one's own goal allows, also where goals do not sum up to
+    /// a constant.
+    BestGoal,
+    /// Approaches a mixed equilibrium where pure play can be exploited.
+    Mixes,
+    /// Plays well without knowing the state.
+    HiddenInformation,
+}
+
+impl Claim {
+    /// The claim in one word, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Claim::Legal => "legal",
+            Claim::NeverLoses => "never-loses",
+            Claim::BestGoal => "best-goal",
+            Claim::Mixes => "mixes",
+            Claim::HiddenInformation => "hidden-information",
+        }
+    }
+}
+
+/// The entry of this name.
+pub fn find(name: &str) -> Option<&'static SearchEntry> {
+    SEARCHES.iter().find(|entry| entry.name == name)
+}
+
+impl SearchEntry {
+    /// The search with the options it has by default.
+    pub fn spec(&'static self) -> SearchSpec {
+        SearchSpec { entry: self, plan: (self.preset)() }
+    }
+}
+
+/// A search with its options: what `uct:c=0.7,threads=2` describes.
+#[derive(Clone)]
+pub struct SearchSpec {
+    entry: &'static SearchEntry,
+    plan: Plan,
+}
+
+/// The typed options of each family of searches.
+#[derive(Clone, Debug)]
+enum Plan {
+    Random(RandomOptions),
+}
+
+impl SearchSpec {
+    /// Reads a name, or a name with options: `uct:c=0.7,threads=2`.
+    ///
+    /// # Errors
+    /// A name or option that does not exist, or a value that can't be read, with its place.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        let name_end = text.find(':').unwrap_or(text.len());
+        let name = text[..name_end].trim();
+        let Some(entry) = find(name) else {
+            let known: Vec<&str> = SEARCHES.iter().map(|entry| entry.name).collect();
+            let message = format!("there is no search `{name}`; there are {}", known.join(", "));
+            return Err(OptionError { text: text.into(), place: 0..name_end, message });
+        };
+        let mut spec = entry.spec();
+        if name_end < text.len() {
+            options::read_into(spec.plan.options_mut(), text, name_end + 1)?;
+        }
+        Ok(spec)
+    }
+
+    /// The entry it was made from.
+    pub fn entry(&self) -> &'static SearchEntry {
+        self.entry
+    }
+
+    /// All options with their values.
+    pub fn options(&self) -> Vec<OptionInfo> {
+        self.plan.options().list()
+    }
+
+    /// A searcher for a game. Copies of the game must be cheap: each thread takes one.
+    pub fn build<G>(&self, _game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    where
+        G: Playouts + Clone + 'static,
+    {
+        match &self.plan {
+            Plan::Random(_) => Box::new(Random::default()),
+        }
+    }
+}
+
+impl std::fmt::Display for SearchSpec {
+    /// The name with every option, so that [`SearchSpec::parse`] gives the same search.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let options = self.options();
+        let colon = if options.is_empty() { "" } else { ":" };
+        write!(f, "{}{colon}{}", self.entry.name, options::Written(&options))
+    }
+}
+
+impl Plan {
+    fn options(&self) -> &dyn Options {
+        match self {
+            Plan::Random(options) => options,
+        }
+    }
+
+    fn options_mut(&mut self) -> &mut dyn Options {
+        match self {
+            Plan::Random(options) => options,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_search_reads_what_it_writes() {
+        for entry in SEARCHES {
+            let written = entry.spec().to_string();
+            let read = SearchSpec::parse(&written).expect("what was written can be read");
+            assert_eq!(read.to_string(), written);
+            assert_eq!(SearchSpec::parse(entry.name).expect("its name").to_string(), written);
+            assert!(entry.claims.contains(&Claim::Legal), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_unknown_ones_are_errors() {
+        for entry in SEARCHES {
+            assert!(std::ptr::eq(find(entry.name).expect("it is there"), entry), "{}", entry.name);
+        }
+        let error = SearchSpec::parse("unknown:c=1").err().expect("no such search");
+        assert_eq!(error.place, 0..7);
+        assert!(error.to_string().contains("random"), "{error}");
+    }
+}
