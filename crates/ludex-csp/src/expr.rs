@@ -160,6 +160,8 @@ pub enum Expr {
     Xor(Vec<Expr>),
     /// If the first is true, the second, else the third.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The member of a list at a place, counted from 0; no value outside of the list.
+    Element(Vec<Expr>, Box<Expr>),
 }
 
 impl Expr {
@@ -195,6 +197,10 @@ impl Expr {
             Expr::If(c, a, b) => {
                 let (c, a, b) = (c.eval(value_of)?, a.eval(value_of)?, b.eval(value_of)?);
                 if c != 0 { a } else { b }
+            }
+            Expr::Element(list, index) => {
+                let place = usize::try_from(index.eval(value_of)?).ok()?;
+                *eval_all(list)?.get(place)?
             }
         })
     }
@@ -233,6 +239,11 @@ impl Expr {
                 let ((l1, h1), (l2, h2)) = (a.bounds(bounds_of), b.bounds(bounds_of));
                 (l1.min(l2), h1.max(h2))
             }
+            Expr::Element(list, _) => list
+                .iter()
+                .map(|e| e.bounds(bounds_of))
+                .reduce(|(l1, h1), (l2, h2)| (l1.min(l2), h1.max(h2)))
+                .unwrap_or((0, 0)),
             _ => (0, 1),
         }
     }
@@ -282,6 +293,7 @@ impl Expr {
             Expr::Neg(e) | Expr::Abs(e) | Expr::Not(e) | Expr::In(e, _) => vec![e],
             Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => vec![a, b],
             Expr::If(c, a, b) => vec![c, a, b],
+            Expr::Element(list, index) => list.iter().chain([&**index]).collect(),
             Expr::Sum(list)
             | Expr::Min(list)
             | Expr::Max(list)
@@ -313,6 +325,7 @@ impl Expr {
             Expr::Or(list) => Expr::Or(all(list)),
             Expr::Xor(list) => Expr::Xor(all(list)),
             Expr::If(c, a, b) => Expr::If(one(c), one(a), one(b)),
+            Expr::Element(list, index) => Expr::Element(all(list), one(index)),
         }
     }
 
@@ -481,6 +494,11 @@ pub fn any_of<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
 /// If the condition is true, the first term, else the second.
 pub fn if_then_else(condition: impl Into<Expr>, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
     Expr::If(Box::new(condition.into()), Box::new(yes.into()), Box::new(no.into()))
+}
+
+/// The member of a list at a place, counted from 0.
+pub fn element<T: Into<Expr>>(terms: impl IntoIterator<Item = T>, index: impl Into<Expr>) -> Expr {
+    Expr::Element(list(terms), Box::new(index.into()))
 }
 
 /// The absolute difference of two terms.

@@ -37,7 +37,8 @@ pub use domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 pub use engine::{Engine, PropagatorId};
 pub use error::CspError;
 pub use expr::{
-    Comparison, Expr, Operation, all_of, any_of, distance, if_then_else, maximum, minimum, sum,
+    Comparison, Expr, Operation, all_of, any_of, distance, element, if_then_else, maximum, minimum,
+    sum,
 };
 pub use network::{Condition, Constraint, Network, Objective, Variable};
 pub use post::{AllDifferentStrength, PostConfig, Posted};

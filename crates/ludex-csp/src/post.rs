@@ -967,6 +967,14 @@ impl Poster<'_> {
                 self.post(Element::new(&[no, yes], 0, truth, x));
                 Ok(())
             }
+            Expr::Element(list, index) => {
+                let (vars, index) = (self.vars_of(list)?, self.var_of(index)?);
+                if vars.is_empty() {
+                    return Err(CspError::malformed("element", "of an empty list"));
+                }
+                self.post(Element::new(&vars, 0, index, x));
+                Ok(())
+            }
             _ => self.define_sum(x, e),
         }
     }

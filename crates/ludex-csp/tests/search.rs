@@ -334,7 +334,7 @@ fn expressions_mean_the_same_posted_and_evaluated() {
         }
         let a = number(rng, x, depth - 1);
         let b = number(rng, x, depth - 1);
-        match rng.below(12) {
+        match rng.below(13) {
             0 => a + b,
             1 => a - b,
             2 => a * b,
@@ -346,6 +346,7 @@ fn expressions_mean_the_same_posted_and_evaluated() {
             8 => maximum([a, b]),
             9 => -a,
             10 => if_then_else(truth(rng, x, depth - 1), a, b),
+            11 => element([a, b.clone(), 1.into()], b),
             _ => truth(rng, x, depth - 1),
         }
     }

@@ -1,5 +1,6 @@
 //! From a network to XCSP3 text.
 
+use std::cell::Cell;
 use std::fmt::Write;
 
 use crate::domains::VarId;
@@ -23,10 +24,20 @@ use crate::{Value, ValueSet};
 /// ```
 ///
 /// # Errors
-/// [`CspError::Unsupported`] for a constraint that is a caller's own propagator.
+/// [`CspError::Unsupported`] for a constraint that is a caller's own propagator, and for a
+/// list with a place inside an expression.
 pub fn write(network: &Network) -> Result<String, CspError> {
-    let mut writer = Writer { network, names: names(network), out: String::new() };
+    let mut writer = Writer {
+        network,
+        names: names(network),
+        out: String::new(),
+        has_element: Cell::new(false),
+    };
     writer.instance()?;
+    if writer.has_element.get() {
+        let element = "a list with a place inside an expression".to_string();
+        return Err(CspError::Unsupported { line: 0, element });
+    }
     Ok(writer.out)
 }
 
@@ -58,6 +69,8 @@ struct Writer<'a> {
     network: &'a Network,
     names: Vec<String>,
     out: String,
+    /// Whether an expression was met that XCSP3 has no operator for.
+    has_element: Cell<bool>,
 }
 
 impl Writer<'_> {
@@ -131,6 +144,10 @@ impl Writer<'_> {
             Expr::Xor(list) if list.is_empty() => "0".to_string(),
             Expr::Xor(list) => all("xor", list),
             Expr::If(c, a, b) => call("if", &[c, a, b]),
+            Expr::Element(..) => {
+                self.has_element.set(true);
+                String::new()
+            }
         }
     }
 
