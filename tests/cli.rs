@@ -1,54 +1,6 @@
 //! The command as a person or a script meets it: verbs, JSON, exit codes.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-use serde_json::Value;
-
-/// Runs the command with these arguments and this standard input.
-fn ludex_with(args: &[&str], input: impl AsRef<[u8]>) -> Output {
-    let mut child = Command::new(binary())
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // A command that needs no input may be gone before it is written.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_ref());
-    child.wait_with_output().expect("the command ends")
-}
-
-fn ludex(args: &[&str]) -> Output {
-    ludex_with(args, "")
-}
-
-/// The binary lies beside the tests, built in the same profile by the same `cargo test`.
-fn binary() -> PathBuf {
-    let mut folder = std::env::current_exe().expect("a test has a path");
-    folder.pop();
-    if folder.ends_with("deps") {
-        folder.pop();
-    }
-    let binary = folder.join(format!("ludex{}", std::env::consts::EXE_SUFFIX));
-    assert!(binary.is_file(), "{} is missing; build the workspace first", binary.display());
-    binary
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
-}
-
-#[track_caller]
-fn json(output: &Output, code: i32) -> Value {
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    serde_json::from_str(&stdout(output)).expect("standard output is JSON")
-}
+use ludex_testkit::command::{json, ludex, ludex_with, stderr, stdout};
 
 const WALK: &str = "(role me) (init (at 1)) (succ 1 2) (succ 2 3)
     (<= (legal me (go ?y)) (true (at ?x)) (succ ?x ?y))
@@ -296,6 +248,11 @@ fn print_and_scramble_give_the_same_game() {
     assert!(!scrambled.contains("cell"), "{scrambled}");
     let report = json(&ludex_with(&["perft", "-", "--depth", "3", "--json"], &scrambled), 0);
     assert_eq!(report["nodes"], serde_json::json!([9, 72, 504]));
+    let report = json(&ludex(&["scramble", "tictactoe", "--seed", "7", "--json"]), 0);
+    assert_eq!(report["rules"], scrambled.as_str());
+    assert!(scrambled.contains(report["names"]["cell"].as_str().expect("a name")), "{report}");
+    let report = json(&ludex_with(&["print", "-", "--form", "infix", "--json"], WALK), 0);
+    assert_eq!((&report["form"], &report["rules"]), (&"infix".into(), &infix.into()));
 }
 
 #[test]

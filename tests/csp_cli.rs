@@ -1,11 +1,10 @@
 //! `ludex csp solve` as a person or a script meets it: lines, JSON, exit codes.
 
 use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
+use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use serde_json::{Value, json};
 
 const QUEENS: &str = r#"<instance format="XCSP3" type="CSP">
@@ -30,40 +29,7 @@ const COST: &str = r#"<instance format="XCSP3" type="COP">
 
 /// Runs `ludex csp solve - …` on a text.
 fn solve(text: &str, args: &[&str]) -> Output {
-    let mut child = Command::new(binary())
-        .args(["csp", "solve", "-"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // A call that is wrong may be over before the text is written.
-    let _ = child.stdin.take().expect("it is piped").write_all(text.as_bytes());
-    child.wait_with_output().expect("the command ends")
-}
-
-/// The binary lies beside the tests, built in the same profile by the same `cargo test`.
-fn binary() -> PathBuf {
-    let mut folder = std::env::current_exe().expect("a test has a path");
-    folder.pop();
-    if folder.ends_with("deps") {
-        folder.pop();
-    }
-    let binary = folder.join(format!("ludex{}", std::env::consts::EXE_SUFFIX));
-    assert!(binary.is_file(), "{} is missing; build the workspace first", binary.display());
-    binary
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
-}
-
-#[track_caller]
-fn lines(output: &Output, code: i32) -> Vec<String> {
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    let text = String::from_utf8(output.stdout.clone()).expect("output is UTF-8");
-    text.lines().map(String::from).collect()
+    ludex_with(&[&["csp", "solve", "-"], args].concat(), text)
 }
 
 #[track_caller]
@@ -111,16 +77,14 @@ fn answers_are_the_lines_of_the_competition() {
 fn a_file_is_read_by_its_path() {
     let path = std::env::temp_dir().join(format!("ludex-csp-cli-{}.xml", std::process::id()));
     fs::write(&path, PIGEONS).expect("a temporary file can be written");
-    let output = Command::new(binary()).args(["csp", "solve"]).arg(&path).output();
+    let output = ludex(&["csp", "solve", path.to_str().expect("the path is text")]);
     fs::remove_file(&path).expect("the file is there");
-    let output = output.expect("the command starts");
     assert_eq!(lines(&output, 0)[0], "s UNSATISFIABLE");
 }
 
 #[test]
 fn a_file_that_is_not_there_is_a_wrong_call() {
-    let output = Command::new(binary()).args(["csp", "solve", "no-such-file.xml"]).output();
-    let output = output.expect("the command starts");
+    let output = ludex(&["csp", "solve", "no-such-file.xml"]);
     assert_eq!(lines(&output, 2), [""; 0]);
     assert!(stderr(&output).contains("there is no file `no-such-file.xml`"));
 }
@@ -187,8 +151,8 @@ fn every_choice_is_taken() {
         ("--restarts", "never luby geometric"),
         ("--search", "mac local gt bt bc cbj dbt fc"),
     ];
-    let help = Command::new(binary()).args(["csp", "solve", "--help"]).output();
-    let help = lines(&help.expect("the command starts"), 0).join("\n");
+    let help = ludex(&["csp", "solve", "--help"]);
+    let help = lines(&help, 0).join("\n");
     for (option, values) in choices {
         assert!(help.contains(&values.replace(' ', ", ")), "{option} in\n{help}");
         for value in values.split(' ') {

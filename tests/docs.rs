@@ -5,9 +5,9 @@
 //! `<n>` and stands for any word.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
+use ludex_testkit::command::binary;
 use ludex_testkit::workspace;
 
 #[test]
@@ -60,10 +60,7 @@ fn read(document: &str) -> String {
 }
 
 fn run(args: &str) -> String {
-    let mut binary: PathBuf = std::env::current_exe().expect("a test has a path");
-    binary.pop();
-    binary.pop();
-    let output = Command::new(binary.join("ludex"))
+    let output = Command::new(binary())
         .args(args.split_whitespace())
         .current_dir(workspace())
         .output()

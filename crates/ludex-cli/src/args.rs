@@ -33,7 +33,7 @@ pub struct Common {
     /// How many threads work [default: the cores there are]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
-    /// How much memory grounding or a solver may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
+    /// How much memory grounding, the reasoner or a solver may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<u64>,
     /// How long the work may take, in seconds [default: 60 for grounding, else no limit]

@@ -69,6 +69,6 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)
         }
         Verb::Scramble { rules } => verbs::print::scramble(&rules.rules, common),
-        Verb::Print { rules, form } => verbs::print::run(&rules.rules, form),
+        Verb::Print { rules, form } => verbs::print::run(&rules.rules, form, common),
     }
 }

@@ -69,7 +69,8 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     };
 
     // Program to reasoner.
-    let limits = ReasonerLimits { deadline: Deadline::after(options.time), ..Default::default() };
+    let deadline = Deadline::after(options.time);
+    let limits = ReasonerLimits { deadline, ..ReasonerLimits::within(options.memory) };
     match Reasoner::new(&program, &limits) {
         Ok(reasoner) => Ok(LoadedGame {
             source,
@@ -156,7 +157,7 @@ pub struct LoadOptions {
     pub machine: MachineChoice,
     /// How long grounding may take.
     pub time: Duration,
-    /// Bytes that grounding may take.
+    /// Bytes that grounding, or the reasoner, may take.
     pub memory: u64,
 }
 

@@ -20,6 +20,22 @@ pub struct ReasonerLimits {
     pub deadline: Deadline,
 }
 
+/// What a reasoner at its usual limits takes at most, about.
+const USUAL_BYTES: u64 = 2_000_000_000;
+
+impl ReasonerLimits {
+    /// The usual limits, or less where they could take more than these bytes.
+    pub fn within(bytes: u64) -> Self {
+        let usual = Self::default();
+        let share = bytes.min(USUAL_BYTES) as f64 / USUAL_BYTES as f64;
+        Self {
+            max_atoms: (usual.max_atoms as f64 * share) as usize,
+            max_terms: (usual.max_terms as f64 * share) as usize,
+            ..usual
+        }
+    }
+}
+
 impl Default for ReasonerLimits {
     /// Room for every sheet of the usual collections several times over, in less than about
     /// 2 GB; no deadline.

@@ -5,6 +5,7 @@
 //! - [`parallel`]: the same work on many fixtures.
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
 //! - [`agree`]: two engines on the same random states.
+//! - [`command`]: the binary, run as a person runs it.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
 //!
 //! Only tests use this crate.
@@ -13,6 +14,7 @@ pub mod fixtures;
 pub mod parallel;
 pub mod golden;
 pub mod agree;
+pub mod command;
 pub mod suite;
 
 pub use agree::{Disagreement, agree};
