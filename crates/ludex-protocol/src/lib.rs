@@ -1,0 +1,29 @@
+//! The messages of the General Game Playing protocol: text to values and back, without sockets.
+//!
+//! A game manager sends [`Request`]s, a player answers each with a [`Reply`]. Reading is tolerant,
+//! since many programs have written these messages in many ways; writing is exact to the blank,
+//! since some of them read no other way. A manager that wants to hide what game is played puts a
+//! [`Codebook`] between itself and the players.
+//!
+//! ```
+//! use ludex_protocol::{Request, News};
+//!
+//! let request = Request::read("(play m1 ((mark 1 1) noop))")?;
+//! let Request::Play { match_id, news: News::Joint(moves) } = &request else { unreachable!() };
+//! assert_eq!((match_id.as_str(), moves[1].as_str()), ("m1", "noop"));
+//! assert_eq!(request.to_string(), "( PLAY m1 (( mark 1 1 ) noop ) )");
+//! # Ok::<(), ludex_protocol::ProtocolError>(())
+//! ```
+//!
+//! Read the modules in this order; each uses only those before it.
+
+mod tokens; // 1. words and parentheses
+mod term; // 2. a move or a percept
+mod request; // 3. what a manager says
+mod reply; // 4. what a player answers, and what can be wrong with it
+mod codebook; // 5. a match in other words
+
+pub use codebook::Codebook;
+pub use reply::{Info, MoveFault, Reply, Status, read_move};
+pub use request::{News, ProtocolError, Request, wire_rules};
+pub use term::Term;

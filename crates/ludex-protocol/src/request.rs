@@ -1,0 +1,424 @@
+//! What a game manager says to a player.
+
+use std::fmt;
+
+use crate::term::{Term, spaced};
+use crate::tokens::{elements, inside};
+
+/// A message from a game manager.
+///
+/// [`Display`](fmt::Display) writes it exactly as the reference implementation does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Request {
+    /// Who is there?
+    Info,
+    /// Is anybody there? The older form of [`Request::Info`].
+    Ping,
+    /// Rules to look at before a match.
+    Preview {
+        /// The rulesheet.
+        rules: String,
+        /// Seconds until the answer.
+        clock: u64,
+    },
+    /// A match begins.
+    Start {
+        /// The name of the match.
+        match_id: String,
+        /// The role of the player.
+        role: String,
+        /// The rulesheet.
+        rules: String,
+        /// Seconds until the answer.
+        start_clock: u64,
+        /// Seconds for each move.
+        play_clock: u64,
+    },
+    /// A move is wanted.
+    Play {
+        /// The name of the match.
+        match_id: String,
+        /// What happened since the last time.
+        news: News,
+    },
+    /// The match has come to its end.
+    Stop {
+        /// The name of the match.
+        match_id: String,
+        /// What happened since the last time.
+        news: News,
+    },
+    /// The match is broken off.
+    Abort {
+        /// The name of the match.
+        match_id: String,
+    },
+}
+
+/// What a player is told about the last step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    /// GDL: the joint move, one move a role in the order of the rules, `random` included; empty
+    /// before the first step.
+    Joint(Vec<Term>),
+    /// GDL-II: the role's own move and what it sees, and nothing else.
+    Own {
+        /// Steps since the initial state.
+        turn: u64,
+        /// The move that was made for the role; none before the first step.
+        last_move: Option<Term>,
+        /// What it sees.
+        percepts: Vec<Term>,
+    },
+}
+
+/// Why a message could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// There is nothing in it.
+    #[error("the message is empty")]
+    Empty,
+    /// It does not begin with a word that has a meaning.
+    #[error("there is no message `{0}`; there are info, ping, preview, start, play, stop, abort")]
+    Unknown(String),
+    /// It has fewer parts than it must have.
+    #[error("`{message}` has {wanted}, and here are {found}")]
+    Parts {
+        /// Which message.
+        message: &'static str,
+        /// The parts in words.
+        wanted: &'static str,
+        /// How many there are.
+        found: usize,
+    },
+    /// A number that is none.
+    #[error("`{text}` in `{message}` is not a number of {what}")]
+    Number {
+        /// Which message.
+        message: &'static str,
+        /// What was there.
+        text: String,
+        /// Seconds or turns.
+        what: &'static str,
+    },
+    /// A move or percept that is no term.
+    #[error("`{text}` in `{message}` is not a term")]
+    Term {
+        /// Which message.
+        message: &'static str,
+        /// What was there.
+        text: String,
+    },
+}
+
+impl Request {
+    /// Reads a message, in any letter case, with any white space, with or without the outer
+    /// parentheses.
+    ///
+    /// # Errors
+    /// When the message, or a part that it must have, can't be made out.
+    pub fn read(text: &str) -> Result<Self, ProtocolError> {
+        let outer = elements(text);
+        let parts = match outer.first() {
+            Some(first) => inside(first).map_or(outer.clone(), elements),
+            None => Vec::new(),
+        };
+        let Some((word, args)) = parts.split_first() else {
+            return Err(ProtocolError::Empty);
+        };
+        match word.to_ascii_lowercase().as_str() {
+            "info" => Ok(Request::Info),
+            "ping" => Ok(Request::Ping),
+            "preview" => read_preview(args),
+            "start" => read_start(args),
+            "play" => {
+                let (match_id, news) = read_step("play", args)?;
+                Ok(Request::Play { match_id, news })
+            }
+            "stop" => {
+                let (match_id, news) = read_step("stop", args)?;
+                Ok(Request::Stop { match_id, news })
+            }
+            "abort" => {
+                let [match_id] = parts_of("abort", "a match", args)?;
+                Ok(Request::Abort { match_id: match_id.to_owned() })
+            }
+            _ => Err(ProtocolError::Unknown(shortened(word))),
+        }
+    }
+
+    /// The match it speaks of.
+    pub fn match_id(&self) -> Option<&str> {
+        match self {
+            Request::Info | Request::Ping | Request::Preview { .. } => None,
+            Request::Start { match_id, .. }
+            | Request::Play { match_id, .. }
+            | Request::Stop { match_id, .. }
+            | Request::Abort { match_id } => Some(match_id),
+        }
+    }
+}
+
+fn read_preview(args: &[&str]) -> Result<Request, ProtocolError> {
+    let [rules, clock] = parts_of("preview", "rules and a clock", args)?;
+    Ok(Request::Preview { rules: rules_of(rules), clock: seconds("preview", clock)? })
+}
+
+fn read_start(args: &[&str]) -> Result<Request, ProtocolError> {
+    let wanted = "a match, a role, rules and two clocks";
+    let [match_id, role, rules, start_clock, play_clock] = parts_of("start", wanted, args)?;
+    Ok(Request::Start {
+        match_id: match_id.to_owned(),
+        role: role.to_owned(),
+        rules: rules_of(rules),
+        start_clock: seconds("start", start_clock)?,
+        play_clock: seconds("start", play_clock)?,
+    })
+}
+
+/// The parts of `play` and `stop`: the two forms are told apart by their number.
+fn read_step(message: &'static str, args: &[&str]) -> Result<(String, News), ProtocolError> {
+    match *args {
+        [match_id, moves] => Ok((match_id.to_owned(), News::Joint(terms(message, moves)?))),
+        [match_id, turn, last_move, percepts, ..] => {
+            let last_move = match last_move.to_ascii_lowercase().as_str() {
+                "nil" => None,
+                _ => Some(term(message, last_move)?),
+            };
+            let turn = number(message, turn, "turns")?;
+            let percepts = terms(message, percepts)?;
+            Ok((match_id.to_owned(), News::Own { turn, last_move, percepts }))
+        }
+        _ => {
+            let wanted = "a match and a joint move, or a match, a turn, a move and percepts";
+            Err(ProtocolError::Parts { message, wanted, found: args.len() })
+        }
+    }
+}
+
+/// The first parts of a message; what comes after them has no meaning.
+fn parts_of<'a, const N: usize>(
+    message: &'static str,
+    wanted: &'static str,
+    args: &[&'a str],
+) -> Result<[&'a str; N], ProtocolError> {
+    let first = args.first_chunk::<N>().copied();
+    first.ok_or(ProtocolError::Parts { message, wanted, found: args.len() })
+}
+
+/// The text of the rules inside their parentheses.
+fn rules_of(part: &str) -> String {
+    inside(part).unwrap_or(part).trim().to_owned()
+}
+
+/// A clock. Whole seconds are the rule; a fraction is cut off, which errs on the safe side.
+fn seconds(message: &'static str, text: &str) -> Result<u64, ProtocolError> {
+    number(message, text.split_once('.').map_or(text, |(whole, _)| whole), "seconds")
+}
+
+fn number(message: &'static str, text: &str, what: &'static str) -> Result<u64, ProtocolError> {
+    text.parse().map_err(|_| ProtocolError::Number { message, text: shortened(text), what })
+}
+
+/// The terms of a list; a word in its place, such as `nil`, stands for none.
+fn terms(message: &'static str, part: &str) -> Result<Vec<Term>, ProtocolError> {
+    let Some(list) = inside(part) else { return Ok(Vec::new()) };
+    elements(list).into_iter().map(|element| term(message, element)).collect()
+}
+
+fn term(message: &'static str, text: &str) -> Result<Term, ProtocolError> {
+    Term::read(text).ok_or_else(|| ProtocolError::Term { message, text: shortened(text) })
+}
+
+/// As much of a stranger's text as an error message can hold.
+fn shortened(text: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Info => write!(f, "( INFO )"),
+            Request::Ping => write!(f, "( PING )"),
+            Request::Preview { rules, clock } => {
+                write!(f, "( PREVIEW {} {clock} )", wire_rules(rules))
+            }
+            Request::Start { match_id, role, rules, start_clock, play_clock } => {
+                let rules = wire_rules(rules);
+                write!(f, "( START {match_id} {role} {rules} {start_clock} {play_clock})")
+            }
+            Request::Play { match_id, news } => write!(f, "( PLAY {match_id} {news} )"),
+            Request::Stop { match_id, news } => write!(f, "( STOP {match_id} {news} )"),
+            Request::Abort { match_id } => write!(f, "( ABORT {match_id} )"),
+        }
+    }
+}
+
+impl fmt::Display for News {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            News::Joint(moves) if moves.is_empty() => write!(f, "NIL"),
+            News::Joint(moves) => write_list(f, moves),
+            News::Own { turn, last_move, percepts } => {
+                write!(f, "{turn} ")?;
+                match last_move {
+                    Some(last_move) => write!(f, "{last_move} ")?,
+                    None => write!(f, "NIL ")?,
+                }
+                write_list(f, percepts)
+            }
+        }
+    }
+}
+
+/// `(a b )`: a blank after each element and none after the parenthesis.
+fn write_list(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
+    write!(f, "(")?;
+    terms.iter().try_for_each(|term| write!(f, "{term} "))?;
+    write!(f, ")")
+}
+
+/// The rules as they stand in a message: `(rule rule )` in one line, comments gone, a blank between
+/// any two tokens of a rule.
+pub fn wire_rules(rules: &str) -> String {
+    let mut wire = String::with_capacity(rules.len() + rules.len() / 2);
+    wire.push('(');
+    for rule in elements(rules) {
+        spaced(&mut wire, rule).expect("a string takes everything");
+        wire.push(' ');
+    }
+    wire.push(')');
+    wire
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str =
+        "(role x) ; a comment (\n(<= (next (cell ?x x)) (does x (mark ?x)))\nterminal";
+    const WIRE_RULES: &str =
+        "(( role x ) ( <= ( next ( cell ?x x ) ) ( does x ( mark ?x ) ) ) terminal )";
+
+    fn read(text: &str) -> Request {
+        Request::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn terms(texts: &[&str]) -> Vec<Term> {
+        texts.iter().map(|text| Term::read(text).expect("a term")).collect()
+    }
+
+    #[test]
+    fn messages_are_written_to_the_blank() {
+        let id = || "m.1".to_owned();
+        let (rules, role) = (RULES.to_owned(), "x".to_owned());
+        let joint = || News::Joint(terms(&["(mark 1 1)", "noop"]));
+        let own = News::Own {
+            turn: 3,
+            last_move: Some(terms(&["call"]).remove(0)),
+            percepts: terms(&["(card 1)", "b"]),
+        };
+        let first = News::Own { turn: 0, last_move: None, percepts: vec![] };
+        let written = [
+            (Request::Info, "( INFO )".to_owned()),
+            (
+                Request::Preview { rules: rules.clone(), clock: 30 },
+                format!("( PREVIEW {WIRE_RULES} 30 )"),
+            ),
+            (
+                Request::Start { match_id: id(), role, rules, start_clock: 30, play_clock: 15 },
+                format!("( START m.1 x {WIRE_RULES} 30 15)"),
+            ),
+            (
+                Request::Play { match_id: id(), news: News::Joint(vec![]) },
+                "( PLAY m.1 NIL )".into(),
+            ),
+            (
+                Request::Play { match_id: id(), news: joint() },
+                "( PLAY m.1 (( mark 1 1 ) noop ) )".into(),
+            ),
+            (
+                Request::Stop { match_id: id(), news: joint() },
+                "( STOP m.1 (( mark 1 1 ) noop ) )".into(),
+            ),
+            (
+                Request::Stop { match_id: id(), news: News::Joint(vec![]) },
+                "( STOP m.1 NIL )".into(),
+            ),
+            (Request::Abort { match_id: id() }, "( ABORT m.1 )".into()),
+            (Request::Play { match_id: id(), news: first }, "( PLAY m.1 0 NIL () )".into()),
+            (
+                Request::Stop { match_id: id(), news: own },
+                "( STOP m.1 3 call (( card 1 ) b ) )".into(),
+            ),
+        ];
+        for (request, text) in written {
+            assert_eq!(request.to_string(), text);
+            assert_eq!(read(&text).to_string(), text, "what is written is read");
+        }
+    }
+
+    #[test]
+    fn reading_is_tolerant() {
+        let tolerated = [
+            ("info", Request::Info),
+            ("  (Info", Request::Info),
+            ("(PING)", Request::Ping),
+            ("(ABORT m 17)", Request::Abort { match_id: "m".into() }),
+            ("(play m nil)", Request::Play { match_id: "m".into(), news: News::Joint(vec![]) }),
+            ("(play m ())", Request::Play { match_id: "m".into(), news: News::Joint(vec![]) }),
+            (
+                "play m(a\r\n(b 1))",
+                Request::Play { match_id: "m".into(), news: News::Joint(terms(&["a", "(b 1)"])) },
+            ),
+        ];
+        for (text, request) in tolerated {
+            assert_eq!(read(text), request, "{text}");
+        }
+        let Request::Start { rules, start_clock, role, .. } =
+            read("(start M Role ((role Role) (init (p Q))) 10.9 5 extra)")
+        else {
+            panic!("it is a start");
+        };
+        assert_eq!((rules.as_str(), start_clock), ("(role Role) (init (p Q))", 10));
+        assert_eq!(role, "Role", "letter case is kept");
+    }
+
+    #[test]
+    fn rules_survive_the_wire() {
+        let Request::Preview { rules, .. } = read(&format!("(preview {} 5)", wire_rules(RULES)))
+        else {
+            panic!("it is a preview");
+        };
+        assert_eq!(wire_rules(&rules), WIRE_RULES);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let wrong = [
+            ("", "the message is empty"),
+            ("()", "the message is empty"),
+            ("(hello)", "there is no message `hello`"),
+            (
+                "(start m x (rules) 5)",
+                "`start` has a match, a role, rules and two clocks, and here are 4",
+            ),
+            ("(start m x (rules) 5 soon)", "`soon` in `start` is not a number of seconds"),
+            ("(play m)", "`play` has"),
+            ("(play m 1 (a))", "and here are 3"),
+            ("(play m one a (b))", "`one` in `play` is not a number of turns"),
+            ("(play m (a ()))", "`()` in `play` is not a term"),
+        ];
+        for (text, words) in wrong {
+            let error = Request::read(text).expect_err(text).to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let error = Request::read(&"x".repeat(1000)).expect_err("no message").to_string();
+        assert!(error.len() < 300, "{error}");
+    }
+}
