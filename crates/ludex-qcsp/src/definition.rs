@@ -1,0 +1,136 @@
+//! The meaning of a model, computed as it is defined: the slow twin of the search.
+
+use std::cmp::Ordering;
+
+use ludex_csp::{Value, VarId};
+use rustc_hash::FxHashMap;
+
+use crate::measure::{Interest, aggregate_value, compare, interests};
+use crate::model::Model;
+use crate::scope::{Measure, Quantifier, Ties};
+
+/// Whether a model is true, and the value of its first criterion or aggregate.
+///
+/// Every choice of every scope is tried. For small models and tests.
+pub fn by_definition(model: &Model) -> (bool, Option<i64>) {
+    let mut values = vec![0; model.variables().len()];
+    let outcome = evaluate(model, 0, &mut values);
+    let value = outcome
+        .as_ref()
+        .and_then(|outcome| outcome.get(&crate::measure::root_measure(model)?).copied());
+    (outcome.is_some(), value)
+}
+
+/// What the measures that earlier scopes may look at are in the end.
+type Outcome = FxHashMap<Measure, i64>;
+
+/// The outcome from a scope on; `None` when the existential player loses.
+fn evaluate(model: &Model, scope_idx: usize, values: &mut [Value]) -> Option<Outcome> {
+    let Some(scope) = model.scopes().get(scope_idx) else {
+        let value_of = |x: VarId| i64::from(values[x.index()]);
+        let is_won = model.goal_constraints().iter().all(|c| c.holds(&value_of));
+        return is_won.then(Outcome::default);
+    };
+    let choices = choices(model, scope_idx, values);
+    let set = |choice: &[Value], values: &mut [Value]| {
+        for (&x, &value) in scope.variables.iter().zip(choice) {
+            values[x.index()] = value;
+        }
+    };
+    match scope.quantifier {
+        Quantifier::Exists => {
+            let interests = interests(model, scope_idx);
+            let mut best: Option<Outcome> = None;
+            for choice in choices {
+                set(&choice, values);
+                let Some(mut outcome) = evaluate(model, scope_idx + 1, values) else { continue };
+                for (&x, &value) in scope.variables.iter().zip(&choice) {
+                    outcome.insert(Measure::Variable(x), value.into());
+                }
+                let is_better = best
+                    .as_ref()
+                    .is_none_or(|best| is_preferred(scope.ties, &interests, &outcome, best));
+                if is_better {
+                    best = Some(outcome);
+                }
+            }
+            best
+        }
+        Quantifier::Forall => {
+            let mut branches = Vec::new();
+            for choice in choices {
+                set(&choice, values);
+                branches.push(evaluate(model, scope_idx + 1, values)?);
+            }
+            let mut outcome = Outcome::default();
+            for (i, aggregate) in model.aggregates().iter().enumerate() {
+                if aggregate.scope.index() == scope_idx {
+                    let of = branches.iter().filter_map(|b| b.get(&aggregate.of).copied());
+                    let measure = Measure::Aggregate(crate::AggregateId::new(i));
+                    if let Some(value) = aggregate_value(aggregate.function, of) {
+                        outcome.insert(measure, value);
+                    }
+                }
+            }
+            Some(outcome)
+        }
+    }
+}
+
+/// Whether a choice is better than the best one before it. Earlier choices win ties: they
+/// come first in lexicographic order.
+fn is_preferred(ties: Ties, interests: &[Interest], new: &Outcome, best: &Outcome) -> bool {
+    for interest in interests {
+        let is_own = interest.is_own;
+        if !is_own && matches!(ties, Ties::Lexicographic | Ties::Any) {
+            return false;
+        }
+        let order = compare(interest, |m| new.get(&m).copied(), |m| best.get(&m).copied());
+        let order = if !is_own && ties == Ties::Pessimistic { order.reverse() } else { order };
+        match order {
+            Ordering::Equal => {}
+            order => return order == Ordering::Greater,
+        }
+    }
+    false
+}
+
+/// All choices of a scope: values of its variables, in lexicographic order.
+pub(crate) fn choices(model: &Model, scope_idx: usize, values: &mut [Value]) -> Vec<Vec<Value>> {
+    fn extend(
+        model: &Model,
+        scope_idx: usize,
+        at: usize,
+        values: &mut [Value],
+        found: &mut Vec<Vec<Value>>,
+    ) {
+        let scope = &model.scopes()[scope_idx];
+        let Some(&x) = scope.variables.get(at) else {
+            let value_of = |x: VarId| i64::from(values[x.index()]);
+            if scope.restrictor.iter().all(|constraint| constraint.holds(&value_of)) {
+                found.push(scope.variables.iter().map(|x| values[x.index()]).collect());
+            }
+            return;
+        };
+        let variable = model.variable(x);
+        match &variable.definition {
+            Some(definition) => {
+                let value = definition.eval(&|y: VarId| i64::from(values[y.index()]));
+                let value = value.and_then(|value| Value::try_from(value).ok());
+                if let Some(value) = value.filter(|v| variable.variable.domain.contains(*v)) {
+                    values[x.index()] = value;
+                    extend(model, scope_idx, at + 1, values, found);
+                }
+            }
+            None => {
+                for value in variable.variable.domain.iter() {
+                    values[x.index()] = value;
+                    extend(model, scope_idx, at + 1, values, found);
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    extend(model, scope_idx, 0, values, &mut found);
+    found
+}

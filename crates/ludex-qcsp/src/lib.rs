@@ -1,0 +1,36 @@
+//! Quantified constraint networks: QCSP, QCSP+ and QCOP+.
+//!
+//! State a [`Model`], [`solve`] it, read the [`Report`].
+//!
+//! Read the modules in this order; each uses only those before it.
+//!
+//! 1. `scope`: the parts of a model; `model`: the model and its builder; `check`: whether it
+//!    means something
+//! 2. `measure`: who is interested in which number; `definition`: the meaning, computed as it
+//!    is defined
+//! 3. `strategy`: winning strategies of either side
+//! 4. `config`: options, verdicts, reports; `solve`: the entry
+
+mod check;
+mod config;
+mod definition;
+mod error;
+mod measure;
+mod model;
+mod scope;
+mod solve;
+mod strategy;
+
+pub use config::{
+    Consistency, Propagation, Report, SolveConfig, Statistics, StrategyRefused, StrategyRequest,
+    ValueOrder, Verdict,
+};
+pub use definition::by_definition;
+pub use error::ModelError;
+pub use model::Model;
+pub use scope::{
+    Aggregate, AggregateFunction, AggregateId, Criterion, Measure, QuantifiedVariable, Quantifier,
+    Scope, ScopeId, Symmetry, Ties,
+};
+pub use solve::solve;
+pub use strategy::{NodeId, Strategy, StrategyNode};

@@ -1,0 +1,90 @@
+//! Winning strategies of either side as graphs that share equal parts.
+
+use ludex_csp::Value;
+
+use crate::scope::{Quantifier, ScopeId};
+
+ludex_base::define_id! {
+    /// A node of a strategy.
+    pub struct NodeId;
+}
+
+/// A winning strategy.
+///
+/// Paths from the root are plays. The nodes of a play belong to the scopes of the prefix in
+/// order, until the goal or a scope whose owner is blocked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strategy {
+    /// Whose strategy it is.
+    pub winner: Quantifier,
+    /// The nodes; children come before their parents.
+    pub nodes: Vec<StrategyNode>,
+    /// Where plays begin.
+    pub root: NodeId,
+}
+
+/// A node of a strategy.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StrategyNode {
+    /// All scopes are played. The goal holds exactly if the existential player wins.
+    End,
+    /// A scope is played: each branch has the values of its variables that are not
+    /// definitions, in order of declaration.
+    ///
+    /// In a scope of the winner there is one branch, or one for each winning choice; in a
+    /// scope of the opponent one for each choice there is. Without branches the opponent is
+    /// blocked.
+    Play {
+        /// The scope.
+        scope: ScopeId,
+        /// The choices and what follows.
+        branches: Vec<(Vec<Value>, NodeId)>,
+    },
+}
+
+impl Strategy {
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &StrategyNode {
+        &self.nodes[id.index()]
+    }
+
+    /// How many nodes the graph has.
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many plays there are, saturating.
+    pub fn n_plays(&self) -> u128 {
+        let mut plays: Vec<u128> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            plays.push(match node {
+                StrategyNode::End => 1,
+                StrategyNode::Play { branches, .. } if branches.is_empty() => 1,
+                StrategyNode::Play { branches, .. } => branches
+                    .iter()
+                    .fold(0_u128, |sum, (_, child)| sum.saturating_add(plays[child.index()])),
+            });
+        }
+        plays[self.root.index()]
+    }
+
+    /// How many strategies with one choice at each node of the winner the graph holds,
+    /// saturating.
+    pub fn n_strategies(&self, owner_of: impl Fn(ScopeId) -> Quantifier) -> u128 {
+        let mut counts: Vec<u128> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            counts.push(match node {
+                StrategyNode::End => 1,
+                StrategyNode::Play { scope, branches } => {
+                    let below = branches.iter().map(|(_, child)| counts[child.index()]);
+                    if owner_of(*scope) == self.winner {
+                        below.fold(0, u128::saturating_add)
+                    } else {
+                        below.fold(1, u128::saturating_mul)
+                    }
+                }
+            });
+        }
+        counts[self.root.index()]
+    }
+}
