@@ -195,6 +195,47 @@ fn an_element_that_is_not_supported_is_named() {
 }
 
 #[test]
+fn a_wrong_network_is_refused_with_its_line() {
+    let twice = PIGEONS.replace("p[] <", "p[0] p[1] p[0] <");
+    check_refused(&twice, &[], 1, &["<stdin>:3: ", "constraint 1, `allDifferent`", "`p[0]`"]);
+    let empty = PIGEONS.replace("0..2", "");
+    check_refused(&empty, &[], 1, &["<stdin>:2: ", "empty domain"]);
+    let wide = COST.replace("1..5", "0..2000000000");
+    check_refused(&wide, &[], 1, &["<stdin>:4: ", "objective", "out of range"]);
+}
+
+#[test]
+fn symbols_are_shown_by_their_names() {
+    let colors = r#"<instance format="XCSP3" type="CSP">
+      <variables>
+        <array id="c" size="[3]" type="symbolic"> red green blue </array>
+        <var id="d" type="symbolic"> white red </var>
+      </variables>
+      <constraints>
+        <allDifferent> c[] </allDifferent>
+        <extension> <list> c[0] c[1] </list> <supports> (green,red)(blue,*) </supports> </extension>
+        <intension> and(eq(c[2],blue),ne(d,white)) </intension>
+      </constraints>
+    </instance>"#;
+    let found = report(&solve(colors, &["--all", "--json"]), 0);
+    assert_eq!(found["solutions"], 1);
+    let expected = json!({"c[0]": "green", "c[1]": "red", "c[2]": "blue", "d": "red"});
+    assert_eq!(found["solution"], expected);
+    let shown = lines(&solve(colors, &[]), 0);
+    assert!(shown[1].contains("<values> green red blue red </values>"), "{shown:?}");
+}
+
+#[test]
+fn preprocessing_can_be_left_out() {
+    let free = QUEENS.replace("</variables>", "<var id=\"free\"> 1..7 </var> </variables>");
+    for args in [&["--count", "--json"][..], &["--count", "--json", "--no-preprocess"]] {
+        let counted = report(&solve(&free, args), 0);
+        assert_eq!(counted["solutions"], 14, "{args:?}");
+    }
+    assert_eq!(report(&solve(&free, &["--all", "--json"]), 0)["solutions"], 14);
+}
+
+#[test]
 fn time_stops_with_the_best_that_is_known() {
     let start = Instant::now();
     let stopped = report(&solve(&many_queens(), &["--count", "--json", "--time", "0.5"]), 3);

@@ -215,6 +215,10 @@ pub struct CspSolve {
     /// Remove values that fail by propagation alone before the search
     #[arg(long)]
     pub sac: bool,
+    /// Leave the network as it is: no constraints on one variable made part of its domain,
+    /// no tables over the same variables merged, no universal constraints removed
+    #[arg(long)]
+    pub no_preprocess: bool,
 }
 
 fn defaults() -> SearchConfig {

@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::trail::Trail;
 use crate::{Value, ValueSet};
 
@@ -622,6 +624,9 @@ impl Domains {
         let at = self.variables[x.index()].at as usize;
         let (mut new_lo, mut new_hi, mut size) = (u32::MAX, 0, 0);
         let mut changed = false;
+        // No level is popped after a conflict at the root, so the domain stays as it was.
+        let is_root = self.trail.depth() == 0;
+        let mut before: SmallVec<[u64; 4]> = SmallVec::new();
         for word_idx in lo / 64..=hi / 64 {
             let word = self.trail.get(at + 2 + word_idx as usize);
             let (mut rest, mut kept) = (word, word);
@@ -631,6 +636,9 @@ impl Domains {
                 if !keep(word_idx * 64 + bit) {
                     kept &= !(1 << bit);
                 }
+            }
+            if is_root {
+                before.push(word);
             }
             if kept != word {
                 self.trail.set(at + 2 + word_idx as usize, kept);
@@ -643,6 +651,9 @@ impl Domains {
             }
         }
         if size == 0 {
+            for (word_idx, word) in before.into_iter().enumerate() {
+                self.trail.set(at + 2 + lo as usize / 64 + word_idx, word);
+            }
             return self.fail(x);
         }
         if changed {

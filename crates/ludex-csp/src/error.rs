@@ -1,5 +1,6 @@
 //! What can be wrong with a network or a file.
 
+use ludex_base::StopReason;
 use thiserror::Error;
 
 /// Why a network can't be posted or a file not be read.
@@ -12,23 +13,29 @@ pub enum CspError {
         /// Its name.
         variable: String,
     },
+    /// A domain with values beyond [`VALUE_LIMIT`](crate::VALUE_LIMIT).
+    #[error("the domain of variable `{variable}` is out of range")]
+    DomainOutOfRange {
+        /// Its name.
+        variable: String,
+    },
     /// A domain with too many values in too many pieces.
     #[error("the domain of variable `{variable}` has too many values with gaps between them")]
     DomainTooLarge {
         /// Its name.
         variable: String,
     },
-    /// A variable with too many values for a constraint that lists them.
-    #[error("variable `{variable}` has too many values for a table or an automaton")]
+    /// A variable with too many values for what lists them.
+    #[error("variable `{variable}` has too many values for {what}, which lists them")]
     WideDomain {
         /// Its name.
         variable: String,
+        /// A table, an automaton, a search.
+        what: &'static str,
     },
     /// A constraint that names a variable twice where that makes no sense.
-    #[error("the scope of `{constraint}` has variable `{variable}` twice")]
+    #[error("variable `{variable}` is in the scope twice")]
     RepeatedVariable {
-        /// The kind of constraint.
-        constraint: String,
         /// The name of the variable.
         variable: String,
     },
@@ -38,13 +45,35 @@ pub enum CspError {
         /// Which number.
         what: String,
     },
-    /// Lists of lengths that don't go together.
-    #[error("`{constraint}`: {problem}")]
+    /// Parts of a constraint that don't go together.
+    #[error("{problem}")]
     Malformed {
-        /// The kind of constraint.
-        constraint: String,
         /// What does not fit.
         problem: String,
+    },
+    /// Something is wrong with one of the constraints of a network.
+    #[error("constraint {number}, `{kind}`: {problem}")]
+    InConstraint {
+        /// Which one, counted from 1 in the order in which they were stated.
+        number: usize,
+        /// The name of its kind.
+        kind: String,
+        /// What is wrong.
+        problem: Box<CspError>,
+    },
+    /// Something is wrong with the objective of a network.
+    #[error("objective: {problem}")]
+    InObjective {
+        /// What is wrong.
+        problem: Box<CspError>,
+    },
+    /// Something is wrong with the network of a file, stated on this line.
+    #[error("line {line}: {problem}")]
+    AtLine {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: Box<CspError>,
     },
     /// Text that is no XML, or no XCSP3.
     #[error("line {line}: {problem}")]
@@ -55,21 +84,55 @@ pub enum CspError {
         problem: String,
     },
     /// Something of XCSP3 that we don't have.
-    #[error("line {line}: `{element}` is not supported")]
+    #[error("line {line}: {element} is not supported")]
     Unsupported {
         /// The line, counted from 1.
         line: usize,
         /// The element, attribute or operator.
         element: String,
     },
+    /// Something that XCSP3 does not have.
+    #[error("{what} can't be written in XCSP3")]
+    Unwritable {
+        /// What can't be written.
+        what: String,
+    },
+    /// An objective that the search would not look at.
+    #[error("only the search by maintaining consistency looks at an objective")]
+    ObjectiveIgnored,
+    /// Reading or posting was not finished in time.
+    #[error("stopped by the limit of {}", .0.name())]
+    Stopped(StopReason),
 }
 
 impl CspError {
-    pub(crate) fn malformed(constraint: &str, problem: impl Into<String>) -> Self {
-        CspError::Malformed { constraint: constraint.to_string(), problem: problem.into() }
+    /// The line of the file on which something is wrong, where that is known.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            CspError::AtLine { line, .. }
+            | CspError::Syntax { line, .. }
+            | CspError::Unsupported { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn malformed(problem: impl Into<String>) -> Self {
+        CspError::Malformed { problem: problem.into() }
     }
 
     pub(crate) fn out_of_range(what: impl Into<String>) -> Self {
         CspError::OutOfRange { what: what.into() }
+    }
+
+    /// The error as one of constraint number `index`, counted from 0.
+    pub(crate) fn in_constraint(self, index: usize, kind: &str) -> Self {
+        match self {
+            CspError::Stopped(reason) => CspError::Stopped(reason),
+            problem => CspError::InConstraint {
+                number: index + 1,
+                kind: kind.to_string(),
+                problem: Box::new(problem),
+            },
+        }
     }
 }

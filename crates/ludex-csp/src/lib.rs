@@ -10,17 +10,21 @@
 //! 3. `domains`: variables, pruned and restored
 //! 4. `propagator`: what a constraint has to offer; `engine`: who wakes whom
 //! 5. `expr`: expressions; [`propagators`]: one file a constraint; [`suite`]: their test
-//! 6. `network`: what a modeler states; `preprocess`; `post`: from there to propagators
+//! 6. `constraint`, `meaning`, `network`: what a modeler states; `check`; `preprocess`;
+//!    `post`: from there to propagators
 //! 7. `sac`: singleton consistency; [`search`]
 //! 8. [`xcsp3`]: files in and out
 //!
 //! To add a constraint, write a [`Propagator`] in `propagators/`, a line for it in
 //! `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
 
+mod check;
+mod constraint;
 mod domains;
 mod engine;
 mod error;
 mod expr;
+mod meaning;
 mod network;
 mod post;
 mod preprocess;
@@ -33,6 +37,7 @@ mod trail;
 mod values;
 pub mod xcsp3;
 
+pub use constraint::{Condition, Constraint};
 pub use domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 pub use engine::{Engine, PropagatorId};
 pub use error::CspError;
@@ -40,9 +45,9 @@ pub use expr::{
     Comparison, Expr, Operation, all_of, any_of, distance, element, if_then_else, maximum, minimum,
     sum,
 };
-pub use network::{Condition, Constraint, Network, Objective, Variable};
+pub use network::{Network, Objective, Variable};
 pub use post::{AllDifferentStrength, PostConfig, Posted};
-pub use preprocess::{Preprocessed, preprocess};
+pub use preprocess::{Preprocessed, preprocess, simplify};
 pub use propagator::{Cost, Propagator, Pruning, Setup};
 pub use sac::singleton_consistency;
 pub use search::{

@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::constraint::Constraint;
 use crate::domains::VarId;
+use crate::error::CspError;
 use crate::expr::Expr;
-use crate::network::{Constraint, Network};
+use crate::network::Network;
 use crate::propagators::table::{STAR, Table};
 use crate::{Value, ValueSet};
 
@@ -29,6 +31,9 @@ pub struct Preprocessed {
     pub n_merged: usize,
     /// How many constraints allowed everything.
     pub n_universal: usize,
+    /// By constraint of the smaller network: its number in the original, or that of the
+    /// first of those it was merged from.
+    origins: Vec<usize>,
 }
 
 impl Preprocessed {
@@ -45,6 +50,23 @@ impl Preprocessed {
         expanded
     }
 
+    /// Whether the constraints on some variable alone leave it no value.
+    pub fn is_refuted(&self) -> bool {
+        self.network.variables().iter().any(|x| x.domain.is_empty())
+            || self.free.iter().any(|(_, set)| set.is_empty())
+    }
+
+    /// An error in the smaller network as one in the original.
+    pub(crate) fn place(&self, original: &Network, problem: CspError) -> CspError {
+        match problem {
+            CspError::InConstraint { number, problem, .. } => {
+                let index = self.origins[number - 1];
+                problem.in_constraint(index, original.constraints()[index].name())
+            }
+            problem => problem,
+        }
+    }
+
     /// How many solutions of the original each solution of the smaller network stands for.
     pub fn multiplicity(&self) -> u128 {
         self.free.iter().map(|(_, set)| u128::from(set.len())).product()
@@ -53,109 +75,123 @@ impl Preprocessed {
 
 /// Projects unary constraints, merges tables of equal scope, removes what is universal.
 ///
-/// A domain that becomes empty is reported when the result is posted, by the name of its
-/// variable.
+/// The network is without mistakes; see [`Network::check`]. A domain may become empty; see
+/// [`Preprocessed::is_refuted`].
 pub fn preprocess(network: &Network) -> Preprocessed {
-    let mut network = network.clone();
-    let n_unary = project_unary(&mut network);
-    let n_merged = merge_tables(&mut network);
-    let n_universal = drop_universal(&mut network);
-    let (network, kept, free) = drop_free_variables(network);
-    Preprocessed { network, kept, free, n_unary, n_merged, n_universal }
+    drop_free_variables(simplify(network))
 }
 
-/// Values are tried one by one up to this many.
-const MAX_PROJECTED: u64 = 1 << 20;
+/// As [`preprocess`], but keeps variables that are in no constraint.
+pub fn simplify(network: &Network) -> Preprocessed {
+    let mut smaller = network.clone();
+    let mut constraints: Vec<(usize, Constraint)> =
+        smaller.set_constraints(Vec::new()).into_iter().enumerate().collect();
+    let n_before = constraints.len();
+    constraints.retain(|(_, constraint)| !project(constraint, &mut smaller));
+    let n_unary = n_before - constraints.len();
+    let n_merged = merge_tables(&mut constraints);
+    let n_before = constraints.len();
+    constraints.retain(|(_, constraint)| !is_universal(constraint, &smaller));
+    let n_universal = n_before - constraints.len();
+    let (origins, constraints) = constraints.into_iter().unzip();
+    smaller.set_constraints(constraints);
+    let kept = (0..network.variables().len()).map(VarId::new).collect();
+    let free = Vec::new();
+    Preprocessed { network: smaller, kept, free, n_unary, n_merged, n_universal, origins }
+}
 
-fn project_unary(network: &mut Network) -> usize {
-    let (mut left, mut n_unary) = (Vec::new(), 0);
-    for constraint in network.constraints().to_vec() {
-        match constraint.scope()[..] {
-            [x] if network.variable(x).domain.len() <= MAX_PROJECTED => {
-                let variable = network.variable_mut(x);
-                variable.domain =
-                    variable.domain.filter(|value| constraint.holds(&|_| i64::from(value)));
-                n_unary += 1;
-            }
-            _ => left.push(constraint),
-        }
+/// Values are tried one by one up to this many; wider domains are left to their constraint.
+const MAX_PROJECTED: u64 = 1 << 12;
+
+/// Makes a constraint on one variable part of its domain, if it is one.
+fn project(constraint: &Constraint, network: &mut Network) -> bool {
+    let [x] = constraint.scope()[..] else {
+        return false;
+    };
+    let variable = network.variable_mut(x);
+    if variable.domain.len() > MAX_PROJECTED {
+        return false;
     }
-    network.set_constraints(left);
-    n_unary
+    variable.domain = variable.domain.filter(|value| constraint.holds(&|_| i64::from(value)));
+    true
 }
+
+/// Tables with up to this many values in all are merged; more would take too much room.
+const MAX_MERGED: usize = 1 << 24;
 
 /// Merges positive tables with the same set of variables: a tuple stays when all allow it.
-fn merge_tables(network: &mut Network) -> usize {
-    let mut left = Vec::new();
-    let mut by_scope: BTreeMap<Vec<VarId>, Vec<Constraint>> = BTreeMap::new();
-    for constraint in network.constraints().to_vec() {
-        match &constraint {
-            Constraint::Table { scope, table, is_positive: true } if !table.has_stars() => {
-                let mut key = scope.clone();
-                key.sort_unstable();
-                by_scope.entry(key).or_default().push(constraint);
-            }
-            _ => left.push(constraint),
+/// The merged table takes the place of the first.
+fn merge_tables(constraints: &mut Vec<(usize, Constraint)>) -> usize {
+    let mut by_scope: BTreeMap<Vec<VarId>, Vec<usize>> = BTreeMap::new();
+    for (place, (_, constraint)) in constraints.iter().enumerate() {
+        if let Constraint::Table { scope, table, is_positive: true } = constraint
+            && !table.has_stars()
+        {
+            let mut key = scope.clone();
+            key.sort_unstable();
+            by_scope.entry(key).or_default().push(place);
         }
     }
-    let mut n_merged = 0;
-    for (scope, mut same) in by_scope {
-        if same.len() == 1 {
-            left.append(&mut same);
+    let mut is_gone = vec![false; constraints.len()];
+    for (scope, places) in by_scope {
+        let size_of = |place: &usize| match &constraints[*place].1 {
+            Constraint::Table { table, .. } => table.len() * table.arity(),
+            _ => 0,
+        };
+        if places.len() == 1 || places.iter().map(size_of).sum::<usize>() > MAX_MERGED {
             continue;
         }
-        n_merged += same.len() - 1;
-        let mut common: Option<FxHashSet<Vec<Value>>> = None;
-        for constraint in &same {
-            let Constraint::Table { scope: own, table, .. } = constraint else { continue };
-            let places: Vec<usize> = scope
-                .iter()
-                .map(|x| own.iter().position(|y| x == y).expect("the same variables"))
-                .collect();
-            let tuples: FxHashSet<Vec<Value>> =
-                table.tuples().map(|tuple| places.iter().map(|&at| tuple[at]).collect()).collect();
-            common = Some(match common {
-                Some(common) => common.intersection(&tuples).cloned().collect(),
-                None => tuples,
-            });
-        }
-        let mut tuples: Vec<Vec<Value>> = common.unwrap_or_default().into_iter().collect();
-        tuples.sort_unstable();
-        let table = Arc::new(Table::from_tuples(scope.len(), tuples));
-        left.push(Constraint::Table { scope, table, is_positive: true });
+        let merged = common_tuples(&scope, places.iter().map(|&place| &constraints[place].1));
+        constraints[places[0]].1 = merged;
+        places[1..].iter().for_each(|&place| is_gone[place] = true);
     }
-    network.set_constraints(left);
-    n_merged
+    let n_before = constraints.len();
+    let mut is_gone = is_gone.into_iter();
+    constraints.retain(|_| is_gone.next() == Some(false));
+    n_before - constraints.len()
 }
 
-fn drop_universal(network: &mut Network) -> usize {
-    let is_universal = |constraint: &Constraint| {
-        let Constraint::Table { scope, table, is_positive } = constraint else {
-            return false;
-        };
-        let sets: Vec<&ValueSet> = scope.iter().map(|&x| &network.variable(x).domain).collect();
-        let is_valid = |tuple: &&[Value]| {
-            tuple.iter().zip(&sets).all(|(&value, set)| value == STAR || set.contains(value))
-        };
-        let n_valid = || table.tuples().filter(is_valid).collect::<FxHashSet<_>>().len() as u128;
-        let n_all: u128 =
-            sets.iter().fold(1, |n: u128, set| n.saturating_mul(u128::from(set.len())));
-        match is_positive {
-            true => !table.has_stars() && n_all <= table.len() as u128 && n_valid() == n_all,
-            false => n_valid() == 0,
-        }
+fn common_tuples<'a>(scope: &[VarId], tables: impl Iterator<Item = &'a Constraint>) -> Constraint {
+    let mut common: Option<FxHashSet<Vec<Value>>> = None;
+    for constraint in tables {
+        let Constraint::Table { scope: own, table, .. } = constraint else { continue };
+        let places: Vec<usize> = scope
+            .iter()
+            .map(|x| own.iter().position(|y| x == y).expect("the same variables"))
+            .collect();
+        let tuples: FxHashSet<Vec<Value>> =
+            table.tuples().map(|tuple| places.iter().map(|&at| tuple[at]).collect()).collect();
+        common = Some(match common {
+            Some(common) => common.intersection(&tuples).cloned().collect(),
+            None => tuples,
+        });
+    }
+    let mut tuples: Vec<Vec<Value>> = common.unwrap_or_default().into_iter().collect();
+    tuples.sort_unstable();
+    let table = Arc::new(Table::from_tuples(scope.len(), tuples));
+    Constraint::Table { scope: scope.to_vec(), table, is_positive: true }
+}
+
+/// Whether a table allows everything that the domains do.
+fn is_universal(constraint: &Constraint, network: &Network) -> bool {
+    let Constraint::Table { scope, table, is_positive } = constraint else {
+        return false;
     };
-    let (universal, left): (Vec<_>, Vec<_>) =
-        network.constraints().iter().cloned().partition(is_universal);
-    let n_universal = universal.len();
-    network.set_constraints(left);
-    n_universal
+    let sets: Vec<&ValueSet> = scope.iter().map(|&x| &network.variable(x).domain).collect();
+    let is_valid = |tuple: &&[Value]| {
+        tuple.iter().zip(&sets).all(|(&value, set)| value == STAR || set.contains(value))
+    };
+    if !is_positive {
+        return !table.tuples().any(|tuple| is_valid(&tuple));
+    }
+    let n_all = sets.iter().fold(1, |n: u128, set| n.saturating_mul(u128::from(set.len())));
+    let n_valid = || table.tuples().filter(is_valid).collect::<FxHashSet<_>>().len() as u128;
+    !table.has_stars() && n_all <= table.len() as u128 && n_valid() == n_all
 }
-
-type Kept = (Network, Vec<VarId>, Vec<(VarId, ValueSet)>);
 
 /// Renumbers the variables that some constraint or the objective speaks of.
-fn drop_free_variables(network: Network) -> Kept {
+fn drop_free_variables(simplified: Preprocessed) -> Preprocessed {
+    let network = &simplified.network;
     let has_custom =
         network.constraints().iter().any(|constraint| matches!(constraint, Constraint::Custom(_)));
     let mut used: FxHashSet<VarId> =
@@ -168,7 +204,7 @@ fn drop_free_variables(network: Network) -> Kept {
     let free: Vec<(VarId, ValueSet)> =
         free.into_iter().map(|x| (x, network.variable(x).domain.clone())).collect();
     if free.is_empty() {
-        return (network, kept, free);
+        return simplified;
     }
     let mut number = vec![None; network.variables().len()];
     let mut smaller = Network::new();
@@ -191,5 +227,5 @@ fn drop_free_variables(network: Network) -> Kept {
         objective.expr = objective.expr.rename(&rename);
         smaller.set_objective(Some(objective));
     }
-    (smaller, kept, free)
+    Preprocessed { network: smaller, kept, free, ..simplified }
 }

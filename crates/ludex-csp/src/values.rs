@@ -88,6 +88,22 @@ impl ValueSet {
         Self { ranges }
     }
 
+    /// The values that are not in this set, of all that 32 bits hold.
+    pub fn complement(&self) -> ValueSet {
+        let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
+        let mut from = i64::from(Value::MIN);
+        for &(lo, hi) in &self.ranges {
+            if from < i64::from(lo) {
+                ranges.push((from as Value, lo - 1));
+            }
+            from = i64::from(hi) + 1;
+        }
+        if from <= i64::from(Value::MAX) {
+            ranges.push((from as Value, Value::MAX));
+        }
+        Self { ranges }
+    }
+
     /// The values of this set that `keep` accepts.
     pub fn filter(&self, mut keep: impl FnMut(Value) -> bool) -> ValueSet {
         self.iter().filter(|&value| keep(value)).collect()
@@ -159,6 +175,9 @@ mod tests {
         let b = ValueSet::from_ranges([(5, 22), (25, 25), (29, 40)]);
         assert_eq!(a.intersection(&b).to_string(), "5..10 20..22 25 29..30");
         assert!(a.intersection(&ValueSet::default()).is_empty());
+        assert_eq!(a.complement().intersection(&(-2..=22).into()).to_string(), "-2..-1 11..19");
+        assert_eq!(a.complement().complement(), a);
+        assert_eq!(ValueSet::default().complement().complement(), ValueSet::default());
     }
 
     #[test]

@@ -123,11 +123,10 @@ fn study_searches_find_what_mac_finds() {
     for seed in 0..8 {
         let network = random_tables(seed, 6, 7);
         let expected = by_brute_force(&network);
-        let engine = network.post(&PostConfig::default()).unwrap();
         let mut n_checks = Vec::new();
         let mut n_nodes = Vec::new();
         for (name, method) in Method::ALL {
-            let report = study(&engine, method, usize::MAX, &Deadline::never());
+            let report = study(&network, method, Goal::All, &Deadline::never()).unwrap();
             let mut solutions = report.solutions;
             solutions.sort_unstable();
             assert_eq!(solutions, expected, "{name}, seed {seed}");
@@ -284,11 +283,13 @@ fn singleton_consistency_is_part_of_the_search_when_asked() {
 #[test]
 fn min_conflicts_places_fifty_queens() {
     let network = queens(50);
-    let solution = min_conflicts(&network, &LocalConfig::default()).expect("queens are easy");
-    assert!(network.is_solution(&solution));
+    let report = min_conflicts(&network, &LocalConfig::default()).unwrap();
+    assert!(network.is_solution(&report.solution.expect("queens are easy")));
+    assert_eq!(report.stopped, None);
     // It never claims what is not there.
     let config = LocalConfig { max_steps: 2000, ..LocalConfig::default() };
-    assert_eq!(min_conflicts(&queens(3), &config), None);
+    let report = min_conflicts(&queens(3), &config).unwrap();
+    assert_eq!((report.solution, report.stopped), (None, Some(StopReason::Count)));
 }
 
 #[test]
@@ -310,16 +311,81 @@ fn preprocessing_keeps_the_solutions() {
         n_universal += preprocessed.n_universal;
         assert!(preprocessed.free.iter().any(|(x, _)| *x == extra));
         let expected = by_brute_force(&network);
-        let config = SearchConfig { goal: Goal::All, ..SearchConfig::default() };
-        let found = match solve(&preprocessed.network, &config) {
-            Ok(report) => report.solutions,
-            Err(CspError::EmptyDomain { .. }) => Vec::new(),
-            Err(error) => panic!("{error}"),
+        let plain =
+            SearchConfig { goal: Goal::All, preprocesses: false, ..SearchConfig::default() };
+        let found = match preprocessed.is_refuted() {
+            true => Vec::new(),
+            false => solve(&preprocessed.network, &plain).unwrap().solutions,
         };
         assert_eq!(found.len() as u128 * preprocessed.multiplicity(), expected.len() as u128);
         assert!(found.iter().all(|solution| network.is_solution(&preprocessed.expand(solution))));
+        // Searches do the same by themselves, for every goal.
+        for preprocesses in [true, false] {
+            let config = SearchConfig { preprocesses, ..SearchConfig::default() };
+            assert_eq!(all_with(&network, &config), expected);
+            let count = SearchConfig { goal: Goal::Count, ..config.clone() };
+            assert_eq!(solve(&network, &count).unwrap().n_solutions, expected.len() as u64);
+            let mut n_told = 0;
+            let report = solve_with(&network, &config, &mut |solution, _| {
+                n_told += usize::from(network.is_solution(solution));
+            });
+            let report = report.unwrap();
+            assert_eq!(report.statistics.n_preprocessed > 0, preprocesses);
+            assert_eq!((report.solutions.len(), n_told), (expected.len().min(1), n_told));
+        }
     }
     assert!(n_universal > 20);
+}
+
+#[test]
+fn what_preprocessing_refutes_or_moves_is_told_as_stated() {
+    let mut network = Network::new();
+    let x = network.ints("x", 2, 0..4);
+    network.require(x[0].less_than(0));
+    let report = solve(&network, &SearchConfig::default()).unwrap();
+    assert_eq!((report.verdict(), report.stopped), (Verdict::No, None));
+    // More solutions than can be told.
+    let mut network = Network::new();
+    network.ints("x", 10, 0..1000);
+    let count = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+    let report = solve(&network, &count).unwrap();
+    assert_eq!((report.n_solutions, report.stopped), (u64::MAX, Some(StopReason::Count)));
+    // An error names the constraint by its number in the network that was stated.
+    let mut network = Network::new();
+    let x = network.int("x", 0..4);
+    let wide = network.ints("y", 3, 0..=1_000_000_000);
+    network.require(x.less_than(3));
+    network.require((wide[0] * wide[1]).less_than(wide[2]));
+    let error = solve(&network, &SearchConfig::default()).unwrap_err().to_string();
+    assert_eq!(error, "constraint 2, `intension`: the value of an expression is out of range");
+}
+
+/// Textbook trees: the searches for study branch on the variables of the network alone.
+#[test]
+fn study_searches_walk_the_trees_of_the_textbooks() {
+    let tree = |network: &Network, method, goal| {
+        let report = study(network, method, goal, &Deadline::never()).unwrap();
+        (report.n_solutions, report.n_nodes, report.n_conflicts)
+    };
+    // Eight queens, first solution: 876 squares are tried, 113 queens are placed.
+    let (n, nodes, conflicts) = tree(&queens(8), Method::BackwardChecking, Goal::First(1));
+    assert_eq!((n, nodes, nodes - conflicts), (1, 876, 113));
+    assert_eq!(tree(&queens(8), Method::Backtracking, Goal::First(1)), (n, nodes, conflicts));
+    // Four queens, all solutions: 60 squares tried, 16 queens placed.
+    let (n, nodes, conflicts) = tree(&queens(4), Method::BackwardChecking, Goal::Count);
+    assert_eq!((n, nodes, nodes - conflicts), (2, 60, 16));
+    // Definitions of other variables change nothing: sums, products and counts of queens are
+    // never branched on.
+    let mut network = queens(4);
+    let q: Vec<VarId> = (0..4).map(VarId::new).collect();
+    network.require((q[0] * q[1] + q[2] * q[3]).at_least(0));
+    assert_eq!(tree(&network, Method::BackwardChecking, Goal::Count), (n, nodes, conflicts));
+    for (_, method) in Method::ALL {
+        assert_eq!(tree(&network, method, Goal::Count).0, 2);
+    }
+    // Forward checking never tries a square that is attacked.
+    let (_, nodes, _) = tree(&queens(4), Method::ForwardChecking, Goal::Count);
+    assert!(nodes <= 16);
 }
 
 /// Random expressions against evaluation, through every way they are taken apart.
@@ -504,40 +570,61 @@ fn bad_networks_are_refused_with_reasons() {
             let x = n.int("x", 0..3);
             n.table(&[x, x], table());
         }),
-        "the scope of `extension` has variable `x` twice"
+        "constraint 1, `extension`: variable `x` is in the scope twice"
     );
     assert_eq!(
         refuse(&|n| {
             let x = n.int("x", 0..3);
             n.all_different([x, x]);
         }),
-        "the scope of `allDifferent` has variable `x` twice"
+        "constraint 1, `allDifferent`: variable `x` is in the scope twice"
     );
     assert_eq!(
         refuse(&|n| {
             let x = n.int("x", 0..3);
             n.table(&[x], table());
         }),
-        "`extension`: tuples of 2 values for 1 variables"
+        "constraint 1, `extension`: tuples of 2 values for 1 variables"
     );
     assert_eq!(
         refuse(&|n| {
             n.int("x", 0..=2_100_000_000);
         }),
-        "the domain of `x` is out of range"
+        "the domain of variable `x` is out of range"
     );
     assert_eq!(
         refuse(&|n| {
             let x = n.ints("x", 4, 0..=1_000_000_000);
             n.require((x[0] * x[1] * x[2]).less_than(x[3]));
         }),
-        "the value of an expression is out of range"
+        "constraint 1, `intension`: the value of an expression is out of range"
     );
     assert_eq!(
         refuse(&|n| {
-            n.int("x", ValueSet::from_ranges([(0, 1_000_000_000), (1_000_000_002, 1_000_000_003)]));
+            let gaps = ValueSet::from_ranges([(0, 1_000_000_000), (1_000_000_002, 1_000_000_003)]);
+            let x = n.ints("x", 2, gaps);
+            n.require(x[0].less_than(x[1]));
         }),
-        "the domain of variable `x` has too many values with gaps between them"
+        "the domain of variable `x[0]` has too many values with gaps between them"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            n.require(minimum(Vec::<Expr>::new()).equals(1));
+        }),
+        "constraint 1, `intension`: the least or greatest of no terms"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            let x = n.ints("x", 2, 0..3);
+            n.no_overlap([(x[0], 2), (x[1], -1)]);
+        }),
+        "constraint 1, `noOverlap`: a length is negative"
+    );
+    assert_eq!(
+        refuse(&|n| {
+            n.require(VarId::new(7).equals(1));
+        }),
+        "constraint 1, `intension`: a variable of another network"
     );
 }
 
@@ -567,7 +654,7 @@ fn sets_and_counts_over_a_billion_values_are_no_trouble() {
     network.table(&[x, y], table);
     assert_eq!(
         solve(&network, &SearchConfig::default()).unwrap_err().to_string(),
-        "variable `x` has too many values for a table or an automaton"
+        "constraint 1, `extension`: variable `x` has too many values for a table, which lists them"
     );
 }
 

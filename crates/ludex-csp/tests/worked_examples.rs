@@ -1,4 +1,4 @@
-//! The worked examples of the sources, D1 to D12.
+//! The worked examples of the sources that are constraint networks: D1 to D12, H1, M3.
 
 use std::sync::Arc;
 
@@ -88,8 +88,8 @@ fn d3_queens() {
 
 #[test]
 fn d3_generate_and_test_tries_every_assignment() {
-    let engine = queens(4).0.post(&PostConfig::default()).unwrap();
-    let report = study(&engine, Method::GenerateAndTest, usize::MAX, &Deadline::never());
+    let report = study(&queens(4).0, Method::GenerateAndTest, Goal::All, &Deadline::never());
+    let report = report.unwrap();
     assert_eq!(report.solutions, [[2, 4, 1, 3], [3, 1, 4, 2]]);
     // 4 + 16 + 64 + 256 values are given, 256 of them complete an assignment.
     assert_eq!(report.n_nodes, 340);
@@ -203,9 +203,8 @@ fn d8_backjumping_skips_the_innocent() {
     network.require(x.differs(z));
     // w = i, x = j, y = i leaves nothing for z: forbid w = x = i to get there at once.
     network.forbid(&[w, x], letters(&["ii"]));
-    let engine = network.post(&PostConfig { max_tabled: 0, ..PostConfig::default() }).unwrap();
     let back_from_z = |method: Method| -> Vec<VarId> {
-        let report = study(&engine, method, 1, &Deadline::never());
+        let report = study(&network, method, Goal::First(1), &Deadline::never()).unwrap();
         assert_eq!(report.solutions, [[1, 1, 0, 0]], "the first solution is the same for all");
         (report.steps.iter())
             .filter_map(|step| match step {
@@ -277,6 +276,37 @@ fn d12_send_more_money() {
     network
         .require((number(&[s, e, n, d]) + number(&[m, o, r, e])).equals(number(&[m, o, n, e, y])));
     assert_eq!(all(&network), [[9, 5, 6, 7, 1, 0, 8, 2]]);
+}
+
+/// The parity network H1: its two solutions.
+#[test]
+fn h1_parity() {
+    let mut network = Network::new();
+    let [w, x, y, z] = ["w", "x", "y", "z"].map(|name| network.bool(name));
+    network.require(((x + y + z) % 2).equals(0));
+    network.require(((w + y) % 2).equals(1));
+    network.require(((w + z) % 2).equals(0));
+    assert_eq!(all(&network), [[0, 1, 1, 0], [1, 1, 0, 1]]);
+}
+
+/// M3: a grid with one solution, by the network.
+#[test]
+fn m3_sudoku() {
+    let clues = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    let mut network = Network::new();
+    let cells = network.ints("c", 81, 1..=9);
+    for i in 0..9 {
+        network.all_different((0..9).map(|j| cells[9 * i + j]));
+        network.all_different((0..9).map(|j| cells[9 * j + i]));
+        network
+            .all_different((0..9).map(|j| cells[27 * (i / 3) + 3 * (i % 3) + 9 * (j / 3) + j % 3]));
+    }
+    for (&cell, clue) in cells.iter().zip(clues.bytes()).filter(|(_, clue)| *clue != b'.') {
+        network.require(cell.equals(Value::from(clue - b'0')));
+    }
+    let solutions = all(&network);
+    assert_eq!(solutions.len(), 1);
+    assert_eq!(solutions[0][..9], [5, 3, 4, 6, 7, 8, 9, 1, 2]);
 }
 
 #[test]

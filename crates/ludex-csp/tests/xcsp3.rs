@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use ludex_base::Seed;
+use std::time::Duration;
+
+use ludex_base::{Deadline, Seed};
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::propagators::{Automaton, Mdd};
-use ludex_csp::xcsp3::{SolveOptions, Status, read, solve_text, write};
+use ludex_csp::xcsp3::{
+    Instance, SearchMethod, SolveOptions, Status, read, read_by, solve_instance, solve_text, write,
+};
 use ludex_csp::*;
 
 fn instance(variables: &str, constraints: &str) -> String {
@@ -325,6 +329,66 @@ fn every_constraint_means_what_the_format_says() {
 }
 
 #[test]
+fn conditions_tuples_and_values_of_every_form() {
+    let sum = |condition: &str| {
+        format!("<sum> <list> x[] </list> <condition> {condition} </condition> </sum>")
+    };
+    check(2, "0..4", &sum("(in,{1,3,6..7})"), |x| [1, 3, 6, 7].contains(&(x[0] + x[1])));
+    check(2, "0..4", &sum("(notin,{1,3,6..7})"), |x| ![1, 3, 6, 7].contains(&(x[0] + x[1])));
+    check(2, "0..4", &sum("(notin,2..5)"), |x| !(2..=5).contains(&(x[0] + x[1])));
+    check(
+        3,
+        "0..4",
+        "<extension> <list> x[] </list> <supports> (0..2,{1,3},*)(4,4,4) </supports> </extension>",
+        |x| (x[0] <= 2 && [1, 3].contains(&x[1])) || x == [4, 4, 4],
+    );
+    check(
+        2,
+        "0..4",
+        "<extension> <list> x[] </list> <conflicts> ({0,4}, 1..3) </conflicts> </extension>",
+        |x| !([0, 4].contains(&x[0]) && (1..=3).contains(&x[1])),
+    );
+    check(
+        4,
+        "0..2",
+        "<cardinality> <list> x[0..1] </list> <values> x[2] 1 </values> <occurs> x[3] 0..1 \
+         </occurs> </cardinality>",
+        |x| {
+            let count = |v: i64| x[..2].iter().filter(|&&w| w == v).count() as i64;
+            count(x[2]) == x[3] && count(1) <= 1
+        },
+    );
+    check(
+        3,
+        "0..2",
+        "<cardinality> <list> x[0..1] </list> <values closed=\"true\"> x[2] </values> \
+         <occurs> 0..2 </occurs> </cardinality>",
+        |x| x[0] == x[2] && x[1] == x[2],
+    );
+    check(
+        3,
+        "0..3",
+        "<element> <matrix startRowIndex=\"1\" startColIndex=\"2\"> (0,1)(2,3) </matrix> \
+         <index> x[0] x[1] </index> <value> x[2] </value> </element>",
+        |x| (1..=2).contains(&x[0]) && x[1] >= 2 && x[2] == 2 * (x[0] - 1) + x[1] - 2,
+    );
+    check(
+        4,
+        "0..1",
+        "<allDifferent> <list> x[0] x[1] </list> <list> x[2] x[3] </list> \
+         <except> (1,0)(0,0) </except> </allDifferent>",
+        |x| x[..2] != x[2..] || x[1] == 0,
+    );
+    check(
+        2,
+        "0..3",
+        "<cumulative> <origins> x[] </origins> <lengths> 2 2 </lengths> <heights> 1 1 </heights> \
+         <condition> (in,0..1) </condition> </cumulative>",
+        |x| (x[0] - x[1]).abs() >= 2,
+    );
+}
+
+#[test]
 fn one_variable_may_count_two_values() {
     check(
         3,
@@ -392,7 +456,7 @@ fn what_is_wrong_is_said_with_its_line() {
     );
     assert_eq!(
         with("<extension> <list> x[0] x[0] </list> <supports> (0,1) </supports> </extension>"),
-        "the scope of `extension` has variable `x[0]` twice"
+        "line 6: constraint 1, `extension`: variable `x[0]` is in the scope twice"
     );
     assert_eq!(
         with("<extension> <list> x[0] x[1] </list> <supports> (0,1,2) </supports> </extension>"),
@@ -402,7 +466,10 @@ fn what_is_wrong_is_said_with_its_line() {
         with("<intension> lt(x[0],99999999999999999999) </intension>"),
         "line 6: the number `99999999999999999999` is out of range"
     );
-    assert_eq!(error(&instance("<var id=\"y\"> </var>", "")), "variable `y` has an empty domain");
+    assert_eq!(
+        error(&instance("<var id=\"y\"> </var>", "")),
+        "line 3: variable `y` has an empty domain"
+    );
     assert_eq!(
         error(&instance("<var id=\"y\"> 5..1 </var>", "")),
         "line 3: the range `5..1` is empty"
@@ -411,7 +478,42 @@ fn what_is_wrong_is_said_with_its_line() {
     assert!(error("<instance></instanc>").contains("line 1"));
     assert_eq!(
         error("<instance format=\"XCSP3\" type=\"WCSP\"/>"),
-        "line 1: `the framework WCSP` is not supported"
+        "line 1: the framework WCSP is not supported"
+    );
+    let tasks = |lengths: &str, condition: &str| {
+        with(&format!(
+            "<cumulative> <origins> x[] </origins>\n<lengths> {lengths} </lengths> \
+             <heights> 1 1 1 </heights>\n<condition> {condition} </condition> </cumulative>"
+        ))
+    };
+    assert_eq!(
+        tasks("1 1 1", "(ge,2)"),
+        "line 6: `cumulative` with a condition that is no upper limit is not supported"
+    );
+    assert_eq!(
+        tasks("1 -2 1", "(le,2)"),
+        "line 6: constraint 1, `cumulative`: a length is negative"
+    );
+    assert_eq!(
+        with("<minimum> <list> </list> <condition> (eq,1) </condition> </minimum>"),
+        "line 6: `minimum` of an empty list"
+    );
+    assert_eq!(
+        with(
+            "<slide> <list> x[] </list> <list> x[] </list> <intension> lt(%0,%1) </intension> </slide>"
+        ),
+        "line 6: `slide` over several lists is not supported"
+    );
+    // Arguments of a group are told by their own line.
+    let group = "<group> <allDifferent> %... </allDifferent>\n<args> x[0] x[1] </args>\n\
+                 <args> x[2] x[2] </args> </group>";
+    assert_eq!(
+        with(group),
+        "line 8: constraint 2, `allDifferent`: variable `x[2]` is in the scope twice"
+    );
+    assert_eq!(
+        error(&instance("<var id=\"y\" type=\"real\"> 1 </var>", "")),
+        "line 3: a variable of type real is not supported"
     );
     assert!(error(&"<a>".repeat(10_000)).contains("deeper"));
     assert!(error("").contains("ends before its root"));
@@ -605,6 +707,18 @@ fn every_search_answers_in_the_words_of_the_competition() {
     assert!(answer.to_string().starts_with("s UNSATISFIABLE\nd "));
 }
 
+#[test]
+fn reading_and_posting_stop_at_the_deadline() {
+    let text = include_str!("data/all_constraints.xml");
+    let over = Deadline::after(Duration::ZERO);
+    let stopped = read_by(text, &over).err();
+    assert_eq!(stopped, Some(CspError::Stopped(ludex_base::StopReason::Time)));
+    let instance = read(text).unwrap();
+    let config = SearchConfig { deadline: over, ..SearchConfig::default() };
+    let report = solve(&instance.network, &config).unwrap();
+    assert_eq!(report.verdict(), Verdict::Unknown(ludex_base::StopReason::Time));
+}
+
 /// Damaged instances: an answer or an error, never a panic.
 #[test]
 fn damaged_instances_never_panic() {
@@ -639,7 +753,7 @@ fn damaged_instances_never_panic() {
         "é",
     ];
     let mut rng = Seed(11).rng();
-    let (mut n_read, mut n_refused) = (0, 0);
+    let (mut n_read, mut n_refused, mut n_solved) = (0, 0, 0);
     for round in 0..4000 {
         let mut bytes = whole[round % whole.len()].clone().into_bytes();
         for _ in 0..=rng.below(4) {
@@ -667,6 +781,7 @@ fn damaged_instances_never_panic() {
             Ok(instance) => {
                 n_read += 1;
                 let _ = instance.network.post(&PostConfig::default());
+                n_solved += usize::from(is_solved_or_refused(Arc::new(instance), round));
             }
             Err(error) => {
                 n_refused += 1;
@@ -675,4 +790,30 @@ fn damaged_instances_never_panic() {
         }
     }
     assert!(n_read > 100 && n_refused > 100, "{n_read} read, {n_refused} refused");
+    assert!(n_solved > 300, "{n_solved} of {n_read} solved");
+}
+
+/// Solves an instance for a moment, by another search each time. What is called a solution
+/// is one.
+fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
+    let method = match instance.network.objective() {
+        Some(_) => SearchMethod::Mac,
+        None => SearchMethod::ALL[round % SearchMethod::ALL.len()].1,
+    };
+    let search = SearchConfig {
+        n_threads: 1 + round % 2,
+        preprocesses: round % 3 != 0,
+        singleton_consistency: round % 5 == 0,
+        max_nodes: 20,
+        deadline: Deadline::after(Duration::from_millis(5)),
+        ..SearchConfig::default()
+    };
+    let options = SolveOptions { goal: Goal::First(1), method, search };
+    let Ok(answer) = solve_instance(Arc::clone(&instance), &options, &mut |_, _| {}) else {
+        return false;
+    };
+    for solution in &answer.solutions {
+        assert!(instance.network.is_solution(solution), "{}", answer.instantiation(solution));
+    }
+    true
 }

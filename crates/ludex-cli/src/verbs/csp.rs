@@ -64,7 +64,10 @@ pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
     known.is_closed = true;
     bar.finish_and_clear();
     let outcome = match ended {
-        Ended::Done(answer, reason) => Outcome::of_answer((*answer)?, reason),
+        Ended::Done(answer, reason) => match (*answer)? {
+            Ok(answer) => Outcome::of_answer(answer, reason),
+            Err(stopped) => Outcome::of_known(&known, reason.unwrap_or(stopped)),
+        },
         Ended::Abandoned(reason) => Outcome::of_known(&known, reason),
     };
     outcome.report(args, start, common.json)?;
@@ -97,6 +100,7 @@ fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveO
             value_order: args.values,
             restarts: args.restarts,
             singleton_consistency: args.sac,
+            preprocesses: !args.no_preprocess,
             n_threads,
             seed: common.seed(),
             deadline,
@@ -126,6 +130,9 @@ struct Work {
     bar: ProgressBar,
 }
 
+/// What came of the work: an answer, or the limit that was reached before the search began.
+type Worked = Result<Result<Answer, StopReason>, Failure>;
+
 /// What has been found so far.
 #[derive(Default)]
 struct Known {
@@ -142,15 +149,20 @@ fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
 }
 
 impl Work {
-    fn run(&self) -> Result<Answer, Failure> {
+    fn run(&self) -> Worked {
         let text = input::read_text(&self.file, self.max_bytes)?;
         let wrong_file = |error| wrong_file(&self.file, error);
-        let instance = Arc::new(xcsp3::read(&text).map_err(wrong_file)?);
+        let instance = match xcsp3::read_by(&text, &self.options.search.deadline) {
+            Ok(instance) => Arc::new(instance),
+            Err(CspError::Stopped(reason)) => return Ok(Err(reason)),
+            Err(error) => return Err(wrong_file(error)),
+        };
         drop(text);
         self.check_objective(&instance)?;
         lock(&self.known).instance = Some(Arc::clone(&instance));
         let mut tell = |solution: &[Value], value| self.tell(solution, value);
-        xcsp3::solve_instance(instance, &self.options, &mut tell).map_err(wrong_file)
+        let answer = xcsp3::solve_instance(instance, &self.options, &mut tell);
+        answer.map(Ok).map_err(wrong_file)
     }
 
     fn check_objective(&self, instance: &Instance) -> Result<(), Failure> {
@@ -181,12 +193,18 @@ impl Work {
 
 /// What is wrong with a file, and on which line where that is known.
 fn wrong_file(file: &str, error: CspError) -> Failure {
-    let (code, line, message) = match error {
-        CspError::Syntax { line, problem } => ("malformed-instance", Some(line), problem),
-        CspError::Unsupported { line, element } => {
-            ("unsupported-element", Some(line), format!("`{element}` is not supported"))
-        }
-        other => ("wrong-network", None, other.to_string()),
+    let code = match error {
+        CspError::Syntax { .. } => "malformed-instance",
+        CspError::Unsupported { .. } => "unsupported-element",
+        _ => "wrong-network",
+    };
+    let line = error.line();
+    // The line is shown beside the path.
+    let message = match error {
+        CspError::Syntax { problem, .. } => problem,
+        CspError::Unsupported { element, .. } => format!("{element} is not supported"),
+        CspError::AtLine { problem, .. } => problem.to_string(),
+        other => other.to_string(),
     };
     Failure::File { path: input::shown_path(file).into(), code, line, message }
 }
@@ -202,13 +220,13 @@ struct Watch<'a> {
 /// How the work ended.
 enum Ended {
     /// By itself; with the limit that was reached before, if any.
-    Done(Box<Result<Answer, Failure>>, Option<StopReason>),
+    Done(Box<Worked>, Option<StopReason>),
     /// It goes on, and nobody waits for it.
     Abandoned(StopReason),
 }
 
 impl Watch<'_> {
-    fn wait(&self, receiver: &Receiver<Result<Answer, Failure>>, worker: JoinHandle<()>) -> Ended {
+    fn wait(&self, receiver: &Receiver<Worked>, worker: JoinHandle<()>) -> Ended {
         let mut over: Option<(StopReason, Instant)> = None;
         loop {
             match receiver.recv_timeout(WATCH_INTERVAL) {
@@ -359,10 +377,14 @@ struct Assignment<'a> {
 
 impl Serialize for Assignment<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let variables = self.instance.network.variables();
+        let network = &self.instance.network;
         let mut map = serializer.serialize_map(None)?;
         for x in self.instance.variables() {
-            map.serialize_entry(&variables[x.index()].name, &self.solution[x.index()])?;
+            let (variable, value) = (network.variable(x), self.solution[x.index()]);
+            match variable.labels {
+                Some(_) => map.serialize_entry(&variable.name, &network.label(x, value))?,
+                None => map.serialize_entry(&variable.name, &value)?,
+            }
         }
         map.end()
     }

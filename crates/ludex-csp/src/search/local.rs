@@ -3,12 +3,16 @@
 //! After Minton, Johnston, Philips and Laird, *Minimizing conflicts*, AI 1992, with random
 //! walk steps against local minima. It finds solutions and proves nothing.
 
-use ludex_base::{Deadline, Seed};
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, Seed, StopReason};
 
 use crate::Value;
+use crate::constraint::Constraint;
 use crate::domains::VarId;
+use crate::error::CspError;
 use crate::expr::Expr;
-use crate::network::{Constraint, Network};
+use crate::network::Network;
 
 /// How long and how wildly to search.
 #[derive(Clone, Debug)]
@@ -37,57 +41,29 @@ impl Default for LocalConfig {
     }
 }
 
+/// What a local search found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalReport {
+    /// A solution. `None` means that none was found, not that there is none.
+    pub solution: Option<Vec<Value>>,
+    /// Changes of a variable, and new starts.
+    pub n_steps: u64,
+    /// Why the search stopped without a solution.
+    pub stopped: Option<StopReason>,
+    /// Time in all.
+    pub time: Duration,
+}
+
 /// Looks for a solution by repairing an assignment; the objective is not considered.
 ///
-/// `None` means that none was found, not that there is none.
-pub fn min_conflicts(network: &Network, config: &LocalConfig) -> Option<Vec<Value>> {
+/// # Errors
+/// When the network is malformed, or a domain has too many values to try each.
+pub fn min_conflicts(network: &Network, config: &LocalConfig) -> Result<LocalReport, CspError> {
+    let start = Instant::now();
+    network.check()?;
     let mut search = LocalSearch::new(network)?;
-    let mut rng = config.seed.rng();
-    search.scramble(&mut rng);
-    let (mut best, mut n_idle) = (u64::MAX, 0);
-    for step in 0..config.max_steps {
-        let violated: Vec<usize> =
-            (0..search.costs.len()).filter(|&c| search.costs[c] > 0).collect();
-        if violated.is_empty() {
-            return network.is_solution(&search.assignment).then_some(search.assignment);
-        }
-        if step.is_multiple_of(64) && config.deadline.reached() {
-            return None;
-        }
-        n_idle += 1;
-        if n_idle > config.patience {
-            search.scramble(&mut rng);
-            (best, n_idle) = (u64::MAX, 0);
-            continue;
-        }
-        let constraint = *rng.choose(&violated).expect("some constraint is violated");
-        let culprits = search.culprits(constraint);
-        let x = *rng.choose(&culprits).expect("a violated constraint has a variable");
-        let values = &search.domains[x.index()];
-        let value = if rng.below(1000) < config.noise {
-            *rng.choose(values).expect("domains are not empty")
-        } else {
-            let mut least = u64::MAX;
-            let mut choices = Vec::new();
-            for value in values.clone() {
-                let cost = search.cost_with(x, value);
-                if cost < least {
-                    least = cost;
-                    choices.clear();
-                }
-                if cost == least {
-                    choices.push(value);
-                }
-            }
-            *rng.choose(&choices).expect("domains are not empty")
-        };
-        search.set(x, value);
-        let total = search.costs.iter().sum();
-        if total < best {
-            (best, n_idle) = (total, 0);
-        }
-    }
-    None
+    let (solution, n_steps, stopped) = search.run(config);
+    Ok(LocalReport { solution, n_steps, stopped, time: start.elapsed() })
 }
 
 struct LocalSearch<'a> {
@@ -104,10 +80,10 @@ struct LocalSearch<'a> {
 const MAX_VALUES: u64 = 1 << 16;
 
 impl<'a> LocalSearch<'a> {
-    fn new(network: &'a Network) -> Option<Self> {
-        let is_small = |len: u64| 0 < len && len <= MAX_VALUES;
-        if !network.variables().iter().all(|x| is_small(x.domain.len())) {
-            return None;
+    fn new(network: &'a Network) -> Result<Self, CspError> {
+        if let Some(wide) = network.variables().iter().find(|x| x.domain.len() > MAX_VALUES) {
+            let variable = wide.name.clone();
+            return Err(CspError::WideDomain { variable, what: "local search" });
         }
         let domains: Vec<Vec<Value>> =
             network.variables().iter().map(|x| x.domain.iter().collect()).collect();
@@ -120,7 +96,61 @@ impl<'a> LocalSearch<'a> {
         }
         let assignment = domains.iter().map(|domain| domain[0]).collect();
         let costs = vec![0; scopes.len()];
-        Some(Self { network, domains, scopes, constraints, assignment, costs })
+        Ok(Self { network, domains, scopes, constraints, assignment, costs })
+    }
+
+    fn run(&mut self, config: &LocalConfig) -> (Option<Vec<Value>>, u64, Option<StopReason>) {
+        let mut rng = config.seed.rng();
+        self.scramble(&mut rng);
+        let (mut best, mut n_idle) = (u64::MAX, 0);
+        for step in 0..config.max_steps {
+            let violated: Vec<usize> =
+                (0..self.costs.len()).filter(|&c| self.costs[c] > 0).collect();
+            if violated.is_empty() {
+                let solution = std::mem::take(&mut self.assignment);
+                debug_assert!(self.network.is_solution(&solution), "costs tell what holds");
+                return (Some(solution), step, None);
+            }
+            if step.is_multiple_of(64) && config.deadline.reached() {
+                return (None, step, Some(StopReason::Time));
+            }
+            n_idle += 1;
+            if n_idle > config.patience {
+                self.scramble(&mut rng);
+                (best, n_idle) = (u64::MAX, 0);
+                continue;
+            }
+            let constraint = *rng.choose(&violated).expect("some constraint is violated");
+            let culprits = self.culprits(constraint);
+            let Some(&x) = rng.choose(&culprits) else {
+                // A constraint on nothing fails whatever is tried.
+                return (None, step, Some(StopReason::Count));
+            };
+            let values = &self.domains[x.index()];
+            let value = if rng.below(1000) < config.noise {
+                *rng.choose(values).expect("domains are not empty")
+            } else {
+                let mut least = u64::MAX;
+                let mut choices = Vec::new();
+                for value in values.clone() {
+                    let cost = self.cost_with(x, value);
+                    if cost < least {
+                        least = cost;
+                        choices.clear();
+                    }
+                    if cost == least {
+                        choices.push(value);
+                    }
+                }
+                *rng.choose(&choices).expect("domains are not empty")
+            };
+            self.set(x, value);
+            let total = self.costs.iter().sum();
+            if total < best {
+                (best, n_idle) = (total, 0);
+            }
+        }
+        (None, config.max_steps, Some(StopReason::Count))
     }
 
     fn scramble(&mut self, rng: &mut ludex_base::Rng) {

@@ -21,6 +21,7 @@ use crate::Value;
 use crate::error::CspError;
 use crate::network::Network;
 use crate::post::{PostConfig, Posted};
+use crate::preprocess::{preprocess, simplify};
 use crate::propagators::ObjectiveBound;
 use crate::sac::singleton_consistency;
 
@@ -46,6 +47,8 @@ pub struct SearchConfig {
     pub post: PostConfig,
     /// What to look for.
     pub goal: Goal,
+    /// Whether the network is made smaller first; see [`preprocess`](crate::preprocess()).
+    pub preprocesses: bool,
     /// Which variable to branch on.
     pub variable_order: VariableOrder,
     /// Which value to try first.
@@ -75,6 +78,7 @@ impl Default for SearchConfig {
         Self {
             post: PostConfig::default(),
             goal: Goal::First(1),
+            preprocesses: true,
             variable_order: VariableOrder::DomWdeg,
             value_order: ValueOrder::LastSolution,
             branching: Branching::Binary,
@@ -114,6 +118,8 @@ pub struct Statistics {
     pub n_nogoods: u64,
     /// Calls of propagators.
     pub n_propagations: u64,
+    /// Constraints that preprocessing removed.
+    pub n_preprocessed: u64,
     /// Values removed by singleton consistency.
     pub n_singleton_removals: u64,
     /// The most decisions on one branch.
@@ -202,10 +208,63 @@ pub fn solve_with(
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Result<Report, CspError> {
     let start = Instant::now();
-    let posted = network.post_all(&config.post)?;
-    let mut report = search(posted, config, start, on_solution);
+    network.check()?;
+    let mut report = if config.preprocesses {
+        solve_preprocessed(network, config, start, on_solution)?
+    } else {
+        solve_posted(network, config, start, on_solution)?
+    };
     report.statistics.time = start.elapsed();
     Ok(report)
+}
+
+type OnSolution<'a> = dyn FnMut(&[Value], Option<i64>) + Send + 'a;
+
+fn solve_preprocessed(
+    network: &Network,
+    config: &SearchConfig,
+    start: Instant,
+    on_solution: &mut OnSolution<'_>,
+) -> Result<Report, CspError> {
+    // A free variable stands for as many solutions as it has values; where each of these
+    // is to be seen, it stays.
+    let is_free_dropped =
+        network.objective().is_some() || matches!(config.goal, Goal::First(..=1) | Goal::Count);
+    let smaller = if is_free_dropped { preprocess(network) } else { simplify(network) };
+    let n_preprocessed = (smaller.n_unary + smaller.n_merged + smaller.n_universal) as u64;
+    let mut report = if smaller.is_refuted() {
+        Report::default()
+    } else {
+        let mut tell = |solution: &[Value], value| on_solution(&smaller.expand(solution), value);
+        solve_posted(&smaller.network, config, start, &mut tell)
+            .map_err(|problem| smaller.place(network, problem))?
+    };
+    for solution in &mut report.solutions {
+        *solution = smaller.expand(solution);
+    }
+    if config.goal == Goal::Count && report.value.is_none() {
+        let n_solutions = u128::from(report.n_solutions).checked_mul(smaller.multiplicity());
+        report.n_solutions = n_solutions.and_then(|n| n.try_into().ok()).unwrap_or_else(|| {
+            // There are more than can be told.
+            report.stopped = Some(StopReason::Count);
+            u64::MAX
+        });
+    }
+    report.statistics.n_preprocessed = n_preprocessed;
+    Ok(report)
+}
+
+fn solve_posted(
+    network: &Network,
+    config: &SearchConfig,
+    start: Instant,
+    on_solution: &mut OnSolution<'_>,
+) -> Result<Report, CspError> {
+    match network.post_by(&config.post, &config.deadline) {
+        Ok(posted) => Ok(search(posted, config, start, on_solution)),
+        Err(CspError::Stopped(reason)) => Ok(Report { stopped: Some(reason), ..Report::default() }),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// A network ready to be searched.
@@ -228,7 +287,7 @@ fn search(
     mut posted: Posted,
     config: &SearchConfig,
     start: Instant,
-    on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
+    on_solution: &mut OnSolution<'_>,
 ) -> Report {
     let mut report = Report::default();
     posted.engine.set_deadline(&config.deadline);

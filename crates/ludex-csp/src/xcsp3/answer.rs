@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Seed, StopReason};
 
-use super::read::{Instance, read};
+use super::read::{Instance, read_by};
 use crate::Value;
 use crate::error::CspError;
-use crate::post::{AllDifferentStrength, PostConfig};
+use crate::post::AllDifferentStrength;
 use crate::propagators::table::TableAlgorithm;
-use crate::search::local::{LocalConfig, min_conflicts};
-use crate::search::study::{Method, study};
+use crate::search::local::{LocalConfig, LocalReport, min_conflicts};
+use crate::search::study::{Method, StudyReport, study_with};
 use crate::search::{
     Goal, Report, Restarts, SearchConfig, Statistics, ValueOrder, VariableOrder, solve_with,
 };
@@ -66,13 +66,17 @@ impl Default for SolveOptions {
 
 impl SolveOptions {
     /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
-    /// `restarts`, `threads`, `seed`, `time` (seconds), `sac` (`true` or `false`), `limit`.
+    /// `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true` or
+    /// `false` `sac` and `preprocess`.
     ///
     /// # Errors
     /// A sentence for the user that lists what there is.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = || -> Result<u64, String> {
             value.parse().map_err(|_| format!("`{value}` for `{name}` is not a whole number"))
+        };
+        let flag = || -> Result<bool, String> {
+            value.parse().map_err(|_| format!("`{value}` for `{name}` is not `true` or `false`"))
         };
         match name {
             "propagator" => {
@@ -95,10 +99,8 @@ impl SolveOptions {
                     .map_err(|_| format!("`{value}` is not a number of seconds"))?;
                 self.search.deadline = Deadline::after(time);
             }
-            "sac" => {
-                self.search.singleton_consistency =
-                    value.parse().map_err(|_| format!("`{value}` is not `true` or `false`"))?;
-            }
+            "sac" => self.search.singleton_consistency = flag()?,
+            "preprocess" => self.search.preprocesses = flag()?,
             _ => return Err(format!("there is no option `{name}`")),
         }
         Ok(())
@@ -186,7 +188,8 @@ pub fn solve_text(
     options: &SolveOptions,
     on_value: &mut (dyn FnMut(i64) + Send),
 ) -> Result<Answer, CspError> {
-    solve_instance(Arc::new(read(text)?), options, &mut |_, value| {
+    let instance = Arc::new(read_by(text, &options.search.deadline)?);
+    solve_instance(instance, options, &mut |_, value| {
         if let Some(value) = value {
             on_value(value);
         }
@@ -196,34 +199,21 @@ pub fn solve_text(
 /// Solves an instance; `on_solution` is told each solution, with its objective, as it is
 /// found.
 ///
-/// The searches for study tell of theirs at the end.
-///
 /// # Errors
-/// When the network can't be posted, or has an objective that the search can't look at.
+/// When the network can't be posted, or has an objective that the search can't look at; with
+/// the line of the file that states what is wrong.
 pub fn solve_instance(
     instance: Arc<Instance>,
     options: &SolveOptions,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Result<Answer, CspError> {
     let mut values = Vec::new();
-    let report = match options.method {
-        SearchMethod::Mac => {
-            let config = SearchConfig { goal: options.goal, ..options.search.clone() };
-            solve_with(&instance.network, &config, &mut |solution, value| {
-                values.extend(value);
-                on_solution(solution, value);
-            })?
-        }
-        _ if instance.network.objective().is_some() => {
-            let element = "an objective with a search other than `mac`".to_string();
-            return Err(CspError::Unsupported { line: 1, element });
-        }
-        SearchMethod::Study(method) => study_report(&instance, options, method)?,
-        SearchMethod::Local => local_report(&instance, options),
+    let mut tell = |solution: &[Value], value: Option<i64>| {
+        values.extend(value);
+        on_solution(solution, value);
     };
-    if options.method != SearchMethod::Mac {
-        report.solutions.iter().for_each(|solution| on_solution(solution, None));
-    }
+    let report =
+        report(&instance, options, &mut tell).map_err(|problem| instance.locate(problem))?;
     let is_optimizing = instance.network.objective().is_some();
     let status = match (report.best().is_some(), report.is_complete()) {
         (true, true) if is_optimizing => Status::Optimum,
@@ -243,45 +233,67 @@ pub fn solve_instance(
     })
 }
 
-fn study_report(
+fn report(
     instance: &Instance,
     options: &SolveOptions,
-    method: Method,
+    on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Result<Report, CspError> {
-    let config = PostConfig { ..options.search.post.clone() };
-    let posted = instance.network.post_all(&config)?;
-    let limit = match options.goal {
-        Goal::First(n) => usize::try_from(n).unwrap_or(usize::MAX),
-        _ => usize::MAX,
-    };
-    let found = study(&posted.engine, method, limit, &options.search.deadline);
-    let statistics = Statistics { n_nodes: found.n_nodes, ..Statistics::default() };
-    let own = |mut solution: Vec<Value>| {
-        solution.truncate(posted.n_variables);
-        solution
-    };
-    Ok(Report {
-        n_solutions: found.solutions.len() as u64,
-        solutions: found.solutions.into_iter().map(own).collect(),
-        value: None,
-        stopped: found.stopped,
-        statistics,
-    })
+    let network = &instance.network;
+    match options.method {
+        SearchMethod::Mac => {
+            let config = SearchConfig { goal: options.goal, ..options.search.clone() };
+            solve_with(network, &config, on_solution)
+        }
+        _ if network.objective().is_some() => {
+            Err(CspError::InObjective { problem: Box::new(CspError::ObjectiveIgnored) })
+        }
+        SearchMethod::Study(method) => {
+            let deadline = &options.search.deadline;
+            let mut tell = |solution: &[Value]| on_solution(solution, None);
+            Ok(study_with(network, method, options.goal, deadline, &mut tell)?.into())
+        }
+        SearchMethod::Local => {
+            let config = LocalConfig {
+                seed: options.search.seed,
+                deadline: options.search.deadline.clone(),
+                ..LocalConfig::default()
+            };
+            let found = min_conflicts(network, &config)?;
+            if let Some(solution) = &found.solution {
+                on_solution(solution, None);
+            }
+            Ok(local_report(found, options.goal))
+        }
+    }
 }
 
-fn local_report(instance: &Instance, options: &SolveOptions) -> Report {
-    let config = LocalConfig {
-        seed: options.search.seed,
-        deadline: options.search.deadline.clone(),
-        ..LocalConfig::default()
-    };
-    let solution = min_conflicts(&instance.network, &config);
+impl From<StudyReport> for Report {
+    fn from(found: StudyReport) -> Self {
+        Report {
+            n_solutions: found.n_solutions,
+            solutions: found.solutions,
+            value: None,
+            stopped: found.stopped,
+            statistics: Statistics {
+                n_nodes: found.n_nodes,
+                n_conflicts: found.n_conflicts,
+                max_depth: found.max_depth,
+                time: found.time,
+                ..Statistics::default()
+            },
+        }
+    }
+}
+
+fn local_report(found: LocalReport, goal: Goal) -> Report {
     // It finds one solution and never knows whether that was all.
-    let is_enough = solution.is_some() && options.goal == Goal::First(1);
-    let reason = if config.deadline.reached() { StopReason::Time } else { StopReason::Count };
-    let stopped = (!is_enough).then_some(reason);
-    let solutions: Vec<Vec<Value>> = solution.into_iter().collect();
-    Report { n_solutions: solutions.len() as u64, solutions, stopped, ..Report::default() }
+    let is_enough = found.solution.is_some() && goal == Goal::First(1);
+    let stopped = (!is_enough).then_some(found.stopped.unwrap_or(StopReason::Count));
+    let solutions: Vec<Vec<Value>> = found.solution.into_iter().collect();
+    let statistics =
+        Statistics { n_nodes: found.n_steps, time: found.time, ..Statistics::default() };
+    let n_solutions = solutions.len() as u64;
+    Report { n_solutions, solutions, stopped, statistics, value: None }
 }
 
 impl Answer {

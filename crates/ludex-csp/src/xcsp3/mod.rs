@@ -11,5 +11,5 @@ mod write;
 mod xml;
 
 pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_instance, solve_text};
-pub use read::{Instance, read};
+pub use read::{Instance, read, read_by};
 pub use write::write;

@@ -1,5 +1,9 @@
 //! The small languages inside the elements: domains, lists, tuples, expressions.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::expr::{Comparison, Expr, Operation};
 use crate::propagators::table::{STAR, Table};
 use crate::{VALUE_LIMIT, Value, ValueSet};
@@ -28,6 +32,42 @@ pub(super) fn integer(text: &str) -> Result<Value, Problem> {
         .ok_or_else(|| format!("the number `{text}` is out of range"))
 }
 
+/// The symbols of a file, numbered in the order in which they are met.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Symbols {
+    numbers: FxHashMap<String, Value>,
+    labels: Vec<String>,
+}
+
+impl Symbols {
+    /// Numbers the symbols of a list.
+    pub fn collect(&mut self, text: &str) {
+        for token in text.split_whitespace() {
+            if !self.numbers.contains_key(token) {
+                self.numbers.insert(token.to_string(), self.labels.len() as Value);
+                self.labels.push(token.to_string());
+            }
+        }
+    }
+
+    /// The symbols by their numbers.
+    pub fn labels(&self) -> Arc<[String]> {
+        self.labels.as_slice().into()
+    }
+
+    pub fn get(&self, text: &str) -> Option<Value> {
+        self.numbers.get(text).copied()
+    }
+
+    /// The number of a symbol, or an integer.
+    pub fn value(&self, text: &str) -> Result<Value, Problem> {
+        match self.get(text) {
+            Some(value) => Ok(value),
+            None => integer(text),
+        }
+    }
+}
+
 /// `lo..hi`, when the text is a range.
 fn range(text: &str) -> Result<Option<(Value, Value)>, Problem> {
     match text.split_once("..") {
@@ -43,13 +83,13 @@ fn range(text: &str) -> Result<Option<(Value, Value)>, Problem> {
 }
 
 /// A set of values: `0 3..7 12`.
-pub(super) fn value_set(text: &str) -> Result<ValueSet, Problem> {
+pub(super) fn value_set(text: &str, symbols: &Symbols) -> Result<ValueSet, Problem> {
     let mut ranges = Vec::new();
     for token in text.split_whitespace() {
         match range(token)? {
             Some(range) => ranges.push(range),
             None => {
-                let value = integer(token)?;
+                let value = symbols.value(token)?;
                 ranges.push((value, value));
             }
         }
@@ -58,7 +98,7 @@ pub(super) fn value_set(text: &str) -> Result<ValueSet, Problem> {
 }
 
 /// A list of integers: `3 1..4 0x5`, the last meaning five zeros.
-pub(super) fn integers(text: &str) -> Result<Vec<Value>, Problem> {
+pub(super) fn integers(text: &str, symbols: &Symbols) -> Result<Vec<Value>, Problem> {
     let mut values = Vec::new();
     for token in text.split_whitespace() {
         if let Some((lo, hi)) = range(token)? {
@@ -69,7 +109,7 @@ pub(super) fn integers(text: &str) -> Result<Vec<Value>, Problem> {
         } else if let Some((value, n)) = repeated(token)? {
             values.extend(std::iter::repeat_n(value, n));
         } else {
-            values.push(integer(token)?);
+            values.push(symbols.value(token)?);
         }
     }
     Ok(values)
@@ -154,9 +194,9 @@ pub(super) fn tuples(text: &str) -> Result<Vec<Vec<&str>>, Problem> {
 }
 
 /// The tuples of a table. This is the hot part of reading: no text is allocated.
-pub(super) fn table(text: &str, arity: usize) -> Result<Table, Problem> {
+pub(super) fn table(text: &str, arity: usize, symbols: &Symbols) -> Result<Table, Problem> {
     if arity == 1 && !text.contains('(') {
-        let set = value_set(text)?;
+        let set = value_set(text, symbols)?;
         if set.len() > MAX_LISTED as u64 {
             return Err("a range is too long to be a table".into());
         }
@@ -168,25 +208,77 @@ pub(super) fn table(text: &str, arity: usize) -> Result<Table, Problem> {
         rest = rest.strip_prefix('(').ok_or("a tuple begins with `(`")?;
         let (inside, after) = rest.split_once(')').ok_or("a `(` without its `)`")?;
         let n_before = values.len();
-        for part in inside.split(',') {
-            let part = part.trim_ascii();
-            values.push(if part == "*" { STAR } else { integer(part)? });
-        }
-        if values.len() - n_before != arity {
+        if inside.contains(['{', '.']) {
+            unfold(inside, arity, symbols, &mut values)?;
+        } else {
+            for part in inside.split(',') {
+                let part = part.trim_ascii();
+                values.push(if part == "*" { STAR } else { symbols.value(part)? });
+            }
             let n = values.len() - n_before;
-            return Err(format!("a tuple of {n} values for {arity} variables"));
+            if n != arity {
+                return Err(wrong_arity(n, arity));
+            }
         }
         rest = after.trim_ascii_start();
     }
     Ok(Table::new(arity, values))
 }
 
+fn wrong_arity(n: usize, arity: usize) -> Problem {
+    format!("a tuple of {n} values for {arity} variables")
+}
+
+/// The tuples that one with ranges and sets stands for.
+fn unfold(
+    inside: &str,
+    arity: usize,
+    symbols: &Symbols,
+    values: &mut Vec<Value>,
+) -> Result<(), Problem> {
+    let mut cells: Vec<Vec<Value>> = Vec::new();
+    let mut rest = inside.trim_ascii();
+    loop {
+        let end = match rest.strip_prefix('{') {
+            Some(_) => rest.find('}').ok_or("a `{` without its `}`")? + 1,
+            None => rest.find(',').unwrap_or(rest.len()),
+        };
+        let (cell, after) = rest.split_at(end);
+        let cell = cell.trim_ascii();
+        let list = cell.trim_start_matches('{').trim_end_matches('}').replace(',', " ");
+        cells.push(if cell == "*" { vec![STAR] } else { integers(&list, symbols)? });
+        let after = after.trim_ascii();
+        match after.strip_prefix(',') {
+            Some(after) => rest = after.trim_ascii(),
+            None if after.is_empty() => break,
+            None => return Err("a cell of a tuple ends before a comma".into()),
+        }
+    }
+    if cells.len() != arity {
+        return Err(wrong_arity(cells.len(), arity));
+    }
+    let n_tuples = cells.iter().try_fold(1_usize, |n, cell| n.checked_mul(cell.len()));
+    let n_tuples = n_tuples
+        .filter(|n| n.saturating_mul(arity).saturating_add(values.len()) <= MAX_LISTED as usize)
+        .ok_or("a tuple with ranges or sets stands for too many tuples")?;
+    for mut number in 0..n_tuples {
+        let start = values.len();
+        for cell in cells.iter().rev() {
+            values.push(cell[number % cell.len()]);
+            number /= cell.len();
+        }
+        values[start..].reverse();
+    }
+    Ok(())
+}
+
 /// An expression in functional form; `var` looks up what is not a number or an operator.
 pub(super) fn expression(
     text: &str,
+    symbols: &Symbols,
     var: &dyn Fn(&str) -> Result<Expr, Problem>,
 ) -> Result<Expr, Problem> {
-    let mut parser = Parser { rest: text.trim(), var, depth: 0 };
+    let mut parser = Parser { rest: text.trim(), symbols, var, depth: 0 };
     let expr = parser.expr()?;
     match parser.rest.trim() {
         "" => Ok(expr),
@@ -200,6 +292,7 @@ fn shortened(text: &str) -> String {
 
 struct Parser<'a> {
     rest: &'a str,
+    symbols: &'a Symbols,
     var: &'a dyn Fn(&str) -> Result<Expr, Problem>,
     depth: usize,
 }
@@ -251,7 +344,7 @@ impl<'a> Parser<'a> {
         let set = if let Some(rest) = self.rest.strip_prefix("set(") {
             let (inside, after) = rest.split_once(')').ok_or("a `(` without its `)`")?;
             self.rest = after;
-            value_set(&inside.replace(',', " "))?
+            value_set(&inside.replace(',', " "), self.symbols)?
         } else if let Some(rest) = self.rest.strip_prefix("range(") {
             let (inside, after) = rest.split_once(')').ok_or("a `(` without its `)`")?;
             self.rest = after;
@@ -263,9 +356,9 @@ impl<'a> Parser<'a> {
         } else if let Some(rest) = self.rest.strip_prefix('{') {
             let (inside, after) = rest.split_once('}').ok_or("a `{` without its `}`")?;
             self.rest = after;
-            value_set(&inside.replace(',', " "))?
+            value_set(&inside.replace(',', " "), self.symbols)?
         } else {
-            value_set(self.word())?
+            value_set(self.word(), self.symbols)?
         };
         self.rest =
             self.rest.trim_start().strip_prefix(')').ok_or("a `(` without its `)`")?.trim_start();
@@ -356,7 +449,7 @@ mod tests {
     use crate::VarId;
 
     fn parse(text: &str) -> Result<Expr, Problem> {
-        expression(text, &|name| match name {
+        expression(text, &Symbols::default(), &|name| match name {
             "x" => Ok(Expr::Var(VarId::new(0))),
             _ => Err(format!("no variable `{name}`")),
         })
@@ -382,11 +475,21 @@ mod tests {
 
     #[test]
     fn lists_and_tables_are_read() {
-        assert_eq!(integers("1..3 0x2 -5").unwrap(), [1, 2, 3, 0, 0, -5]);
+        let mut symbols = Symbols::default();
+        symbols.collect("red green");
+        let integers = |text| integers(text, &symbols);
+        assert_eq!(integers("1..3 0x2 -5 green").unwrap(), [1, 2, 3, 0, 0, -5, 1]);
         assert!(integers("0..1000000000").unwrap_err().contains("too long"));
-        assert!(value_set("5..1").is_err());
-        let table = table(" (1,*) (2, 3)", 2).unwrap();
+        assert!(value_set("5..1", &symbols).is_err());
+        let read = |text| table(text, 2, &symbols);
+        let table = read(" (1,*) (2, 3)").unwrap();
         assert_eq!(table.tuples().collect::<Vec<_>>(), [[1, STAR], [2, 3]]);
+        let table = read("(0..1, {5, 7}) (green,{red})").unwrap();
+        let expected = [[0, 5], [0, 7], [1, 5], [1, 7], [1, 0]];
+        assert_eq!(table.tuples().collect::<Vec<_>>(), expected);
+        assert!(read("(0..1000000,0..1000000)").unwrap_err().contains("too many tuples"));
+        assert!(read("({1,2)").unwrap_err().contains("without its `}`"));
+        assert!(read("({1}2,3)").unwrap_err().contains("before a comma"));
         assert_eq!(tokens("a f(b, c) d"), ["a", "f(b, c)", "d"]);
         assert_eq!(tuples("(a,f(b,c))(d,e)").unwrap(), [["a", "f(b,c)"], ["d", "e"]]);
     }

@@ -1,17 +1,18 @@
 //! From a network to XCSP3 text.
 
-use std::cell::Cell;
 use std::fmt::Write;
 
+use crate::constraint::{Condition, Constraint};
 use crate::domains::VarId;
 use crate::error::CspError;
 use crate::expr::Expr;
-use crate::network::{Condition, Constraint, Network};
+use crate::network::Network;
 use crate::propagators::table::{STAR, Table};
 use crate::{Value, ValueSet};
 
 /// Writes a network as an instance. Variables keep their names where XCSP3 allows them;
-/// other letters become `_`, and a number is added where two names would be one.
+/// other letters become `_`, and a number is added where two names would be one. Symbols are
+/// written as their numbers.
 ///
 /// ```
 /// use ludex_csp::{Network, xcsp3};
@@ -24,20 +25,12 @@ use crate::{Value, ValueSet};
 /// ```
 ///
 /// # Errors
-/// [`CspError::Unsupported`] for a constraint that is a caller's own propagator, and for a
-/// list with a place inside an expression.
+/// [`CspError::Unwritable`] for a caller's own propagator, for a list with a place inside an
+/// expression, and for conditions on numbers of occurrences and on the size of a circuit that
+/// the format does not have.
 pub fn write(network: &Network) -> Result<String, CspError> {
-    let mut writer = Writer {
-        network,
-        names: names(network),
-        out: String::new(),
-        has_element: Cell::new(false),
-    };
+    let mut writer = Writer { network, names: names(network), out: String::new() };
     writer.instance()?;
-    if writer.has_element.get() {
-        let element = "a list with a place inside an expression".to_string();
-        return Err(CspError::Unsupported { line: 0, element });
-    }
     Ok(writer.out)
 }
 
@@ -69,8 +62,6 @@ struct Writer<'a> {
     network: &'a Network,
     names: Vec<String>,
     out: String,
-    /// Whether an expression was met that XCSP3 has no operator for.
-    has_element: Cell<bool>,
 }
 
 impl Writer<'_> {
@@ -88,13 +79,19 @@ impl Writer<'_> {
         }
         self.line("  </variables>");
         self.line("  <constraints>");
-        for constraint in self.network.constraints() {
-            let text = self.constraint(constraint)?;
+        for (index, constraint) in self.network.constraints().iter().enumerate() {
+            let mut terms = Ok(());
+            constraint.for_each_term(&mut |e| terms = terms.clone().and(writable(e)));
+            let text = terms
+                .and_then(|()| self.constraint(constraint))
+                .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
             self.line(&format!("    {text}"));
         }
         self.line("  </constraints>");
         if let Some(objective) = self.network.objective() {
             let tag = if objective.is_minimized { "minimize" } else { "maximize" };
+            writable(&objective.expr)
+                .map_err(|problem| CspError::InObjective { problem: Box::new(problem) })?;
             let expr = self.expr(&objective.expr);
             self.line("  <objectives>");
             self.line(&format!("    <{tag}> {expr} </{tag}>"));
@@ -144,10 +141,7 @@ impl Writer<'_> {
             Expr::Xor(list) if list.is_empty() => "0".to_string(),
             Expr::Xor(list) => all("xor", list),
             Expr::If(c, a, b) => call("if", &[c, a, b]),
-            Expr::Element(..) => {
-                self.has_element.set(true);
-                String::new()
-            }
+            Expr::Element(..) => unreachable!("refused before it is written"),
         }
     }
 
@@ -220,8 +214,8 @@ impl Writer<'_> {
                             format!("0..{most}")
                         }
                         _ => {
-                            let element = "a condition on occurrences".to_string();
-                            return Err(CspError::Unsupported { line: 0, element });
+                            let what = "a condition on occurrences".to_string();
+                            return Err(CspError::Unwritable { what });
                         }
                     });
                 }
@@ -269,8 +263,8 @@ impl Writer<'_> {
                         format!(" <size> {} </size>", self.expr(e))
                     }
                     Some(_) => {
-                        let element = "a condition on the size of a circuit".to_string();
-                        return Err(CspError::Unsupported { line: 0, element });
+                        let what = "a condition on the size of a circuit".to_string();
+                        return Err(CspError::Unwritable { what });
                     }
                 };
                 wrap(format!("{}{size}", start(of, *first)))
@@ -309,11 +303,20 @@ impl Writer<'_> {
                 wrap(format!("{} {}", start(first, *start_first), start(second, *start_second)))
             }
             Constraint::Custom(propagator) => {
-                let element = format!("the propagator `{}`", propagator.name());
-                return Err(CspError::Unsupported { line: 0, element });
+                let what = format!("the propagator `{}`", propagator.name());
+                return Err(CspError::Unwritable { what });
             }
         })
     }
+}
+
+/// XCSP3 has no operator for a list with a place.
+fn writable(e: &Expr) -> Result<(), CspError> {
+    if matches!(e, Expr::Element(..)) {
+        let what = "a list with a place inside an expression".to_string();
+        return Err(CspError::Unwritable { what });
+    }
+    e.children().into_iter().try_for_each(writable)
 }
 
 fn table_text(table: &Table) -> String {

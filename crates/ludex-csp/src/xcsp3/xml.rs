@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ludex_base::{Deadline, StopReason};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -45,12 +46,15 @@ impl Node {
 const MAX_DEPTH: usize = 100;
 
 /// Reads a document with one root.
-pub(super) fn parse(text: &str) -> Result<Node, CspError> {
+pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text: text.as_bytes(), offset: 0, line: 1 };
     // Open elements with the pieces of their text.
     let mut open: Vec<(Node, String)> = Vec::new();
     loop {
+        if deadline.reached() {
+            return Err(CspError::Stopped(StopReason::Time));
+        }
         let event = reader.read_event();
         let line = lines.at(usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
         let syntax = |problem: String| CspError::Syntax { line, problem };

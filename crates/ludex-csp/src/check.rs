@@ -1,0 +1,151 @@
+//! Whether a network is one: domains that can be held, parts that go together.
+//!
+//! Everything that takes a network asks this first, so that what comes after may index lists
+//! by each other.
+
+use rustc_hash::FxHashSet;
+
+use crate::VALUE_LIMIT;
+use crate::constraint::Constraint;
+use crate::domains::VarId;
+use crate::error::CspError;
+use crate::expr::Expr;
+use crate::network::{Network, Variable};
+
+impl Network {
+    /// Looks for mistakes that don't depend on how the network is solved.
+    ///
+    /// A variable twice is a mistake in the scope of a table, and among terms that must
+    /// differ: those of all-different, of a circuit and of one side of a channel. Elsewhere
+    /// it has a meaning.
+    ///
+    /// # Errors
+    /// The first mistake, by the name of the variable or the number of the constraint.
+    pub fn check(&self) -> Result<(), CspError> {
+        self.variables().iter().try_for_each(check_domain)?;
+        for (index, constraint) in self.constraints().iter().enumerate() {
+            self.check_constraint(constraint)
+                .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
+        }
+        match self.objective() {
+            Some(objective) => self
+                .check_term(&objective.expr)
+                .map_err(|problem| CspError::InObjective { problem: Box::new(problem) }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_constraint(&self, constraint: &Constraint) -> Result<(), CspError> {
+        let mut terms = Ok(());
+        constraint.for_each_term(&mut |e| {
+            if terms.is_ok() {
+                terms = self.check_term(e);
+            }
+        });
+        terms?;
+        match constraint {
+            Constraint::Table { scope, table, .. } => {
+                require(table.arity() == scope.len(), || {
+                    format!("tuples of {} values for {} variables", table.arity(), scope.len())
+                })?;
+                let scope: Vec<Expr> = scope.iter().map(Expr::from).collect();
+                self.check_different(&scope)
+            }
+            Constraint::AllDifferent { list, .. } | Constraint::Circuit { list, .. } => {
+                self.check_different(list)
+            }
+            Constraint::AllDifferentLists { lists } | Constraint::Lex { lists, .. } => {
+                let is_even = lists.windows(2).all(|pair| pair[0].len() == pair[1].len());
+                require(is_even, || "the lists have different lengths".into())
+            }
+            Constraint::Cardinality { values, occurrences, .. } => {
+                require(values.len() == occurrences.len(), || {
+                    "values and occurrences differ in number".into()
+                })
+            }
+            Constraint::NoOverlap { origins, lengths, .. } => {
+                let n_dimensions = origins.first().map_or(0, Vec::len);
+                let is_even = origins.len() == lengths.len()
+                    && origins.iter().chain(lengths).all(|list| list.len() == n_dimensions)
+                    && (n_dimensions > 0 || origins.is_empty());
+                require(is_even, || "origins and lengths don't match".into())?;
+                lengths.iter().flatten().try_for_each(|e| self.check_amount(e, "length"))
+            }
+            Constraint::Cumulative { origins, lengths, heights, .. } => {
+                let is_even = origins.len() == lengths.len() && origins.len() == heights.len();
+                require(is_even, || "origins, lengths and heights differ in number".into())?;
+                lengths.iter().try_for_each(|e| self.check_amount(e, "length"))?;
+                heights.iter().try_for_each(|e| self.check_amount(e, "height"))
+            }
+            Constraint::Regular { automaton, .. } => {
+                let n = automaton.n_states;
+                let is_proper = automaton.start < n
+                    && automaton.transitions.iter().all(|&(from, _, to)| from < n && to < n);
+                require(is_proper, || "a state of the automaton is none of its states".into())
+            }
+            Constraint::Mdd { list, mdd } => require(mdd.layers().len() == list.len(), || {
+                "the diagram has not one layer for each variable".into()
+            }),
+            Constraint::Channel { first, second, .. } => {
+                let is_even = first.len() <= second.len();
+                require(is_even, || "the first list is the longer one".into())?;
+                self.check_different(first)?;
+                self.check_different(second)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// No extremum or member of nothing, no variable of another network.
+    fn check_term(&self, e: &Expr) -> Result<(), CspError> {
+        match e {
+            Expr::Var(x) => require(x.index() < self.variables().len(), || {
+                "a variable of another network".into()
+            }),
+            Expr::Min(list) | Expr::Max(list) if list.is_empty() => {
+                Err(CspError::malformed("the least or greatest of no terms"))
+            }
+            Expr::Element(list, _) if list.is_empty() => {
+                Err(CspError::malformed("a place in an empty list"))
+            }
+            e => e.children().into_iter().try_for_each(|e| self.check_term(e)),
+        }
+    }
+
+    fn check_different(&self, list: &[Expr]) -> Result<(), CspError> {
+        let mut seen = FxHashSet::default();
+        let terms = list.iter().filter(|e| !matches!(e, Expr::Constant(_)));
+        let repeated = terms.fold(None, |found, e| found.or((!seen.insert(e)).then_some(e)));
+        match repeated {
+            Some(Expr::Var(x)) => {
+                Err(CspError::RepeatedVariable { variable: self.variable(*x).name.clone() })
+            }
+            Some(_) => Err(CspError::malformed("one term stands twice where terms must differ")),
+            None => Ok(()),
+        }
+    }
+
+    /// What is taken or lasts is not less than nothing.
+    fn check_amount(&self, e: &Expr, what: &str) -> Result<(), CspError> {
+        let (_, most) = e.bounds(&|x: VarId| {
+            let domain = &self.variable(x).domain;
+            (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
+        });
+        require(most >= 0, || format!("a {what} is negative"))
+    }
+}
+
+fn check_domain(variable: &Variable) -> Result<(), CspError> {
+    let name = || variable.name.clone();
+    let (Some(lo), Some(hi)) = (variable.domain.min(), variable.domain.max()) else {
+        return Err(CspError::EmptyDomain { variable: name() });
+    };
+    if lo < -VALUE_LIMIT || hi > VALUE_LIMIT {
+        return Err(CspError::DomainOutOfRange { variable: name() });
+    }
+    Ok(())
+}
+
+fn require(holds: bool, problem: impl FnOnce() -> String) -> Result<(), CspError> {
+    if holds { Ok(()) } else { Err(CspError::malformed(problem())) }
+}

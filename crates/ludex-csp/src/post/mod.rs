@@ -1,0 +1,282 @@
+//! From a network as it was stated to propagators in an engine.
+//!
+//! Global constraints get their propagator. Expressions are taken apart: comparisons of sums
+//! become linear constraints, disjunctions clauses, and everything else either a table, when
+//! its variables have few combinations, or a definition of an auxiliary variable. Equal
+//! subexpressions share one auxiliary variable.
+//!
+//! Invariant: variables of the network keep their number in the engine, and auxiliary
+//! variables are functions of them, so that solutions are counted right.
+
+mod define;
+mod globals;
+mod linear;
+mod require;
+mod tabling;
+
+use std::sync::Arc;
+
+use ludex_base::{Deadline, StopReason};
+use rustc_hash::FxHashMap;
+
+use crate::constraint::Constraint;
+use crate::domains::{Conflict, Domains, VarId};
+use crate::engine::Engine;
+use crate::error::CspError;
+use crate::expr::Expr;
+use crate::network::Network;
+use crate::propagator::Propagator;
+use crate::propagators::Clause;
+use crate::propagators::table::{STAR, Table, TableAlgorithm};
+use crate::{VALUE_LIMIT, Value, ValueSet};
+
+/// How constraints are enforced.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PostConfig {
+    /// The algorithm for tables.
+    pub table: TableAlgorithm,
+    /// The strength of all-different.
+    pub all_different: AllDifferentStrength,
+    /// An expression whose variables have up to this many combinations becomes a table;
+    /// five times as many for two variables.
+    pub max_tabled: u64,
+}
+
+impl Default for PostConfig {
+    fn default() -> Self {
+        Self {
+            table: TableAlgorithm::Auto,
+            all_different: AllDifferentStrength::Auto,
+            max_tabled: 10_000,
+        }
+    }
+}
+
+/// How much an all-different constraint prunes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AllDifferentStrength {
+    /// Domain consistency, unless there are very many values.
+    Auto,
+    /// As the clique of disequalities.
+    Value,
+    /// Bounds consistency.
+    Bounds,
+    /// Domain consistency.
+    Gac,
+}
+
+impl AllDifferentStrength {
+    /// All strengths with their names in options.
+    pub const ALL: [(&'static str, AllDifferentStrength); 4] = [
+        ("auto", AllDifferentStrength::Auto),
+        ("value", AllDifferentStrength::Value),
+        ("bounds", AllDifferentStrength::Bounds),
+        ("gac", AllDifferentStrength::Gac),
+    ];
+}
+
+/// A network in an engine.
+#[derive(Clone)]
+pub struct Posted {
+    /// The engine; the first variables are those of the network.
+    pub engine: Engine,
+    /// How many variables the network has; the others are auxiliary.
+    pub n_variables: usize,
+    /// The variable that holds the objective, and whether it is minimized.
+    pub objective: Option<(VarId, bool)>,
+    /// By variable: those it is computed from, when it is auxiliary.
+    pub origins: Vec<Vec<VarId>>,
+}
+
+impl Network {
+    /// Puts the network in an engine. Nothing is propagated yet.
+    ///
+    /// # Errors
+    /// When a domain is empty or too large, a scope is malformed, or sums leave the range of
+    /// numbers.
+    pub fn post(&self, config: &PostConfig) -> Result<Engine, CspError> {
+        Ok(self.post_all(config)?.engine)
+    }
+
+    /// Puts the network and its objective in an engine. Nothing is propagated yet.
+    ///
+    /// # Errors
+    /// As [`Network::post`].
+    pub fn post_all(&self, config: &PostConfig) -> Result<Posted, CspError> {
+        self.post_by(config, &Deadline::never())
+    }
+
+    /// As [`Network::post_all`], but stops at a deadline, which is asked at each constraint.
+    ///
+    /// # Errors
+    /// As [`Network::post`], and [`CspError::Stopped`].
+    pub fn post_by(&self, config: &PostConfig, deadline: &Deadline) -> Result<Posted, CspError> {
+        self.check()?;
+        let mut poster = Poster {
+            network: self,
+            config,
+            engine: Engine::new(),
+            constants: FxHashMap::default(),
+            defined: FxHashMap::default(),
+            tabled: FxHashMap::default(),
+            origins: FxHashMap::default(),
+        };
+        poster.add_variables()?;
+        for (index, constraint) in self.constraints().iter().enumerate() {
+            if deadline.reached() {
+                return Err(CspError::Stopped(StopReason::Time));
+            }
+            poster
+                .constraint(constraint)
+                .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
+        }
+        let objective = match self.objective() {
+            Some(objective) => {
+                let x = poster
+                    .var_of(&objective.expr)
+                    .map_err(|problem| CspError::InObjective { problem: Box::new(problem) })?;
+                Some((x, objective.is_minimized))
+            }
+            None => None,
+        };
+        let mut origins = vec![Vec::new(); poster.engine.domains().n_variables()];
+        for (x, scope) in poster.origins {
+            origins[x.index()] = scope;
+        }
+        let n_variables = self.variables().len();
+        Ok(Posted { engine: poster.engine, n_variables, objective, origins })
+    }
+}
+
+struct Poster<'a> {
+    network: &'a Network,
+    config: &'a PostConfig,
+    engine: Engine,
+    constants: FxHashMap<Value, VarId>,
+    /// Auxiliary variables by what they are equal to.
+    defined: FxHashMap<Expr, VarId>,
+    /// Tables of expressions, by their form and their domains.
+    tabled: FxHashMap<(Expr, Vec<ValueSet>), Arc<Table>>,
+    /// By auxiliary variable: the variables of what it is equal to.
+    origins: FxHashMap<VarId, Vec<VarId>>,
+}
+
+impl Poster<'_> {
+    fn add_variables(&mut self) -> Result<(), CspError> {
+        // Values that no allowed tuple has are left out from the start where the domain
+        // would otherwise be too wide for tables.
+        let mut sets: Vec<ValueSet> =
+            self.network.variables().iter().map(|variable| variable.domain.clone()).collect();
+        for constraint in self.network.constraints() {
+            if let Constraint::Intension(e) = constraint {
+                intersect_members(e, &mut sets);
+            }
+            if let Constraint::Table { scope, table, is_positive: true } = constraint {
+                for (position, x) in scope.iter().enumerate() {
+                    let set = &mut sets[x.index()];
+                    let column = || table.tuples().map(move |tuple| tuple[position]);
+                    if set.len() > 1 << 16 && !column().any(|value| value == STAR) {
+                        *set = set.intersection(&column().collect());
+                    }
+                }
+            }
+        }
+        for (variable, set) in self.network.variables().iter().zip(&mut sets) {
+            if set.is_empty() {
+                // The constraints leave nothing, which is an answer and not a mistake.
+                *set = variable.domain.clone();
+                self.fail();
+            }
+            self.engine
+                .add_variable(set)
+                .ok_or_else(|| CspError::DomainTooLarge { variable: variable.name.clone() })?;
+        }
+        Ok(())
+    }
+
+    fn domains(&self) -> &Domains {
+        self.engine.domains()
+    }
+
+    fn name(&self, x: VarId) -> String {
+        let variable = self.network.variables().get(x.index());
+        variable.map_or_else(|| format!("auxiliary {}", x.index()), |v| v.name.clone())
+    }
+
+    /// The network has no solution; propagation will say so.
+    fn fail(&mut self) {
+        self.engine.post(Box::new(Clause::new(Vec::new())));
+    }
+
+    fn post(&mut self, propagator: impl Propagator + 'static) {
+        self.engine.post(Box::new(propagator));
+    }
+
+    /// Prunes a domain for good.
+    fn prune(&mut self, prune: impl FnOnce(&mut Domains) -> Result<bool, Conflict>) {
+        if prune(self.engine.domains_mut()).is_err() {
+            self.fail();
+        }
+    }
+
+    fn aux(&mut self, set: &ValueSet) -> Result<VarId, CspError> {
+        self.engine
+            .add_variable(set)
+            .ok_or_else(|| CspError::out_of_range("the value of an expression"))
+    }
+
+    fn aux_range(&mut self, lo: i64, hi: i64) -> Result<VarId, CspError> {
+        let limit = i64::from(VALUE_LIMIT);
+        if lo < -limit || hi > limit {
+            return Err(CspError::out_of_range("the value of an expression"));
+        }
+        self.aux(&ValueSet::from(lo as Value..=hi as Value))
+    }
+
+    fn truth(&mut self) -> Result<VarId, CspError> {
+        self.aux_range(0, 1)
+    }
+
+    fn constant(&mut self, value: i64) -> Result<VarId, CspError> {
+        let value = Value::try_from(value)
+            .ok()
+            .filter(|value| (-VALUE_LIMIT..=VALUE_LIMIT).contains(value))
+            .ok_or_else(|| CspError::out_of_range(format!("the number {value}")))?;
+        if let Some(&x) = self.constants.get(&value) {
+            return Ok(x);
+        }
+        let x = self.aux(&ValueSet::from(value..=value))?;
+        self.constants.insert(value, x);
+        Ok(x)
+    }
+
+    fn bounds_of(&self, x: VarId) -> (i64, i64) {
+        (i64::from(self.domains().min(x)), i64::from(self.domains().max(x)))
+    }
+}
+
+/// Narrows domains by the memberships that an expression requires of single variables.
+fn intersect_members(e: &Expr, sets: &mut [ValueSet]) {
+    match e {
+        Expr::And(list) => list.iter().for_each(|e| intersect_members(e, sets)),
+        Expr::In(inner, set) => {
+            if let Expr::Var(x) = **inner {
+                sets[x.index()] = sets[x.index()].intersection(set);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The negation of an expression with its `not` pushed inwards; `None` where it stays.
+fn negation(e: &Expr) -> Option<Expr> {
+    let not = |e: &Expr| Expr::Not(Box::new(e.clone()));
+    match e {
+        Expr::Compare(op, a, b) => Some(Expr::Compare(op.negated(), a.clone(), b.clone())),
+        // A number under a double negation is only its truth, which is all that matters.
+        Expr::Not(inner) => Some((**inner).clone()),
+        Expr::And(list) => Some(Expr::Or(list.iter().map(not).collect())),
+        Expr::Or(list) => Some(Expr::And(list.iter().map(not).collect())),
+        _ => None,
+    }
+}
