@@ -790,7 +790,7 @@ fn damaged_instances_never_panic() {
         }
     }
     assert!(n_read > 100 && n_refused > 100, "{n_read} read, {n_refused} refused");
-    assert!(n_solved > 300, "{n_solved} of {n_read} solved");
+    assert!(n_solved > 150, "{n_solved} of {n_read} solved");
 }
 
 /// Solves an instance for a moment, by another search each time. What is called a solution
@@ -802,8 +802,8 @@ fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
     };
     let search = SearchConfig {
         n_threads: 1 + round % 2,
-        preprocesses: round % 3 != 0,
-        singleton_consistency: round % 5 == 0,
+        preprocesses: !round.is_multiple_of(3),
+        singleton_consistency: round.is_multiple_of(5),
         max_nodes: 20,
         deadline: Deadline::after(Duration::from_millis(5)),
         ..SearchConfig::default()

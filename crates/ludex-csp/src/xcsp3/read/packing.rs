@@ -44,7 +44,9 @@ impl Reader {
                 Expr::from(set.max().expect("the set has a range"))
             }
             _ => {
-                return Err(node.unsupported("`cumulative` with a condition that is no upper limit"));
+                return Err(
+                    node.unsupported("`cumulative` with a condition that is no upper limit")
+                );
             }
         };
         self.add(Constraint::Cumulative { origins, lengths, heights, limit });
