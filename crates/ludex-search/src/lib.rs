@@ -23,6 +23,10 @@ pub mod limits;
 pub mod report;
 pub mod options;
 pub mod random;
+mod roles;
+mod clock;
+mod playout;
+pub mod mcts;
 pub mod registry;
 
 pub use limits::Limits;

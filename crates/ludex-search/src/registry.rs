@@ -2,18 +2,86 @@
 
 use ludex_game::Playouts;
 
+use crate::mcts::registry::{PlayoutName, SelectionName};
+use crate::mcts::{Simultaneous, Uct, UctOptions};
 use crate::options::{self, OptionError, OptionInfo, Options};
 use crate::random::{Random, RandomOptions};
 use crate::searcher::Searcher;
 
 /// Every search.
-pub static SEARCHES: &[SearchEntry] = &[SearchEntry {
-    name: "random",
-    summary: "a legal move drawn at random",
-    games: GamesMeant::ANY,
-    claims: &[Claim::Legal],
-    preset: || Plan::Random(RandomOptions::default()),
-}];
+pub static SEARCHES: &[SearchEntry] = &[
+    SearchEntry {
+        name: "random",
+        summary: "a legal move drawn at random",
+        games: GamesMeant::ANY,
+        claims: &[Claim::Legal],
+        preset: || Plan::Random(RandomOptions::default()),
+    },
+    SearchEntry {
+        name: "uct",
+        summary: "Monte Carlo tree search, one playout a leaf",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || Plan::Uct(UctOptions::default()),
+    },
+    SearchEntry {
+        name: "uct-joint",
+        summary: "uct in which roles that choose at once do so in stages",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let simultaneous = Simultaneous::Joint;
+            Plan::Uct(UctOptions { simultaneous, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "uct-leaf",
+        summary: "uct with a batch of playouts from each leaf",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || Plan::Uct(UctOptions { playouts: 64, ..UctOptions::default() }),
+    },
+    SearchEntry {
+        name: "uct-lanes",
+        summary: "uct with a batch of leaves, one playout from each",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || Plan::Uct(UctOptions { leaves: 64, ..UctOptions::default() }),
+    },
+    SearchEntry {
+        name: "rave",
+        summary: "uct with all-moves-as-first statistics of each node",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let selection = SelectionName::Rave;
+            Plan::Uct(UctOptions { selection, c: 0.2, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "grave",
+        summary: "uct with all-moves-as-first statistics of an ancestor",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let selection = SelectionName::Grave;
+            Plan::Uct(UctOptions { selection, c: 0.2, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "mast",
+        summary: "uct whose playouts prefer moves that did well before",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let playout = PlayoutName::Mast;
+            Plan::Uct(UctOptions { playout, ..UctOptions::default() })
+        },
+    },
+];
+
+/// What every tree search promises.
+const TREE_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal];
 
 /// A search by name.
 pub struct SearchEntry {
@@ -129,6 +197,7 @@ pub struct SearchSpec {
 #[derive(Clone, Debug)]
 enum Plan {
     Random(RandomOptions),
+    Uct(UctOptions),
 }
 
 impl SearchSpec {
@@ -162,12 +231,13 @@ impl SearchSpec {
     }
 
     /// A searcher for a game. Copies of the game must be cheap: each thread takes one.
-    pub fn build<G>(&self, _game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    pub fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
     where
         G: Playouts + Clone + 'static,
     {
         match &self.plan {
             Plan::Random(_) => Box::new(Random::default()),
+            Plan::Uct(options) => Box::new(Uct::new(self.entry.name, game, options.clone())),
         }
     }
 }
@@ -185,12 +255,14 @@ impl Plan {
     fn options(&self) -> &dyn Options {
         match self {
             Plan::Random(options) => options,
+            Plan::Uct(options) => options,
         }
     }
 
     fn options_mut(&mut self) -> &mut dyn Options {
         match self {
             Plan::Random(options) => options,
+            Plan::Uct(options) => options,
         }
     }
 }

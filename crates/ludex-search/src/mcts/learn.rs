@@ -1,0 +1,122 @@
+//! What is learned from a finished game beside the rewards of the edges.
+
+use std::hash::Hash;
+use std::sync::atomic::Ordering::*;
+
+use ludex_base::MoveId;
+
+use super::amaf::AmafTable;
+use super::descent::Descent;
+use super::playout::PlayoutPolicy;
+use super::selection::AmafSource;
+use super::tree::{Kind, Tree};
+use super::worker::joint_of;
+
+/// Working memory for learning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Learner {
+    /// By move, the game in which it was last seen.
+    seen_in: Vec<u32>,
+    game: u32,
+    distinct: Vec<(MoveId, u8)>,
+    whole: Vec<MoveId>,
+    joint: Vec<MoveId>,
+}
+
+impl Learner {
+    /// Credits every move of a game to the nodes it was played below.
+    ///
+    /// `played` has the joint moves after the leaf, role by role.
+    pub(crate) fn amaf<S: Clone + Eq + Hash>(
+        &mut self,
+        tree: &Tree<S>,
+        descent: &Descent,
+        played: &[MoveId],
+        goals: &[u8],
+        memory: usize,
+    ) {
+        if tree.amaf_source == AmafSource::None {
+            return;
+        }
+        self.game = self.game.wrapping_add(1);
+        self.distinct.clear();
+        for joint in played.chunks(goals.len()) {
+            for (&id, &goal) in joint.iter().zip(goals) {
+                self.see(id, goal);
+            }
+        }
+        for step_idx in (0..descent.n_steps()).rev() {
+            let node = descent.node(step_idx);
+            for pick in descent.picks(step_idx) {
+                self.see(tree.edge(pick.edge).move_id(), goals[pick.role.index()]);
+            }
+            match tree.amaf_source {
+                AmafSource::None => {}
+                AmafSource::Node => {
+                    for pick in descent.picks(step_idx) {
+                        for place in tree.span(node, pick.role) {
+                            if self.was_seen(tree.edges[place].move_id()) {
+                                tree.amaf[place].add(goals[pick.role.index()]);
+                            }
+                        }
+                    }
+                }
+                AmafSource::Ancestor { min_playouts } => {
+                    let slot = &tree.amaf_tables[node.index()];
+                    // A stage sees what its state sees.
+                    let is_stage =
+                        matches!(tree.node(node).kind(), Kind::Single { is_stage: true, .. });
+                    let is_worth_it = node == tree.root
+                        || tree.node(node).n_visits.load(Relaxed) > min_playouts && !is_stage;
+                    let has_room = tree.amaf_bytes.load(Relaxed) < memory;
+                    let table = match slot.get() {
+                        Some(table) => Some(table),
+                        None if is_worth_it && has_room => {
+                            Some(slot.get_or_init(AmafTable::default))
+                        }
+                        None => None,
+                    };
+                    if let Some(table) = table {
+                        let n_bytes = table.add(&self.distinct);
+                        tree.amaf_bytes.fetch_add(n_bytes, Relaxed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Shows a whole game, from the root on, to the policy that played it.
+    pub(crate) fn policy<S: Clone + Eq + Hash>(
+        &mut self,
+        tree: &Tree<S>,
+        descent: &Descent,
+        played: &[MoveId],
+        goals: &[u8],
+        policy: &mut dyn PlayoutPolicy,
+    ) {
+        self.whole.clear();
+        for step_idx in 0..descent.n_steps() {
+            let kind = tree.node(descent.node(step_idx)).kind();
+            if !matches!(kind, Kind::Single { has_stages: true, .. }) {
+                joint_of(tree, descent, step_idx, &mut self.joint);
+                self.whole.extend_from_slice(&self.joint);
+            }
+        }
+        self.whole.extend_from_slice(played);
+        policy.learn(&self.whole, goals);
+    }
+
+    fn see(&mut self, id: MoveId, goal: u8) {
+        if !self.was_seen(id) {
+            if id.index() >= self.seen_in.len() {
+                self.seen_in.resize(id.index() + 1, self.game.wrapping_sub(1));
+            }
+            self.seen_in[id.index()] = self.game;
+            self.distinct.push((id, goal));
+        }
+    }
+
+    fn was_seen(&self, id: MoveId) -> bool {
+        self.seen_in.get(id.index()) == Some(&self.game)
+    }
+}

@@ -1,0 +1,266 @@
+//! Monte Carlo tree search: UCT for any number of roles, with policies that plug in.
+//!
+//! Each iteration walks down from the root, adds one node, plays a game out from there and adds its
+//! goals, one for each role, to the edges that were followed. For complete information; any number
+//! of roles and any goals, since each role is taken to play for its own. `random` draws uniformly.
+//! Where several roles choose at once they choose apart (*decoupled*), or one after the other in
+//! stages, we first, so that the others answer what they do not see in the game (*joint*: the
+//! statistics are those of joint moves, and the view is a pessimistic one).
+//!
+//! After Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning*, 2006; several roles after
+//! Sturtevant, *An Analysis of UCT in Multi-player Games*, 2008; threads that share one tree without
+//! locks after Enzenberger and Müller, *A Lock-free Multithreaded Monte-Carlo Tree Search Algorithm*,
+//! 2009. The exploration constant is for rewards scaled to 0..1, which the literature often leaves
+//! open.
+//!
+//! Read the modules in this order:
+//!
+//! 1. [`selection`], [`playout`]: the policies, and [`registry`], which names them.
+//! 2. `tree`, `index`, `amaf`: what is remembered; `room`: how it stays within its memory.
+//! 3. `descent`, `expand`, `worker`, `learn`, `solver`: an iteration.
+//! 4. `report`: what is told at the end.
+//! 5. [`root`]: several trees side by side.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+
+use ludex_base::{RoleId, StopReason};
+use ludex_game::{Cursor, Playouts, StateOf};
+
+use crate::limits::Limits;
+use crate::report::SearchReport;
+use crate::roles::{Roles, hash_of};
+use crate::searcher::Searcher;
+
+pub mod selection;
+pub mod playout;
+pub mod registry;
+mod tree;
+mod index;
+mod amaf;
+mod room;
+mod descent;
+mod expand;
+mod worker;
+mod learn;
+mod solver;
+mod report;
+
+use expand::{ExpandRules, Expander};
+use registry::{PlayoutName, SelectionName};
+use tree::{Full, Kind, Tree};
+use worker::{Ending, Round, Worker};
+
+crate::option_names! {
+    /// What happens where several roles choose at once.
+    pub enum Simultaneous {
+        /// Each chooses apart, by the statistics of its own moves.
+        Decoupled = "decoupled",
+        /// They choose one after the other, the searching role first.
+        Joint = "joint",
+    }
+}
+
+crate::search_options! {
+    /// Options of [`Uct`].
+    pub struct UctOptions {
+        /// exploration constant, for rewards from 0 to 1
+        c: f64 = 0.7,
+        /// first-play urgency: the score of a move that was never tried
+        fpu: f64 = 1.2,
+        /// ucb, rave or grave
+        selection: SelectionName = SelectionName::Ucb,
+        /// uniform or mast
+        playout: PlayoutName = PlayoutName::Uniform,
+        /// decoupled or joint
+        simultaneous: Simultaneous = Simultaneous::Decoupled,
+        /// whether paths of equal length to a state meet
+        dag: bool = true,
+        /// whether the tree is kept from move to move
+        reuse: bool = true,
+        /// leaves gathered for one batch of playouts
+        leaves: usize = 1,
+        /// playouts from each leaf
+        playouts: usize = 1,
+        /// threads that share the tree; 0 is as many as the limits allow
+        threads: usize = 0,
+        /// rave: visits at which both means count the same
+        equivalence: f64 = 250.0,
+        /// grave: how fast the ancestor's weight falls
+        bias: f64 = 0.00001,
+        /// grave: playouts an ancestor must have
+        reference: usize = 50,
+        /// mast: temperature of the Gibbs distribution
+        temperature: f64 = 0.5,
+    }
+}
+
+/// UCT with the policies of its options.
+pub struct Uct<G: Playouts> {
+    name: &'static str,
+    game: G,
+    options: UctOptions,
+    roles: Roles,
+    me: Option<RoleId>,
+    tree: Option<Tree<StateOf<G>>>,
+    workers: Vec<Worker<G::Cursor, G::Runner>>,
+}
+
+impl<G: Playouts + Clone> Uct<G> {
+    /// A search that knows nothing yet.
+    pub fn new(name: &'static str, game: &G, options: UctOptions) -> Self {
+        let roles = Roles::of(game);
+        Self { name, game: game.clone(), options, roles, me: None, tree: None, workers: Vec::new() }
+    }
+
+    /// Gets ready to search from a state; `None` if nothing can be searched there.
+    fn prepare(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
+        // Step 1. A thread's worker keeps what its policy learned; only its randomness is new.
+        let n_threads = match self.options.threads {
+            0 => limits.threads.max(1),
+            n => n,
+        };
+        while self.workers.len() < n_threads {
+            self.workers.push(Worker::new(
+                root.clone(),
+                self.game.runner(),
+                self.options.selection.build(&self.options),
+                self.options.playout.build(&self.options),
+                limits.seed.rng(),
+            ));
+        }
+        self.workers.truncate(n_threads);
+        for (thread_idx, worker) in self.workers.iter_mut().enumerate() {
+            worker.rng = limits.seed.child(thread_idx as u64).rng();
+            worker.n_playouts = 0;
+            worker.max_depth = 0;
+        }
+        // Step 2. The tree of the last move has the root, or a new tree begins.
+        if self.me != Some(me) || !self.options.reuse || !self.go_to(root) {
+            self.begin_tree(root, me, limits)?;
+        }
+        self.me = Some(me);
+        Some(())
+    }
+
+    /// Makes the node of a state the root, if there is one within a few steps.
+    fn go_to(&mut self, root: &G::Cursor) -> bool {
+        let Some(tree) = &mut self.tree else { return false };
+        let depth = tree.node(tree.root).depth.load(Relaxed);
+        let hash = hash_of(root.state());
+        let found = (depth..depth + MAX_STEPS_BETWEEN)
+            .find_map(|depth| tree.find(Tree::<StateOf<G>>::key(hash, depth), root.state()));
+        let Some(found) = found else { return false };
+        if matches!(tree.node(found).kind(), Kind::Terminal | Kind::Stuck) {
+            return false;
+        }
+        tree.root = found;
+        // A proof may have lost its details to recycling; the move needs them.
+        if tree.node(found).is_proven() && !report::has_proven_move(tree, found) {
+            tree.nodes[found.index()].forget_proof();
+        }
+        true
+    }
+
+    fn begin_tree(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
+        let source = self.options.selection.build(&self.options).amaf();
+        let tree = self.tree.get_or_insert_with(|| Tree::new(self.roles, source, root.state()));
+        tree.clear();
+        let mut cursor = root.clone();
+        let rules = rules_of(&self.options, me);
+        let mut expander = Expander::default();
+        let (id, _) = match expander.node_of(tree, &rules, &mut cursor, 0, None) {
+            Ok(found) => found,
+            Err(Full) => {
+                tree.make_room(limits.memory).ok()?;
+                expander.node_of(tree, &rules, &mut cursor, 0, None).ok()?
+            }
+        };
+        tree.root = id;
+        (!matches!(tree.node(id).kind(), Kind::Terminal | Kind::Stuck)).then_some(())
+    }
+
+    /// Searches in rounds; between them the tree gets room.
+    fn run(&mut self, me: RoleId, limits: &Limits, n_iterations: &AtomicU64) -> Option<StopReason> {
+        let tree = self.tree.as_mut().expect("a prepared search has a tree");
+        loop {
+            let is_full = AtomicBool::new(false);
+            let round = Round {
+                tree,
+                rules: rules_of(&self.options, me),
+                deadline: &limits.deadline,
+                max_iterations: limits.iterations,
+                n_iterations,
+                is_full: &is_full,
+                n_leaves: self.options.leaves.clamp(1, MAX_BATCH),
+                n_playouts: self.options.playouts.clamp(1, MAX_BATCH) as u32,
+                amaf_memory: limits.memory / 3,
+            };
+            match run_round(&mut self.workers, &round) {
+                Ending::Proven => return None,
+                Ending::Time => return Some(StopReason::Time),
+                Ending::Count => return Some(StopReason::Count),
+                Ending::Full => {
+                    if let Err(Full) = tree.make_room(limits.memory) {
+                        return Some(StopReason::Memory);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The root of the next search is looked for this many steps below the last one.
+const MAX_STEPS_BETWEEN: u32 = 4;
+/// More leaves or playouts a batch than this would make answers late.
+const MAX_BATCH: usize = 4096;
+
+fn rules_of(options: &UctOptions, me: RoleId) -> ExpandRules {
+    let is_staged = options.simultaneous == Simultaneous::Joint;
+    ExpandRules { me, is_staged, is_dag: options.dag }
+}
+
+/// Runs every worker until something ends the round. What ends it for good comes first.
+fn run_round<C, R>(workers: &mut [Worker<C, R>], round: &Round<'_, C::State>) -> Ending
+where
+    C: Cursor,
+    R: ludex_game::PlayoutRunner<State = C::State>,
+{
+    if let [worker] = workers {
+        return worker.run(round);
+    }
+    let endings: Vec<Ending> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            workers.iter_mut().map(|worker| scope.spawn(|| worker.run(round))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no search thread panics")).collect()
+    });
+    [Ending::Proven, Ending::Time, Ending::Count]
+        .into_iter()
+        .find(|ending| endings.contains(ending))
+        .unwrap_or(Ending::Full)
+}
+
+impl<G: Playouts + Clone> Searcher<G::Cursor> for Uct<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        if self.prepare(root, role, limits).is_none() {
+            self.tree = None;
+            return SearchReport {
+                stopped: Some(StopReason::Fault),
+                ..SearchReport::unsearched(root.clone().legal_moves(role))
+            };
+        }
+        let n_iterations = AtomicU64::new(0);
+        let stopped = self.run(role, limits, &n_iterations);
+        let tree = self.tree.as_ref().expect("a prepared search has a tree");
+        SearchReport {
+            stopped,
+            n_iterations: n_iterations.load(Relaxed),
+            n_playouts: self.workers.iter().map(|worker| worker.n_playouts).sum(),
+            depth: self.workers.iter().map(|worker| worker.max_depth).max().unwrap_or(0) as u32,
+            ..report::report(tree, root, role)
+        }
+    }
+}

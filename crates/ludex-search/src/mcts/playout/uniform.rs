@@ -1,0 +1,20 @@
+//! Every legal move equally likely.
+
+use ludex_base::{MoveId, Rng};
+
+use super::PlayoutPolicy;
+
+/// Draws uniformly.
+#[derive(Clone, Copy, Debug)]
+pub struct Uniform;
+
+impl PlayoutPolicy for Uniform {
+    #[inline]
+    fn choose(&mut self, moves: &[MoveId], rng: &mut Rng) -> MoveId {
+        moves[rng.below(moves.len())]
+    }
+
+    fn is_uniform(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,259 @@
+//! Room for the tree: growing, recycling, and going to another root.
+//!
+//! All of this needs the tree for itself and happens between rounds. Pools double until the memory
+//! allowed is reached; from then on the nodes that were visited least are dropped, with all that is
+//! only reachable through them. An edge to a dropped node keeps its statistics, so what was learned
+//! stays and the node comes back when it is visited again.
+
+use std::hash::Hash;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::amaf::AmafCell;
+use super::index::Index;
+use super::selection::AmafSource;
+use super::tree::{Edge, Full, NONE, Node, NodeId, Tree};
+
+/// Nodes a new tree has room for.
+const MIN_NODES: usize = 1024;
+/// Of the memory allowed, the part the pools take: while they grow, old and new exist at once.
+const POOL_SHARE: f64 = 2.0 / 3.0;
+
+impl<S: Clone + Eq + Hash> Tree<S> {
+    /// Bytes the tree takes when it has room for so many nodes and edges.
+    fn bytes_for(&self, n_nodes: usize, n_edges: usize) -> usize {
+        let has_tables = matches!(self.amaf_source, AmafSource::Ancestor { .. });
+        let per_node = size_of::<Node>()
+            + size_of::<OnceLock<S>>()
+            + self.state_bytes
+            + 2 * self.roles.n * size_of::<AtomicU32>()
+            + usize::from(has_tables) * size_of::<OnceLock<super::amaf::AmafTable>>();
+        let has_cells = self.amaf_source == AmafSource::Node;
+        let per_edge = size_of::<Edge>() + usize::from(has_cells) * size_of::<AmafCell>();
+        n_nodes * per_node + n_edges * per_edge + Index::n_slots(n_nodes) * size_of::<AtomicU32>()
+    }
+
+    /// Bytes the tree takes now.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.bytes_for(self.nodes.len(), self.edges.len()) + self.amaf_bytes.load(Relaxed)
+    }
+
+    /// Makes room for at least one more node of the width that was wanted, by growing or by
+    /// recycling.
+    ///
+    /// # Errors
+    /// When the memory allowed does not hold even that.
+    pub(crate) fn make_room(&mut self, memory: usize) -> Result<(), Full> {
+        self.clamp_counters();
+        let n_more_edges = *self.n_wanted_edges.get_mut();
+        let budget = (memory as f64 * POOL_SHARE) as usize;
+        let budget = budget.saturating_sub(self.amaf_bytes.load(Relaxed));
+        let (n_nodes, n_edges) = (*self.n_nodes.get_mut(), *self.n_edges.get_mut());
+        // Room for edges follows what nodes had so far.
+        let per_node = (n_edges + n_more_edges).div_ceil(n_nodes + 1).max(4);
+        let fits = |n: usize| self.bytes_for(n, n * per_node + n_more_edges) <= budget;
+        let mut wanted = (self.nodes.len() * 2).max(MIN_NODES);
+        while wanted > self.nodes.len() + self.nodes.len() / 8 && !fits(wanted) {
+            wanted -= wanted / 8 + 1;
+        }
+        if fits(wanted) && wanted > self.nodes.len() {
+            self.grow(wanted, (wanted * per_node + n_more_edges).max(self.edges.len()));
+            return Ok(());
+        }
+        self.recycle();
+        let n_free_nodes = self.nodes.len() - *self.n_nodes.get_mut();
+        let n_free_edges = self.edges.len() - *self.n_edges.get_mut();
+        if n_free_nodes == 0 || n_free_edges < n_more_edges { Err(Full) } else { Ok(()) }
+    }
+
+    /// Forgets everything, and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.clamp_counters();
+        let (n_nodes, n_edges) = (*self.n_nodes.get_mut(), *self.n_edges.get_mut());
+        self.clear_slots(0..n_nodes, 0..n_edges);
+        *self.n_nodes.get_mut() = 0;
+        *self.n_edges.get_mut() = 0;
+        *self.amaf_bytes.get_mut() = 0;
+        *self.has_several.get_mut() = false;
+        self.index.clear();
+    }
+
+    /// Takes back what failed attempts to add a node have counted.
+    fn clamp_counters(&mut self) {
+        let n_nodes = (*self.n_nodes.get_mut()).min(self.nodes.len());
+        *self.n_nodes.get_mut() = n_nodes;
+        *self.n_edges.get_mut() = (*self.n_edges.get_mut()).min(self.edges.len());
+    }
+
+    fn grow(&mut self, n_nodes: usize, n_edges: usize) {
+        fn resize<T>(pool: &mut Vec<T>, n: usize, new: impl FnMut() -> T) {
+            pool.reserve_exact(n.saturating_sub(pool.len()));
+            pool.resize_with(n, new);
+        }
+        resize(&mut self.nodes, n_nodes, Node::default);
+        resize(&mut self.states, n_nodes, OnceLock::new);
+        resize(&mut self.ends, n_nodes * self.roles.n, AtomicU32::default);
+        resize(&mut self.values, n_nodes * self.roles.n, AtomicU32::default);
+        resize(&mut self.edges, n_edges, Edge::default);
+        match self.amaf_source {
+            AmafSource::None => {}
+            AmafSource::Node => resize(&mut self.amaf, n_edges, AmafCell::default),
+            AmafSource::Ancestor { .. } => resize(&mut self.amaf_tables, n_nodes, OnceLock::new),
+        }
+        self.index = Index::new(n_nodes);
+        self.rebuild_index();
+    }
+
+    fn rebuild_index(&mut self) {
+        self.index.clear();
+        for place in 0..*self.n_nodes.get_mut() {
+            // A slot that was taken when the edges ran out has no state and no node.
+            if self.states[place].get().is_some() {
+                let key = self.nodes[place].key.load(Relaxed);
+                self.index.insert(key, NodeId::new(place), |_| false);
+            }
+        }
+    }
+
+    /// Drops the nodes that were visited least, until at most half of the room is used.
+    pub(crate) fn recycle(&mut self) {
+        self.clamp_counters();
+        let mut min_visits = self.median_visits();
+        loop {
+            let keeps = self.wanted(min_visits);
+            let n_kept = keeps.iter().filter(|&&keep| keep).count();
+            let n_kept_edges: usize = (0..keeps.len())
+                .filter(|&place| keeps[place])
+                .map(|place| self.all_edges(NodeId::new(place)).len())
+                .sum();
+            let is_small = n_kept * 2 <= self.nodes.len() && n_kept_edges * 2 <= self.edges.len();
+            if is_small || min_visits == u32::MAX {
+                self.compact(&keeps);
+                return;
+            }
+            min_visits = min_visits.saturating_mul(2).saturating_add(1);
+        }
+    }
+
+    /// The visits that half of the nodes have, or more.
+    fn median_visits(&mut self) -> u32 {
+        let n_nodes = *self.n_nodes.get_mut();
+        let mut visits: Vec<u32> =
+            self.nodes[..n_nodes].iter().map(|node| node.n_visits.load(Relaxed)).collect();
+        if visits.is_empty() {
+            return 0;
+        }
+        let middle = visits.len() / 2;
+        *visits.select_nth_unstable(middle).1
+    }
+
+    /// Which nodes to keep: those that can be reached from the root through nodes with at least so
+    /// many visits. What is proved is kept whatever its visits, but not what lies below: it is never
+    /// searched again.
+    fn wanted(&self, min_visits: u32) -> Vec<bool> {
+        let mut keeps = vec![false; self.n_nodes.load(Relaxed)];
+        keeps[self.root.index()] = true;
+        let is_visited = |id: NodeId| self.node(id).n_visits.load(Relaxed) >= min_visits;
+        if self.has_several.load(Relaxed) {
+            // Joint moves of several roles have no edge that knows the child, so reachability is
+            // not known; what lies deeper than the root may be below it.
+            let min_depth = self.node(self.root).depth.load(Relaxed);
+            for id in (0..keeps.len()).map(NodeId::new) {
+                let is_below = self.node(id).depth.load(Relaxed) > min_depth;
+                keeps[id.index()] |=
+                    is_below && is_visited(id) && self.states[id.index()].get().is_some();
+            }
+            return keeps;
+        }
+        let mut open = vec![self.root];
+        while let Some(id) = open.pop() {
+            if self.node(id).is_proven() && id != self.root {
+                continue;
+            }
+            for edge in self.all_edges(id) {
+                let Some(child) = self.edges[edge].child() else { continue };
+                let is_wanted = is_visited(child) || self.node(child).is_proven();
+                if is_wanted && !keeps[child.index()] {
+                    keeps[child.index()] = true;
+                    open.push(child);
+                }
+            }
+        }
+        keeps
+    }
+
+    /// Moves the nodes to keep to the front of the pools.
+    fn compact(&mut self, keeps: &[bool]) {
+        let n_roles = self.roles.n;
+        let n_before = (keeps.len(), *self.n_edges.get_mut());
+        // Step 1. New ids, in the order of the old ones, so that nothing moves up.
+        let mut new_ids = vec![NONE; keeps.len()];
+        let mut kept: Vec<usize> = (0..keeps.len()).filter(|&place| keeps[place]).collect();
+        for (new, &old) in kept.iter().enumerate() {
+            new_ids[old] = new as u32;
+        }
+        // Step 2. Edges, in the order they lie in, which is not always that of the nodes.
+        let mut starts: Vec<(usize, usize)> =
+            kept.iter().map(|&old| (*self.nodes[old].first_edge.get_mut() as usize, old)).collect();
+        starts.sort_unstable();
+        let mut n_edges = 0;
+        for (first, old) in starts {
+            let n = *self.ends[old * n_roles + n_roles - 1].get_mut() as usize;
+            *self.nodes[old].first_edge.get_mut() = n_edges as u32;
+            for place in first..first + n {
+                let mut edge = std::mem::take(&mut self.edges[place]);
+                let child = edge.child.get_mut();
+                if *child != NONE {
+                    *child = new_ids[*child as usize];
+                }
+                if *edge.child.get_mut() == NONE {
+                    edge.forget_proof();
+                }
+                self.edges[n_edges] = edge;
+                if !self.amaf.is_empty() {
+                    self.amaf[n_edges] = std::mem::take(&mut self.amaf[place]);
+                }
+                n_edges += 1;
+            }
+        }
+        // Step 3. Nodes and what lies beside them.
+        let n_nodes = kept.len();
+        let mut amaf_bytes = 0;
+        for (new, old) in kept.drain(..).enumerate() {
+            if new != old {
+                self.nodes[new] = std::mem::take(&mut self.nodes[old]);
+                self.states.swap(new, old);
+                for role_idx in 0..n_roles {
+                    self.ends.swap(new * n_roles + role_idx, old * n_roles + role_idx);
+                    self.values.swap(new * n_roles + role_idx, old * n_roles + role_idx);
+                }
+                if !self.amaf_tables.is_empty() {
+                    self.amaf_tables.swap(new, old);
+                }
+            }
+            if let Some(table) = self.amaf_tables.get_mut(new).and_then(OnceLock::get_mut) {
+                amaf_bytes += table.n_bytes();
+            }
+        }
+        self.clear_slots(n_nodes..n_before.0, n_edges..n_before.1);
+        self.root = NodeId::new(new_ids[self.root.index()] as usize);
+        *self.n_nodes.get_mut() = n_nodes;
+        *self.n_edges.get_mut() = n_edges;
+        *self.amaf_bytes.get_mut() = amaf_bytes;
+        self.rebuild_index();
+    }
+
+    fn clear_slots(&mut self, nodes: std::ops::Range<usize>, edges: std::ops::Range<usize>) {
+        for place in nodes {
+            self.nodes[place] = Node::default();
+            self.states[place].take();
+            if let Some(table) = self.amaf_tables.get_mut(place) {
+                table.take();
+            }
+        }
+        self.edges[edges.clone()].iter_mut().for_each(|edge| *edge = Edge::default());
+        if let Some(cells) = self.amaf.get_mut(edges) {
+            cells.iter_mut().for_each(|cell| *cell = AmafCell::default());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Which edge to follow from a node, from its numbers alone.
+
+use ludex_base::Rng;
+
+mod ucb;
+mod rave;
+mod grave;
+
+pub use grave::Grave;
+pub use rave::Rave;
+pub use ucb::Ucb;
+
+/// Picks the edge to follow from a node. Rewards are from 0 to 1, of the role that chooses.
+pub trait Selection: Send {
+    /// The position of the edge to follow; `edges` is not empty.
+    ///
+    /// `n_parent_visits` is how often this choice was made here before, by this or other threads.
+    /// Ties are to be broken by `rng` or by the random rotation it gives.
+    fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize;
+
+    /// Which all-moves-as-first statistics the rule reads. The default is none, which costs
+    /// nothing to collect.
+    fn amaf(&self) -> AmafSource {
+        AmafSource::None
+    }
+}
+
+/// What is known about one edge.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct EdgeStats {
+    /// How often it was followed, searches under way included: they count as losses until they
+    /// come back, which is the virtual loss that keeps threads apart.
+    pub n_visits: u32,
+    /// The mean reward; 0 without visits.
+    pub mean: f32,
+    /// Its exact reward, where it is proved.
+    pub proven: Option<f32>,
+    /// Playouts in which the move was played later on.
+    pub n_amaf: u32,
+    /// Their mean reward.
+    pub amaf_mean: f32,
+}
+
+impl EdgeStats {
+    /// An edge nobody followed yet.
+    pub const NEW: Self = Self { n_visits: 0, mean: 0.0, proven: None, n_amaf: 0, amaf_mean: 0.0 };
+}
+
+/// Where all-moves-as-first statistics come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AmafSource {
+    /// Nowhere.
+    None,
+    /// From playouts through the node itself.
+    Node,
+    /// From the nearest node above, or the node itself, with more playouts than this.
+    Ancestor {
+        /// How many playouts make a node trustworthy.
+        min_playouts: u32,
+    },
+}
+
+/// The position with the highest score, ties broken at random. An edge that is proved has its
+/// value for a score: there is nothing left to explore.
+fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32) -> usize {
+    let start = rng.below(edges.len());
+    let (mut best, mut best_score) = (start, f32::NEG_INFINITY);
+    for place in (start..edges.len()).chain(0..start) {
+        let edge = &edges[place];
+        let score = edge.proven.unwrap_or_else(|| score(edge));
+        if score > best_score {
+            (best, best_score) = (place, score);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ludex_base::Seed;
+
+    #[test]
+    fn a_proven_edge_competes_by_its_value() {
+        let won = EdgeStats { n_visits: 9, mean: 0.2, proven: Some(0.6), ..EdgeStats::NEW };
+        let open = EdgeStats { n_visits: 9, mean: 0.5, ..EdgeStats::NEW };
+        let mut rng = Seed(1).rng();
+        assert_eq!(best_by(&[open, won], &mut rng, |edge| edge.mean), 1);
+        assert_eq!(best_by(&[open, won], &mut rng, |edge| edge.mean + 0.2), 0);
+    }
+
+    #[test]
+    fn ties_are_broken_at_random() {
+        let mut rng = Seed(1).rng();
+        let mut seen = [0; 3];
+        for _ in 0..300 {
+            seen[best_by(&[EdgeStats::NEW; 3], &mut rng, |_| 1.0)] += 1;
+        }
+        assert!(seen.iter().all(|&n| n > 60), "{seen:?}");
+    }
+}

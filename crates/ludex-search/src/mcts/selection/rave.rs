@@ -1,0 +1,66 @@
+//! RAVE: the mean of a move mixed with its mean wherever it was played later on.
+//!
+//! The weight of the second falls with the visits of the edge, √(k / (3n + k)), so that k is the
+//! number of visits at which both count the same.
+//!
+//! After Gelly and Silver, *Combining Online and Offline Knowledge in UCT*, 2007.
+
+use ludex_base::Rng;
+
+use super::{AmafSource, EdgeStats, Selection, best_by};
+
+/// UCB on the mixed mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Rave {
+    /// The exploration constant.
+    pub c: f32,
+    /// The score of an edge of which nothing is known.
+    pub fpu: f32,
+    /// Visits at which both means count the same.
+    pub equivalence: f32,
+}
+
+impl Selection for Rave {
+    fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize {
+        let log = (n_parent_visits.max(1) as f32).ln();
+        best_by(edges, rng, |edge| {
+            let n = edge.n_visits as f32;
+            let explored = self.c * (log / n.max(1.0)).sqrt();
+            match (edge.n_visits, edge.n_amaf) {
+                (0, 0) => self.fpu,
+                (_, 0) => edge.mean + explored,
+                (0, _) => edge.amaf_mean + explored,
+                _ => {
+                    let beta = (self.equivalence / (3.0 * n + self.equivalence)).sqrt();
+                    (1.0 - beta) * edge.mean + beta * edge.amaf_mean + explored
+                }
+            }
+        })
+    }
+
+    fn amaf(&self) -> AmafSource {
+        AmafSource::Node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ludex_base::Seed;
+
+    #[test]
+    fn later_plays_decide_while_visits_are_few() {
+        let mut rule = Rave { c: 0.0, fpu: 2.0, equivalence: 100.0 };
+        let mut rng = Seed(1).rng();
+        let edge = |n_visits, mean, amaf_mean| EdgeStats {
+            n_visits,
+            mean,
+            n_amaf: 50,
+            amaf_mean,
+            ..EdgeStats::NEW
+        };
+        assert_eq!(rule.select(4, &[edge(2, 0.5, 0.2), edge(2, 0.4, 0.8)], &mut rng), 1);
+        let edges = [edge(9000, 0.5, 0.2), edge(9000, 0.4, 0.8)];
+        assert_eq!(rule.select(18_000, &edges, &mut rng), 0);
+    }
+}

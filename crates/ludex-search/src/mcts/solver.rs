@@ -1,0 +1,116 @@
+//! Proved values: what follows from children that are proved.
+//!
+//! A node where one role chooses has the value of the child that is best for it; of equal ones the
+//! worst for the role that searches, then the first. For two roles whose goals sum up to a constant
+//! that is minimax; for others it is max^n with ties broken against us. A chance node has the mean
+//! of its children. Where several roles choose at once a value is proved only if it does not depend
+//! on what they choose, or if the first stage has a move that wins whatever the others do.
+//!
+//! A node is proved before all its children are if one of them gives the role that chooses 100 and
+//! everybody else 0: no other child can change its value.
+//!
+//! After Winands, Björnsson and Saito, *Monte-Carlo Tree Search Solver*, 2008, for goals between 0
+//! and 100 and any number of roles.
+
+use std::hash::Hash;
+
+use ludex_base::RoleId;
+
+use super::tree::{EdgeId, Kind, NodeId, Tree};
+
+/// Tells an edge that its child is proved, and the node if that proves it; gives whether it does.
+///
+/// `me` is the role that searches. The root is proved as soon as one of its moves is known to be
+/// worth 100 to `me`: there is no better move to look for.
+pub(crate) fn prove_edge<S: Clone + Eq + Hash>(
+    tree: &Tree<S>,
+    node: NodeId,
+    edge: EdgeId,
+    child: NodeId,
+    me: RoleId,
+) -> bool {
+    match tree.node(node).kind() {
+        Kind::Single { role, is_stage, is_contested, .. } => {
+            tree.edge(edge).prove(tree.value(child, role));
+            let answers_unseen = is_stage && is_contested;
+            let is_own_root = node == tree.root && role == me;
+            if !answers_unseen && is_best_possible(tree, child, role, is_own_root) {
+                return prove_like(tree, node, child);
+            }
+            let Some(children) = proven_children(tree, node, role) else { return false };
+            if is_contested {
+                let is_constant = children.iter().all(|&other| same(tree, other, child));
+                return is_constant && prove_like(tree, node, child);
+            }
+            let best = best_child(tree, &children, role, me);
+            prove_like(tree, node, best)
+        }
+        Kind::Chance { role } => {
+            tree.edge(edge).prove(tree.value(child, me));
+            let Some(children) = proven_children(tree, node, role) else { return false };
+            let share = 1.0 / children.len() as f64;
+            tree.prove(node, |role| {
+                let sum: f64 =
+                    children.iter().map(|&child| f64::from(tree.value(child, role))).sum();
+                (sum * share) as f32
+            });
+            true
+        }
+        Kind::Terminal | Kind::Stuck | Kind::Several => false,
+    }
+}
+
+/// Whether no other child can change the value of the node, or matters any more.
+fn is_best_possible<S: Clone + Eq + Hash>(
+    tree: &Tree<S>,
+    child: NodeId,
+    role: RoleId,
+    is_own_root: bool,
+) -> bool {
+    let gets_nothing = |other: RoleId| other == role || tree.value(child, other) <= 0.0;
+    tree.value(child, role) >= 100.0 && (is_own_root || players(tree).all(gets_nothing))
+}
+
+fn players<S>(tree: &Tree<S>) -> impl Iterator<Item = RoleId> + use<'_, S> {
+    tree.roles.ids().filter(|&role| Some(role) != tree.roles.random)
+}
+
+fn prove_like<S: Clone + Eq + Hash>(tree: &Tree<S>, node: NodeId, child: NodeId) -> bool {
+    tree.prove(node, |role| tree.value(child, role));
+    true
+}
+
+/// The children along all edges of a role, if every one of them is proved.
+fn proven_children<S: Clone + Eq + Hash>(
+    tree: &Tree<S>,
+    node: NodeId,
+    role: RoleId,
+) -> Option<Vec<NodeId>> {
+    let span = tree.span(node, role);
+    // Most nodes fail here, at the first open edge.
+    if span.clone().any(|edge| tree.edges[edge].proven().is_none()) {
+        return None;
+    }
+    span.map(|edge| tree.edges[edge].child()).collect()
+}
+
+fn best_child<S: Clone + Eq + Hash>(
+    tree: &Tree<S>,
+    children: &[NodeId],
+    role: RoleId,
+    me: RoleId,
+) -> NodeId {
+    let mut best = children[0];
+    for &child in &children[1..] {
+        let (goal, best_goal) = (tree.value(child, role), tree.value(best, role));
+        let is_worse_for_me = tree.value(child, me) < tree.value(best, me);
+        if goal > best_goal || goal == best_goal && is_worse_for_me {
+            best = child;
+        }
+    }
+    best
+}
+
+fn same<S: Clone + Eq + Hash>(tree: &Tree<S>, a: NodeId, b: NodeId) -> bool {
+    players(tree).all(|role| tree.value(a, role) == tree.value(b, role))
+}

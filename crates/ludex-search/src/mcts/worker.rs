@@ -1,0 +1,565 @@
+//! One thread of the search: walk down, expand, play out, back up.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId};
+use ludex_game::playouts::StartResults;
+use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner};
+
+use super::descent::Descent;
+use super::expand::{ExpandRules, Expander};
+use super::learn::Learner;
+use super::playout::PlayoutPolicy;
+use super::selection::{AmafSource, EdgeStats, Selection};
+use super::solver::prove_edge;
+use super::tree::{EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
+use crate::clock::Clock;
+use crate::playout::{End, MAX_STEPS, play_out};
+
+/// What all threads share in one round: the time in which the tree only grows within its room.
+pub(crate) struct Round<'a, S> {
+    pub(crate) tree: &'a Tree<S>,
+    pub(crate) rules: ExpandRules,
+    pub(crate) deadline: &'a Deadline,
+    pub(crate) max_iterations: Option<u64>,
+    pub(crate) n_iterations: &'a AtomicU64,
+    pub(crate) is_full: &'a AtomicBool,
+    /// Leaves to gather before they are played out together.
+    pub(crate) n_leaves: usize,
+    /// Playouts from each leaf.
+    pub(crate) n_playouts: u32,
+    /// Bytes that tables of all moves as first may take.
+    pub(crate) amaf_memory: usize,
+}
+
+/// Why a thread left the round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    Time,
+    Count,
+    Proven,
+    Full,
+}
+
+/// A thread's own: a cursor, policies and working memory.
+pub(crate) struct Worker<C: Cursor, R> {
+    cursor: C,
+    runner: R,
+    pub(crate) selection: Box<dyn Selection>,
+    pub(crate) policy: Box<dyn PlayoutPolicy>,
+    pub(crate) rng: Rng,
+    pub(crate) n_playouts: u64,
+    pub(crate) max_depth: usize,
+    expander: Expander,
+    learner: Learner,
+    stats: Vec<EdgeStats>,
+    stats_of: Vec<usize>,
+    joint: Vec<MoveId>,
+    played: Vec<MoveId>,
+    goal_sums: Vec<u64>,
+    goals: Vec<u8>,
+    descents: Vec<Descent>,
+    starts: Vec<C::State>,
+    results: PlayoutResults,
+}
+
+/// Where a walk ended.
+enum Leaf {
+    /// At a new node, on which the cursor stands.
+    New(NodeId),
+    /// At a node whose value is proved.
+    Known(NodeId),
+    /// Where nothing can be said.
+    Stuck,
+}
+
+/// Longer walks are cut: a rulesheet may let a game go on for ever.
+const MAX_WALK: usize = 4000;
+
+impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
+    pub(crate) fn new(
+        cursor: C,
+        runner: R,
+        selection: Box<dyn Selection>,
+        policy: Box<dyn PlayoutPolicy>,
+        rng: Rng,
+    ) -> Self {
+        Self {
+            cursor,
+            runner,
+            selection,
+            policy,
+            rng,
+            n_playouts: 0,
+            max_depth: 0,
+            expander: Expander::default(),
+            learner: Learner::default(),
+            stats: Vec::new(),
+            stats_of: Vec::new(),
+            joint: Vec::new(),
+            played: Vec::new(),
+            goal_sums: Vec::new(),
+            goals: Vec::new(),
+            descents: Vec::new(),
+            starts: Vec::new(),
+            results: PlayoutResults::default(),
+        }
+    }
+
+    /// Searches until something ends the round.
+    pub(crate) fn run(&mut self, round: &Round<'_, C::State>) -> Ending {
+        let mut clock = Clock::new(round.deadline);
+        let uses_batches =
+            self.policy.is_uniform() && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
+        loop {
+            let ending = if uses_batches {
+                self.iterate_batch(round, &mut clock)
+            } else {
+                self.iterate(round, &mut clock)
+            };
+            if let Err(ending) = ending {
+                return ending;
+            }
+        }
+    }
+
+    /// One leaf, played out on the cursor.
+    fn iterate(
+        &mut self,
+        round: &Round<'_, C::State>,
+        clock: &mut Clock<'_>,
+    ) -> Result<(), Ending> {
+        self.begin(round, clock)?;
+        let mut descent = self.descents.pop().unwrap_or_default();
+        let leaf = self.descend(round, &mut descent, clock)?;
+        match leaf {
+            Leaf::New(node) => {
+                for playout_idx in 0..round.n_playouts {
+                    if playout_idx > 0 {
+                        self.cursor.set_state(round.tree.state(node));
+                    }
+                    self.play_leaf(round, &descent, clock);
+                }
+            }
+            Leaf::Known(node) => self.back_up_proof(round, &descent, node),
+            Leaf::Stuck => {}
+        }
+        self.descents.push(descent);
+        Ok(())
+    }
+
+    /// Several leaves, played out together by the runner.
+    fn iterate_batch(
+        &mut self,
+        round: &Round<'_, C::State>,
+        clock: &mut Clock<'_>,
+    ) -> Result<(), Ending> {
+        // Step 1. Gather leaves; those under way count as losses, which sends walks apart.
+        let mut descents = std::mem::take(&mut self.descents);
+        let mut n_leaves = 0;
+        let mut ending = Ok(());
+        self.starts.clear();
+        // Walks that end at what is known cost little but are no leaves: bound them too.
+        for _ in 0..round.n_leaves * 4 {
+            if n_leaves == round.n_leaves {
+                break;
+            }
+            ending = self.begin(round, clock);
+            if ending.is_err() {
+                break;
+            }
+            if n_leaves == descents.len() {
+                descents.push(Descent::default());
+            }
+            match self.descend(round, &mut descents[n_leaves], clock) {
+                Ok(Leaf::New(_)) => {
+                    self.starts.push(self.cursor.state().clone());
+                    n_leaves += 1;
+                }
+                Ok(Leaf::Known(node)) => self.back_up_proof(round, &descents[n_leaves], node),
+                Ok(Leaf::Stuck) => {}
+                Err(stop) => {
+                    ending = Err(stop);
+                    break;
+                }
+            }
+        }
+        // Step 2. Play them out side by side.
+        if n_leaves > 0 {
+            self.run_batch(round, &descents[..n_leaves]);
+        }
+        self.descents = descents;
+        ending
+    }
+
+    /// Whether to go on; counts an iteration if so.
+    fn begin(&mut self, round: &Round<'_, C::State>, clock: &mut Clock<'_>) -> Result<(), Ending> {
+        if round.tree.node(round.tree.root).is_proven() {
+            return Err(Ending::Proven);
+        }
+        if round.is_full.load(Relaxed) {
+            return Err(Ending::Full);
+        }
+        if clock.tick() {
+            return Err(Ending::Time);
+        }
+        let n_before = round.n_iterations.fetch_add(1, Relaxed);
+        if round.max_iterations.is_some_and(|max| n_before >= max) {
+            round.n_iterations.fetch_sub(1, Relaxed);
+            return Err(Ending::Count);
+        }
+        Ok(())
+    }
+
+    /// Walks down from the root; the visits of the edges on the way are counted at once.
+    fn descend(
+        &mut self,
+        round: &Round<'_, C::State>,
+        descent: &mut Descent,
+        clock: &mut Clock<'_>,
+    ) -> Result<Leaf, Ending> {
+        let tree = round.tree;
+        descent.clear();
+        let mut node = tree.root;
+        let leaf = loop {
+            // Step 1. Stop at what is known, unless it is the root: there a move is wanted.
+            if node != tree.root && tree.node(node).is_proven() {
+                break Leaf::Known(node);
+            }
+            if descent.n_steps() > MAX_WALK {
+                break Leaf::Stuck;
+            }
+            if clock.tick() {
+                round.n_iterations.fetch_sub(1, Relaxed);
+                cancel(tree, descent, round.n_playouts);
+                return Err(Ending::Time);
+            }
+            // Step 2. Each role that chooses here follows one of its edges.
+            let kind = tree.node(node).kind();
+            tree.node(node).n_visits.fetch_add(round.n_playouts, Relaxed);
+            descent.step(node);
+            match kind {
+                Kind::Terminal | Kind::Stuck => break Leaf::Stuck,
+                Kind::Single { role, .. } | Kind::Chance { role } => {
+                    self.follow(round, descent, node, role);
+                }
+                Kind::Several => {
+                    for role in tree.roles.ids().filter(|&role| tree.span(node, role).len() > 1) {
+                        self.follow(round, descent, node, role);
+                    }
+                }
+            }
+            // Step 3. Go on if the child is in the tree; else make it.
+            let known = match kind {
+                Kind::Several => None,
+                _ => tree.edge(descent.picks(descent.n_steps() - 1)[0].edge).child(),
+            };
+            if let Some(child) = known {
+                node = child;
+                continue;
+            }
+            match self.expand(round, descent, node, kind) {
+                Ok((child, is_new)) => {
+                    node = child;
+                    let is_stage = matches!(kind, Kind::Single { has_stages: true, .. });
+                    if is_new && !is_stage && !tree.node(child).is_proven() {
+                        tree.node(child).n_visits.fetch_add(round.n_playouts, Relaxed);
+                        break match tree.node(child).kind() {
+                            Kind::Stuck => Leaf::Stuck,
+                            _ => Leaf::New(child),
+                        };
+                    }
+                }
+                Err(Full) => {
+                    round.is_full.store(true, Relaxed);
+                    round.n_iterations.fetch_sub(1, Relaxed);
+                    cancel(tree, descent, round.n_playouts);
+                    return Err(Ending::Full);
+                }
+            }
+        };
+        self.max_depth = self.max_depth.max(descent.n_steps());
+        Ok(leaf)
+    }
+
+    fn follow(
+        &mut self,
+        round: &Round<'_, C::State>,
+        descent: &mut Descent,
+        node: NodeId,
+        role: RoleId,
+    ) {
+        let place = self.select(round.tree, descent, node, role);
+        let place = self.look_elsewhere(round.tree, descent, place);
+        round.tree.edges[place].n_visits.fetch_add(round.n_playouts, Relaxed);
+        descent.pick(role, EdgeId::new(place));
+    }
+
+    /// The edge that a role follows.
+    fn select(
+        &mut self,
+        tree: &Tree<C::State>,
+        descent: &Descent,
+        node: NodeId,
+        role: RoleId,
+    ) -> usize {
+        let span = tree.span(node, role);
+        self.stats.clear();
+        self.stats_of.clear();
+        if span.len() == 1 {
+            return span.start;
+        }
+        if Some(role) == tree.roles.random {
+            return span.start + self.rng.below(span.len());
+        }
+        for place in span {
+            let edge = &tree.edges[place];
+            let n_visits = edge.n_visits.load(Relaxed);
+            let goal_sum = edge.goal_sum.load(Relaxed);
+            let mean = goal_sum as f32 / (n_visits.max(1) as f32 * 100.0 * GOAL_UNIT as f32);
+            let proven = edge.proven().map(|goal| goal / 100.0);
+            self.stats.push(EdgeStats { n_visits, mean, proven, ..EdgeStats::NEW });
+            self.stats_of.push(place);
+        }
+        self.add_amaf(tree, descent);
+        let n_visits = tree.node(node).n_visits.load(Relaxed);
+        self.stats_of[self.selection.select(n_visits, &self.stats, &mut self.rng)]
+    }
+
+    /// An open edge in place of a proved one, if there is any. The proved edge needs no visit:
+    /// its value is what goes up from here, while the walk learns something below.
+    fn look_elsewhere(
+        &mut self,
+        tree: &Tree<C::State>,
+        descent: &mut Descent,
+        place: usize,
+    ) -> usize {
+        let Some(child) = tree.edges[place].proven().and(tree.edges[place].child()) else {
+            return place;
+        };
+        let mut n_open = 0;
+        for stats_idx in 0..self.stats.len() {
+            if self.stats[stats_idx].proven.is_none() {
+                self.stats[n_open] = self.stats[stats_idx];
+                self.stats_of[n_open] = self.stats_of[stats_idx];
+                n_open += 1;
+            }
+        }
+        if n_open == 0 {
+            return place;
+        }
+        self.stats.truncate(n_open);
+        let n_visits = self.stats.iter().map(|stats| stats.n_visits).sum();
+        descent.set_value_above(child);
+        self.stats_of[self.selection.select(n_visits, &self.stats, &mut self.rng)]
+    }
+
+    /// Adds the statistics of all moves as first, if the selection reads them. The last step of the
+    /// descent is the node itself.
+    fn add_amaf(&mut self, tree: &Tree<C::State>, descent: &Descent) {
+        match tree.amaf_source {
+            AmafSource::None => {}
+            AmafSource::Node => {
+                for (stats, &place) in self.stats.iter_mut().zip(&self.stats_of) {
+                    (stats.n_amaf, stats.amaf_mean) = tree.amaf[place].read();
+                }
+            }
+            AmafSource::Ancestor { min_playouts } => {
+                for step_idx in (0..descent.n_steps()).rev() {
+                    let table = &tree.amaf_tables[descent.node(step_idx).index()];
+                    let Some(table) = table.get() else { continue };
+                    let moves = self.stats_of.iter().map(|&place| tree.edges[place].move_id());
+                    let mut place = 0;
+                    let stats = &mut self.stats;
+                    if table.read(min_playouts, moves, |n, mean| {
+                        (stats[place].n_amaf, stats[place].amaf_mean) = (n, mean);
+                        place += 1;
+                    }) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The child that the last step of the descent leads to.
+    fn expand(
+        &mut self,
+        round: &Round<'_, C::State>,
+        descent: &Descent,
+        node: NodeId,
+        kind: Kind,
+    ) -> Result<(NodeId, bool), Full> {
+        let tree = round.tree;
+        let picks = descent.picks(descent.n_steps() - 1);
+        let found = if let Kind::Single { role, has_stages: true, .. } = kind {
+            let chosen = tree.edge(picks[0].edge).move_id();
+            self.expander.stage_of(tree, &round.rules, node, role, chosen)?
+        } else {
+            joint_of(tree, descent, descent.n_steps() - 1, &mut self.joint);
+            self.cursor.set_state(tree.state(node));
+            self.cursor.play(&self.joint);
+            let parent = tree.node(node);
+            let depth = parent.depth.load(Relaxed) + 1;
+            let path_key = (!round.rules.is_dag)
+                .then(|| Tree::<C::State>::path_key(parent.key.load(Relaxed), &self.joint));
+            self.expander.node_of(tree, &round.rules, &mut self.cursor, depth, path_key)?
+        };
+        if kind != Kind::Several {
+            tree.edge(picks[0].edge).child.store(found.0.index() as u32, Release);
+        }
+        Ok(found)
+    }
+
+    /// Plays one game out from where the cursor stands, and backs it up.
+    fn play_leaf(&mut self, round: &Round<'_, C::State>, descent: &Descent, clock: &mut Clock<'_>) {
+        let tree = round.tree;
+        let wants_moves = tree.amaf_source != AmafSource::None || !self.policy.is_uniform();
+        self.played.clear();
+        let record = wants_moves.then_some(&mut self.played);
+        let end = play_out(
+            &mut self.cursor,
+            tree.roles.n,
+            &mut *self.policy,
+            &mut self.rng,
+            clock,
+            &mut self.joint,
+            record,
+        );
+        match end {
+            End::Terminal => {}
+            // Without an end there is no goal: nobody gets anything.
+            End::GivenUp => return,
+            End::Time => return cancel(tree, descent, 1),
+        }
+        self.n_playouts += 1;
+        self.goals.clear();
+        self.goals.extend(tree.roles.ids().map(|role| self.cursor.goal(role).value()));
+        self.goal_sums.clear();
+        self.goal_sums.extend(self.goals.iter().map(|&goal| u64::from(goal) * GOAL_UNIT));
+        back_up(tree, descent, &mut self.goal_sums, 1);
+        if wants_moves {
+            self.learner.amaf(tree, descent, &self.played, &self.goals, round.amaf_memory);
+            if !self.policy.is_uniform() {
+                self.learner.policy(tree, descent, &self.played, &self.goals, &mut *self.policy);
+            }
+        }
+    }
+
+    /// Plays the gathered leaves out, and backs the results up.
+    fn run_batch(&mut self, round: &Round<'_, C::State>, descents: &[Descent]) {
+        let tree = round.tree;
+        self.results.games.clear();
+        for start in &mut self.results.starts {
+            *start = StartResults {
+                goal_sums: std::mem::take(&mut start.goal_sums),
+                ..Default::default()
+            };
+            start.goal_sums.fill(0);
+        }
+        let n_given_up = self.results.n_given_up;
+        let request = PlayoutRequest {
+            starts: &self.starts,
+            n_per_start: round.n_playouts as usize,
+            max_steps: MAX_STEPS,
+            wants_moves: tree.amaf_source != AmafSource::None,
+            deadline: round.deadline,
+        };
+        self.runner.run(&request, &mut self.rng, &mut self.results);
+        let has_given_up = self.results.n_given_up > n_given_up;
+        for (descent, start) in descents.iter().zip(&self.results.starts) {
+            self.n_playouts += start.n_playouts;
+            self.goal_sums.clear();
+            self.goal_sums.extend(start.goal_sums.iter().map(|&sum| sum * GOAL_UNIT));
+            back_up(tree, descent, &mut self.goal_sums, start.n_playouts);
+            // Playouts that were dropped at the deadline never were; those without an end count as
+            // nothing for everybody.
+            if !has_given_up {
+                cancel(tree, descent, round.n_playouts - start.n_playouts as u32);
+            }
+        }
+        for game in std::mem::take(&mut self.results.games) {
+            let descent = &descents[game.start_idx];
+            self.learner.amaf(tree, descent, &game.moves, &game.goals, round.amaf_memory);
+        }
+    }
+
+    /// Backs up a value that is proved, and the proof as far as it reaches.
+    fn back_up_proof(&mut self, round: &Round<'_, C::State>, descent: &Descent, node: NodeId) {
+        let tree = round.tree;
+        self.goal_sums.clear();
+        proven_sums(tree, node, u64::from(round.n_playouts), &mut self.goal_sums);
+        back_up(tree, descent, &mut self.goal_sums, u64::from(round.n_playouts));
+        let mut child = node;
+        for step_idx in (0..descent.n_steps()).rev() {
+            let parent = descent.node(step_idx);
+            let [pick] = descent.picks(step_idx) else { return };
+            if !prove_edge(tree, parent, pick.edge, child, round.rules.me) {
+                return;
+            }
+            child = parent;
+        }
+    }
+}
+
+/// The joint move of a step: what was picked, and the only moves of the others.
+pub(crate) fn joint_of<S: Clone + Eq + std::hash::Hash>(
+    tree: &Tree<S>,
+    descent: &Descent,
+    step_idx: usize,
+    joint: &mut Vec<MoveId>,
+) {
+    let node = descent.node(step_idx);
+    joint.clear();
+    joint.extend(tree.roles.ids().map(|role| {
+        let picked = descent.picks(step_idx).iter().find(|pick| pick.role == role);
+        let place = picked.map_or_else(|| tree.span(node, role).start, |pick| pick.edge.index());
+        tree.edges[place].move_id()
+    }));
+}
+
+/// Adds the goals of each role to the edges it followed. Above a node where a proved edge was
+/// passed by, the value of that edge counts instead of what was found.
+fn back_up<S: Clone + Eq + std::hash::Hash>(
+    tree: &Tree<S>,
+    descent: &Descent,
+    goal_sums: &mut Vec<u64>,
+    n_playouts: u64,
+) {
+    if goal_sums.is_empty() {
+        return;
+    }
+    for step_idx in (0..descent.n_steps()).rev() {
+        for pick in descent.picks(step_idx) {
+            let edge = &tree.edges[pick.edge.index()];
+            edge.goal_sum.fetch_add(goal_sums[pick.role.index()], Relaxed);
+        }
+        if let Some(child) = descent.value_above(step_idx) {
+            proven_sums(tree, child, n_playouts, goal_sums);
+        }
+    }
+}
+
+/// What so many playouts from a node that is proved are worth to each role.
+fn proven_sums<S: Clone + Eq + std::hash::Hash>(
+    tree: &Tree<S>,
+    node: NodeId,
+    n_playouts: u64,
+    goal_sums: &mut Vec<u64>,
+) {
+    goal_sums.clear();
+    goal_sums.extend(tree.roles.ids().map(|role| {
+        let goal = f64::from(tree.value(node, role)) * GOAL_UNIT as f64;
+        goal.round() as u64 * n_playouts
+    }));
+}
+
+/// Takes back visits that came to nothing.
+fn cancel<S>(tree: &Tree<S>, descent: &Descent, n_visits: u32) {
+    for step_idx in 0..descent.n_steps() {
+        tree.nodes[descent.node(step_idx).index()].n_visits.fetch_sub(n_visits, Relaxed);
+        for pick in descent.picks(step_idx) {
+            tree.edges[pick.edge.index()].n_visits.fetch_sub(n_visits, Relaxed);
+        }
+    }
+}

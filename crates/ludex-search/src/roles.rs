@@ -1,0 +1,57 @@
+//! What a search knows about a game before it sees a state.
+
+use std::hash::{Hash, Hasher};
+
+use ludex_base::RoleId;
+use ludex_game::Game;
+
+/// The roles of a game as searches see them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Roles {
+    /// How many there are, `random` included.
+    pub(crate) n: usize,
+    /// The role `random`.
+    pub(crate) random: Option<RoleId>,
+}
+
+impl Roles {
+    pub(crate) fn of<G: Game>(game: &G) -> Self {
+        let random = game.roles().iter().position(|role| role.is_random).map(RoleId::new);
+        Self { n: game.roles().len(), random }
+    }
+
+    pub(crate) fn ids(self) -> impl Iterator<Item = RoleId> {
+        (0..self.n).map(RoleId::new)
+    }
+}
+
+/// The hash of a state, every bit of it good.
+pub(crate) fn hash_of<S: Hash>(state: &S) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    state.hash(&mut hasher);
+    mix(hasher.finish())
+}
+
+/// Spreads the bits of a number (the finalizer of SplitMix64).
+pub(crate) fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// About how many bytes a state takes beside its fixed part: what it gives to be hashed, and what
+/// an allocator adds.
+pub(crate) fn heap_bytes_of<S: Hash>(state: &S) -> usize {
+    struct Count(usize);
+    impl Hasher for Count {
+        fn finish(&self) -> u64 {
+            self.0 as u64
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            self.0 += bytes.len();
+        }
+    }
+    let mut count = Count(0);
+    state.hash(&mut count);
+    count.0 + 16
+}
