@@ -76,6 +76,12 @@ pub trait Cursor: Clone + Send {
         false
     }
 
+    /// How many fluents hold here and in another state too; `None` if the engine can't tell, which
+    /// is the default. Heuristics ask this.
+    fn n_common_fluents(&self, _other: &Self::State) -> Option<usize> {
+        None
+    }
+
     /// The goal of a role: the largest derivable value, 0 if there is none.
     fn goal(&mut self, role: RoleId) -> Goal {
         self.goals(role).last().copied().unwrap_or(Goal::MIN)

@@ -419,6 +419,11 @@ impl Cursor for MachineCursor {
         self.reach(Progress::Goals);
         &self.goals[role.index()]
     }
+
+    fn n_common_fluents(&self, other: &BitSet) -> Option<usize> {
+        let pairs = self.state.words().iter().zip(other.words());
+        Some(pairs.map(|(here, there)| (here & there).count_ones() as usize).sum())
+    }
 }
 
 impl Observe for MachineCursor {
