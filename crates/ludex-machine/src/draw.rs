@@ -3,38 +3,28 @@
 //! Numbers are *bit-sliced*: one word holds the lowest bit of a number of every lane, the next word
 //! the second bit, and so on, so that one addition adds in every lane.
 //!
-//! 1. Add up the options in pairs, the sums in pairs, and so on: a tree of counts, with the number of
-//!    options of each lane at its root.
+//! The options of a role are dealt into *blocks* of fifteen, and the blocks are the leaves of a tree.
+//!
+//! 1. Add up the options of each block. A block is a small tree itself, in which every node has an
+//!    option: an adder takes two numbers and a carry, and the carry is the node's own option, so that
+//!    a block costs eleven full adders. Then add up the blocks in pairs, the sums in pairs, and so on;
+//!    the root has the number of options of each lane.
 //! 2. Draw a number below that, by drawing as many bits as it has and rejecting numbers that are too
 //!    large: exactly uniform, and each round settles more than half of the lanes on average.
 //! 3. Go down the tree: where the number is below the count of the left child, go left, else subtract
 //!    that count and go right. All lanes go down at once, each at its own node, so that a level costs
 //!    one subtraction.
+//! 4. In each block that some lane has reached, count again and go down to an option. Keeping the
+//!    counts of step 1 would push everything else out of the cache.
 //!
-//! That is about twelve operations an option for all lanes together, and no branch depends on what is
-//! drawn.
+//! No branch depends on what is drawn, but for blocks that nobody has reached.
 
 use ludex_base::Rng;
 
 use crate::word::Word;
 
-/// Calls a function whose first argument is a number of bits so that the compiler knows the number
-/// where it is small: most nodes of a tree are near its leaves.
-macro_rules! by_bits {
-    ($n_bits:expr, $function:ident($($arg:expr),*)) => {
-        match $n_bits {
-            1 => $function(1, $($arg),*),
-            2 => $function(2, $($arg),*),
-            3 => $function(3, $($arg),*),
-            4 => $function(4, $($arg),*),
-            5 => $function(5, $($arg),*),
-            n_bits => $function(n_bits, $($arg),*),
-        }
-    };
-}
-
-/// Levels of a tree: enough for every number of moves that fits in 32 bits.
-const MAX_LEVELS: usize = 33;
+/// Bits of a count: enough for sixteen million moves.
+const MAX_BITS: usize = 24;
 
 /// A generator of random words: xoshiro256++ (Blackman and Vigna, 2019) in every 64 lanes.
 pub(crate) struct WordRng<const N: usize> {
@@ -64,116 +54,266 @@ impl<const N: usize> WordRng<N> {
     }
 }
 
-/// Draws one of several options in every lane; keeps its working memory.
-#[derive(Default)]
+/// Where an option is found and where it is told that it was drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DrawOption {
+    /// The slot that says which lanes have the option.
+    pub source: u32,
+    /// The slot for the lanes that drew it.
+    pub target: u32,
+}
+
+/// How many options are in a block: those of a tree of four levels with an option at every node.
+const BLOCK: usize = 15;
+
+/// The bits of the count of a block.
+const BLOCK_BITS: usize = 4;
+
+type Block = [DrawOption; BLOCK];
+
+/// Draws one of several options in every lane.
 pub(crate) struct Draw<const N: usize> {
-    /// The options with a lane, by number.
-    options: Vec<u32>,
-    /// The counts of a level, `level + 1` words a node, lowest bits first. Level 0 is the options.
+    blocks: Vec<Block>,
+    /// The blocks of which some lane drew an option last time.
+    drawn: Vec<u32>,
+    /// The counts of each level, `BLOCK_BITS + level` words a node, lowest bits first. Level 0 is the
+    /// blocks.
     counts: Vec<Vec<Word<N>>>,
     /// The lanes that are at each node of a level, and of the level below.
     at: Vec<Word<N>>,
     below: Vec<Word<N>>,
 }
 
+/// Fills up a block. Slot 0 is false, and stays so: no lane draws what it does not have.
+const NO_OPTION: DrawOption = DrawOption { source: 0, target: 0 };
+
 impl<const N: usize> Draw<N> {
-    /// Forgets the options.
-    #[inline(always)]
-    pub fn clear(&mut self) {
-        self.options.clear();
-        if self.counts.is_empty() {
-            self.counts.push(Vec::new());
+    /// Draws from these options. Slot 0 of the values has to be false, and at first the targets too.
+    pub fn new(options: &[DrawOption]) -> Self {
+        let block = |chunk: &[DrawOption]| {
+            std::array::from_fn(|idx| chunk.get(idx).copied().unwrap_or(NO_OPTION))
+        };
+        let mut blocks: Vec<Block> = options.chunks(BLOCK).map(block).collect();
+        if blocks.is_empty() {
+            blocks.push([NO_OPTION; BLOCK]);
         }
-        self.counts[0].clear();
+        let mut counts = Vec::new();
+        let mut n_nodes = blocks.len();
+        loop {
+            // Every node but the root has a sibling, if need be one without options.
+            let n_padded = if n_nodes == 1 { 1 } else { n_nodes.next_multiple_of(2) };
+            counts.push(vec![Word::ZERO; n_padded * (BLOCK_BITS + counts.len())]);
+            if n_nodes == 1 {
+                break;
+            }
+            n_nodes = n_padded / 2;
+        }
+        assert!(BLOCK_BITS + counts.len() <= MAX_BITS, "there are more moves than can be listed");
+        Self { blocks, drawn: Vec::new(), counts, at: Vec::new(), below: Vec::new() }
     }
 
-    /// Adds an option with the lanes that have it.
-    #[inline(always)]
-    pub fn add(&mut self, option: usize, lanes: Word<N>) {
-        if !lanes.is_zero() {
-            self.options.push(option as u32);
-            self.counts[0].push(lanes);
-        }
+    /// The options of the blocks of which one was drawn last.
+    pub fn drawn(&self) -> impl Iterator<Item = &DrawOption> {
+        self.drawn.iter().flat_map(|&idx| &self.blocks[idx as usize])
     }
 
-    /// Draws one of the options in every lane that has one; each option with the lanes that drew it.
-    /// The second part is the lanes that had an option.
+    /// Draws one of the options in each of some lanes that has one, and tells each option which lanes
+    /// drew it. Returns the lanes that drew.
     #[inline(always)]
     pub fn draw(
         &mut self,
+        lanes: Word<N>,
         rng: &mut WordRng<N>,
-    ) -> (impl Iterator<Item = (usize, Word<N>)>, Word<N>) {
-        let n_levels = self.add_up();
-        let (mut total, n_bits) = ([Word::ZERO; MAX_LEVELS], n_levels + 1);
-        if let Some(root) = self.counts[n_levels].get(..n_bits) {
-            total[..n_bits].copy_from_slice(root);
+        values: &mut [Word<N>],
+    ) -> Word<N> {
+        self.add_up(values);
+        let root = self.counts.last().expect("the root is a level");
+        let mut total = [Word::ZERO; MAX_BITS];
+        let mut able = Word::ZERO;
+        for (bit, &count) in total.iter_mut().zip(root) {
+            *bit = count & lanes;
+            able |= *bit;
         }
-        let some = total[..n_bits].iter().fold(Word::ZERO, |all, &bit| all | bit);
-        let is_choice = !total[1..n_bits].iter().fold(Word::ZERO, |all, &bit| all | bit).is_zero();
-        if is_choice {
-            let number = draw_below(&total[..n_bits], rng);
-            self.go_down(n_levels, number, some);
-        } else {
-            // Nobody has a choice.
-            self.at.clear();
-            self.at.extend_from_slice(&self.counts[0]);
-        }
-        let drawn = self.options.iter().map(|&option| option as usize).zip(self.at.iter().copied());
-        (drawn, some)
+        let mut number = draw_below(&total[..root.len()], rng);
+        self.go_down(&mut number, able);
+        self.choose_options(&number, values);
+        able
     }
 
-    /// Makes the tree; the number of levels above the options.
+    /// Makes the counts.
     #[inline(always)]
-    fn add_up(&mut self) -> usize {
-        let (mut level, mut n_nodes) = (0, self.options.len());
-        while n_nodes > 1 {
-            let n_bits = level + 1;
-            if self.counts.len() == level + 1 {
-                self.counts.push(Vec::new());
-            }
-            // Every node has a sibling, if need be one without options.
-            n_nodes = n_nodes.next_multiple_of(2);
-            let (lower, upper) = self.counts.split_at_mut(level + 1);
-            let (lower, upper) = (&mut lower[level], &mut upper[0]);
-            lower.resize(n_nodes * n_bits, Word::ZERO);
-            upper.resize(n_nodes / 2 * (n_bits + 1), Word::ZERO);
-            by_bits!(n_bits, add_pairs(lower, upper));
-            level += 1;
-            n_nodes /= 2;
+    fn add_up(&mut self, values: &[Word<N>]) {
+        let counts = self.counts[0].chunks_exact_mut(BLOCK_BITS);
+        let mut block_counts = BlockCounts::ZERO;
+        for (count, block) in counts.zip(&self.blocks) {
+            block_counts.count(block, values);
+            count.copy_from_slice(&block_counts.total);
         }
-        level
+        for level in 1..self.counts.len() {
+            let (lower, upper) = self.counts.split_at_mut(level);
+            add_pairs(BLOCK_BITS + level - 1, &lower[level - 1], &mut upper[0]);
+        }
     }
 
-    /// Takes every lane from the root to an option.
+    /// Takes every lane from the root to a block.
     #[inline(always)]
-    fn go_down(&mut self, n_levels: usize, mut number: [Word<N>; MAX_LEVELS], some: Word<N>) {
+    fn go_down(&mut self, number: &mut Number<N>, able: Word<N>) {
         self.at.clear();
-        self.at.push(some);
-        for level in (0..n_levels).rev() {
-            let n_bits = level + 1;
+        self.at.push(able);
+        for level in (0..self.counts.len() - 1).rev() {
+            let n_bits = BLOCK_BITS + level;
             // The count of the left child of the node at which each lane is.
-            let left = by_bits!(n_bits, count_left(&self.counts[level], &self.at));
-            // The number less that count; where that is below zero, the lane goes left.
-            let mut difference = [Word::ZERO; MAX_LEVELS];
-            let mut borrow = Word::ZERO;
-            for bit in 0..=n_bits {
-                let (a, b) = (number[bit], left[bit]);
-                difference[bit] = a ^ b ^ borrow;
-                borrow = !a & (b | borrow) | b & borrow;
+            let mut left = [Word::ZERO; MAX_BITS];
+            for (pair, &lanes) in self.counts[level].chunks_exact(2 * n_bits).zip(&self.at) {
+                for bit in 0..n_bits {
+                    left[bit] |= pair[bit] & lanes;
+                }
             }
-            for bit in 0..=n_bits {
-                number[bit] = difference[bit].merged(number[bit], borrow);
-            }
+            let goes_left = subtract_unless_less(&mut number[..=n_bits], &left[..=n_bits]);
             self.below.resize(2 * self.at.len(), Word::ZERO);
             for (children, &lanes) in self.below.chunks_exact_mut(2).zip(&self.at) {
-                children[0] = lanes & borrow;
-                children[1] = lanes & !borrow;
+                children[0] = lanes & goes_left;
+                children[1] = lanes & !goes_left;
             }
-            // A level may be padded; nobody is at the padding.
-            self.below.truncate(self.counts[level].len() / n_bits);
             std::mem::swap(&mut self.at, &mut self.below);
         }
     }
+
+    /// Takes every lane from its block to an option.
+    #[inline(always)]
+    fn choose_options(&mut self, number: &Number<N>, values: &mut [Word<N>]) {
+        for idx in self.drawn.drain(..) {
+            for option in &self.blocks[idx as usize] {
+                values[option.target as usize] = Word::ZERO;
+            }
+        }
+        let mut block_counts = BlockCounts::ZERO;
+        for (idx, (block, &lanes)) in self.blocks.iter().zip(&self.at).enumerate() {
+            if !lanes.is_zero() {
+                self.drawn.push(idx as u32);
+                block_counts.count(block, values);
+                block_counts.choose(block, number, lanes, values);
+            }
+        }
+    }
+}
+
+/// A bit-sliced number.
+type Number<const N: usize> = [Word<N>; MAX_BITS];
+
+/// The options of a block and the counts of its nodes.
+///
+/// Options 0 to 7 are the leaves, 8 to 11 the nodes above, 12 and 13 those above, 14 is the root.
+struct BlockCounts<const N: usize> {
+    options: [Word<N>; BLOCK],
+    threes: [[Word<N>; 2]; 4],
+    sevens: [[Word<N>; 3]; 2],
+    total: [Word<N>; BLOCK_BITS],
+}
+
+impl<const N: usize> BlockCounts<N> {
+    const ZERO: Self = Self {
+        options: [Word::ZERO; BLOCK],
+        threes: [[Word::ZERO; 2]; 4],
+        sevens: [[Word::ZERO; 3]; 2],
+        total: [Word::ZERO; BLOCK_BITS],
+    };
+
+    #[inline(always)]
+    fn count(&mut self, block: &Block, values: &[Word<N>]) {
+        let Self { options, threes, sevens, total } = self;
+        for idx in 0..BLOCK {
+            options[idx] = values[block[idx].source as usize];
+        }
+        for idx in 0..4 {
+            add(&[options[2 * idx]], &[options[2 * idx + 1]], options[8 + idx], &mut threes[idx]);
+        }
+        for idx in 0..2 {
+            add(&threes[2 * idx], &threes[2 * idx + 1], options[12 + idx], &mut sevens[idx]);
+        }
+        add(&sevens[0], &sevens[1], options[14], total);
+    }
+
+    /// Tells each option which of some lanes choose it: those for which it is the one with that
+    /// number.
+    #[inline(always)]
+    fn choose(&self, block: &Block, number: &[Word<N>], lanes: Word<N>, values: &mut [Word<N>]) {
+        let Self { options, threes, sevens, .. } = self;
+        let mut tell = |idx: usize, lanes: Word<N>| values[block[idx].target as usize] = lanes;
+
+        // The root, then the two nodes below, then the four. The number becomes the one among the
+        // options below the node where the lane has gone.
+        let mut number = [number[0], number[1], number[2], number[3]];
+        let [left, stays, right] = part(&mut number, &sevens[0], options[14], lanes);
+        tell(14, stays);
+
+        let at = [left, right];
+        let own = at[0] & options[12] | at[1] & options[13];
+        let count = [
+            at[0] & threes[0][0] | at[1] & threes[2][0],
+            at[0] & threes[0][1] | at[1] & threes[2][1],
+        ];
+        let mut number = [number[0], number[1], number[2]];
+        let [left, stays, right] = part(&mut number, &count, own, at[0] | at[1]);
+        tell(12, stays & at[0]);
+        tell(13, stays & at[1]);
+
+        let at = [left & at[0], right & at[0], left & at[1], right & at[1]];
+        let (mut own, mut count) = (Word::ZERO, Word::ZERO);
+        for (idx, &lanes) in at.iter().enumerate() {
+            own |= lanes & options[8 + idx];
+            count |= lanes & options[2 * idx];
+        }
+        let mut number = [number[0], number[1]];
+        let [left, stays, right] = part(&mut number, &[count], own, left | right);
+        for (idx, lanes) in at.into_iter().enumerate() {
+            tell(8 + idx, stays & lanes);
+            tell(2 * idx, left & lanes);
+            tell(2 * idx + 1, right & lanes);
+        }
+    }
+}
+
+/// Of some lanes, those whose number is below the count on the left, those that choose the own
+/// option, which comes next, and the others, whose number is less by both then.
+#[inline(always)]
+fn part<const N: usize, const B: usize, const L: usize>(
+    number: &mut [Word<N>; B],
+    left: &[Word<N>; L],
+    own: Word<N>,
+    lanes: Word<N>,
+) -> [Word<N>; 3] {
+    // The number less both. With an own option it is -1 where the number was the count on the left.
+    let mut difference = [Word::ZERO; B];
+    let (mut borrow, mut is_minus_one) = (own, own);
+    for bit in 0..B {
+        let a = number[bit];
+        let b = if bit < L { left[bit] } else { Word::ZERO };
+        difference[bit] = a ^ b ^ borrow;
+        borrow = !a & (b | borrow) | b & borrow;
+        is_minus_one &= difference[bit];
+    }
+    for bit in 0..B {
+        number[bit] = difference[bit].merged(number[bit], borrow);
+    }
+    let stays = lanes & borrow & is_minus_one;
+    [lanes & borrow & !stays, stays, lanes & !borrow]
+}
+
+/// Adds two numbers and a carry.
+#[inline(always)]
+fn add<const N: usize, const B: usize, const S: usize>(
+    a: &[Word<N>; B],
+    b: &[Word<N>; B],
+    mut carry: Word<N>,
+    sum: &mut [Word<N>; S],
+) {
+    for bit in 0..B {
+        let either = a[bit] ^ b[bit];
+        sum[bit] = either ^ carry;
+        carry = a[bit] & b[bit] | carry & either;
+    }
+    sum[B] = carry;
 }
 
 /// The sums of neighbours, each one bit longer than they are.
@@ -192,37 +332,38 @@ fn add_pairs<const N: usize>(n_bits: usize, lower: &[Word<N>], upper: &mut [Word
     }
 }
 
-/// In each lane, the count of the left child of the node at which the lane is.
+/// Subtracts in the lanes where the result is not below zero; the other lanes.
 #[inline(always)]
-fn count_left<const N: usize>(
-    n_bits: usize,
-    counts: &[Word<N>],
-    at: &[Word<N>],
-) -> [Word<N>; MAX_LEVELS] {
-    let mut left = [Word::ZERO; MAX_LEVELS];
-    for (pair, &lanes) in counts.chunks_exact(2 * n_bits).zip(at) {
-        for bit in 0..n_bits {
-            left[bit] |= pair[bit] & lanes;
-        }
+fn subtract_unless_less<const N: usize>(number: &mut [Word<N>], by: &[Word<N>]) -> Word<N> {
+    let mut difference = [Word::ZERO; MAX_BITS];
+    let mut borrow = Word::ZERO;
+    for bit in 0..number.len() {
+        let (a, b) = (number[bit], by[bit]);
+        difference[bit] = a ^ b ^ borrow;
+        borrow = !a & (b | borrow) | b & borrow;
     }
-    left
+    for (bit, number) in number.iter_mut().enumerate() {
+        *number = difference[bit].merged(*number, borrow);
+    }
+    borrow
 }
 
 /// A number below the bound of each lane, each equally likely; 0 where the bound is 0.
 #[inline(always)]
-fn draw_below<const N: usize>(bound: &[Word<N>], rng: &mut WordRng<N>) -> [Word<N>; MAX_LEVELS] {
+fn draw_below<const N: usize>(bound: &[Word<N>], rng: &mut WordRng<N>) -> [Word<N>; MAX_BITS] {
     // The largest number that is allowed.
-    let mut largest = [Word::ZERO; MAX_LEVELS];
+    let n_bits = bound.len();
+    let mut largest = [Word::ZERO; MAX_BITS];
     let mut borrow = bound.iter().fold(Word::ZERO, |all, &bit| all | bit);
+    let mut pending = Word::ZERO;
     for (bit, &word) in bound.iter().enumerate() {
         largest[bit] = word ^ borrow;
         borrow &= !word;
+        pending |= largest[bit];
     }
-    let n_bits = bound.len();
-    let mut number = [Word::ZERO; MAX_LEVELS];
-    let mut pending = largest[..n_bits].iter().fold(Word::ZERO, |all, &bit| all | bit);
+    let mut number = [Word::ZERO; MAX_BITS];
+    let mut drawn = [Word::ZERO; MAX_BITS];
     while !pending.is_zero() {
-        let mut drawn = [Word::ZERO; MAX_LEVELS];
         // Bits above the highest of the largest number stay zero.
         let (mut allowed, mut less, mut equal) = (Word::ZERO, Word::ZERO, Word::ONES);
         for bit in (0..n_bits).rev() {
@@ -249,14 +390,29 @@ mod tests {
     type Lanes = Word<4>;
     const N_LANES: usize = Lanes::N_LANES;
 
+    /// Options in the slots from 1, targets after them; slot 0 is false.
+    fn tree(n_options: usize) -> (Draw<4>, Vec<Lanes>) {
+        let option = |idx: usize| DrawOption {
+            source: (1 + idx) as u32,
+            target: (1 + n_options + idx) as u32,
+        };
+        (
+            Draw::new(&(0..n_options).map(option).collect::<Vec<_>>()),
+            vec![Lanes::ZERO; 1 + 2 * n_options],
+        )
+    }
+
     /// Draws in all lanes and returns what each drew.
-    fn draw(draw: &mut Draw<4>, options: &[Lanes], rng: &mut WordRng<4>) -> Vec<Option<usize>> {
-        draw.clear();
-        options.iter().enumerate().for_each(|(option, &lanes)| draw.add(option, lanes));
+    fn draw(
+        (draw, values): &mut (Draw<4>, Vec<Lanes>),
+        options: &[Lanes],
+        rng: &mut WordRng<4>,
+    ) -> Vec<Option<usize>> {
+        values[1..=options.len()].copy_from_slice(options);
         let mut drawn = vec![None; N_LANES];
-        let (chosen, able) = draw.draw(rng);
-        for (option, lanes) in chosen {
-            for lane in lanes.lanes() {
+        let able = draw.draw(Lanes::ONES, rng, values);
+        for option in 0..options.len() {
+            for lane in values[1 + options.len() + option].lanes() {
                 assert_eq!(drawn[lane], None, "a lane draws once");
                 drawn[lane] = Some(option);
             }
@@ -276,8 +432,8 @@ mod tests {
     #[test]
     fn every_number_of_options_is_drawn_from_evenly() {
         let mut rng = WordRng::new(&mut Seed(1).rng());
-        let mut tree = Draw::default();
         for n_options in 1..=200 {
+            let mut tree = tree(n_options);
             let options = vec![Lanes::ONES; n_options];
             let mut counts = vec![0_u32; n_options];
             let n_rounds = 4 * n_options.max(10);
@@ -298,8 +454,8 @@ mod tests {
     fn every_lane_draws_evenly_from_its_own_options() {
         let mut rng = WordRng::new(&mut Seed(2).rng());
         let mut seeds = Seed(3).rng();
-        let mut tree = Draw::default();
         let n_options = 23;
+        let mut tree = tree(n_options);
         let mut options = vec![Lanes::ZERO; n_options];
         for lane in 0..N_LANES {
             // Lane 0 has no option, lane 1 has one, the others a random number of them.

@@ -239,6 +239,21 @@ impl Tape {
         (head, plain, id)
     }
 
+    /// A slot that has the value of a gate as it is, if need be of its own.
+    pub fn plain_slot(&mut self, id: GateId, slots: &mut Slots) -> u32 {
+        let Signal { slot, is_negated } = slots.signal(id);
+        if !is_negated {
+            return slot;
+        }
+        debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
+        self.code.extend([head(false, 0, 1), 1, slot]);
+        self.n_reads += 1;
+        slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
+        slots.n_slots += 1;
+        self.n_slots = slots.len();
+        slots.n_slots - 1
+    }
+
     /// How many values all operations read.
     pub fn n_reads(&self) -> usize {
         self.n_reads

@@ -1,6 +1,6 @@
 //! Many playouts at once: a lane of every word is one playout.
 //!
-//! A step evaluates the circuit once for all lanes, draws a legal move per role and lane, and
+//! A step evaluates the circuit once for all lanes, options a legal move per role and lane, and
 //! evaluates the next state. A lane that reaches the end of its playout is *parked*: what the goals
 //! depend on is kept in a buffer, and the lane starts its next playout at once. Goals are evaluated
 //! when a buffer is full, for many playouts together.
@@ -11,11 +11,11 @@
 use std::sync::Arc;
 
 use ludex_base::{BitSet, MoveId, Rng, RoleId};
-use ludex_circuit::{Circuit, GateId};
+use ludex_circuit::{Circuit, Gate, GateId};
 use ludex_game::playouts::PlayedGame;
 use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner};
 
-use crate::draw::{Draw, WordRng};
+use crate::draw::{Draw, DrawOption, WordRng};
 use crate::tape::{Signal, Slots, Tape};
 use crate::word::Word;
 
@@ -31,14 +31,14 @@ const N_BUFFERS: usize = 4;
 pub(crate) struct WidePlan {
     n_slots: usize,
     n_fluents: usize,
-    /// Where the moves of a role begin; one more than roles.
-    move_starts: Vec<usize>,
+    n_roles: usize,
     /// Whether the playout is over.
     terminal_tape: Tape,
     terminal: Signal,
     /// Which moves are legal.
     legal_tape: Tape,
-    legal: Vec<Signal>,
+    /// The moves of each role to draw from.
+    options: Vec<Vec<DrawOption>>,
     /// What is true next.
     next_tape: Tape,
     next: Vec<Signal>,
@@ -60,13 +60,6 @@ impl WidePlan {
         let legal = || circuit.legal.iter().copied();
         let next = || circuit.next.iter().copied();
         let n_roles = circuit.n_roles();
-        let mut move_starts = vec![0; n_roles + 1];
-        for (role, _) in &circuit.vocabulary.moves {
-            move_starts[role.index() + 1] += 1;
-        }
-        for role in 0..n_roles {
-            move_starts[role + 1] += move_starts[role];
-        }
 
         // First as if refilled lanes played on at once: the gates of `terminal` that others need are
         // evaluated again.
@@ -74,7 +67,7 @@ impl WidePlan {
         let mut terminal_slots = inputs.clone();
         let terminal_tape = Tape::new(circuit, [circuit.terminal], &mut terminal_slots);
         let mut slots = inputs.clone();
-        let legal_tape = Tape::new(circuit, legal(), &mut slots);
+        let (legal_tape, options) = legal_tape(circuit, &mut slots);
         let next_tape = Tape::new(circuit, next(), &mut slots);
         let mut shared = terminal_slots.clone();
         let n_beyond = Tape::new(circuit, legal(), &mut shared).n_reads()
@@ -83,15 +76,16 @@ impl WidePlan {
         let n_all = terminal_tape.n_reads() + n_beyond;
         let plays_on_at_once = (n_repeating - n_beyond) as f64 <= MAX_REPEATED_SHARE * n_all as f64;
 
-        let (terminal, legal_tape, next_tape, slots, n_slots) = if plays_on_at_once {
+        let terminal = terminal_slots.signal(circuit.terminal);
+        let (legal_tape, options, next_tape, slots, n_slots) = if plays_on_at_once {
             let n_slots = slots.len().max(terminal_slots.len());
-            (terminal_slots.signal(circuit.terminal), legal_tape, next_tape, slots, n_slots)
+            (legal_tape, options, next_tape, slots, n_slots)
         } else {
             let mut slots = terminal_slots;
-            let legal_tape = Tape::new(circuit, legal(), &mut slots);
+            let (legal_tape, options) = self::legal_tape(circuit, &mut slots);
             let next_tape = Tape::new(circuit, next(), &mut slots);
             let n_slots = slots.len();
-            (slots.signal(circuit.terminal), legal_tape, next_tape, slots, n_slots)
+            (legal_tape, options, next_tape, slots, n_slots)
         };
         let signals = |ids: &[GateId]| ids.iter().map(|&id| slots.signal(id)).collect();
 
@@ -103,7 +97,7 @@ impl WidePlan {
             .gate_ids()
             .filter(|id| is_for_goals[id.index()])
             .filter_map(|id| match circuit.gate(id) {
-                ludex_circuit::Gate::Fluent(fluent) => Some(fluent.index()),
+                Gate::Fluent(fluent) => Some(fluent.index()),
                 _ => None,
             })
             .collect();
@@ -116,11 +110,11 @@ impl WidePlan {
         Self {
             n_slots,
             n_fluents: circuit.vocabulary.fluents.len(),
-            move_starts,
+            n_roles,
             terminal_tape,
             terminal,
             legal_tape,
-            legal: signals(&circuit.legal),
+            options,
             next_tape,
             next: signals(&circuit.next),
             plays_on_at_once,
@@ -132,8 +126,22 @@ impl WidePlan {
     }
 
     fn n_roles(&self) -> usize {
-        self.move_starts.len() - 1
+        self.n_roles
     }
+}
+
+/// The tape for the legal moves, and the moves of each role to draw from.
+fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption>>) {
+    let mut tape = Tape::new(circuit, circuit.legal.iter().copied(), slots);
+    let mut options = vec![Vec::new(); circuit.n_roles()];
+    let first_move = Slots::FIRST_FLUENT as usize + circuit.vocabulary.fluents.len();
+    for (idx, (&id, (role, _))) in circuit.legal.iter().zip(&circuit.vocabulary.moves).enumerate() {
+        if circuit.gate(id) != Gate::Constant(false) {
+            let source = tape.plain_slot(id, slots);
+            options[role.index()].push(DrawOption { source, target: (first_move + idx) as u32 });
+        }
+    }
+    (tape, options)
 }
 
 /// Plays batches of random games in lanes.
@@ -243,9 +251,7 @@ struct Lanes<const N: usize> {
     buffers: Vec<Buffer<N>>,
     /// What each lane is playing.
     tickets: Vec<Ticket>,
-    draw: Draw<N>,
-    /// The moves of each role that some lane has drawn last.
-    drawn: Vec<Vec<u32>>,
+    draws: Vec<Draw<N>>,
 }
 
 /// One playout of a lane.
@@ -290,8 +296,7 @@ impl<const N: usize> Lanes<N> {
             goal_values: vec![Word::ZERO; plan.n_goal_slots],
             buffers: std::iter::repeat_with(buffer).take(N_BUFFERS).collect(),
             tickets: vec![Ticket::default(); n_lanes],
-            draw: Draw::default(),
-            drawn: vec![Vec::new(); plan.n_roles()],
+            draws: plan.options.iter().map(|options| Draw::new(options)).collect(),
             plan,
         }
     }
@@ -339,31 +344,12 @@ impl<const N: usize> Lanes<N> {
 
             // Step 2. Draw a legal move for each role.
             plan.legal_tape.run(&mut self.values);
-            let first_move = Slots::FIRST_FLUENT as usize + plan.n_fluents;
             let mut stuck = Word::ZERO;
-            for role in 0..plan.n_roles() {
-                let moves = plan.move_starts[role]..plan.move_starts[role + 1];
-                self.draw.clear();
-                for idx in moves.clone() {
-                    self.draw.add(idx, plan.legal[idx].read(&self.values) & playing);
-                }
-                for idx in self.drawn[role].drain(..) {
-                    self.values[first_move + idx as usize] = Word::ZERO;
-                }
-                let (drawn, able) = self.draw.draw(&mut rng);
-                for (idx, lanes) in drawn {
-                    self.values[first_move + idx] = lanes;
-                    self.drawn[role].push(idx as u32);
-                }
-                stuck |= playing & !able;
-                if request.wants_moves {
-                    for &idx in &self.drawn[role] {
-                        let idx = idx as usize;
-                        self.values[first_move + idx].lanes().for_each(|lane| {
-                            self.tickets[lane].moves.push(MoveId::new(idx));
-                        });
-                    }
-                }
+            for draw in &mut self.draws {
+                stuck |= playing & !draw.draw(playing, &mut rng, &mut self.values);
+            }
+            if request.wants_moves {
+                self.note_moves();
             }
 
             // Step 3. Play them.
@@ -474,6 +460,17 @@ impl<const N: usize> Lanes<N> {
             plan.goal_tape.run(&mut self.goal_values);
             report(&plan, buffer, &self.goal_values, work);
             buffer.occupied = Word::ZERO;
+        }
+    }
+
+    /// Writes down the moves that were drawn.
+    fn note_moves(&mut self) {
+        let first_move = Slots::FIRST_FLUENT as usize + self.plan.n_fluents;
+        for option in self.draws.iter().flat_map(Draw::drawn) {
+            for lane in self.values[option.target as usize].lanes() {
+                let played = MoveId::new(option.target as usize - first_move);
+                self.tickets[lane].moves.push(played);
+            }
         }
     }
 
