@@ -222,6 +222,8 @@ pub struct Statistics {
     pub n_memory_hits: u64,
     /// Verdicts put in the memory.
     pub n_memory_stores: u64,
+    /// Parts of assignments remembered with the verdict they decided.
+    pub n_learnt: u64,
     /// Values spared because a verdict did not depend on them.
     pub n_backjumps: u64,
     /// Values spared by a bound.

@@ -134,3 +134,31 @@ pub(crate) fn choices(model: &Model, scope_idx: usize, values: &mut [Value]) -> 
     extend(model, scope_idx, 0, values, &mut found);
     found
 }
+
+/// Completes a choice, given by the values of the variables that are not definitions; says
+/// whether there is such a choice.
+pub(crate) fn complete(
+    model: &Model,
+    scope_idx: usize,
+    choice: &[Value],
+    values: &mut [Value],
+) -> bool {
+    let scope = &model.scopes()[scope_idx];
+    let mut chosen = choice.iter();
+    for &x in &scope.variables {
+        let variable = model.variable(x);
+        let value = match &variable.definition {
+            Some(definition) => {
+                let value = definition.eval(&|y: VarId| i64::from(values[y.index()]));
+                value.and_then(|value| Value::try_from(value).ok())
+            }
+            None => chosen.next().copied(),
+        };
+        match value.filter(|value| variable.variable.domain.contains(*value)) {
+            Some(value) => values[x.index()] = value,
+            None => return false,
+        }
+    }
+    let value_of = |x: VarId| i64::from(values[x.index()]);
+    chosen.next().is_none() && scope.restrictor.iter().all(|c| c.holds(&value_of))
+}

@@ -9,7 +9,8 @@
 //! 2. `measure`: who is interested in which number; `definition`: the meaning, computed as it
 //!    is defined
 //! 3. `strategy`: winning strategies of either side
-//! 4. `config`: options, verdicts, reports; `solve`: the entry
+//! 4. `plan`: which variable is decided when; `search`: the search over it
+//! 5. `config`: options, verdicts, reports; `solve`: the entry
 
 mod check;
 mod config;
@@ -17,7 +18,9 @@ mod definition;
 mod error;
 mod measure;
 mod model;
+mod plan;
 mod scope;
+mod search;
 mod solve;
 mod strategy;
 
@@ -33,4 +36,4 @@ pub use scope::{
     Scope, ScopeId, Symmetry, Ties,
 };
 pub use solve::solve;
-pub use strategy::{NodeId, Strategy, StrategyNode};
+pub use strategy::{NodeId, Refutation, Strategy, StrategyNode, check_strategy, strategy_dot};

@@ -35,7 +35,7 @@ pub(crate) fn interests(model: &Model, scope_idx: usize) -> Vec<Interest> {
 }
 
 /// What a measure depends on in a branch of a scope; `None` if on nothing.
-fn seen(model: &Model, scope_idx: usize, measure: Measure) -> Option<(Measure, bool)> {
+pub(crate) fn seen(model: &Model, scope_idx: usize, measure: Measure) -> Option<(Measure, bool)> {
     match measure {
         Measure::Variable(x) => {
             (model.variable(x).scope.index() >= scope_idx).then_some((measure, false))

@@ -1,27 +1,114 @@
 //! The entry: from a model to a report.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use crate::config::{Report, SolveConfig, Statistics};
-use crate::definition::by_definition;
+use crate::config::{Report, SolveConfig, Statistics, StrategyRequest, Verdict};
 use crate::error::ModelError;
 use crate::model::Model;
+use crate::plan::{Plan, plan};
+use crate::scope::Quantifier;
+use crate::search::optimize::NONE;
+use crate::search::{Memory, Searcher, Stopped, extract};
 
 /// Solves a model.
 ///
 /// # Errors
 /// When the model means nothing (see [`Model::check`]), or an option does not apply.
-pub fn solve(model: &Model, _config: &SolveConfig) -> Result<Report, ModelError> {
-    let start = Instant::now();
+pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> {
     if let Some(error) = model.check().into_iter().next() {
         return Err(error);
     }
-    let (is_true, value) = by_definition(model);
-    Ok(Report {
-        verdict: is_true.into(),
+    const MAX_ON_THIS_STACK: usize = 200;
+    if model.variables().len() <= MAX_ON_THIS_STACK {
+        return solve_here(model, config);
+    }
+    // The search is as deep as the prefix is long.
+    let stack_bytes = (16 << 20) + model.variables().len() * (8 << 10);
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(stack_bytes);
+        let worker = builder.spawn_scoped(scope, || solve_here(model, config));
+        worker.expect("a thread can be started").join().expect("the search does not panic")
+    })
+}
+
+fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> {
+    let start = Instant::now();
+    let plan = plan(model, config.symmetry);
+    let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
+    let mut searcher = Searcher::new(&plan, config, memory);
+    let setup_time = start.elapsed();
+    let (verdict, value) = answer(&plan, &mut searcher);
+    let mut report = Report {
+        verdict,
         value,
         strategy: None,
         strategy_refused: None,
-        statistics: Statistics { time: start.elapsed(), ..Statistics::default() },
-    })
+        statistics: Statistics::default(),
+    };
+    add_strategy(&mut report, &mut searcher);
+    report.statistics = Statistics { setup_time, time: start.elapsed(), ..searcher.statistics };
+    Ok(report)
+}
+
+fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {
+    let config = searcher.config;
+    if plan.model.is_optimization() {
+        return match searcher.optimize_all() {
+            Ok(None) => (Verdict::False, None),
+            Ok(Some(outcome)) => {
+                let value = plan.measures.root.map(|root| outcome.measures[root]);
+                (Verdict::True, value.filter(|&value| value != NONE))
+            }
+            Err(Stopped(reason)) => (Verdict::Unknown(reason), searcher.incumbents[0]),
+        };
+    }
+    let verdict = if config.deepening {
+        deepen(plan, searcher)
+    } else if config.backjumping || config.learning {
+        searcher.decide_with_reasons()
+    } else {
+        searcher.decide_all()
+    };
+    match verdict {
+        Ok(is_true) => (is_true.into(), None),
+        Err(Stopped(reason)) => (Verdict::Unknown(reason), None),
+    }
+}
+
+/// Cuts the prefix after more and more scopes. A model that is true although plays that reach
+/// the cut count as lost is true, and one that is false although they count as won is false.
+fn deepen(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> Result<bool, Stopped> {
+    let n_scopes = plan.model.scopes().len();
+    for cut in (2..n_scopes).step_by(2) {
+        for assumed in [false, true] {
+            searcher.cut = Some((cut, assumed));
+            searcher.forget();
+            if searcher.decide_all()? != assumed {
+                searcher.cut = None;
+                searcher.forget();
+                return Ok(!assumed);
+            }
+        }
+    }
+    searcher.cut = None;
+    searcher.forget();
+    searcher.decide_all()
+}
+
+fn add_strategy(report: &mut Report, searcher: &mut Searcher<'_>) {
+    let winner = match report.verdict {
+        Verdict::True => Quantifier::Exists,
+        Verdict::False => Quantifier::Forall,
+        Verdict::Unknown(_) => return,
+    };
+    let takes_all = match searcher.config.strategy {
+        StrategyRequest::None => return,
+        StrategyRequest::One => false,
+        StrategyRequest::All => true,
+    };
+    match extract(searcher, winner, takes_all) {
+        Ok(strategy) => report.strategy = Some(strategy),
+        Err(refused) => report.strategy_refused = Some(refused),
+    }
 }

@@ -1,8 +1,13 @@
 //! Winning strategies of either side as graphs that share equal parts.
 
+mod check;
+mod dot;
+
 use ludex_csp::Value;
 
 use crate::scope::{Quantifier, ScopeId};
+pub use check::{Refutation, check_strategy};
+pub use dot::strategy_dot;
 
 ludex_base::define_id! {
     /// A node of a strategy.

@@ -1,0 +1,199 @@
+//! Which variables of a scope are decided, in which order, and which follow.
+//!
+//! A variable follows when it has a definition, or when a constraint of the restrictor gives
+//! its value: `x = e`, a linear equation with coefficient 1, an equivalence, an element. The
+//! variable whose decision makes the most others follow comes first; that is the *decision
+//! variable* of a move.
+
+use std::sync::Arc;
+
+use ludex_csp::{Comparison, Condition, Constraint, Expr, VarId};
+use rustc_hash::FxHashSet;
+
+use super::{Rule, split};
+use crate::model::Model;
+
+/// A scope in the order of its search.
+pub(super) struct Arranged {
+    /// What needs no variable of the scope.
+    pub opening: Vec<Rule>,
+    /// The variables to decide, each with what can be done once it is known.
+    pub levels: Vec<(VarId, Vec<Rule>)>,
+}
+
+/// With more variables than this, they are decided in the order of declaration.
+const MAX_COMPARED: usize = 64;
+
+pub(super) fn arrange(model: &Model, scope_idx: usize) -> Arranged {
+    let scope = &model.scopes()[scope_idx];
+    let mut open = Open {
+        model,
+        unknown: scope.variables.iter().copied().collect(),
+        pending: split(&scope.restrictor)
+            .into_iter()
+            .map(|constraint| {
+                Some(Pending { scope: constraint.scope().into(), constraint: Arc::new(constraint) })
+            })
+            .collect(),
+        defined: scope
+            .variables
+            .iter()
+            .copied()
+            .filter(|&x| model.variable(x).definition.is_some())
+            .collect(),
+    };
+    let opening = open.follow();
+    let mut levels = Vec::new();
+    while !open.unknown.is_empty() {
+        let candidates: Vec<VarId> = scope
+            .variables
+            .iter()
+            .copied()
+            .filter(|x| open.unknown.contains(x) && model.variable(*x).definition.is_none())
+            .collect();
+        let x = open.choose(&candidates);
+        open.unknown.remove(&x);
+        levels.push((x, open.follow()));
+    }
+    Arranged { opening, levels }
+}
+
+/// A scope that is partly arranged.
+#[derive(Clone)]
+struct Open<'m> {
+    model: &'m Model,
+    unknown: FxHashSet<VarId>,
+    pending: Vec<Option<Pending>>,
+    /// Variables with a declared definition, in order.
+    defined: Vec<VarId>,
+}
+
+#[derive(Clone)]
+struct Pending {
+    constraint: Arc<Constraint>,
+    scope: Arc<[VarId]>,
+}
+
+impl Open<'_> {
+    /// The candidate that makes the most others follow.
+    fn choose(&self, candidates: &[VarId]) -> VarId {
+        let first = candidates[0];
+        if candidates.len() == 1 || candidates.len() > MAX_COMPARED {
+            return first;
+        }
+        let n_following = |x: VarId| {
+            let mut open = self.clone();
+            open.unknown.remove(&x);
+            open.follow();
+            self.unknown.len() - open.unknown.len()
+        };
+        let mut best = (first, n_following(first));
+        for &x in &candidates[1..] {
+            let n = n_following(x);
+            if n > best.1 {
+                best = (x, n);
+            }
+        }
+        best.0
+    }
+
+    /// Everything that can be computed or checked now.
+    fn follow(&mut self) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        loop {
+            let n_before = rules.len();
+            self.follow_definitions(&mut rules);
+            self.follow_constraints(&mut rules);
+            if rules.len() == n_before {
+                return rules;
+            }
+        }
+    }
+
+    fn follow_definitions(&mut self, rules: &mut Vec<Rule>) {
+        for x in self.defined.clone() {
+            let definition = self.model.variable(x).definition.as_ref();
+            let expr = definition.expect("it is among the defined ones");
+            if self.unknown.contains(&x) && expr.scope().iter().all(|y| !self.unknown.contains(y)) {
+                self.unknown.remove(&x);
+                rules.push(Rule::Define { x, expr: expr.clone(), is_declared: true });
+            }
+        }
+    }
+
+    fn follow_constraints(&mut self, rules: &mut Vec<Rule>) {
+        for slot in 0..self.pending.len() {
+            let Some(pending) = &self.pending[slot] else { continue };
+            let mut open = pending.scope.iter().copied().filter(|x| self.unknown.contains(x));
+            match (open.next(), open.next()) {
+                (None, _) => {
+                    let pending = self.pending[slot].take().expect("it is there");
+                    rules.push(Rule::Check((*pending.constraint).clone()));
+                }
+                (Some(x), None) if self.model.variable(x).definition.is_none() => {
+                    if let Some(expr) = solved_for(self.model, x, &pending.constraint) {
+                        self.unknown.remove(&x);
+                        self.pending[slot] = None;
+                        rules.push(Rule::Define { x, expr, is_declared: false });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What the constraint makes of `x`, as an expression of its other variables that has no value
+/// exactly where the constraint can't hold.
+fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> {
+    match constraint {
+        Constraint::Intension(Expr::Compare(Comparison::Eq, a, b)) => {
+            for (left, right) in [(a, b), (b, a)] {
+                if **left == Expr::Var(x) && !right.scope().contains(&x) {
+                    return Some((**right).clone());
+                }
+            }
+            solved_sum(x, a, b)
+        }
+        Constraint::Intension(Expr::Not(inner)) => {
+            let (lo, hi) = model.bounds(x);
+            let Expr::Xor(pair) = &**inner else { return None };
+            let [p, q] = &pair[..] else { return None };
+            for (left, right) in [(p, q), (q, p)] {
+                if *left == Expr::Var(x) && !right.scope().contains(&x) && lo >= 0 && hi <= 1 {
+                    return Some(right.clone().differs(0));
+                }
+            }
+            None
+        }
+        Constraint::Element { list, start, index, condition } => {
+            let Condition::Compare(Comparison::Eq, Expr::Var(y)) = condition else { return None };
+            let is_free = list.iter().chain([index]).all(|e| !e.scope().contains(&x));
+            let place = index.clone() - *start;
+            (*y == x && is_free).then(|| Expr::Element(list.clone(), Box::new(place)))
+        }
+        _ => None,
+    }
+}
+
+/// `x` from a linear equation where it occurs once, with coefficient 1 or -1.
+fn solved_sum(x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
+    let difference = Expr::Sum(vec![a.clone(), Expr::Neg(Box::new(b.clone()))]);
+    let (terms, constant) = difference.linear_form()?;
+    let mut factor_of_x = None;
+    let mut rest = vec![Expr::Constant(constant)];
+    for (factor, e) in terms {
+        if *e == Expr::Var(x) && factor_of_x.is_none() {
+            factor_of_x = Some(factor);
+        } else if e.scope().contains(&x) {
+            return None;
+        } else {
+            rest.push(Expr::Constant(factor) * e.clone());
+        }
+    }
+    match factor_of_x? {
+        1 => Some(Expr::Neg(Box::new(Expr::Sum(rest)))),
+        -1 => Some(Expr::Sum(rest)),
+        _ => None,
+    }
+}

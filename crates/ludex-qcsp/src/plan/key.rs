@@ -1,0 +1,95 @@
+//! What decides the verdict from a scope on, packed into one number.
+
+use ludex_csp::{Value, VarId};
+
+use crate::model::Model;
+
+/// The variables that decide the verdict from a scope on.
+///
+/// Their values are packed side by side when they fit into 128 bits; else they are hashed into
+/// 128 bits, and two states that meet in all of them are taken for one.
+pub(crate) struct Key {
+    pub variables: Vec<VarId>,
+    /// By variable: its place in the array, its least value, and where its bits begin.
+    parts: Vec<(u32, Value, u32)>,
+    is_exact: bool,
+    symmetries: Vec<Transformation>,
+}
+
+/// A symmetry, by part: which variable to read, and what its values become.
+struct Transformation {
+    sources: Vec<u32>,
+    maps: Vec<Vec<(Value, Value)>>,
+}
+
+impl Key {
+    pub fn new(model: &Model, live: &[VarId]) -> Self {
+        let mut shift = 0;
+        let mut parts = Vec::new();
+        for &x in live {
+            let (lo, hi) = model.bounds(x);
+            let n_bits = 64 - ((hi - lo) as u64).leading_zeros();
+            parts.push((x.index() as u32, lo as Value, shift));
+            shift += n_bits;
+        }
+        Self { variables: live.to_vec(), parts, is_exact: shift <= 128, symmetries: Vec::new() }
+    }
+
+    /// Folds states that the symmetries of a scope map to each other.
+    pub fn add_symmetries(&mut self, symmetries: &[crate::Symmetry]) {
+        for symmetry in symmetries {
+            let source = |x: VarId| {
+                let pair = symmetry.variables.iter().find(|(to, _)| *to == x);
+                pair.map_or(x, |&(_, from)| from).index() as u32
+            };
+            let map = |x: VarId| {
+                let of_x = symmetry.values.iter().filter(|(y, _, _)| *y == x);
+                of_x.map(|&(_, from, to)| (from, to)).collect()
+            };
+            self.symmetries.push(Transformation {
+                sources: self.variables.iter().map(|&x| source(x)).collect(),
+                maps: self.variables.iter().map(|&x| map(x)).collect(),
+            });
+        }
+    }
+
+    /// The number that stands for the values.
+    #[inline]
+    pub fn of(&self, values: &[Value]) -> u128 {
+        let own = self.pack(self.parts.iter().map(|part| values[part.0 as usize]));
+        let image = |symmetry: &Transformation| {
+            self.pack(symmetry.sources.iter().zip(&symmetry.maps).map(|(&x, map)| {
+                let value = values[x as usize];
+                map.iter().find(|(from, _)| *from == value).map_or(value, |&(_, to)| to)
+            }))
+        };
+        self.symmetries.iter().map(image).fold(own, u128::min)
+    }
+
+    #[inline]
+    fn pack(&self, values: impl Iterator<Item = Value>) -> u128 {
+        let parts = self.parts.iter().zip(values);
+        if self.is_exact {
+            return parts.fold(0, |key, (&(_, least, shift), value)| {
+                key | u128::from(value.wrapping_sub(least) as u32) << shift
+            });
+        }
+        let mut key = (0x243f_6a88_85a3_08d3_u64, 0x1319_8a2e_0370_7344_u64);
+        for (_, value) in parts {
+            let value = value as u32;
+            key.0 = mix(key.0 ^ u64::from(value));
+            key.1 = mix(key.1.rotate_left(23).wrapping_add(u64::from(value)) ^ key.0);
+        }
+        u128::from(key.0) << 64 | u128::from(key.1)
+    }
+}
+
+/// A permutation of the words without visible structure.
+#[inline]
+pub(crate) fn mix(mut word: u64) -> u64 {
+    word ^= word >> 32;
+    word = word.wrapping_mul(0xe703_7ed1_a0b4_28db);
+    word ^= word >> 29;
+    word = word.wrapping_mul(0x8ebc_6af0_9c88_c6e3);
+    word ^ word >> 32
+}

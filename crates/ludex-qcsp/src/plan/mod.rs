@@ -1,0 +1,611 @@
+//! How a model is searched: which variable is decided when, and what follows at once.
+//!
+//! A scope becomes *levels*, one for each variable that has to be decided. Its other variables
+//! are functions of those: by their definition, or because a constraint gives them
+//! (`arrange`). Every definition is computed and every constraint checked at the first level
+//! where what it needs is known, so that the search only writes values and runs *steps*; there
+//! is nothing to undo.
+
+mod arrange;
+pub(crate) mod code;
+pub(crate) mod fold;
+pub(crate) mod interval;
+mod key;
+pub(crate) mod measures;
+
+use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId};
+use rustc_hash::FxHashSet;
+
+use crate::measure::interests;
+use crate::model::Model;
+use crate::scope::{Measure, Quantifier};
+use arrange::{Arranged, arrange};
+use code::{Code, compile};
+use fold::{fold, is_total};
+pub(crate) use key::{Key, mix};
+use measures::Measures;
+
+/// A model ready to be searched.
+pub(crate) struct Plan<'m> {
+    pub model: &'m Model,
+    pub levels: Vec<Level>,
+    /// By scope, its first level; at the end, the number of levels.
+    pub first_level: Vec<usize>,
+    /// By scope, what decides the verdict from there on.
+    pub keys: Vec<Key>,
+    /// By scope, the levels that decide the variables of its key.
+    pub key_levels: Vec<Vec<usize>>,
+    pub measures: Measures,
+    /// The goal when there is no level to check it at.
+    pub goal_without_levels: bool,
+    /// How many classes of values there are, and the sizes of their histories.
+    pub history_sizes: Vec<usize>,
+}
+
+/// One variable to decide, or a scope with none.
+pub(crate) struct Level {
+    pub scope: usize,
+    pub quantifier: Quantifier,
+    /// The variable; `None` in a scope where all is given.
+    pub x: Option<VarId>,
+    /// Its values, in the order given.
+    pub values: Vec<Value>,
+    /// Whether the user gave that order.
+    pub is_ordered: bool,
+    /// At the first level of a scope, what needs no variable of it. When a step fails, the
+    /// owner of the scope is blocked.
+    pub opening: Vec<Step>,
+    /// What follows once the variable has its value, by the place of the value, or once for
+    /// all values. When a step fails, there is no such choice.
+    pub steps: Vec<Box<[Step]>>,
+    /// The steps for any value.
+    pub generic: Box<[Step]>,
+    /// By the place of the value, as `steps`: the variables of earlier scopes that they read.
+    pub reads: Vec<Box<[VarId]>>,
+    /// What is checked of the goal here. When it fails, the existential player has lost.
+    pub goal: Vec<Check>,
+    /// Whether the existential player has won once the goal checks up to here hold.
+    pub is_won: bool,
+    pub is_last_of_scope: bool,
+    /// Levels of one class share the history of their values.
+    pub class: usize,
+    /// Whether so much follows that a bound is cheaper than the search.
+    pub is_worth_bounding: bool,
+    /// The constraints behind opening, steps and goal, as sets of levels that they depend on.
+    pub reasons: Reasons,
+}
+
+/// On which earlier levels, and on this one, checks depend.
+#[derive(Default)]
+pub(crate) struct Reasons {
+    pub opening: Vec<usize>,
+    pub steps: Vec<usize>,
+    pub goal: Vec<usize>,
+}
+
+/// Something to do once values are known.
+#[derive(Clone)]
+pub(crate) enum Step {
+    /// Neighboring variables take the values of others.
+    Copy { from: u32, to: u32, n: u32 },
+    /// A variable takes the value of an expression, if it is in the domain.
+    Define { to: u32, code: Code, domain: Domain },
+    /// A constraint has to hold.
+    Check(Check),
+}
+
+/// Which values are allowed.
+#[derive(Clone)]
+pub(crate) enum Domain {
+    /// Any that the expression has.
+    Any,
+    Range(Value, Value),
+    Set(ValueSet),
+}
+
+/// A constraint whose variables are known.
+#[derive(Clone)]
+pub(crate) enum Check {
+    Code(Code),
+    /// A positive table without stars.
+    Tuples(Box<[u32]>, std::sync::Arc<FxHashSet<Box<[Value]>>>),
+    Constraint(std::sync::Arc<Constraint>),
+}
+
+impl Step {
+    /// Does the step; says whether it could be done.
+    #[inline]
+    pub fn run(&self, values: &mut [Value]) -> bool {
+        match self {
+            Step::Copy { from, to, n } => {
+                values.copy_within(*from as usize..(*from + *n) as usize, *to as usize);
+                true
+            }
+            Step::Define { to, code, domain } => {
+                let Some(value) = code.eval(values) else { return false };
+                let Ok(value) = Value::try_from(value) else { return false };
+                values[*to as usize] = value;
+                match domain {
+                    Domain::Any => true,
+                    Domain::Range(lo, hi) => *lo <= value && value <= *hi,
+                    Domain::Set(set) => set.contains(value),
+                }
+            }
+            Step::Check(check) => check.holds(values),
+        }
+    }
+}
+
+impl Check {
+    #[inline]
+    pub fn holds(&self, values: &[Value]) -> bool {
+        match self {
+            Check::Code(code) => code.holds(values),
+            Check::Tuples(scope, tuples) => {
+                let tuple: Box<[Value]> = scope.iter().map(|&x| values[x as usize]).collect();
+                tuples.contains(&tuple)
+            }
+            Check::Constraint(constraint) => {
+                constraint.holds(&|x: VarId| i64::from(values[x.index()]))
+            }
+        }
+    }
+
+    fn new(constraint: &Constraint, model: &Model) -> Self {
+        match constraint {
+            Constraint::Intension(e) => Check::Code(compile(e, &|x| model.bounds(x))),
+            Constraint::Table { scope, table, is_positive: true } if !table.has_stars() => {
+                let scope = scope.iter().map(|x| x.index() as u32).collect();
+                let tuples = table.tuples().map(Box::from).collect();
+                Check::Tuples(scope, std::sync::Arc::new(tuples))
+            }
+            other => Check::Constraint(std::sync::Arc::new(other.clone())),
+        }
+    }
+}
+
+/// A constraint or a definition before it is compiled.
+#[derive(Clone)]
+pub(crate) enum Rule {
+    Define { x: VarId, expr: Expr, is_declared: bool },
+    Check(Constraint),
+}
+
+impl Rule {
+    fn reads(&self) -> Vec<VarId> {
+        match self {
+            Rule::Define { expr, .. } => expr.scope(),
+            Rule::Check(constraint) => constraint.scope(),
+        }
+    }
+}
+
+/// Makes the plan of a model that means something.
+pub(crate) fn plan(model: &Model, uses_symmetry: bool) -> Plan<'_> {
+    let arranged: Vec<Arranged> =
+        (0..model.scopes().len()).map(|scope| arrange(model, scope)).collect();
+    Planner { model, arranged }.plan(uses_symmetry)
+}
+
+struct Planner<'m> {
+    model: &'m Model,
+    arranged: Vec<Arranged>,
+}
+
+impl<'m> Planner<'m> {
+    fn plan(mut self, uses_symmetry: bool) -> Plan<'m> {
+        let live = self.drop_unused();
+        let can_block: Vec<bool> =
+            (0..self.arranged.len()).map(|scope| self.can_block(scope)).collect();
+        let mut levels = Vec::new();
+        let mut first_level = Vec::new();
+        let mut classes: Vec<(Quantifier, Vec<Value>)> = Vec::new();
+        for scope in 0..self.arranged.len() {
+            first_level.push(levels.len());
+            self.levels_of(scope, &mut levels, &mut classes);
+        }
+        first_level.push(levels.len());
+        self.place_goal(&mut levels, &can_block);
+        mark_worth_bounding(&mut levels);
+        let mut keys: Vec<Key> = live.iter().map(|live| Key::new(self.model, live)).collect();
+        for (key, scope) in keys.iter_mut().zip(self.model.scopes()).filter(|_| uses_symmetry) {
+            key.add_symmetries(&scope.symmetries);
+        }
+        let mut plan = Plan {
+            model: self.model,
+            levels,
+            first_level,
+            keys,
+            key_levels: Vec::new(),
+            measures: Measures::new(self.model),
+            goal_without_levels: true,
+            history_sizes: classes.iter().map(|(_, values)| values.len()).collect(),
+        };
+        if plan.levels.is_empty() {
+            let constraints = self.model.goal_constraints().iter();
+            plan.goal_without_levels =
+                constraints.map(|c| Check::new(c, self.model)).all(|check| check.holds(&[]));
+        }
+        plan.explain(&self.arranged);
+        plan
+    }
+
+    /// Drops definitions that nobody reads and that always have a value; says for each scope
+    /// which earlier variables are read from there on.
+    fn drop_unused(&mut self) -> Vec<Vec<VarId>> {
+        let model = self.model;
+        let mut needed: FxHashSet<VarId> = FxHashSet::default();
+        for constraint in model.goal_constraints() {
+            needed.extend(constraint.scope());
+        }
+        for scope in 0..model.scopes().len() {
+            let measures = interests(model, scope).into_iter().map(|interest| interest.measure);
+            let aggregated = model.aggregates().iter().map(|aggregate| aggregate.of);
+            needed.extend(measures.chain(aggregated).filter_map(|measure| match measure {
+                Measure::Variable(x) => Some(x),
+                Measure::Aggregate(_) => None,
+            }));
+        }
+        let mut live = Vec::new();
+        for scope in (0..self.arranged.len()).rev() {
+            let arranged = &mut self.arranged[scope];
+            for rules in arranged.levels.iter_mut().map(|(_, rules)| rules).rev() {
+                retain_needed(model, rules, &mut needed);
+            }
+            retain_needed(model, &mut arranged.opening, &mut needed);
+            let mut before: Vec<VarId> = needed
+                .iter()
+                .copied()
+                .filter(|&x| model.variable(x).scope.index() < scope)
+                .collect();
+            before.sort_unstable();
+            live.push(model.scopes()[scope].memory_key.clone().unwrap_or(before));
+        }
+        live.reverse();
+        live
+    }
+
+    /// Whether the owner of a scope can be blocked, as far as is cheap to see.
+    fn can_block(&self, scope: usize) -> bool {
+        if self.model.scopes()[scope].is_non_blocking {
+            return false;
+        }
+        let arranged = &self.arranged[scope];
+        let rules = arranged.levels.iter().flat_map(|(_, rules)| rules).chain(&arranged.opening);
+        rules.into_iter().any(|rule| can_fail(self.model, rule))
+    }
+
+    fn levels_of(
+        &self,
+        scope: usize,
+        levels: &mut Vec<Level>,
+        classes: &mut Vec<(Quantifier, Vec<Value>)>,
+    ) {
+        let arranged = &self.arranged[scope];
+        let quantifier = self.model.scopes()[scope].quantifier;
+        let n_levels = arranged.levels.len().max(1);
+        for at in 0..n_levels {
+            let (x, rules) = match arranged.levels.get(at) {
+                Some((x, rules)) => (Some(*x), &rules[..]),
+                None => (None, &[][..]),
+            };
+            let (values, is_ordered) = x.map_or((vec![0], true), |x| self.values_of(scope, x));
+            let place = classes.iter().position(|c| c.0 == quantifier && c.1 == values);
+            let class = place.unwrap_or_else(|| {
+                classes.push((quantifier, values.clone()));
+                classes.len() - 1
+            });
+            let opening = if at == 0 { &arranged.opening[..] } else { &[] };
+            levels.push(Level {
+                scope,
+                quantifier,
+                x,
+                opening: self.steps(opening, None),
+                steps: self.steps_by_value(x, &values, rules),
+                reads: self.reads_by_value(scope, x, &values, rules),
+                generic: self.steps(rules, None).into(),
+                values,
+                is_ordered,
+                goal: Vec::new(),
+                is_won: false,
+                is_last_of_scope: at + 1 == n_levels,
+                class,
+                is_worth_bounding: false,
+                reasons: Reasons::default(),
+            });
+        }
+    }
+
+    fn values_of(&self, scope: usize, x: VarId) -> (Vec<Value>, bool) {
+        let given = self.model.scopes()[scope].value_orders.iter().rfind(|(y, _)| *y == x);
+        let mut values: Vec<Value> = given.map_or_else(Vec::new, |(_, values)| values.clone());
+        let mut seen: FxHashSet<Value> = values.iter().copied().collect();
+        values.extend(self.model.domain(x).iter().filter(|&value| seen.insert(value)));
+        (values, given.is_some())
+    }
+
+    /// Steps with the variable known, by value, unless there are too many.
+    fn steps_by_value(
+        &self,
+        x: Option<VarId>,
+        values: &[Value],
+        rules: &[Rule],
+    ) -> Vec<Box<[Step]>> {
+        match x.filter(|_| is_specialized(values, rules)) {
+            Some(x) => {
+                values.iter().map(|&value| self.steps(rules, Some((x, value))).into()).collect()
+            }
+            None => vec![self.steps(rules, None).into()],
+        }
+    }
+
+    /// The variables of earlier scopes that the steps read, where bounds make use of it.
+    fn reads_by_value(
+        &self,
+        scope: usize,
+        x: Option<VarId>,
+        values: &[Value],
+        rules: &[Rule],
+    ) -> Vec<Box<[VarId]>> {
+        let model = self.model;
+        let Some(x) = x.filter(|_| model.is_optimization() && is_specialized(values, rules)) else {
+            return Vec::new();
+        };
+        let reads = |value: Value| {
+            let known = |y: VarId| (y == x).then_some(value);
+            let folded = |e: &Expr| fold(e, &known, &|y| model.bounds(y)).scope();
+            let all = rules.iter().flat_map(|rule| match rule {
+                Rule::Define { expr, .. } => folded(expr),
+                Rule::Check(Constraint::Intension(e)) => folded(e),
+                Rule::Check(constraint) => constraint.scope(),
+            });
+            let mut all: Vec<VarId> =
+                all.filter(|y| model.variable(*y).scope.index() < scope).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.into()
+        };
+        values.iter().map(|&value| reads(value)).collect()
+    }
+
+    fn steps(&self, rules: &[Rule], known: Option<(VarId, Value)>) -> Vec<Step> {
+        let model = self.model;
+        let bounds = |x: VarId| model.bounds(x);
+        let known = |x: VarId| known.filter(|(y, _)| *y == x).map(|(_, value)| value);
+        let mut steps: Vec<Step> = Vec::new();
+        for rule in rules {
+            match rule {
+                Rule::Define { x, expr, .. } => {
+                    let expr = fold(expr, &known, &bounds);
+                    let (lo, hi) = expr.bounds(&bounds);
+                    let to = x.index() as u32;
+                    let domain = domain_test(model.domain(*x), lo, hi);
+                    if let (Expr::Var(from), Domain::Any) = (&expr, &domain) {
+                        push_copy(&mut steps, from.index() as u32, to);
+                        continue;
+                    }
+                    let code = compile(&expr, &bounds);
+                    steps.push(Step::Define { to, code, domain });
+                }
+                Rule::Check(Constraint::Intension(e)) => {
+                    let e = fold(e, &known, &bounds);
+                    if !matches!(e, Expr::Constant(value) if value != 0) {
+                        steps.push(Step::Check(Check::Code(compile(&e, &bounds))));
+                    }
+                }
+                Rule::Check(constraint) => steps.push(Step::Check(Check::new(constraint, model))),
+            }
+        }
+        steps
+    }
+
+    /// Puts each constraint of the goal at the first level where it decides: where it is
+    /// known, and where no universal player can be blocked afterwards if it fails.
+    fn place_goal(&self, levels: &mut [Level], can_block: &[bool]) {
+        if levels.is_empty() {
+            return;
+        }
+        let known_at = self.levels_of_variables(levels);
+        let n_levels = levels.len();
+        let can_still_block = |level: usize, quantifier: Quantifier| {
+            let scope = levels[level].scope;
+            let later = (scope + 1..can_block.len())
+                .any(|s| can_block[s] && self.model.scopes()[s].quantifier == quantifier);
+            let here = levels[level].quantifier == quantifier
+                && levels[level + 1..]
+                    .iter()
+                    .take_while(|l| l.scope == scope)
+                    .any(|l| l.steps.iter().any(|steps| steps.iter().any(step_can_fail)));
+            later || here
+        };
+        let mut places: Vec<(usize, Check)> = Vec::new();
+        let mut last_placed = 0;
+        for constraint in split(self.model.goal_constraints()) {
+            let known = constraint.scope().iter().map(|x| known_at[x.index()]).max();
+            let mut level = known.unwrap_or(0);
+            while level + 1 < n_levels && can_still_block(level, Quantifier::Forall) {
+                level += 1;
+            }
+            last_placed = last_placed.max(level);
+            places.push((level, Check::new(&constraint, self.model)));
+        }
+        let won: Vec<bool> = (0..n_levels)
+            .map(|level| {
+                level >= last_placed
+                    && (level + 1 == n_levels || !can_still_block(level, Quantifier::Exists))
+            })
+            .collect();
+        for (level, check) in places {
+            levels[level].goal.push(check);
+        }
+        for (level, is_won) in levels.iter_mut().zip(won) {
+            level.is_won = is_won;
+        }
+    }
+
+    /// By variable, the level after which it is known.
+    fn levels_of_variables(&self, levels: &[Level]) -> Vec<usize> {
+        let mut known_at = vec![0; self.model.variables().len()];
+        let mut level = 0;
+        for arranged in &self.arranged {
+            for rule in &arranged.opening {
+                if let Rule::Define { x, .. } = rule {
+                    known_at[x.index()] = level;
+                }
+            }
+            for (at, (x, rules)) in arranged.levels.iter().enumerate() {
+                known_at[x.index()] = level + at;
+                for rule in rules {
+                    if let Rule::Define { x, .. } = rule {
+                        known_at[x.index()] = level + at;
+                    }
+                }
+            }
+            level += arranged.levels.len().max(1);
+        }
+        debug_assert_eq!(level, levels.len(), "every scope has its levels");
+        known_at
+    }
+}
+
+impl Plan<'_> {
+    /// Finds the levels that checks depend on.
+    fn explain(&mut self, arranged: &[Arranged]) {
+        let mut depends: Vec<Vec<usize>> = vec![Vec::new(); self.model.variables().len()];
+        let union = |depends: &[Vec<usize>], rules: &mut dyn Iterator<Item = VarId>| {
+            let mut levels: Vec<usize> =
+                rules.flat_map(|x| depends[x.index()].iter().copied()).collect();
+            levels.sort_unstable();
+            levels.dedup();
+            levels
+        };
+        for (scope, arranged) in arranged.iter().enumerate() {
+            let first = self.first_level[scope];
+            let run = |rules: &[Rule], depends: &mut Vec<Vec<usize>>| {
+                for rule in rules {
+                    if let Rule::Define { x, .. } = rule {
+                        depends[x.index()] = union(depends, &mut rule.reads().into_iter());
+                    }
+                }
+                let fails = rules.iter().filter(|rule| can_fail(self.model, rule));
+                union(depends, &mut fails.flat_map(Rule::reads))
+            };
+            self.levels[first].reasons.opening = run(&arranged.opening, &mut depends);
+            for (at, (x, rules)) in arranged.levels.iter().enumerate() {
+                depends[x.index()] = vec![first + at];
+                self.levels[first + at].reasons.steps = run(rules, &mut depends);
+            }
+        }
+        let keys = self.keys.iter();
+        self.key_levels =
+            keys.map(|key| union(&depends, &mut key.variables.iter().copied())).collect();
+        let goal = split(self.model.goal_constraints());
+        let all = union(&depends, &mut goal.iter().flat_map(Constraint::scope));
+        for level in &mut self.levels {
+            level.reasons.goal = all.clone();
+        }
+    }
+}
+
+/// A bound looks at every choice of the scopes that follow; it is worth that when a level is
+/// followed by enough others of its own scope.
+fn mark_worth_bounding(levels: &mut [Level]) {
+    const MIN_FOLLOWING: f64 = 4.0;
+    let mut n_following = 1.0;
+    for i in (0..levels.len()).rev() {
+        if levels[i].is_last_of_scope {
+            n_following = 1.0;
+        }
+        levels[i].is_worth_bounding = n_following >= MIN_FOLLOWING;
+        n_following *= levels[i].values.len() as f64;
+    }
+}
+
+/// Whether steps are made for each value of their variable.
+fn is_specialized(values: &[Value], rules: &[Rule]) -> bool {
+    const MAX_SPECIALIZED: usize = 20_000;
+    // With few rules and many values, making them smaller costs more than it gains.
+    const MIN_RULES: usize = 8;
+    (rules.len() >= MIN_RULES || values.len() <= 16)
+        && values.len() * rules.len() <= MAX_SPECIALIZED
+}
+
+fn retain_needed(model: &Model, rules: &mut Vec<Rule>, needed: &mut FxHashSet<VarId>) {
+    let mut kept = Vec::new();
+    for rule in rules.drain(..).rev() {
+        let is_unused = match &rule {
+            // Variables without a declared definition are part of strategies.
+            Rule::Define { x, is_declared: true, .. } => {
+                !needed.contains(x) && !can_fail(model, &rule)
+            }
+            _ => false,
+        };
+        if !is_unused {
+            needed.extend(rule.reads());
+            kept.push(rule);
+        }
+    }
+    kept.reverse();
+    *rules = kept;
+}
+
+/// Whether there are values for which the rule does not hold, as far as is cheap to see.
+fn can_fail(model: &Model, rule: &Rule) -> bool {
+    let bounds = |x: VarId| model.bounds(x);
+    match rule {
+        Rule::Check(_) => true,
+        Rule::Define { x, expr, .. } => {
+            let (lo, hi) = expr.bounds(&bounds);
+            !is_total(expr, &bounds)
+                || !matches!(domain_test(model.domain(*x), lo, hi), Domain::Any)
+        }
+    }
+}
+
+fn step_can_fail(step: &Step) -> bool {
+    match step {
+        Step::Copy { .. } => false,
+        // Whether the code always has a value was lost in compiling.
+        Step::Define { .. } | Step::Check(_) => true,
+    }
+}
+
+/// What a value between two bounds has to be tested for to be in the domain.
+fn domain_test(domain: &ValueSet, lo: i64, hi: i64) -> Domain {
+    match domain.ranges() {
+        [(a, b)] if i64::from(*a) <= lo && hi <= i64::from(*b) => Domain::Any,
+        [(a, b)] => Domain::Range(*a, *b),
+        _ => Domain::Set(domain.clone()),
+    }
+}
+
+fn push_copy(steps: &mut Vec<Step>, from: u32, to: u32) {
+    if let Some(Step::Copy { from: f, to: t, n }) = steps.last_mut()
+        && *f + *n == from
+        && *t + *n == to
+        // A copy reads all before it writes any.
+        && from < *t
+    {
+        *n += 1;
+        return;
+    }
+    steps.push(Step::Copy { from, to, n: 1 });
+}
+
+/// The constraints with conjunctions taken apart.
+pub(crate) fn split(constraints: &[Constraint]) -> Vec<Constraint> {
+    fn flatten(e: &Expr, into: &mut Vec<Constraint>) {
+        match e {
+            Expr::And(list) => list.iter().for_each(|e| flatten(e, into)),
+            e => into.push(Constraint::Intension(e.clone())),
+        }
+    }
+    let mut all = Vec::new();
+    for constraint in constraints {
+        match constraint {
+            Constraint::Intension(e) => flatten(e, &mut all),
+            other => all.push(other.clone()),
+        }
+    }
+    all
+}

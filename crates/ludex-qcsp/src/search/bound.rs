@@ -1,0 +1,310 @@
+//! Bounds on a criterion before the scope is fully chosen.
+//!
+//! What is not chosen yet is a range; the scopes after it are played on ranges, branch by
+//! branch. A follower is known to take a choice that may be the best for it: one whose
+//! criterion can't be worse than that of another choice which is certainly there. So the bound
+//! holds whatever the follower prefers, and it is not a relaxation of the follower's choice.
+//! Where a choice of a follower depends on a single variable that is still open, it is looked
+//! at value by value: what it costs and what it brings then go together.
+
+use ludex_csp::VarId;
+use smallvec::SmallVec;
+
+use super::Searcher;
+use super::optimize::{NONE, own_wish};
+use crate::plan::interval::Certainty;
+use crate::plan::measures::Wish;
+use crate::plan::{Level, Step};
+use crate::scope::{AggregateFunction, Quantifier};
+
+/// What can be known of the outcome from a scope on.
+#[derive(Clone)]
+pub(crate) struct Forecast {
+    /// Whether the existential player can win, and must.
+    may_win: bool,
+    must_win: bool,
+    /// By measure; everything where nothing is known.
+    measures: SmallVec<[(i64, i64); 6]>,
+}
+
+const ANYTHING: (i64, i64) = (i64::MIN, i64::MAX);
+
+/// A branch of a scope, or one case of it.
+struct Branch {
+    /// How many cases, from this one on, make one branch; 0 for those after the first.
+    n_cases: usize,
+    is_legal: bool,
+    forecast: Forecast,
+}
+
+/// Levels with more values than this are not played branch by branch.
+const MAX_BRANCHES: usize = 64;
+
+impl Searcher<'_> {
+    /// The best that the criterion of a scope can become after the choice just made at a
+    /// level; `None` when it can't be won.
+    pub(super) fn bound(&mut self, level: usize, wish: &Wish) -> Option<i64> {
+        let plan = self.plan;
+        let spec = &plan.levels[level];
+        for (range, &value) in self.ranges.iter_mut().zip(&self.values) {
+            *range = (value, value);
+        }
+        let mut can_hold = self.goal_may_hold(spec);
+        for next in plan.levels[level + 1..].iter().take_while(|next| next.scope == spec.scope) {
+            self.widen(next);
+            can_hold &= self.run_on_ranges(&next.generic) != Certainty::Fails;
+            can_hold &= self.goal_may_hold(next);
+        }
+        if !can_hold {
+            return None;
+        }
+        let mut forecast = self.forecast(spec.scope + 1);
+        if !forecast.may_win {
+            return None;
+        }
+        for &(number, x) in &plan.measures.scopes[spec.scope].variables {
+            let (lo, hi) = self.ranges[x.index()];
+            forecast.measures[number] = (lo.into(), hi.into());
+        }
+        let (lo, hi) = forecast.measures[wish.measure];
+        // The least number stands for no value, so that it is not a bound on values.
+        Some(if wish.is_minimized { lo.max(NONE + 1) } else { hi })
+    }
+
+    fn widen(&mut self, level: &Level) {
+        if let Some(x) = level.x {
+            let (lo, hi) = self.plan.model.bounds(x);
+            self.ranges[x.index()] = (lo as i32, hi as i32);
+        }
+    }
+
+    fn goal_may_hold(&self, level: &Level) -> bool {
+        level.goal.iter().all(|check| check.certainty(&self.ranges) != Certainty::Fails)
+    }
+
+    fn run_on_ranges(&mut self, steps: &[Step]) -> Certainty {
+        let mut certainty = Certainty::Holds;
+        for step in steps {
+            match step.run_on_ranges(&mut self.ranges) {
+                Certainty::Holds => {}
+                Certainty::Open => certainty = Certainty::Open,
+                Certainty::Fails => return Certainty::Fails,
+            }
+        }
+        certainty
+    }
+
+    fn forecast(&mut self, scope: usize) -> Forecast {
+        let n = self.plan.measures.n;
+        let level = self.plan.first_level[scope];
+        if level == self.plan.levels.len() {
+            let measures = SmallVec::from_elem(ANYTHING, n);
+            return Forecast { may_win: true, must_win: true, measures };
+        }
+        let opening = self.run_on_ranges(&self.plan.levels[level].opening);
+        let mut branches: Vec<Branch> = Vec::new();
+        if opening != Certainty::Fails {
+            self.branches(level, opening == Certainty::Holds, true, &mut branches);
+        }
+        match self.plan.levels[level].quantifier {
+            Quantifier::Exists => self.existential(scope, &branches),
+            Quantifier::Forall => self.universal(scope, &branches),
+        }
+    }
+
+    /// Plays the levels of a scope on ranges.
+    fn branches(&mut self, level: usize, is_legal: bool, holds: bool, into: &mut Vec<Branch>) {
+        let spec = &self.plan.levels[level];
+        let is_ranged = spec.values.len() > MAX_BRANCHES;
+        let n_branches = if is_ranged { 1 } else { spec.values.len() };
+        for place in 0..n_branches {
+            if let Some(y) = self.split_variable(level, place) {
+                self.cases(level, place, y, is_legal, holds, into);
+                continue;
+            }
+            let steps = if is_ranged {
+                self.widen(spec);
+                &spec.generic
+            } else {
+                if let Some(x) = spec.x {
+                    self.ranges[x.index()] = (spec.values[place], spec.values[place]);
+                }
+                spec.steps.get(place).unwrap_or(&spec.steps[0])
+            };
+            let certainty = self.run_on_ranges(steps);
+            if certainty == Certainty::Fails {
+                continue;
+            }
+            // One range for many values: some choice is there only if all certainly are.
+            let is_legal = is_legal && certainty == Certainty::Holds && !is_ranged;
+            let goal = spec.goal.iter().map(|check| check.certainty(&self.ranges));
+            let (mut may_hold, mut holds) = (true, holds);
+            for certainty in goal {
+                may_hold &= certainty != Certainty::Fails;
+                holds &= certainty == Certainty::Holds;
+            }
+            if !spec.is_last_of_scope {
+                if may_hold || spec.quantifier == Quantifier::Forall {
+                    self.branches(level + 1, is_legal, holds, into);
+                }
+                continue;
+            }
+            let mut forecast = self.forecast(spec.scope + 1);
+            forecast.may_win &= may_hold;
+            forecast.must_win &= holds;
+            for &(number, x) in &self.plan.measures.scopes[spec.scope].variables {
+                let (lo, hi) = self.ranges[x.index()];
+                forecast.measures[number] = (lo.into(), hi.into());
+            }
+            into.push(Branch { n_cases: 1, is_legal, forecast });
+        }
+    }
+
+    /// The open variable that a choice of a follower depends on, if there is just one.
+    fn split_variable(&self, level: usize, place: usize) -> Option<VarId> {
+        let spec = &self.plan.levels[level];
+        own_wish(&self.plan.measures.scopes[spec.scope])?;
+        let is_leaf = level + 1 == self.plan.levels.len() && spec.goal.is_empty();
+        let reads = spec.reads.get(place).filter(|_| is_leaf)?;
+        let is_open = |x: &&VarId| self.ranges[x.index()].0 != self.ranges[x.index()].1;
+        let mut open = reads.iter().filter(is_open);
+        let y = *open.next()?;
+        let is_few = self.plan.model.domain(y).len() <= MAX_BRANCHES as u64;
+        // A defined variable stands for what it is computed from, and can't be split alone.
+        let is_decided = self.plan.levels.iter().any(|level| level.x == Some(y));
+        (open.next().is_none() && is_few && is_decided).then_some(y)
+    }
+
+    /// Plays the last choice of a follower for each value of an open variable.
+    fn cases(
+        &mut self,
+        level: usize,
+        place: usize,
+        y: VarId,
+        is_legal: bool,
+        holds: bool,
+        into: &mut Vec<Branch>,
+    ) {
+        let spec = &self.plan.levels[level];
+        let range = self.ranges[y.index()];
+        let first = into.len();
+        let mut is_whole = is_legal;
+        if let Some(x) = spec.x {
+            self.ranges[x.index()] = (spec.values[place], spec.values[place]);
+        }
+        for value in self.plan.model.domain(y).iter() {
+            if value < range.0 || range.1 < value {
+                continue;
+            }
+            self.ranges[y.index()] = (value, value);
+            let certainty = self.run_on_ranges(&spec.steps[place]);
+            is_whole &= certainty == Certainty::Holds;
+            if certainty == Certainty::Fails {
+                continue;
+            }
+            let mut forecast = self.forecast(spec.scope + 1);
+            forecast.must_win &= holds;
+            for &(number, x) in &self.plan.measures.scopes[spec.scope].variables {
+                let (lo, hi) = self.ranges[x.index()];
+                forecast.measures[number] = (lo.into(), hi.into());
+            }
+            into.push(Branch { n_cases: 0, is_legal: false, forecast });
+        }
+        self.ranges[y.index()] = range;
+        let n_cases = into.len() - first;
+        if let Some(branch) = into.get_mut(first) {
+            branch.n_cases = n_cases;
+        }
+        for branch in &mut into[first..] {
+            branch.is_legal = is_whole;
+        }
+    }
+
+    fn existential(&self, scope: usize, branches: &[Branch]) -> Forecast {
+        let measures = &self.plan.measures.scopes[scope];
+        let wish = own_wish(measures);
+        // The worst that the follower can be forced to take.
+        let worst = wish.and_then(|wish| {
+            let starts = branches.iter().enumerate().filter(|(_, branch)| branch.n_cases > 0);
+            let certain = starts
+                .map(|(i, branch)| &branches[i..i + branch.n_cases])
+                .filter(|cases| cases.iter().all(|b| b.is_legal && b.forecast.must_win));
+            let ranges = |cases: &[Branch]| {
+                let of = cases.iter().map(|b| b.forecast.measures[wish.measure]);
+                of.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).expect("a branch has a case")
+            };
+            if wish.is_minimized {
+                certain.map(|cases| ranges(cases).1).min()
+            } else {
+                certain.map(|cases| ranges(cases).0).max()
+            }
+        });
+        let is_taken = |branch: &&Branch| {
+            let (Some(wish), Some(worst)) = (wish, worst) else { return true };
+            let (lo, hi) = branch.forecast.measures[wish.measure];
+            if wish.is_minimized { lo <= worst } else { hi >= worst }
+        };
+        let mut hull: Option<SmallVec<[(i64, i64); 6]>> = None;
+        for branch in branches.iter().filter(|b| b.forecast.may_win).filter(is_taken) {
+            match &mut hull {
+                None => hull = Some(branch.forecast.measures.clone()),
+                Some(hull) => {
+                    for (range, other) in hull.iter_mut().zip(&branch.forecast.measures) {
+                        *range = (range.0.min(other.0), range.1.max(other.1));
+                    }
+                }
+            }
+        }
+        Forecast {
+            may_win: hull.is_some(),
+            must_win: branches.iter().any(|b| b.is_legal && b.forecast.must_win),
+            measures: hull.unwrap_or_else(|| SmallVec::from_elem(ANYTHING, self.plan.measures.n)),
+        }
+    }
+
+    fn universal(&self, scope: usize, branches: &[Branch]) -> Forecast {
+        let mut measures = SmallVec::from_elem(ANYTHING, self.plan.measures.n);
+        for &(number, function, of) in &self.plan.measures.scopes[scope].aggregates {
+            measures[number] = aggregate(function, of, branches);
+        }
+        Forecast {
+            may_win: branches.iter().all(|b| !b.is_legal || b.forecast.may_win),
+            must_win: branches.iter().all(|b| b.forecast.must_win),
+            measures,
+        }
+    }
+}
+
+/// The range of an aggregate over branches that are there and branches that may be.
+fn aggregate(function: AggregateFunction, of: usize, branches: &[Branch]) -> (i64, i64) {
+    let ranges = || branches.iter().map(|branch| (branch.is_legal, branch.forecast.measures[of]));
+    // A measure that may have no value is left out of sums.
+    if ranges().any(|(_, range)| range == ANYTHING) {
+        return ANYTHING;
+    }
+    match function {
+        AggregateFunction::Sum => ranges().fold((0_i64, 0_i64), |sum, (is_legal, (lo, hi))| {
+            let (lo, hi) = if is_legal { (lo, hi) } else { (lo.min(0), hi.max(0)) };
+            (sum.0.saturating_add(lo), sum.1.saturating_add(hi))
+        }),
+        AggregateFunction::Count => {
+            let is_counted =
+                |&(is_legal, (lo, hi)): &(bool, (i64, i64))| is_legal && (lo > 0 || hi < 0);
+            let may_count = |&(_, range): &(bool, (i64, i64))| range != (0, 0);
+            (ranges().filter(is_counted).count() as i64, ranges().filter(may_count).count() as i64)
+        }
+        _ if !ranges().any(|(is_legal, _)| is_legal) => ANYTHING,
+        AggregateFunction::Min => (
+            ranges().map(|(_, range)| range.0).min().unwrap_or(i64::MIN),
+            ranges().filter(|r| r.0).map(|(_, range)| range.1).min().unwrap_or(i64::MAX),
+        ),
+        AggregateFunction::Max => (
+            ranges().filter(|r| r.0).map(|(_, range)| range.0).max().unwrap_or(i64::MIN),
+            ranges().map(|(_, range)| range.1).max().unwrap_or(i64::MAX),
+        ),
+        AggregateFunction::Mean => (
+            ranges().map(|(_, range)| range.0).min().unwrap_or(i64::MIN),
+            ranges().map(|(_, range)| range.1).max().unwrap_or(i64::MAX),
+        ),
+    }
+}

@@ -1,0 +1,206 @@
+//! Whether a model is true: search in prefix order with memory and ordered values.
+
+use std::sync::Arc;
+
+use super::{Searcher, Stopped};
+use crate::config::ValueOrder;
+use crate::scope::Quantifier;
+
+/// A scope that was looked at.
+pub(crate) enum Opened {
+    /// The verdict is known.
+    Decided(bool),
+    /// It has to be searched; the number stands for what it depends on.
+    Open(u128),
+}
+
+/// A choice that was looked at and has to be searched.
+struct Candidate {
+    place: usize,
+    key: u128,
+    /// How often the value decided elsewhere.
+    credit: u64,
+}
+
+impl Searcher<'_> {
+    /// Whether the existential player wins.
+    pub fn decide_all(&mut self) -> Result<bool, Stopped> {
+        if self.plan.levels.is_empty() {
+            return Ok(self.plan.goal_without_levels);
+        }
+        match self.look(0) {
+            Opened::Decided(verdict) => Ok(verdict),
+            Opened::Open(key) => self.decide_scope(0, key),
+        }
+    }
+
+    /// Opens the scope that begins at a level: it may be blocked, cut off or remembered.
+    #[inline]
+    pub fn look(&mut self, level: usize) -> Opened {
+        let scope = self.plan.levels[level].scope;
+        if let Some((cut, verdict)) = self.cut
+            && scope >= cut
+        {
+            return Opened::Decided(verdict);
+        }
+        if !self.open(level) {
+            return Opened::Decided(self.plan.levels[level].quantifier == Quantifier::Forall);
+        }
+        if !self.remembers(scope) {
+            return Opened::Open(0);
+        }
+        let key = self.plan.keys[scope].of(&self.values);
+        self.asked[scope].0 += 1;
+        match self.memory.get(scope, key) {
+            Some(verdict) => {
+                self.asked[scope].1 += 1;
+                self.statistics.n_memory_hits += 1;
+                Opened::Decided(verdict)
+            }
+            None => Opened::Open(key),
+        }
+    }
+
+    /// Whether verdicts of a scope are kept. A scope that never meets a state again is not
+    /// worth it.
+    #[inline]
+    pub(super) fn remembers(&self, scope: usize) -> bool {
+        let (n_asked, n_answered) = self.asked[scope];
+        self.config.memory && scope > 0 && (n_asked < 100_000 || n_answered >= n_asked / 1000)
+    }
+
+    /// Searches a scope that was looked at.
+    pub fn decide_scope(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
+        let n_before = self.statistics.n_nodes;
+        let verdict = self.decide(level)?;
+        let scope = self.plan.levels[level].scope;
+        if self.remembers(scope) {
+            self.statistics.n_memory_stores += 1;
+            self.memory.put(scope, key, verdict, self.statistics.n_nodes - n_before);
+            if self.memory.is_small()
+                && let Some(memory) = Arc::get_mut(&mut self.memory)
+            {
+                memory.grow();
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// Searches from a level on, all before it being decided.
+    pub fn decide(&mut self, level: usize) -> Result<bool, Stopped> {
+        let plan = self.plan;
+        if plan.levels[level].is_last_of_scope && self.config.value_order != ValueOrder::Ascending {
+            self.decide_in_two_passes(level)
+        } else {
+            self.decide_in_one_pass(level)
+        }
+    }
+
+    /// What follows a choice that was just made, if it is known without a search.
+    #[inline]
+    fn look_after(&mut self, level: usize) -> Opened {
+        if !self.goal_holds(level) {
+            return Opened::Decided(false);
+        }
+        if self.plan.levels[level].is_won {
+            return Opened::Decided(true);
+        }
+        if self.plan.levels[level].is_last_of_scope {
+            self.look(level + 1)
+        } else {
+            Opened::Open(0)
+        }
+    }
+
+    fn search_after(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
+        if self.plan.levels[level].is_last_of_scope {
+            self.decide_scope(level + 1, key)
+        } else {
+            self.decide(level + 1)
+        }
+    }
+
+    fn decide_in_one_pass(&mut self, level: usize) -> Result<bool, Stopped> {
+        let plan = self.plan;
+        let spec = &plan.levels[level];
+        let wanted = spec.quantifier == Quantifier::Exists;
+        let mut order: Vec<u32> = (0..spec.values.len() as u32).collect();
+        if self.uses_history(level) {
+            let history = &self.history[spec.class];
+            order.sort_by_key(|&place| std::cmp::Reverse(history[place as usize]));
+        }
+        for place in order {
+            let place = place as usize;
+            if !self.choose(level, place) {
+                continue;
+            }
+            self.count_node(level)?;
+            let verdict = match self.look_after(level) {
+                Opened::Decided(verdict) => verdict,
+                Opened::Open(key) => self.search_after(level, key)?,
+            };
+            if verdict == wanted {
+                self.credit(level, place);
+                return Ok(wanted);
+            }
+        }
+        Ok(!wanted)
+    }
+
+    fn uses_history(&self, level: usize) -> bool {
+        !self.plan.levels[level].is_ordered
+            && matches!(self.config.value_order, ValueOrder::Auto | ValueOrder::History)
+    }
+
+    fn credit(&mut self, level: usize, place: usize) {
+        let depth = (self.plan.levels.len() - level) as u64;
+        self.history[self.plan.levels[level].class][place] += depth;
+    }
+
+    /// First looks at what each choice leads to: one that blocks the opponent, or that the
+    /// memory knows to win, decides at once. The others are searched, those first that
+    /// decided often elsewhere.
+    fn decide_in_two_passes(&mut self, level: usize) -> Result<bool, Stopped> {
+        let plan = self.plan;
+        let spec = &plan.levels[level];
+        let wanted = spec.quantifier == Quantifier::Exists;
+        let uses_history = self.uses_history(level);
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(spec.values.len().min(64));
+        for place in 0..spec.values.len() {
+            if !self.choose(level, place) {
+                continue;
+            }
+            self.count_node(level)?;
+            match self.look_after(level) {
+                Opened::Decided(verdict) if verdict == wanted => {
+                    self.credit(level, place);
+                    return Ok(wanted);
+                }
+                Opened::Decided(_) => {}
+                Opened::Open(key) => {
+                    let credit = self.history[spec.class][place] * u64::from(uses_history);
+                    candidates.push(Candidate { place, key, credit });
+                }
+            }
+        }
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.credit));
+        for Candidate { place, key, .. } in candidates {
+            self.replay(level, place);
+            if self.search_after(level, key)? == wanted {
+                self.credit(level, place);
+                return Ok(wanted);
+            }
+        }
+        Ok(!wanted)
+    }
+
+    /// Makes a choice again that was looked at before.
+    #[inline]
+    fn replay(&mut self, level: usize, place: usize) {
+        let is_there = self.choose(level, place);
+        debug_assert!(is_there, "it was there before");
+        if level + 1 < self.plan.levels.len() && self.plan.levels[level].is_last_of_scope {
+            self.open(level + 1);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Search over the levels of a plan.
+//!
+//! [`decide`](Searcher::decide) answers whether a model is true, [`optimize`] what its
+//! measures become; `reasoned` is the search that keeps track of why.
+
+mod bound;
+mod decide;
+mod extract;
+mod memory;
+pub(crate) mod optimize;
+mod reasoned;
+
+use std::sync::Arc;
+
+use ludex_base::StopReason;
+use ludex_csp::Value;
+
+use crate::config::{SolveConfig, Statistics};
+use crate::measure::Partial;
+use crate::plan::Plan;
+use crate::plan::interval::Range;
+pub(crate) use extract::extract;
+pub(crate) use memory::Memory;
+use optimize::Outcome;
+use rustc_hash::FxHashMap;
+
+/// The search was stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stopped(pub StopReason);
+
+/// A searcher stands somewhere in the tree: values of decided levels are known.
+pub(crate) struct Searcher<'p> {
+    pub plan: &'p Plan<'p>,
+    pub config: &'p SolveConfig,
+    pub values: Vec<Value>,
+    pub memory: Arc<Memory>,
+    /// By class of levels and place of a value: how often it decided.
+    pub history: Vec<Vec<u64>>,
+    /// By scope: how often the memory was asked, and answered.
+    pub asked: Vec<(u64, u64)>,
+    pub statistics: Statistics,
+    /// The scope where the prefix is cut, and the verdict that is assumed there.
+    pub cut: Option<(usize, bool)>,
+    /// Outcomes remembered, by scope and key.
+    outcomes: FxHashMap<(u32, u128), Option<Outcome>>,
+    /// By scope, the best value of its criterion so far in the state where it is searched.
+    pub incumbents: Vec<Option<i64>>,
+    /// The aggregates of the universal scopes that are being searched.
+    partials: Vec<Vec<Partial>>,
+    /// What variables can be, while a bound is computed.
+    ranges: Vec<Range>,
+    /// By scope, what the search with reasons learnt.
+    learnt: Vec<reasoned::Learnt>,
+}
+
+impl<'p> Searcher<'p> {
+    pub fn new(plan: &'p Plan<'p>, config: &'p SolveConfig, memory: Arc<Memory>) -> Self {
+        Self {
+            plan,
+            config,
+            values: vec![0; plan.model.variables().len()],
+            memory,
+            history: plan.history_sizes.iter().map(|&n| vec![0; n]).collect(),
+            asked: vec![(0, 0); plan.first_level.len()],
+            statistics: Statistics::default(),
+            cut: None,
+            outcomes: FxHashMap::default(),
+            incumbents: vec![None; plan.first_level.len()],
+            partials: Vec::new(),
+            ranges: vec![(0, 0); plan.model.variables().len()],
+            learnt: plan.first_level.iter().map(|_| reasoned::Learnt::default()).collect(),
+        }
+    }
+
+    /// Forgets all verdicts.
+    pub fn forget(&mut self) {
+        self.memory = Arc::new(Memory::new(self.config.memory_bytes, false));
+        self.outcomes.clear();
+    }
+
+    /// Counts a node, and asks every 1,024 nodes whether to stop.
+    #[inline]
+    pub fn count_node(&mut self, level: usize) -> Result<(), Stopped> {
+        self.statistics.n_nodes += 1;
+        self.statistics.max_depth = self.statistics.max_depth.max(level + 1);
+        if self.statistics.n_nodes.is_multiple_of(1024) {
+            if self.config.deadline.reached() {
+                return Err(Stopped(StopReason::Time));
+            }
+            if self.statistics.n_nodes >= self.config.max_nodes {
+                return Err(Stopped(StopReason::Count));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the variable of a level its value and does what follows; says whether there is
+    /// such a choice.
+    #[inline]
+    pub fn choose(&mut self, level: usize, place: usize) -> bool {
+        let level = &self.plan.levels[level];
+        if let Some(x) = level.x {
+            self.values[x.index()] = level.values[place];
+        }
+        let steps = level.steps.get(place).unwrap_or(&level.steps[0]);
+        steps.iter().all(|step| step.run(&mut self.values))
+    }
+
+    /// Does what a scope needs before its first variable; says whether its owner can go on.
+    #[inline]
+    pub fn open(&mut self, level: usize) -> bool {
+        self.plan.levels[level].opening.iter().all(|step| step.run(&mut self.values))
+    }
+
+    /// Whether the part of the goal that is checked at a level holds.
+    #[inline]
+    pub fn goal_holds(&self, level: usize) -> bool {
+        self.plan.levels[level].goal.iter().all(|check| check.holds(&self.values))
+    }
+}

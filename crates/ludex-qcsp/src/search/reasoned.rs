@@ -1,0 +1,160 @@
+//! The search that keeps track of why.
+//!
+//! Every verdict comes with a *reason*: levels such that it is the same as long as their
+//! values are. A choice that fails for a reason without its own level spares the other
+//! values. For the existential player that is conflict-directed backjumping, for the universal
+//! one solution-directed pruning: the same sub-strategy wins for all values.
+//!
+//! Reasons that are smaller than what a scope could depend on are learnt: nogoods when the
+//! verdict is false, goods when it is true.
+//!
+//! After Bacchus and Stergiou, *Solution Directed Backjumping for QCSP*, CP 2007.
+
+use ludex_base::BitSet;
+use ludex_csp::Value;
+use rustc_hash::FxHashMap;
+
+use super::{Searcher, Stopped};
+use crate::scope::Quantifier;
+
+/// Levels that a verdict depends on.
+pub(crate) type Reason = BitSet;
+
+/// What was learnt about a scope: verdicts by the values of some levels.
+#[derive(Default)]
+pub(crate) struct Learnt {
+    /// Levels, with the verdicts by their values.
+    patterns: Vec<(Vec<usize>, Verdicts)>,
+}
+
+type Verdicts = FxHashMap<Vec<Value>, bool>;
+
+/// How many sets of levels are kept for a scope.
+const MAX_PATTERNS: usize = 8;
+
+impl Searcher<'_> {
+    /// Whether the existential player wins.
+    pub fn decide_with_reasons(&mut self) -> Result<bool, Stopped> {
+        if self.plan.levels.is_empty() {
+            return Ok(self.plan.goal_without_levels);
+        }
+        Ok(self.reasoned_scope(0)?.0)
+    }
+
+    fn reason(&self, levels: &[usize], below: usize) -> Reason {
+        let mut reason = BitSet::new(self.plan.levels.len());
+        for &level in levels.iter().filter(|&&level| level < below) {
+            reason.insert(level);
+        }
+        reason
+    }
+
+    fn reasoned_scope(&mut self, level: usize) -> Result<(bool, Reason), Stopped> {
+        let plan = self.plan;
+        let spec = &plan.levels[level];
+        let scope = spec.scope;
+        if !self.open(level) {
+            let reason = self.reason(&spec.reasons.opening, level);
+            return Ok((spec.quantifier == Quantifier::Forall, reason));
+        }
+        let is_kept = self.config.memory && scope > 0;
+        let key = if is_kept { plan.keys[scope].of(&self.values) } else { 0 };
+        if is_kept && let Some(verdict) = self.memory.get(scope, key) {
+            self.statistics.n_memory_hits += 1;
+            return Ok((verdict, self.reason(&plan.key_levels[scope], level)));
+        }
+        if self.config.learning
+            && let Some((verdict, levels)) = self.recall(scope)
+        {
+            self.statistics.n_memory_hits += 1;
+            return Ok((verdict, self.reason(&levels, level)));
+        }
+        let n_before = self.statistics.n_nodes;
+        let (verdict, reason) = self.reasoned(level)?;
+        if is_kept {
+            self.statistics.n_memory_stores += 1;
+            self.memory.put(scope, key, verdict, self.statistics.n_nodes - n_before);
+        }
+        if self.config.learning && scope > 0 {
+            self.learn(scope, &reason, verdict);
+        }
+        Ok((verdict, reason))
+    }
+
+    fn pattern_values(&self, levels: &[usize]) -> Vec<Value> {
+        let variables = levels.iter().filter_map(|&level| self.plan.levels[level].x);
+        variables.map(|x| self.values[x.index()]).collect()
+    }
+
+    fn recall(&self, scope: usize) -> Option<(bool, Vec<usize>)> {
+        self.learnt[scope].patterns.iter().find_map(|(levels, verdicts)| {
+            let verdict = verdicts.get(&self.pattern_values(levels))?;
+            Some((*verdict, levels.clone()))
+        })
+    }
+
+    fn learn(&mut self, scope: usize, reason: &Reason, verdict: bool) {
+        let levels: Vec<usize> = reason.iter().collect();
+        let values = self.pattern_values(&levels);
+        let max_verdicts = self.config.memory_bytes / (64 * MAX_PATTERNS);
+        let patterns = &mut self.learnt[scope].patterns;
+        let place = patterns.iter().position(|(of, _)| *of == levels);
+        let place = match place {
+            Some(place) => place,
+            None if patterns.len() < MAX_PATTERNS => {
+                patterns.push((levels, Verdicts::default()));
+                patterns.len() - 1
+            }
+            None => return,
+        };
+        if patterns[place].1.len() < max_verdicts {
+            self.statistics.n_learnt += 1;
+            patterns[place].1.insert(values, verdict);
+        }
+    }
+
+    fn reasoned(&mut self, level: usize) -> Result<(bool, Reason), Stopped> {
+        let plan = self.plan;
+        let spec = &plan.levels[level];
+        let wanted = spec.quantifier == Quantifier::Exists;
+        let mut against = BitSet::new(plan.levels.len());
+        for place in 0..spec.values.len() {
+            if !self.choose(level, place) {
+                join(&mut against, &self.reason(&spec.reasons.steps, level));
+                continue;
+            }
+            self.count_node(level)?;
+            let (verdict, mut reason) = if !self.goal_holds(level) {
+                (false, self.reason(&spec.reasons.goal, level + 1))
+            } else if spec.is_won {
+                (true, self.reason(&spec.reasons.goal, level + 1))
+            } else if spec.is_last_of_scope {
+                self.reasoned_scope(level + 1)?
+            } else {
+                self.reasoned(level + 1)?
+            };
+            let depends = reason.contains(level);
+            reason.remove(level);
+            if verdict == wanted {
+                // The choice has to be there as well.
+                let scope_opening = &plan.levels[plan.first_level[spec.scope]].reasons.opening;
+                join(&mut reason, &self.reason(&spec.reasons.steps, level));
+                join(&mut reason, &self.reason(scope_opening, level));
+                return Ok((wanted, reason));
+            }
+            if !depends {
+                let n_spared = (spec.values.len() - place - 1) as u64;
+                self.statistics.n_backjumps += n_spared;
+                return Ok((!wanted, reason));
+            }
+            join(&mut against, &reason);
+        }
+        Ok((!wanted, against))
+    }
+}
+
+fn join(reason: &mut Reason, other: &Reason) {
+    for (word, other) in reason.words_mut().iter_mut().zip(other.words()) {
+        *word |= other;
+    }
+}
