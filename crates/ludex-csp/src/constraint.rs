@@ -150,7 +150,7 @@ impl Clone for Constraint {
 
 impl Constraint {
     /// The same constraint on other variables. A caller's propagator keeps its own.
-    pub(crate) fn renamed(
+    pub fn renamed(
         &self,
         var: &dyn Fn(VarId) -> VarId,
         expr: &dyn Fn(VarId) -> Expr,

@@ -30,6 +30,9 @@ pub struct SolveConfig {
     pub pure_values: bool,
     /// Whether an optimizing scope skips choices that a bound shows to be no better.
     pub branch_and_bound: bool,
+    /// Whether a model that begins with a large existential and a closed universal scope is
+    /// solved by counter-examples.
+    pub refinement: bool,
     /// Whether the prefix is first cut after few scopes, then after more and more.
     pub deepening: bool,
     /// What strategy is wanted.
@@ -60,6 +63,7 @@ impl Default for SolveConfig {
             learning: false,
             pure_values: false,
             branch_and_bound: true,
+            refinement: true,
             deepening: false,
             strategy: StrategyRequest::None,
             memory_bytes: 512 << 20,

@@ -36,7 +36,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     let start = Instant::now();
     let plan = plan(model, config.symmetry);
     let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
-    let mut searcher = Searcher::new(&plan, config, memory);
+    let mut searcher = Searcher::new(&plan, config, memory)?;
     let setup_time = start.elapsed();
     let (verdict, value) = answer(&plan, &mut searcher);
     let mut report = Report {
@@ -63,7 +63,9 @@ fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>
             Err(Stopped(reason)) => (Verdict::Unknown(reason), searcher.incumbents[0]),
         };
     }
-    let verdict = if config.deepening {
+    let verdict = if config.refinement && searcher.can_refine() {
+        searcher.refine()
+    } else if config.deepening {
         deepen(plan, searcher)
     } else if config.backjumping || config.learning {
         searcher.decide_with_reasons()

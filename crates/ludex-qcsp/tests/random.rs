@@ -149,6 +149,17 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
         ("no bounds", SolveConfig { branch_and_bound: false, ..default() }),
         ("backjumping", SolveConfig { backjumping: true, memory: false, ..default() }),
         ("learning", SolveConfig { learning: true, ..default() }),
+        ("restrictors", SolveConfig { propagation: Propagation::Restrictor, ..default() }),
+        ("cascade", SolveConfig { propagation: Propagation::Cascade, ..default() }),
+        (
+            "cascade with reasons",
+            SolveConfig {
+                propagation: Propagation::Cascade,
+                learning: true,
+                memory: false,
+                ..default()
+            },
+        ),
         ("deepening", SolveConfig { deepening: true, ..default() }),
         ("history", SolveConfig { value_order: ValueOrder::History, ..default() }),
     ]

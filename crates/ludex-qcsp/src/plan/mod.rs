@@ -29,6 +29,12 @@ use measures::Measures;
 pub(crate) struct Plan<'m> {
     pub model: &'m Model,
     pub levels: Vec<Level>,
+    /// By scope, whether its owner can be blocked, as far as is cheap to see.
+    pub can_block: Vec<bool>,
+    /// By scope, how many variables belong to earlier ones; at the end, all.
+    pub n_variables_before: Vec<usize>,
+    /// By variable, whether it gets a value: definitions that nobody reads do not.
+    pub is_known: Vec<bool>,
     /// By scope, its first level; at the end, the number of levels.
     pub first_level: Vec<usize>,
     /// By scope, what decides the verdict from there on.
@@ -211,8 +217,26 @@ impl<'m> Planner<'m> {
         for (key, scope) in keys.iter_mut().zip(self.model.scopes()).filter(|_| uses_symmetry) {
             key.add_symmetries(&scope.symmetries);
         }
+        let mut n_variables_before = vec![0];
+        let mut is_known = vec![false; self.model.variables().len()];
+        for (scope, arranged) in self.model.scopes().iter().zip(&self.arranged) {
+            n_variables_before
+                .push(n_variables_before[n_variables_before.len() - 1] + scope.variables.len());
+            let rules = arranged.levels.iter().flat_map(|(_, rules)| rules);
+            for rule in arranged.opening.iter().chain(rules) {
+                if let Rule::Define { x, .. } = rule {
+                    is_known[x.index()] = true;
+                }
+            }
+            for (x, _) in &arranged.levels {
+                is_known[x.index()] = true;
+            }
+        }
         let mut plan = Plan {
             model: self.model,
+            can_block,
+            n_variables_before,
+            is_known,
             levels,
             first_level,
             keys,

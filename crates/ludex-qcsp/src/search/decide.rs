@@ -46,6 +46,9 @@ impl Searcher<'_> {
         if !self.open(level) {
             return Opened::Decided(self.plan.levels[level].quantifier == Quantifier::Forall);
         }
+        if let Some(verdict) = self.cascade(scope) {
+            return Opened::Decided(verdict);
+        }
         if !self.remembers(scope) {
             return Opened::Open(0);
         }
@@ -72,8 +75,9 @@ impl Searcher<'_> {
     /// Searches a scope that was looked at.
     pub fn decide_scope(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
         let n_before = self.statistics.n_nodes;
-        let verdict = self.decide(level)?;
         let scope = self.plan.levels[level].scope;
+        let verdict =
+            if self.engines.solves(scope) { self.solve_last(scope)? } else { self.decide(level)? };
         if self.remembers(scope) {
             self.statistics.n_memory_stores += 1;
             self.memory.put(scope, key, verdict, self.statistics.n_nodes - n_before);

@@ -121,10 +121,26 @@ impl Extractor<'_, '_> {
     ) -> Result<bool, Stopped> {
         let spec = &self.searcher.plan.levels[level];
         let wanted = self.winner == Quantifier::Exists;
+        let is_own = spec.quantifier == self.winner;
+        if is_own
+            && decided.is_none()
+            && !self.takes_all
+            && self.searcher.engines.solves(spec.scope)
+        {
+            return self.solved_branch(spec.scope, into);
+        }
+        let known = spec
+            .x
+            .filter(|_| is_own && spec.scope == 0 && !self.takes_all)
+            .and_then(|x| Some(self.searcher.first_choice.as_ref()?[x.index()]));
         for place in 0..spec.values.len() {
+            if known.is_some_and(|value| spec.values[place] != value) {
+                continue;
+            }
             if !self.searcher.choose(level, place) {
                 continue;
             }
+            self.searcher.count_node(level)?;
             let mut decided = decided;
             if decided.is_none() && !self.searcher.goal_holds(level) {
                 decided = Some(false);
@@ -133,7 +149,6 @@ impl Extractor<'_, '_> {
                 decided = Some(true);
             }
             // The winner does not make a choice that loses.
-            let is_own = spec.quantifier == self.winner;
             if is_own && decided.is_some_and(|verdict| verdict != wanted) {
                 continue;
             }
@@ -149,6 +164,15 @@ impl Extractor<'_, '_> {
             }
         }
         Ok(false)
+    }
+
+    /// The branch of the last scope when it is solved as an ordinary network.
+    fn solved_branch(&mut self, scope: usize, into: &mut Branches) -> Result<bool, Stopped> {
+        if self.searcher.solve_last(scope)? {
+            let choice = self.choice(scope);
+            into.found.push((choice, self.node(StrategyNode::End)?));
+        }
+        Ok(true)
     }
 
     /// Adds the choice just made, if it belongs to the strategy.

@@ -5,10 +5,12 @@
 
 mod bound;
 mod decide;
+mod engines;
 mod extract;
 mod memory;
 pub(crate) mod optimize;
 mod reasoned;
+mod refine;
 
 use std::sync::Arc;
 
@@ -16,9 +18,11 @@ use ludex_base::StopReason;
 use ludex_csp::Value;
 
 use crate::config::{SolveConfig, Statistics};
+use crate::error::ModelError;
 use crate::measure::Partial;
 use crate::plan::Plan;
 use crate::plan::interval::Range;
+use engines::Engines;
 pub(crate) use extract::extract;
 pub(crate) use memory::Memory;
 use optimize::Outcome;
@@ -51,11 +55,18 @@ pub(crate) struct Searcher<'p> {
     ranges: Vec<Range>,
     /// By scope, what the search with reasons learnt.
     learnt: Vec<reasoned::Learnt>,
+    engines: Engines,
+    /// A choice of the first scope that is known to win, by variable.
+    pub first_choice: Option<Vec<Value>>,
 }
 
 impl<'p> Searcher<'p> {
-    pub fn new(plan: &'p Plan<'p>, config: &'p SolveConfig, memory: Arc<Memory>) -> Self {
-        Self {
+    pub fn new(
+        plan: &'p Plan<'p>,
+        config: &'p SolveConfig,
+        memory: Arc<Memory>,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
             plan,
             config,
             values: vec![0; plan.model.variables().len()],
@@ -69,7 +80,9 @@ impl<'p> Searcher<'p> {
             partials: Vec::new(),
             ranges: vec![(0, 0); plan.model.variables().len()],
             learnt: plan.first_level.iter().map(|_| reasoned::Learnt::default()).collect(),
-        }
+            engines: Engines::new(plan, config)?,
+            first_choice: None,
+        })
     }
 
     /// Forgets all verdicts.
@@ -98,18 +111,22 @@ impl<'p> Searcher<'p> {
     /// such a choice.
     #[inline]
     pub fn choose(&mut self, level: usize, place: usize) -> bool {
-        let level = &self.plan.levels[level];
-        if let Some(x) = level.x {
-            self.values[x.index()] = level.values[place];
+        let spec = &self.plan.levels[level];
+        if let Some(x) = spec.x {
+            self.values[x.index()] = spec.values[place];
         }
-        let steps = level.steps.get(place).unwrap_or(&level.steps[0]);
+        if !self.choose_in_engine(level) {
+            return false;
+        }
+        let steps = spec.steps.get(place).unwrap_or(&spec.steps[0]);
         steps.iter().all(|step| step.run(&mut self.values))
     }
 
     /// Does what a scope needs before its first variable; says whether its owner can go on.
     #[inline]
     pub fn open(&mut self, level: usize) -> bool {
-        self.plan.levels[level].opening.iter().all(|step| step.run(&mut self.values))
+        let spec = &self.plan.levels[level];
+        spec.opening.iter().all(|step| step.run(&mut self.values)) && self.open_engine(spec.scope)
     }
 
     /// Whether the part of the goal that is checked at a level holds.

@@ -49,12 +49,25 @@ impl Searcher<'_> {
         reason
     }
 
+    /// Why a value can't be chosen, or can: what its checks depend on. Propagation does not
+    /// say, so that it may be anything before.
+    fn reason_of_steps(&self, level: usize) -> Reason {
+        let spec = &self.plan.levels[level];
+        if self.engines.filters(spec.scope) {
+            return self.reason(&(0..level).collect::<Vec<_>>(), level);
+        }
+        let opening = &self.plan.levels[self.plan.first_level[spec.scope]].reasons.opening;
+        let mut reason = self.reason(&spec.reasons.steps, level);
+        join(&mut reason, &self.reason(opening, level));
+        reason
+    }
+
     fn reasoned_scope(&mut self, level: usize) -> Result<(bool, Reason), Stopped> {
         let plan = self.plan;
         let spec = &plan.levels[level];
         let scope = spec.scope;
         if !self.open(level) {
-            let reason = self.reason(&spec.reasons.opening, level);
+            let reason = self.reason_of_steps(level);
             return Ok((spec.quantifier == Quantifier::Forall, reason));
         }
         let is_kept = self.config.memory && scope > 0;
@@ -120,7 +133,7 @@ impl Searcher<'_> {
         let mut against = BitSet::new(plan.levels.len());
         for place in 0..spec.values.len() {
             if !self.choose(level, place) {
-                join(&mut against, &self.reason(&spec.reasons.steps, level));
+                join(&mut against, &self.reason_of_steps(level));
                 continue;
             }
             self.count_node(level)?;
@@ -137,9 +150,7 @@ impl Searcher<'_> {
             reason.remove(level);
             if verdict == wanted {
                 // The choice has to be there as well.
-                let scope_opening = &plan.levels[plan.first_level[spec.scope]].reasons.opening;
-                join(&mut reason, &self.reason(&spec.reasons.steps, level));
-                join(&mut reason, &self.reason(scope_opening, level));
+                join(&mut reason, &self.reason_of_steps(level));
                 return Ok((wanted, reason));
             }
             if !depends {

@@ -1,0 +1,316 @@
+//! Propagation: restrictors and the goal in engines of the constraint kernel.
+//!
+//! A scope with an engine has its restrictor propagated while it is searched. In a *cascade*,
+//! whenever a scope is opened the restrictors after it and the goal are propagated too, each
+//! with the domains that those before it left: a restrictor without a solution cuts the prefix
+//! there, and decides when nobody can be blocked before (Benedetti, Lallouet and Vautard,
+//! IJCAI 2007). A goal that takes a value from an unrestricted universal variable is lost
+//! (existential analysis).
+//!
+//! An engine is brought to where the search stands when it is needed, so that the search
+//! itself has nothing to undo.
+
+use ludex_base::StopReason;
+use ludex_csp::{Constraint, Engine, Network, PostConfig, Value, ValueSet, VarId};
+
+use super::{Searcher, Stopped};
+use crate::config::{Propagation, SolveConfig};
+use crate::error::ModelError;
+use crate::model::Model;
+use crate::plan::Plan;
+use crate::scope::Quantifier;
+
+/// The engines of a model.
+pub(crate) struct Engines {
+    /// By scope, the engine that filters its choices.
+    scopes: Vec<Option<Filter>>,
+    /// The restrictor of the last scope together with the goal, when that scope is existential:
+    /// there it is an ordinary network.
+    last: Option<Filter>,
+    /// In a cascade: the engines of all scopes, and of the goal.
+    cascade: Vec<Filter>,
+    /// By scope, whether its owner can be blocked.
+    can_block: Vec<bool>,
+    /// By scope, its unrestricted universal variables.
+    entitled: Vec<Vec<VarId>>,
+}
+
+/// An engine, at a fixpoint of what it has to hold at any rate.
+struct Filter {
+    engine: Engine,
+    /// Whether it can't hold at all.
+    is_impossible: bool,
+}
+
+/// With fewer choices than this, checking them is faster than propagating.
+const MIN_CHOICES: f64 = 1000.0;
+
+impl Engines {
+    pub fn new(plan: &Plan<'_>, config: &SolveConfig) -> Result<Self, ModelError> {
+        let model = plan.model;
+        let n_scopes = model.scopes().len();
+        let propagates = |scope: usize| match config.propagation {
+            Propagation::Auto => is_worth_propagating(plan, scope),
+            Propagation::None => false,
+            Propagation::Restrictor | Propagation::Cascade => true,
+        };
+        let mut scopes = Vec::new();
+        for scope in 0..n_scopes {
+            scopes.push(match propagates(scope) {
+                true => Some(filter(model, scope, false, config)?),
+                false => None,
+            });
+        }
+        let has_last = model.scopes().last().is_some_and(|scope| {
+            scope.quantifier == Quantifier::Exists && propagates(n_scopes - 1)
+        });
+        // An optimizing scope wants to see its choices, not just one that wins.
+        let last = match has_last && !model.is_optimization() {
+            true => Some(filter(model, n_scopes - 1, true, config)?),
+            false => None,
+        };
+        let mut cascade = Vec::new();
+        if config.propagation == Propagation::Cascade {
+            for scope in 0..=n_scopes {
+                cascade.push(filter(model, scope, false, config)?);
+            }
+        }
+        let is_free = |scope: usize| {
+            let scope = &model.scopes()[scope];
+            scope.quantifier == Quantifier::Forall && scope.restrictor.is_empty()
+        };
+        let chosen = |x: &VarId| model.variable(*x).definition.is_none();
+        let variables = |scope: usize| {
+            model.scopes()[scope].variables.iter().copied().filter(chosen).collect::<Vec<_>>()
+        };
+        let entitled = (0..n_scopes)
+            .map(|scope| {
+                if is_free(scope) && !plan.can_block[scope] { variables(scope) } else { Vec::new() }
+            })
+            .collect();
+        Ok(Self { scopes, last, cascade, can_block: plan.can_block.clone(), entitled })
+    }
+
+    /// Whether choices of a scope are filtered by an engine.
+    pub fn filters(&self, scope: usize) -> bool {
+        self.scopes[scope].is_some()
+    }
+
+    /// Whether a scope is solved as an ordinary network.
+    pub fn solves(&self, scope: usize) -> bool {
+        self.last.is_some() && scope + 1 == self.scopes.len()
+    }
+}
+
+/// Whether a scope has so many choices, tied by constraints, that propagation pays.
+fn is_worth_propagating(plan: &Plan<'_>, scope: usize) -> bool {
+    let levels = &plan.levels[plan.first_level[scope]..plan.first_level[scope + 1]];
+    let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
+    let is_last = scope + 2 == plan.first_level.len()
+        && plan.model.scopes()[scope].quantifier == Quantifier::Exists;
+    let own = |constraint: &Constraint| {
+        let scopes = constraint.scope();
+        scopes.iter().filter(|x| plan.model.variable(**x).scope.index() == scope).count()
+    };
+    let restrictor = plan.model.scopes()[scope].restrictor.iter();
+    let goal = plan.model.goal_constraints().iter().filter(|_| is_last);
+    n_choices >= MIN_CHOICES && restrictor.chain(goal).any(|constraint| own(constraint) > 1)
+}
+
+/// The filter of a scope, or of the goal after the last one. Variables keep their numbers.
+fn filter(
+    model: &Model,
+    scope: usize,
+    with_goal: bool,
+    config: &SolveConfig,
+) -> Result<Filter, ModelError> {
+    let mut network = Network::new();
+    for x in model.variables() {
+        network.int(x.variable.name.clone(), x.variable.domain.clone());
+    }
+    let place = match model.scopes().get(scope) {
+        Some(of) => {
+            for constraint in &of.restrictor {
+                network.add(constraint.clone());
+            }
+            for &x in &of.variables {
+                if let Some(definition) = &model.variable(x).definition {
+                    network.require(x.equals(definition));
+                }
+            }
+            format!("the restrictor of scope `{}`", of.name)
+        }
+        None => "the goal".to_string(),
+    };
+    if with_goal || scope == model.scopes().len() {
+        for constraint in model.goal_constraints() {
+            network.add(constraint.clone());
+        }
+    }
+    let posted = network.post(&PostConfig::default());
+    let mut engine = posted.map_err(|error| ModelError::Constraint { place, error })?;
+    engine.set_deadline(&config.deadline);
+    let is_impossible = engine.propagate().is_err() && !engine.is_stopped();
+    Ok(Filter { engine, is_impossible })
+}
+
+impl Searcher<'_> {
+    /// Brings the engine of a scope to what is known before it; says whether its owner can
+    /// still choose.
+    pub(super) fn open_engine(&mut self, scope: usize) -> bool {
+        if !self.engines.filters(scope) {
+            return true;
+        }
+        let known = self.known_before(scope);
+        let filter = self.engines.scopes[scope].as_mut().expect("it was asked for");
+        filter.open(known)
+    }
+
+    /// The values that are known when a scope is opened.
+    fn known_before(&self, scope: usize) -> Vec<(VarId, Value)> {
+        (0..self.plan.n_variables_before[scope])
+            .filter(|&i| self.plan.is_known[i])
+            .map(|i| (VarId::new(i), self.values[i]))
+            .collect()
+    }
+
+    /// Tells the engine of a level's scope of its value; says whether it can have it.
+    pub(super) fn choose_in_engine(&mut self, level: usize) -> bool {
+        let spec = &self.plan.levels[level];
+        let Some(Filter { engine, .. }) = &mut self.engines.scopes[spec.scope] else {
+            return true;
+        };
+        let Some(x) = spec.x else { return true };
+        // The scope was opened at level 1; each variable of it has a level of its own.
+        engine.pop_to(1 + level - self.plan.first_level[spec.scope]);
+        engine.push_level();
+        let can_be = engine.assign(x, self.values[x.index()]).is_ok();
+        self.statistics.n_pruned += u64::from(!can_be);
+        can_be
+    }
+
+    /// The verdict that propagation through the scopes from here on gives, if any.
+    pub(super) fn cascade(&mut self, scope: usize) -> Option<bool> {
+        if self.engines.cascade.is_empty() {
+            return None;
+        }
+        let known = self.known_before(scope);
+        let engines = &mut self.engines;
+        let model = self.plan.model;
+        let n_scopes = model.scopes().len();
+        let first = self.plan.n_variables_before[scope];
+        let mut reduced: Vec<(VarId, ValueSet)> = Vec::new();
+        let mut can_block = [false; 2];
+        for k in scope..=n_scopes {
+            let Filter { engine, is_impossible } = &mut engines.cascade[k];
+            engine.pop_to(0);
+            let is_consistent = !*is_impossible && {
+                engine.push_level();
+                engine
+                    .decide(|domains| {
+                        for &(x, value) in &known {
+                            domains.fix(x, value)?;
+                        }
+                        for (x, set) in &reduced {
+                            domains.retain(*x, |value| set.contains(value))?;
+                        }
+                        Ok(true)
+                    })
+                    .is_ok()
+            };
+            let is_universal =
+                model.scopes().get(k).is_some_and(|s| s.quantifier == Quantifier::Forall);
+            if !is_consistent {
+                if engine.is_stopped() {
+                    return None;
+                }
+                self.statistics.n_pruned += 1;
+                // The owner of scope k can't choose, if it is reached.
+                return (!can_block[usize::from(!is_universal)]).then_some(is_universal);
+            }
+            if k == n_scopes {
+                // What a restrictor took is no loss of the goal.
+                let n_given = |x: VarId| {
+                    let taken = reduced.iter().find(|(y, _)| *y == x);
+                    taken.map_or_else(|| model.domain(x).len(), |(_, set)| set.len())
+                };
+                let shrinks = |&x: &VarId| engine.domains().size(x) < n_given(x);
+                let mut entitled = engines.entitled[scope..].iter().flatten();
+                if !can_block[1] && entitled.any(shrinks) {
+                    self.statistics.n_pruned += 1;
+                    return Some(false);
+                }
+                let is_full = engine.propagator_ids().all(|id| engine.is_entailed(id))
+                    && !(first..model.variables().len()).map(VarId::new).any(|x| shrinks(&x));
+                return (is_full && !can_block[0]).then_some(true);
+            }
+            can_block[usize::from(is_universal)] |= engines.can_block[k];
+            let until = self.plan.n_variables_before[k + 1];
+            for i in first..until {
+                let x = VarId::new(i);
+                if engine.domains().size(x) < model.domain(x).len() {
+                    let set = engine.domains().value_set(x);
+                    reduced.retain(|(y, _)| *y != x);
+                    reduced.push((x, set));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the last scope, as an ordinary network with the goal, has a solution; if so its
+    /// variables have such values.
+    pub fn solve_last(&mut self, scope: usize) -> Result<bool, Stopped> {
+        let known = self.known_before(scope);
+        let mut filter = self.engines.last.take().expect("the last scope is solved so");
+        let found = filter.open(known) && {
+            let own = &self.plan.model.scopes()[scope].variables;
+            match self.solve_in(&mut filter.engine, own) {
+                Ok(found) => found,
+                Err(stopped) => {
+                    self.engines.last = Some(filter);
+                    return Err(stopped);
+                }
+            }
+        };
+        let is_stopped = filter.engine.is_stopped();
+        self.engines.last = Some(filter);
+        if is_stopped { Err(Stopped(StopReason::Time)) } else { Ok(found) }
+    }
+
+    /// Looks for values of some variables by propagation and branching on the smallest domain.
+    fn solve_in(&mut self, engine: &mut Engine, own: &[VarId]) -> Result<bool, Stopped> {
+        let base = engine.level();
+        let mut stack: Vec<(VarId, Value)> = Vec::new();
+        loop {
+            let open = own.iter().copied().filter(|&x| !engine.domains().is_fixed(x));
+            let Some(x) = open.min_by_key(|&x| engine.domains().size(x)) else {
+                for &x in own {
+                    self.values[x.index()] = engine.domains().min(x);
+                }
+                return Ok(true);
+            };
+            let value = engine.domains().min(x);
+            engine.push_level();
+            let mut is_consistent = engine.assign(x, value).is_ok();
+            stack.push((x, value));
+            self.count_node(0)?;
+            while !is_consistent {
+                if engine.is_stopped() {
+                    return Ok(false);
+                }
+                let Some((x, value)) = stack.pop() else { return Ok(false) };
+                engine.pop_to(base + stack.len());
+                is_consistent = engine.refute(x, value).is_ok();
+            }
+        }
+    }
+}
+
+impl Filter {
+    /// Brings the engine to what is known; says whether that can be.
+    fn open(&mut self, known: Vec<(VarId, Value)>) -> bool {
+        self.engine.pop_to(0);
+        !self.is_impossible && self.engine.inject(known).is_ok()
+    }
+}
