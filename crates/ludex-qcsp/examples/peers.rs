@@ -51,7 +51,7 @@ fn main() {
         if !wanted.iter().any(|wanted| name.starts_with(wanted.as_str())) {
             continue;
         }
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), cpu_seconds());
         let model = make();
         let build = start.elapsed();
         let deadline = Deadline::after(Duration::from_secs(seconds));
@@ -59,7 +59,7 @@ fn main() {
         let report = solve(&model, &config).expect("the model means something");
         let statistics = &report.statistics;
         println!(
-            "{name:26} {:8} value {:?} nodes {:9} hits {:9} build {:.4} setup {:.4} time {:.4}",
+            "{name:26} {:8} value {:?} nodes {:9} hits {:9} build {:.4} setup {:.4} time {:.4} cpu {:.2}",
             report.verdict.name(),
             report.value,
             statistics.n_nodes,
@@ -67,6 +67,15 @@ fn main() {
             build.as_secs_f64(),
             statistics.setup_time.as_secs_f64(),
             statistics.time.as_secs_f64(),
+            cpu_seconds() - cpu,
         );
     }
+}
+
+/// Processor time of this process so far, in steps of a hundredth of a second.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i).and_then(|field| field.parse::<f64>().ok());
+    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
 }

@@ -34,7 +34,9 @@ pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> 
 
 fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> {
     let start = Instant::now();
-    let plan = plan(model, config.symmetry);
+    // Measures of choices that lose don't matter, but ties are settled among what is left.
+    let fuses_goal = !model.is_optimization();
+    let plan = plan(model, config.symmetry, fuses_goal);
     let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
     let mut searcher = Searcher::new(&plan, config, memory)?;
     let setup_time = start.elapsed();
@@ -46,7 +48,14 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
         strategy_refused: None,
         statistics: Statistics::default(),
     };
-    add_strategy(&mut report, &mut searcher);
+    if plan.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
+        // The universal player answers choices that lose, too.
+        let whole = crate::plan::plan(model, config.symmetry, false);
+        let memory = Arc::new(Memory::new(config.memory_bytes, false));
+        add_strategy(&mut report, &mut Searcher::new(&whole, config, memory)?);
+    } else {
+        add_strategy(&mut report, &mut searcher);
+    }
     report.statistics = Statistics { setup_time, time: start.elapsed(), ..searcher.statistics };
     Ok(report)
 }

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use ludex_csp::{Comparison, Condition, Constraint, Expr, VarId};
+use ludex_csp::{Comparison, Condition, Constraint, Expr, Operation, VarId, element};
 use rustc_hash::FxHashSet;
 
+use super::fold::fold;
 use super::{Rule, split};
 use crate::model::Model;
 
@@ -24,13 +25,14 @@ pub(super) struct Arranged {
 /// With more variables than this, they are decided in the order of declaration.
 const MAX_COMPARED: usize = 64;
 
-pub(super) fn arrange(model: &Model, scope_idx: usize) -> Arranged {
+pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> Arranged {
     let scope = &model.scopes()[scope_idx];
     let mut open = Open {
         model,
         unknown: scope.variables.iter().copied().collect(),
         pending: split(&scope.restrictor)
             .into_iter()
+            .chain(more.iter().cloned())
             .map(|constraint| {
                 Some(Pending { scope: constraint.scope().into(), constraint: Arc::new(constraint) })
             })
@@ -153,7 +155,7 @@ fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> 
                     return Some((**right).clone());
                 }
             }
-            solved_sum(x, a, b)
+            solved_sum(model, x, a, b)
         }
         Constraint::Intension(Expr::Not(inner)) => {
             let (lo, hi) = model.bounds(x);
@@ -176,24 +178,42 @@ fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> 
     }
 }
 
-/// `x` from a linear equation where it occurs once, with coefficient 1 or -1.
-fn solved_sum(x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
+/// `x` from a linear equation where it occurs once: with coefficient 1 or -1, or as a factor
+/// of something that is never 0.
+fn solved_sum(model: &Model, x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
     let difference = Expr::Sum(vec![a.clone(), Expr::Neg(Box::new(b.clone()))]);
     let (terms, constant) = difference.linear_form()?;
-    let mut factor_of_x = None;
+    let mut factor_of_x: Option<Expr> = None;
     let mut rest = vec![Expr::Constant(constant)];
     for (factor, e) in terms {
-        if *e == Expr::Var(x) && factor_of_x.is_none() {
-            factor_of_x = Some(factor);
-        } else if e.scope().contains(&x) {
-            return None;
-        } else {
+        if !e.scope().contains(&x) {
             rest.push(Expr::Constant(factor) * e.clone());
+            continue;
         }
+        if factor_of_x.is_some() {
+            return None;
+        }
+        let other = match e {
+            Expr::Var(_) => Expr::Constant(1),
+            Expr::Binary(Operation::Mul, a, b) => match (&**a, &**b) {
+                (Expr::Var(y), e) | (e, Expr::Var(y)) if *y == x && !e.scope().contains(&x) => {
+                    e.clone()
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        factor_of_x = Some(Expr::Constant(factor) * other);
     }
-    match factor_of_x? {
-        1 => Some(Expr::Neg(Box::new(Expr::Sum(rest)))),
-        -1 => Some(Expr::Sum(rest)),
-        _ => None,
+    let factor = fold(&factor_of_x?, &|_| None, &|y| model.bounds(y));
+    let rest = Expr::Sum(rest);
+    match factor {
+        Expr::Constant(1) => return Some(Expr::Neg(Box::new(rest))),
+        Expr::Constant(-1) => return Some(rest),
+        _ => {}
     }
+    let (lo, hi) = factor.bounds(&|y| model.bounds(y));
+    // The quotient if there is no remainder, else a place outside of the list.
+    let quotient = Expr::Neg(Box::new(rest.clone() / factor.clone()));
+    (lo > 0 || hi < 0).then(|| element([quotient], (rest % factor).abs()))
 }

@@ -22,6 +22,10 @@ pub(crate) enum Code {
     Sum(Box<[Code]>),
     /// A sum of products of numbers and variables, and a constant.
     Linear(Box<[(i64, u32)]>, i64),
+    /// A sum of products of a number and two variables, and a linear rest.
+    Quadratic(Box<[(i64, u32, u32)]>, Box<[(i64, u32)]>, i64),
+    /// The opposite of a quotient without remainder.
+    Quotient(Box<(Code, Code)>),
     Neg(Box<Code>),
     Abs(Box<Code>),
     Binary(Operation, Box<(Code, Code)>),
@@ -81,6 +85,19 @@ impl Code {
             Code::Linear(terms, constant) => terms
                 .iter()
                 .fold(*constant, |sum, &(factor, x)| sum + factor * i64::from(values[x as usize])),
+            Code::Quadratic(products, terms, constant) => {
+                let at = |x: u32| i64::from(values[x as usize]);
+                let products = products.iter().map(|&(factor, x, y)| factor * at(x) * at(y));
+                let terms = terms.iter().map(|&(factor, x)| factor * at(x));
+                products.chain(terms).fold(*constant, |sum, term| sum + term)
+            }
+            Code::Quotient(pair) => {
+                let (dividend, divisor) = (pair.0.eval(values)?, pair.1.eval(values)?);
+                if dividend.checked_rem(divisor)? != 0 {
+                    return None;
+                }
+                dividend.checked_div(divisor)?.checked_neg()?
+            }
             Code::Sum(list) => {
                 list.iter().try_fold(0_i64, |sum, e| sum.checked_add(e.eval(values)?))?
             }
@@ -189,7 +206,7 @@ pub(crate) fn compile(e: &Expr, bounds: Bounds<'_>) -> Code {
         Expr::Constant(value) => Code::Constant(*value),
         Expr::Var(x) => Code::Slot(x.index() as u32),
         Expr::Sum(_) | Expr::Neg(_) | Expr::Binary(Operation::Mul, ..) if is_total(e, bounds) => {
-            linear(e).unwrap_or_else(|| arithmetic(e, bounds))
+            linear(e).or_else(|| quadratic(e, bounds)).unwrap_or_else(|| arithmetic(e, bounds))
         }
         Expr::Sum(_) | Expr::Neg(_) | Expr::Binary(..) => arithmetic(e, bounds),
         Expr::Abs(e) => Code::Abs(Box::new(one(e))),
@@ -217,6 +234,10 @@ pub(crate) fn compile(e: &Expr, bounds: Bounds<'_>) -> Code {
                 Code::If(Box::new((one(c), one(a), one(b))), is_lazy)
             }
         },
+        Expr::Element(list, index) if exact_quotient(list, index).is_some() => {
+            let (dividend, divisor) = exact_quotient(list, index).expect("it is one");
+            Code::Quotient(Box::new((one(dividend), one(divisor))))
+        }
         Expr::Element(list, index) => {
             let index = Box::new(one(index));
             let numbers = list.iter().map(|e| match e {
@@ -257,6 +278,40 @@ fn linear(e: &Expr) -> Option<Code> {
     });
     let terms: Box<[(i64, u32)]> = terms.collect::<Option<_>>()?;
     (terms.len() < 1 << 8 && constant.abs() < 1 << 60).then_some(Code::Linear(terms, constant))
+}
+
+/// A sum of products of two variables, if that is what the expression is.
+fn quadratic(e: &Expr, bounds: Bounds<'_>) -> Option<Code> {
+    let (terms, constant) = e.linear_form()?;
+    let (mut products, mut rest) = (Vec::new(), Vec::new());
+    for (factor, e) in terms {
+        let (lo, hi) = (Expr::Constant(factor) * e.clone()).bounds(bounds);
+        // So many of these can be added without leaving 64 bits.
+        if lo < -(1 << 54) || hi > 1 << 54 {
+            return None;
+        }
+        match e {
+            Expr::Var(x) => rest.push((factor, x.index() as u32)),
+            Expr::Binary(Operation::Mul, a, b) => match (&**a, &**b) {
+                (Expr::Var(x), Expr::Var(y)) => {
+                    products.push((factor, x.index() as u32, y.index() as u32));
+                }
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+    let is_short = products.len() + rest.len() < 1 << 7 && constant.abs() < 1 << 60;
+    is_short.then(|| Code::Quadratic(products.into(), rest.into(), constant))
+}
+
+/// Dividend and divisor of `[-(a / b)][|a % b|]`, which has a value where `b` divides `a`.
+fn exact_quotient<'e>(list: &'e [Expr], index: &'e Expr) -> Option<(&'e Expr, &'e Expr)> {
+    let [Expr::Neg(quotient)] = list else { return None };
+    let Expr::Binary(Operation::Div, a, b) = &**quotient else { return None };
+    let Expr::Abs(remainder) = index else { return None };
+    let Expr::Binary(Operation::Mod, c, d) = &**remainder else { return None };
+    (a == c && b == d).then_some((a, b))
 }
 
 /// The tests of a conjunction of equalities of variables and numbers.

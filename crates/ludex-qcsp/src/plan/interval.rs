@@ -129,7 +129,12 @@ impl Code {
                 let found = element(list.len(), index.hull(ranges), |i| all[i]);
                 Hull { is_total: found.is_total && all.iter().all(|e| e.is_total), ..found }
             }
-            Code::Abs(_) | Code::Same(_) | Code::In(..) | Code::Xor(_) => Hull::ANY,
+            Code::Quadratic(..)
+            | Code::Quotient(_)
+            | Code::Abs(_)
+            | Code::Same(_)
+            | Code::In(..)
+            | Code::Xor(_) => Hull::ANY,
         }
     }
 

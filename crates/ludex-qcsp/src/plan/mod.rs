@@ -42,6 +42,8 @@ pub(crate) struct Plan<'m> {
     /// By scope, the levels that decide the variables of its key.
     pub key_levels: Vec<Vec<usize>>,
     pub measures: Measures,
+    /// Whether part of the goal is in the restrictor of the last scope.
+    pub is_fused: bool,
     /// The goal when there is no level to check it at.
     pub goal_without_levels: bool,
     /// How many classes of values there are, and the sizes of their histories.
@@ -187,15 +189,32 @@ impl Rule {
 }
 
 /// Makes the plan of a model that means something.
-pub(crate) fn plan(model: &Model, uses_symmetry: bool) -> Plan<'_> {
-    let arranged: Vec<Arranged> =
-        (0..model.scopes().len()).map(|scope| arrange(model, scope)).collect();
-    Planner { model, arranged }.plan(uses_symmetry)
+///
+/// With `fuses_goal`, constraints of the goal that mention the last scope, if that is
+/// existential, join its restrictor. The verdict is the same, but choices that lose there are
+/// no longer choices.
+pub(crate) fn plan(model: &Model, uses_symmetry: bool, fuses_goal: bool) -> Plan<'_> {
+    let n_scopes = model.scopes().len();
+    let is_fused = |constraint: &Constraint| {
+        let mut scope = constraint.scope().into_iter();
+        fuses_goal
+            && model.scopes().last().is_some_and(|last| last.quantifier == Quantifier::Exists)
+            && scope.any(|x| model.variable(x).scope.index() + 1 == n_scopes)
+    };
+    let (fused, goal): (Vec<Constraint>, Vec<Constraint>) =
+        split(model.goal_constraints()).into_iter().partition(is_fused);
+    let arranged: Vec<Arranged> = (0..n_scopes)
+        .map(|scope| arrange(model, scope, if scope + 1 == n_scopes { &fused } else { &[] }))
+        .collect();
+    Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry)
 }
 
 struct Planner<'m> {
     model: &'m Model,
     arranged: Vec<Arranged>,
+    /// The constraints of the goal that are checked as such.
+    goal: Vec<Constraint>,
+    is_fused: bool,
 }
 
 impl<'m> Planner<'m> {
@@ -242,15 +261,16 @@ impl<'m> Planner<'m> {
             keys,
             key_levels: Vec::new(),
             measures: Measures::new(self.model),
+            is_fused: self.is_fused,
             goal_without_levels: true,
             history_sizes: classes.iter().map(|(_, values)| values.len()).collect(),
         };
         if plan.levels.is_empty() {
-            let constraints = self.model.goal_constraints().iter();
+            let constraints = self.goal.iter();
             plan.goal_without_levels =
                 constraints.map(|c| Check::new(c, self.model)).all(|check| check.holds(&[]));
         }
-        plan.explain(&self.arranged);
+        plan.explain(&self.arranged, &self.goal);
         plan
     }
 
@@ -259,7 +279,7 @@ impl<'m> Planner<'m> {
     fn drop_unused(&mut self) -> Vec<Vec<VarId>> {
         let model = self.model;
         let mut needed: FxHashSet<VarId> = FxHashSet::default();
-        for constraint in model.goal_constraints() {
+        for constraint in &self.goal {
             needed.extend(constraint.scope());
         }
         for scope in 0..model.scopes().len() {
@@ -291,7 +311,8 @@ impl<'m> Planner<'m> {
 
     /// Whether the owner of a scope can be blocked, as far as is cheap to see.
     fn can_block(&self, scope: usize) -> bool {
-        if self.model.scopes()[scope].is_non_blocking {
+        let gets_goal = self.is_fused && scope + 1 == self.arranged.len();
+        if self.model.scopes()[scope].is_non_blocking && !gets_goal {
             return false;
         }
         let arranged = &self.arranged[scope];
@@ -444,14 +465,14 @@ impl<'m> Planner<'m> {
         };
         let mut places: Vec<(usize, Check)> = Vec::new();
         let mut last_placed = 0;
-        for constraint in split(self.model.goal_constraints()) {
+        for constraint in &self.goal {
             let known = constraint.scope().iter().map(|x| known_at[x.index()]).max();
             let mut level = known.unwrap_or(0);
             while level + 1 < n_levels && can_still_block(level, Quantifier::Forall) {
                 level += 1;
             }
             last_placed = last_placed.max(level);
-            places.push((level, Check::new(&constraint, self.model)));
+            places.push((level, Check::new(constraint, self.model)));
         }
         let won: Vec<bool> = (0..n_levels)
             .map(|level| {
@@ -494,7 +515,7 @@ impl<'m> Planner<'m> {
 
 impl Plan<'_> {
     /// Finds the levels that checks depend on.
-    fn explain(&mut self, arranged: &[Arranged]) {
+    fn explain(&mut self, arranged: &[Arranged], goal: &[Constraint]) {
         let mut depends: Vec<Vec<usize>> = vec![Vec::new(); self.model.variables().len()];
         let union = |depends: &[Vec<usize>], rules: &mut dyn Iterator<Item = VarId>| {
             let mut levels: Vec<usize> =
@@ -523,7 +544,6 @@ impl Plan<'_> {
         let keys = self.keys.iter();
         self.key_levels =
             keys.map(|key| union(&depends, &mut key.variables.iter().copied())).collect();
-        let goal = split(self.model.goal_constraints());
         let all = union(&depends, &mut goal.iter().flat_map(Constraint::scope));
         for level in &mut self.levels {
             level.reasons.goal = all.clone();

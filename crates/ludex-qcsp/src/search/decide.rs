@@ -69,7 +69,7 @@ impl Searcher<'_> {
     #[inline]
     pub(super) fn remembers(&self, scope: usize) -> bool {
         let (n_asked, n_answered) = self.asked[scope];
-        self.config.memory && scope > 0 && (n_asked < 100_000 || n_answered >= n_asked / 1000)
+        self.config.memory && scope > 0 && (n_asked < 20_000 || n_answered >= n_asked / 1000)
     }
 
     /// Searches a scope that was looked at.
@@ -92,12 +92,22 @@ impl Searcher<'_> {
 
     /// Searches from a level on, all before it being decided.
     pub fn decide(&mut self, level: usize) -> Result<bool, Stopped> {
-        let plan = self.plan;
-        if plan.levels[level].is_last_of_scope && self.config.value_order != ValueOrder::Ascending {
+        if self.config.value_order != ValueOrder::Ascending && self.looks_ahead(level) {
             self.decide_in_two_passes(level)
         } else {
             self.decide_in_one_pass(level)
         }
+    }
+
+    /// Whether something may be seen of the next scope before it is searched: that its owner
+    /// is blocked, or a verdict that is remembered.
+    #[inline]
+    fn looks_ahead(&self, level: usize) -> bool {
+        let Some(next) = self.plan.levels.get(level + 1) else { return false };
+        let (n_asked, n_answered) = self.asked[next.scope];
+        self.plan.levels[level].is_last_of_scope
+            && (!next.opening.is_empty()
+                || self.config.memory && (n_asked < 1000 || n_answered * 100 >= n_asked))
     }
 
     /// What follows a choice that was just made, if it is known without a search.
@@ -128,13 +138,16 @@ impl Searcher<'_> {
         let plan = self.plan;
         let spec = &plan.levels[level];
         let wanted = spec.quantifier == Quantifier::Exists;
-        let mut order: Vec<u32> = (0..spec.values.len() as u32).collect();
-        if self.uses_history(level) {
+        // Sorting a few values is not worth it.
+        const MIN_SORTED: usize = 6;
+        let mut order: Vec<u32> = Vec::new();
+        if self.uses_history(level) && spec.values.len() >= MIN_SORTED {
             let history = &self.history[spec.class];
+            order.extend(0..spec.values.len() as u32);
             order.sort_by_key(|&place| std::cmp::Reverse(history[place as usize]));
         }
-        for place in order {
-            let place = place as usize;
+        for i in 0..spec.values.len() {
+            let place = order.get(i).map_or(i, |&place| place as usize);
             if !self.choose(level, place) {
                 continue;
             }
@@ -167,6 +180,7 @@ impl Searcher<'_> {
     fn decide_in_two_passes(&mut self, level: usize) -> Result<bool, Stopped> {
         let plan = self.plan;
         let spec = &plan.levels[level];
+        debug_assert!(spec.is_last_of_scope);
         let wanted = spec.quantifier == Quantifier::Exists;
         let uses_history = self.uses_history(level);
         let mut candidates: Vec<Candidate> = Vec::with_capacity(spec.values.len().min(64));

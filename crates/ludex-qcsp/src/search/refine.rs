@@ -32,6 +32,9 @@ impl Searcher<'_> {
         (2..=3).contains(&quantifiers.len())
             && quantifiers == shape[..quantifiers.len()]
             && n_choices >= MIN_CHOICES
+            // What is left for the last scope has to be a network itself, or else trying is
+            // cheaper.
+            && (quantifiers.len() == 2 || self.engines.solves(2))
             && is_closed(model, 1)
             // A caller's propagator can't be moved to other variables.
             && !model.goal_constraints().iter().chain(&model.scopes()[quantifiers.len() - 1].restrictor)
