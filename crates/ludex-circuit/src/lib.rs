@@ -13,9 +13,11 @@ mod compile; // 2. ground rules to gates
 mod unroll; // 3. loops to layers
 mod optimize; // 4. fewer gates that say the same
 mod evaluate; // 5. the value of every gate, slowly
+mod phases; // 6. smaller circuits for the phases of a game
 
 #[cfg(test)]
 mod tests;
 
 pub use circuit::{Circuit, Gate, GateId, Loop};
 pub use compile::compile;
+pub use phases::Phases;

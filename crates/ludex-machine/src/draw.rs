@@ -88,7 +88,7 @@ pub(crate) struct Draw<const N: usize> {
 const NO_OPTION: DrawOption = DrawOption { source: 0, target: 0 };
 
 impl<const N: usize> Draw<N> {
-    /// Draws from these options. Slot 0 of the values has to be false, and at first the targets too.
+    /// Draws from these options. Slot 0 of the values has to be false.
     pub fn new(options: &[DrawOption]) -> Self {
         let block = |chunk: &[DrawOption]| {
             std::array::from_fn(|idx| chunk.get(idx).copied().unwrap_or(NO_OPTION))
@@ -117,8 +117,18 @@ impl<const N: usize> Draw<N> {
         self.drawn.iter().flat_map(|&idx| &self.blocks[idx as usize])
     }
 
+    /// Makes the targets false again.
+    #[inline(always)]
+    pub fn clear(&mut self, values: &mut [Word<N>]) {
+        for idx in self.drawn.drain(..) {
+            for option in &self.blocks[idx as usize] {
+                values[option.target as usize] = Word::ZERO;
+            }
+        }
+    }
+
     /// Draws one of the options in each of some lanes that has one, and tells each option which lanes
-    /// drew it. Returns the lanes that drew.
+    /// drew it. Returns the lanes that drew. Targets have to be false before.
     #[inline(always)]
     pub fn draw(
         &mut self,
@@ -126,6 +136,12 @@ impl<const N: usize> Draw<N> {
         rng: &mut WordRng<N>,
         values: &mut [Word<N>],
     ) -> Word<N> {
+        if let (1, [option, NO_OPTION, ..]) = (self.blocks.len(), self.blocks[0]) {
+            let able = values[option.source as usize] & lanes;
+            values[option.target as usize] = able;
+            self.drawn.push(0);
+            return able;
+        }
         self.add_up(values);
         let root = self.counts.last().expect("the root is a level");
         let mut total = [Word::ZERO; MAX_BITS];
@@ -182,11 +198,6 @@ impl<const N: usize> Draw<N> {
     /// Takes every lane from its block to an option.
     #[inline(always)]
     fn choose_options(&mut self, number: &Number<N>, values: &mut [Word<N>]) {
-        for idx in self.drawn.drain(..) {
-            for option in &self.blocks[idx as usize] {
-                values[option.target as usize] = Word::ZERO;
-            }
-        }
         let mut block_counts = BlockCounts::ZERO;
         for (idx, (block, &lanes)) in self.blocks.iter().zip(&self.at).enumerate() {
             if !lanes.is_zero() {
@@ -410,6 +421,7 @@ mod tests {
     ) -> Vec<Option<usize>> {
         values[1..=options.len()].copy_from_slice(options);
         let mut drawn = vec![None; N_LANES];
+        draw.clear(values);
         let able = draw.draw(Lanes::ONES, rng, values);
         for option in 0..options.len() {
             for lane in values[1 + options.len() + option].lanes() {

@@ -14,7 +14,8 @@ mod net; // 3. counters that are told of changes
 mod word; // 4. a bit for each of many playouts
 mod tape; // 5. the circuit as a list of operations on words
 mod draw; // 6. a random legal move in every lane
-mod wide; // 7. many playouts at once
+mod plan; // 7. the tapes for a step
+mod wide; // 8. many playouts at once
 mod machine; // the game
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use ludex_game::{
 
 use crate::evaluate::Values;
 use crate::net::{Net, NetState};
+use crate::plan::WidePlan;
 use crate::schedule::Schedule;
-use crate::wide::{WidePlan, WideRunner};
+use crate::wide::WideRunner;
 
 /// Loops are unrolled for the net if that adds at most so many gates.
 const MAX_UNROLLED: usize = 100_000;
@@ -226,7 +227,7 @@ impl PlayoutRunner for MachineRunner {
             PlayoutStyle::OneByOne => false,
             PlayoutStyle::Wide => true,
         };
-        if is_wide {
+        if is_wide && request.starts.iter().all(|start| self.wide.can_start(start)) {
             self.wide.run(request, rng, results);
         } else {
             self.one_by_one.run(request, rng, results);

@@ -12,6 +12,8 @@ use crate::word::Word;
 pub(crate) struct Slots {
     /// The signal of each gate that has been placed.
     signals: Vec<Option<Signal>>,
+    /// The feedback gates that a tape gives their values.
+    has_source: Vec<bool>,
     n_slots: u32,
 }
 
@@ -30,7 +32,6 @@ pub(crate) struct Tape {
     code: Vec<u32>,
     /// Where the first result goes.
     first_slot: u32,
-    n_reads: usize,
     /// No slot that is read or written is as large as this.
     n_slots: usize,
     loops: Vec<TapeLoop>,
@@ -56,8 +57,11 @@ impl Slots {
     pub fn new(circuit: &Circuit) -> Self {
         let (n_fluents, n_moves) =
             (circuit.vocabulary.fluents.len() as u32, circuit.vocabulary.moves.len() as u32);
-        let mut slots =
-            Self { signals: vec![None; circuit.n_gates()], n_slots: 1 + n_fluents + n_moves };
+        let mut slots = Self {
+            signals: vec![None; circuit.n_gates()],
+            has_source: vec![false; circuit.n_gates()],
+            n_slots: 1 + n_fluents + n_moves,
+        };
         for id in circuit.gate_ids() {
             let signal = match circuit.gate(id) {
                 // Slot 0 is always false.
@@ -98,7 +102,8 @@ impl Slots {
 }
 
 impl Signal {
-    fn plain(slot: u32) -> Self {
+    /// The slot as it is.
+    pub fn plain(slot: u32) -> Self {
         Self { slot, is_negated: false }
     }
 
@@ -135,14 +140,16 @@ impl Tape {
         let (code_start, first_slot) = (self.code.len() as u32, slots.n_slots);
         let gates = it.gates.start as usize..it.gates.end as usize;
         self.add_gates(circuit, gates, is_needed, slots);
-        if first_slot == slots.n_slots {
+        let is_open = |to: &GateId| is_needed[to.index()] && !slots.has_source[to.index()];
+        let feedback: Vec<(GateId, GateId)> =
+            it.feedback.iter().filter(|(to, _)| is_open(to)).copied().collect();
+        if feedback.is_empty() && first_slot == slots.n_slots {
             return;
         }
-        let feedback = it
-            .feedback
-            .iter()
-            .filter(|(to, _)| is_needed[to.index()])
-            .map(|&(to, from)| (slots.signal(to).slot, slots.signal(from)))
+        feedback.iter().for_each(|(to, _)| slots.has_source[to.index()] = true);
+        let feedback = feedback
+            .into_iter()
+            .map(|(to, from)| (slots.signal(to).slot, slots.signal(from)))
             .collect();
         let code = code_start..self.code.len() as u32;
         self.loops.push(TapeLoop { code, first_slot, end_slot: slots.n_slots, feedback });
@@ -200,7 +207,6 @@ impl Tape {
             self.code.extend([run[0].0, run.len() as u32]);
             for (_, inputs, id) in run {
                 self.code.extend(inputs);
-                self.n_reads += inputs.len();
                 slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
                 slots.n_slots += 1;
             }
@@ -229,7 +235,6 @@ impl Tape {
             let link: Vec<u32> = list.drain(..MAX_COUNT / 2).collect();
             let n_plain = if plain.len() > negated.len() { link.len() } else { 0 };
             self.code.extend([head(is_or, n_plain, link.len() - n_plain), 1]);
-            self.n_reads += link.len();
             self.code.extend(link);
             plain.push(slots.n_slots);
             slots.n_slots += 1;
@@ -247,16 +252,10 @@ impl Tape {
         }
         debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
         self.code.extend([head(false, 0, 1), 1, slot]);
-        self.n_reads += 1;
         slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
         slots.n_slots += 1;
         self.n_slots = slots.len();
         slots.n_slots - 1
-    }
-
-    /// How many values all operations read.
-    pub fn n_reads(&self) -> usize {
-        self.n_reads
     }
 
     /// Runs the operations.

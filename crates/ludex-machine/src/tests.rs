@@ -34,6 +34,9 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
 fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
     let machine = Machine::new(circuit.clone());
+    let phases = machine.circuit().phases();
+    let phase_circuits: Vec<Circuit> =
+        (0..phases.values.len()).map(|phase| machine.circuit().in_phase(&phases, phase)).collect();
     let mut cursor = machine.cursor();
     let mut rng = Seed(11).rng();
     for _ in 0..n_steps {
@@ -48,6 +51,10 @@ fn check(name: &str, rules: &str, n_steps: usize) {
         assert_eq!(cursor.is_terminal(), is_terminal, "{name}: terminal in {state:?}");
         assert_eq!(found_legal, legal, "{name}: legal moves in {state:?}");
         assert_eq!(found_goals, goals, "{name}: goals in {state:?}");
+        let phase = phases.phase_of(&state).expect("reachable states are in a phase");
+        let in_phase = &phase_circuits[phase];
+        let expected = (legal, goals, is_terminal);
+        assert_eq!(answers(in_phase, &state), expected, "{name}: phase {phase} in {state:?}");
         if is_terminal {
             cursor = machine.cursor();
             continue;
@@ -59,6 +66,10 @@ fn check(name: &str, rules: &str, n_steps: usize) {
         let next: Vec<usize> =
             (0..circuit.next.len()).filter(|&idx| values[circuit.next[idx].index()]).collect();
         assert_eq!(cursor.state().iter().collect::<Vec<_>>(), next, "{name}: after {joint:?}");
+        let values_in_phase = in_phase.evaluate(&state, &joint);
+        let next_in_phase =
+            (0..circuit.next.len()).filter(|&idx| values_in_phase[in_phase.next[idx].index()]);
+        assert_eq!(next_in_phase.collect::<Vec<_>>(), next, "{name}: phase {phase}, {joint:?}");
         let seen: Vec<usize> =
             (0..circuit.sees.len()).filter(|&idx| values[circuit.sees[idx].index()]).collect();
         let found_seen: Vec<usize> = machine
@@ -209,6 +220,38 @@ fn lanes_start_from_different_states() {
             play_checked(&mut cursor, 2, joint).expect("lanes play legal moves");
         }
         assert!(cursor.is_terminal());
+    }
+}
+
+#[test]
+fn lanes_refuse_states_that_no_phase_has() {
+    let machine = Machine::new(circuit(
+        "(role a) (role b) (init (turn a)) (init (n 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+        (<= (next (turn b)) (true (turn a))) (<= (next (turn a)) (true (turn b)))
+        (<= (legal ?r go) (true (turn ?r))) (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+        (<= (next (n ?y)) (true (n ?x)) (does ?r go) (succ ?x ?y)) (<= terminal (true (n 3)))
+        (<= (goal a 100) (true (n 3))) (goal b 0)",
+    ));
+    let phases = machine.circuit().phases();
+    assert_eq!(phases.values.len(), 2);
+    let init = machine.cursor().state().clone();
+    // Both at turn, which never happens: playouts from there are played one by one.
+    let mut odd = init.clone();
+    phases.fluents.iter().for_each(|fluent| odd.insert(fluent));
+    assert_eq!(phases.phase_of(&odd), None);
+    for start in [init, odd] {
+        let request = PlayoutRequest {
+            starts: std::slice::from_ref(&start),
+            n_per_start: 300,
+            max_steps: 20,
+            wants_moves: false,
+            deadline: &Deadline::never(),
+        };
+        let mut results = PlayoutResults::default();
+        let mut runner = machine.clone().with_playouts(PlayoutStyle::Wide).runner();
+        runner.run(&request, &mut Seed(3).rng(), &mut results);
+        assert_eq!(results.total().n_playouts, 300);
+        assert_eq!(results.total().goal_sums, [30_000, 0]);
     }
 }
 

@@ -1,0 +1,187 @@
+//! A circuit prepared for playouts in lanes: tapes by the question that they answer.
+
+use ludex_base::{BitSet, RoleId};
+use ludex_circuit::{Circuit, Gate, GateId, Phases};
+
+use crate::draw::DrawOption;
+use crate::tape::{Signal, Slots, Tape};
+use crate::word::Word;
+
+/// Re-evaluating gates after a refill is worth it up to this share of the whole.
+const MAX_REPEATED_SHARE: f64 = 0.1;
+
+/// A circuit prepared for lanes, whatever their number.
+#[derive(Debug)]
+pub(crate) struct WidePlan {
+    pub n_slots: usize,
+    pub n_fluents: usize,
+    pub n_roles: usize,
+    phases: Phases,
+    /// A step, for each phase of the game.
+    pub steps: Vec<StepPlan>,
+    pub goals: GoalPlan,
+}
+
+/// How to play a step. All lanes are in the same phase of the game.
+#[derive(Debug)]
+pub(crate) struct StepPlan {
+    n_slots: usize,
+    /// Whether the playout is over.
+    pub terminal_tape: Tape,
+    pub terminal: Signal,
+    /// Which moves are legal.
+    pub legal_tape: Tape,
+    /// The moves of each role to draw from.
+    pub options: Vec<Vec<DrawOption>>,
+    /// What is true next.
+    pub next_tape: Tape,
+    pub next: NextCopy,
+    /// Whether `legal_tape` and `next_tape` need nothing of `terminal_tape`, so that lanes refilled in
+    /// between can play on at once. Otherwise they wait for the next step.
+    pub plays_on_at_once: bool,
+}
+
+/// How the next state becomes the current one.
+#[derive(Debug)]
+pub(crate) struct NextCopy {
+    /// Fluents that take the value of an input, which may be another fluent: all are read before one
+    /// is written.
+    from_inputs: Vec<(u32, Signal)>,
+    /// Fluents that take the value of a gate.
+    from_gates: Vec<(u32, Signal)>,
+}
+
+/// How to evaluate the goals, on slots of their own.
+#[derive(Debug)]
+pub(crate) struct GoalPlan {
+    pub tape: Tape,
+    pub n_slots: usize,
+    /// Sorted by role, the largest value first.
+    pub values: Vec<(RoleId, u8, Signal)>,
+    /// The fluents that goals depend on.
+    pub fluents: Vec<usize>,
+}
+
+impl WidePlan {
+    pub fn new(circuit: &Circuit) -> Self {
+        let phases = circuit.phases();
+        let steps: Vec<StepPlan> = (0..phases.values.len())
+            .map(|phase| StepPlan::new(&circuit.in_phase(&phases, phase)))
+            .collect();
+        Self {
+            n_slots: steps.iter().map(|step| step.n_slots).max().expect("there is a phase"),
+            n_fluents: circuit.vocabulary.fluents.len(),
+            n_roles: circuit.n_roles(),
+            phases,
+            steps,
+            goals: GoalPlan::new(circuit),
+        }
+    }
+
+    /// The phase that a state is in; reachable states are in one.
+    pub fn phase_of(&self, state: &BitSet) -> Option<usize> {
+        self.phases.phase_of(state)
+    }
+}
+
+impl StepPlan {
+    fn new(circuit: &Circuit) -> Self {
+        let mut terminal_slots = Slots::new(circuit);
+        let first_computed = terminal_slots.len() as u32;
+        let mut slots = terminal_slots.clone();
+        let terminal_tape = Tape::new(circuit, [circuit.terminal], &mut terminal_slots);
+        let terminal = terminal_slots.signal(circuit.terminal);
+
+        let is_for_terminal = circuit.cone([circuit.terminal]);
+        let is_for_step = circuit.cone(circuit.legal.iter().chain(&circuit.next).copied());
+        let (mut n_shared, mut n_all) = (0, 0);
+        for id in circuit.gate_ids() {
+            let n_inputs = circuit.inputs(id).len();
+            match (is_for_terminal[id.index()], is_for_step[id.index()]) {
+                (true, true) => (n_shared, n_all) = (n_shared + n_inputs, n_all + n_inputs),
+                (false, false) => {}
+                _ => n_all += n_inputs,
+            }
+        }
+        let plays_on_at_once = f64::from(n_shared as u32) <= MAX_REPEATED_SHARE * n_all as f64;
+        if !plays_on_at_once {
+            slots = terminal_slots.clone();
+        }
+        let (legal_tape, options) = legal_tape(circuit, &mut slots);
+        let next_tape = Tape::new(circuit, circuit.next.iter().copied(), &mut slots);
+        Self {
+            n_slots: slots.len().max(terminal_slots.len()),
+            terminal_tape,
+            terminal,
+            legal_tape,
+            options,
+            next_tape,
+            next: NextCopy::new(circuit.next.iter().map(|&id| slots.signal(id)), first_computed),
+            plays_on_at_once,
+        }
+    }
+}
+
+impl NextCopy {
+    fn new(next: impl Iterator<Item = Signal>, first_computed: u32) -> Self {
+        let (mut from_inputs, mut from_gates) = (Vec::new(), Vec::new());
+        for (idx, signal) in next.enumerate() {
+            let slot = Slots::FIRST_FLUENT + idx as u32;
+            if signal.slot >= first_computed {
+                from_gates.push((slot, signal));
+            } else if signal != Signal::plain(slot) {
+                from_inputs.push((slot, signal));
+            }
+        }
+        Self { from_inputs, from_gates }
+    }
+
+    /// Copies; `buffer` is working memory.
+    #[inline(always)]
+    pub fn run<const N: usize>(&self, values: &mut [Word<N>], buffer: &mut Vec<Word<N>>) {
+        buffer.clear();
+        buffer.extend(self.from_inputs.iter().map(|(_, signal)| signal.read(values)));
+        for &(slot, signal) in &self.from_gates {
+            values[slot as usize] = signal.read(values);
+        }
+        for ((slot, _), value) in self.from_inputs.iter().zip(buffer) {
+            values[*slot as usize] = *value;
+        }
+    }
+}
+
+/// The tape for the legal moves, and the moves of each role to draw from.
+fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption>>) {
+    let mut tape = Tape::new(circuit, circuit.legal.iter().copied(), slots);
+    let mut options = vec![Vec::new(); circuit.n_roles()];
+    let first_move = Slots::FIRST_FLUENT as usize + circuit.vocabulary.fluents.len();
+    for (idx, (&id, (role, _))) in circuit.legal.iter().zip(&circuit.vocabulary.moves).enumerate() {
+        if circuit.gate(id) != Gate::Constant(false) {
+            let source = tape.plain_slot(id, slots);
+            options[role.index()].push(DrawOption { source, target: (first_move + idx) as u32 });
+        }
+    }
+    (tape, options)
+}
+
+impl GoalPlan {
+    fn new(circuit: &Circuit) -> Self {
+        let mut slots = Slots::new(circuit);
+        let gates = || circuit.goals.iter().map(|&(_, _, id)| id);
+        let tape = Tape::new(circuit, gates(), &mut slots);
+        let is_needed = circuit.cone(gates());
+        let fluent = |id: GateId| match circuit.gate(id) {
+            Gate::Fluent(fluent) => Some(fluent.index()),
+            _ => None,
+        };
+        let needed = circuit.gate_ids().filter(|id| is_needed[id.index()]);
+        let fluents = needed.filter_map(fluent).collect();
+        let mut values: Vec<(RoleId, u8, Signal)> = circuit
+            .goals
+            .iter()
+            .map(|&(role, goal, id)| (role, goal.value(), slots.signal(id)))
+            .collect();
+        values.sort_by_key(|&(role, value, _)| (role, std::cmp::Reverse(value)));
+        Self { tape, n_slots: slots.len(), values, fluents }
+    }
+}
