@@ -65,7 +65,6 @@ const PLANNED: &[&str] = &[
     "ludex-qcsp",
     "ludex-encode",
     "ludex-analysis",
-    "ludex-search",
     "ludex-macucb",
     "ludex-solve",
     "ludex-player",

@@ -36,6 +36,12 @@ impl Deadline {
         self
     }
 
+    /// The same deadline, or this moment if that is earlier.
+    pub fn no_later_than(&self, moment: Instant) -> Self {
+        let at = Some(self.at.map_or(moment, |at| at.min(moment)));
+        Self { at, cancelled: self.cancelled.clone() }
+    }
+
     /// Whether to stop now.
     pub fn reached(&self) -> bool {
         self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))

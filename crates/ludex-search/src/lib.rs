@@ -15,8 +15,10 @@
 //!
 //! 1. [`searcher`], [`limits`], [`report`]: the contract.
 //! 2. [`options`]: options as people write them.
-//! 3. [`random`]: the smallest search.
-//! 4. [`registry`]: the list.
+//! 3. [`random`]: the smallest search, and [`flat`], the smallest that looks ahead.
+//! 4. [`mcts`]: Monte Carlo tree search.
+//! 5. [`alphabeta`]: depth-first searches.
+//! 6. [`registry`]: the list.
 
 pub mod searcher;
 pub mod limits;
@@ -27,6 +29,8 @@ mod roles;
 mod clock;
 mod playout;
 pub mod mcts;
+pub mod flat;
+pub mod alphabeta;
 pub mod registry;
 
 pub use limits::Limits;

@@ -2,7 +2,10 @@
 
 use ludex_game::Playouts;
 
+use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
+use crate::flat::{Flat, FlatOptions};
 use crate::mcts::registry::{PlayoutName, SelectionName};
+use crate::mcts::root::{RootOptions, RootParallel};
 use crate::mcts::{Simultaneous, Uct, UctOptions};
 use crate::options::{self, OptionError, OptionInfo, Options};
 use crate::random::{Random, RandomOptions};
@@ -16,6 +19,13 @@ pub static SEARCHES: &[SearchEntry] = &[
         games: GamesMeant::ANY,
         claims: &[Claim::Legal],
         preset: || Plan::Random(RandomOptions::default()),
+    },
+    SearchEntry {
+        name: "flat",
+        summary: "flat Monte Carlo with UCB at the root",
+        games: GamesMeant::COMPLETE,
+        claims: &[Claim::Legal],
+        preset: || Plan::Flat(FlatOptions::default()),
     },
     SearchEntry {
         name: "uct",
@@ -49,6 +59,13 @@ pub static SEARCHES: &[SearchEntry] = &[
         preset: || Plan::Uct(UctOptions { leaves: 64, ..UctOptions::default() }),
     },
     SearchEntry {
+        name: "uct-root",
+        summary: "several uct trees, a thread each, their root moves merged",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || Plan::Root(RootOptions::default()),
+    },
+    SearchEntry {
         name: "rave",
         summary: "uct with all-moves-as-first statistics of each node",
         games: GamesMeant::COMPLETE,
@@ -78,7 +95,61 @@ pub static SEARCHES: &[SearchEntry] = &[
             Plan::Uct(UctOptions { playout, ..UctOptions::default() })
         },
     },
+    SearchEntry {
+        name: "minimax",
+        summary: "minimax with a moving horizon, nothing pruned: for comparison",
+        games: GamesMeant { max_roles: 2, ..GamesMeant::COMPLETE },
+        claims: DEPTH_FIRST_CLAIMS,
+        preset: || depth_first(Rule::Minimax),
+    },
+    SearchEntry {
+        name: "negamax",
+        summary: "minimax from the view of who chooses, nothing pruned: for comparison",
+        games: GamesMeant { max_roles: 2, ..GamesMeant::COMPLETE },
+        claims: DEPTH_FIRST_CLAIMS,
+        preset: || depth_first(Rule::Negamax),
+    },
+    SearchEntry {
+        name: "alphabeta",
+        summary: "alpha-beta with a moving horizon, table, killers and history",
+        games: GamesMeant {
+            max_roles: 2,
+            simultaneous: false,
+            chance: false,
+            ..GamesMeant::COMPLETE
+        },
+        claims: DEPTH_FIRST_CLAIMS,
+        preset: || depth_first(Rule::AlphaBeta),
+    },
+    SearchEntry {
+        name: "paranoid",
+        summary: "alpha-beta in which all other roles play against us",
+        games: GamesMeant { min_roles: 3, chance: false, ..GamesMeant::COMPLETE },
+        claims: DEPTH_FIRST_CLAIMS,
+        preset: || depth_first(Rule::AlphaBeta),
+    },
+    SearchEntry {
+        name: "maxn",
+        summary: "every role for its own goal, nothing pruned",
+        games: GamesMeant { min_roles: 2, ..GamesMeant::COMPLETE },
+        claims: TREE_CLAIMS,
+        preset: || depth_first(Rule::Maxn),
+    },
+    SearchEntry {
+        name: "expectimax",
+        summary: "alpha-beta that averages over chance",
+        games: GamesMeant { max_roles: 2, simultaneous: false, ..GamesMeant::COMPLETE },
+        claims: DEPTH_FIRST_CLAIMS,
+        preset: || depth_first(Rule::AlphaBeta),
+    },
 ];
+
+/// What depth-first searches promise that take the others for enemies.
+const DEPTH_FIRST_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses];
+
+fn depth_first(rule: Rule) -> Plan {
+    Plan::DepthFirst(DepthFirstOptions { rule, ..DepthFirstOptions::default() })
+}
 
 /// What every tree search promises.
 const TREE_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal];
@@ -197,7 +268,10 @@ pub struct SearchSpec {
 #[derive(Clone, Debug)]
 enum Plan {
     Random(RandomOptions),
+    Flat(FlatOptions),
     Uct(UctOptions),
+    Root(RootOptions),
+    DepthFirst(DepthFirstOptions),
 }
 
 impl SearchSpec {
@@ -238,6 +312,11 @@ impl SearchSpec {
         match &self.plan {
             Plan::Random(_) => Box::new(Random::default()),
             Plan::Uct(options) => Box::new(Uct::new(self.entry.name, game, options.clone())),
+            Plan::Flat(options) => Box::new(Flat::new(game, options.clone())),
+            Plan::Root(options) => Box::new(RootParallel::new(game, options.clone())),
+            Plan::DepthFirst(options) => {
+                Box::new(DepthFirst::new(self.entry.name, game, options.clone()))
+            }
         }
     }
 }
@@ -255,14 +334,20 @@ impl Plan {
     fn options(&self) -> &dyn Options {
         match self {
             Plan::Random(options) => options,
+            Plan::Flat(options) => options,
             Plan::Uct(options) => options,
+            Plan::Root(options) => options,
+            Plan::DepthFirst(options) => options,
         }
     }
 
     fn options_mut(&mut self) -> &mut dyn Options {
         match self {
             Plan::Random(options) => options,
+            Plan::Flat(options) => options,
             Plan::Uct(options) => options,
+            Plan::Root(options) => options,
+            Plan::DepthFirst(options) => options,
         }
     }
 }

@@ -32,11 +32,13 @@ impl Descent {
     }
 
     /// Begins a step at a node; the picks that follow belong to it.
+    #[inline]
     pub(crate) fn step(&mut self, node: NodeId) {
         let first_pick = self.picks.len() as u32;
         self.steps.push(Step { node, first_pick, value_above: None });
     }
 
+    #[inline]
     pub(crate) fn pick(&mut self, role: RoleId, edge: EdgeId) {
         self.picks.push(Pick { role, edge });
     }
@@ -48,18 +50,22 @@ impl Descent {
         }
     }
 
+    #[inline]
     pub(crate) fn value_above(&self, step_idx: usize) -> Option<NodeId> {
         self.steps[step_idx].value_above
     }
 
+    #[inline]
     pub(crate) fn n_steps(&self) -> usize {
         self.steps.len()
     }
 
+    #[inline]
     pub(crate) fn node(&self, step_idx: usize) -> NodeId {
         self.steps[step_idx].node
     }
 
+    #[inline]
     pub(crate) fn picks(&self, step_idx: usize) -> &[Pick] {
         let first = self.steps[step_idx].first_pick as usize;
         let end = self.steps.get(step_idx + 1);

@@ -44,6 +44,9 @@ mod worker;
 mod learn;
 mod solver;
 mod report;
+pub mod root;
+
+pub(crate) use report::choose;
 
 use expand::{ExpandRules, Expander};
 use registry::{PlayoutName, SelectionName};
@@ -66,7 +69,7 @@ crate::search_options! {
         /// exploration constant, for rewards from 0 to 1
         c: f64 = 0.7,
         /// first-play urgency: the score of a move that was never tried
-        fpu: f64 = 1.2,
+        fpu: f64 = 2.0,
         /// ucb, rave or grave
         selection: SelectionName = SelectionName::Ucb,
         /// uniform or mast
@@ -200,12 +203,41 @@ impl<G: Playouts + Clone> Uct<G> {
                 Ending::Time => return Some(StopReason::Time),
                 Ending::Count => return Some(StopReason::Count),
                 Ending::Full => {
+                    // Making room can't be interrupted, so it is not begun too late.
+                    let time = limits.deadline.remaining();
+                    if time.is_some_and(|time| time < 2 * tree.time_for_room()) {
+                        return Some(StopReason::Time);
+                    }
                     if let Err(Full) = tree.make_room(limits.memory) {
                         return Some(StopReason::Memory);
                     }
                 }
             }
         }
+    }
+}
+
+impl<G: Playouts> Uct<G> {
+    /// Visits and goals of the moves of a role at the root.
+    fn root_stats(&self, role: RoleId) -> root::RootStats {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        tree.edges[tree.span(tree.root, role)]
+            .iter()
+            .map(|edge| (edge.n_visits.load(Relaxed), edge.goal_sum.load(Relaxed)))
+            .collect()
+    }
+
+    /// Replaces them by what several trees found together.
+    fn set_root_stats(&mut self, role: RoleId, stats: &root::RootStats) {
+        let Some(tree) = &mut self.tree else { return };
+        let span = tree.span(tree.root, role);
+        let mut n_visits = 0_u32;
+        for (edge, &(n, goal_sum)) in tree.edges[span].iter_mut().zip(stats) {
+            *edge.n_visits.get_mut() = n;
+            *edge.goal_sum.get_mut() = goal_sum;
+            n_visits = n_visits.saturating_add(n);
+        }
+        *tree.nodes[tree.root.index()].n_visits.get_mut() = n_visits;
     }
 }
 

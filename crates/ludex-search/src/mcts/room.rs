@@ -8,6 +8,7 @@
 use std::hash::Hash;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::*};
+use std::time::Duration;
 
 use super::amaf::AmafCell;
 use super::index::Index;
@@ -36,6 +37,12 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     /// Bytes the tree takes now.
     pub(crate) fn n_bytes(&self) -> usize {
         self.bytes_for(self.nodes.len(), self.edges.len()) + self.amaf_bytes.load(Relaxed)
+    }
+
+    /// About how long it takes to make room: a nanosecond a byte that is moved or cleared, and some
+    /// more a node for following edges and finding its place in the index.
+    pub(crate) fn time_for_room(&self) -> Duration {
+        Duration::from_nanos(self.n_bytes() as u64 + 300 * self.nodes.len() as u64)
     }
 
     /// Makes room for at least one more node of the width that was wanted, by growing or by

@@ -48,11 +48,10 @@ pub(crate) fn prove_edge<S: Clone + Eq + Hash>(
         Kind::Chance { role } => {
             tree.edge(edge).prove(tree.value(child, me));
             let Some(children) = proven_children(tree, node, role) else { return false };
-            let share = 1.0 / children.len() as f64;
             tree.prove(node, |role| {
                 let sum: f64 =
                     children.iter().map(|&child| f64::from(tree.value(child, role))).sum();
-                (sum * share) as f32
+                (sum / children.len() as f64) as f32
             });
             true
         }

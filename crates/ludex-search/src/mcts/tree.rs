@@ -149,10 +149,12 @@ impl Kind {
 }
 
 impl Node {
+    #[inline]
     pub(crate) fn kind(&self) -> Kind {
         Kind::unpack(self.flags.load(Relaxed))
     }
 
+    #[inline]
     pub(crate) fn is_proven(&self) -> bool {
         self.flags.load(Acquire) & PROVEN != 0
     }
@@ -175,16 +177,19 @@ impl Default for Edge {
 }
 
 impl Edge {
+    #[inline]
     pub(crate) fn move_id(&self) -> MoveId {
         MoveId::new(self.id.load(Relaxed) as usize)
     }
 
+    #[inline]
     pub(crate) fn child(&self) -> Option<NodeId> {
         let child = self.child.load(Acquire);
         (child != NONE).then(|| NodeId::new(child as usize))
     }
 
     /// The exact goal, if it is proved.
+    #[inline]
     pub(crate) fn proven(&self) -> Option<f32> {
         let value = f32::from_bits(self.proven.load(Relaxed));
         (!value.is_nan()).then_some(value)
@@ -255,19 +260,23 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         mix(key ^ mix(!(id.index() as u64)))
     }
 
+    #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
+    #[inline]
     pub(crate) fn edge(&self, id: EdgeId) -> &Edge {
         &self.edges[id.index()]
     }
 
+    #[inline]
     pub(crate) fn state(&self, id: NodeId) -> &S {
         self.states[id.index()].get().expect("a published node has its state")
     }
 
     /// The edges of a role at a node.
+    #[inline]
     pub(crate) fn span(&self, id: NodeId, role: RoleId) -> std::ops::Range<usize> {
         let first = self.node(id).first_edge.load(Relaxed) as usize;
         let place = id.index() * self.roles.n + role.index();
@@ -283,6 +292,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     }
 
     /// The exact goal of a role at a node that is proved.
+    #[inline]
     pub(crate) fn value(&self, id: NodeId, role: RoleId) -> f32 {
         f32::from_bits(self.values[id.index() * self.roles.n + role.index()].load(Relaxed))
     }
@@ -301,6 +311,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         self.index.find(key, |id| self.is_node(id, key, state))
     }
 
+    #[inline]
     fn is_node(&self, id: NodeId, key: u64, state: &S) -> bool {
         self.node(id).key.load(Relaxed) == key && self.state(id) == state
     }

@@ -556,6 +556,9 @@ fn proven_sums<S: Clone + Eq + std::hash::Hash>(
 
 /// Takes back visits that came to nothing.
 fn cancel<S>(tree: &Tree<S>, descent: &Descent, n_visits: u32) {
+    if n_visits == 0 {
+        return;
+    }
     for step_idx in 0..descent.n_steps() {
         tree.nodes[descent.node(step_idx).index()].n_visits.fetch_sub(n_visits, Relaxed);
         for pick in descent.picks(step_idx) {

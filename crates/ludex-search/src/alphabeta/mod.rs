@@ -1,0 +1,301 @@
+//! Depth-first searches: minimax and its relatives, with iterative deepening.
+//!
+//! | rule | games | what the others do |
+//! | --- | --- | --- |
+//! | minimax, negamax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
+//! | alphabeta | one role, two roles with opposed goals | the same, with pruning and a table |
+//! | paranoid | more roles | all minimize our goal |
+//! | maxn | any goals, any number of roles | maximize their own goal |
+//! | expectimax | with `random` | minimize our goal; chance is averaged |
+//!
+//! Roles that choose at once do so one after the other, we first: the others answer what they do not
+//! see in the game, so values are what we can be sure of. States at the horizon are evaluated; what
+//! rests on terminal states alone is *solved*, and when all moves are, the search ends.
+//!
+//! After Knuth and Moore, *An Analysis of Alpha-Beta Pruning*, 1975; Luckhardt and Irani, *An
+//! Algorithmic Solution of N-Person Games*, 1986; Sturtevant and Korf, *On Pruning Techniques for
+//! Multi-Player Games*, 2000 (paranoid).
+//!
+//! Read the modules in this order: `walk` (states on a path), `evaluate`, `table` and `order` (what
+//! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
+
+use ludex_base::{MoveId, RoleId, StopReason};
+use ludex_game::{Cursor, Playouts};
+
+use crate::clock::Clock;
+use crate::limits::Limits;
+use crate::report::{MoveReport, SearchReport};
+use crate::roles::{Roles, hash_of};
+use crate::searcher::Searcher;
+
+mod walk;
+mod evaluate;
+mod table;
+mod order;
+mod minimax;
+mod negamax;
+mod pruned;
+mod maxn;
+
+use evaluate::Evaluation;
+use order::Order;
+use table::Table;
+use walk::Walk;
+
+crate::option_names! {
+    /// How values are backed up.
+    pub enum Rule {
+        /// Maximum for us, minimum for the others.
+        Minimax = "minimax",
+        /// The same, written from the view of who chooses.
+        Negamax = "negamax",
+        /// The same with pruning, table, killers and history.
+        AlphaBeta = "alphabeta",
+        /// Everybody for itself.
+        Maxn = "maxn",
+    }
+}
+
+crate::search_options! {
+    /// Options of [`DepthFirst`].
+    pub struct DepthFirstOptions {
+        /// minimax, negamax, alphabeta or maxn
+        rule: Rule = Rule::AlphaBeta,
+        /// weight of mobility in the evaluation
+        mobility: f64 = 1.0,
+        /// weight of likeness to good final states
+        proximity: f64 = 1.0,
+        /// weight of the mean of playouts
+        playouts: f64 = 0.0,
+        /// playouts for one evaluation
+        count: usize = 4,
+        /// the deepest horizon
+        depth: usize = 200,
+        /// most megabytes of the table; the memory limit bounds it too
+        table: usize = 128,
+    }
+}
+
+/// A search with a horizon that moves away until time is up or the root is solved.
+pub struct DepthFirst<G: Playouts> {
+    name: &'static str,
+    options: DepthFirstOptions,
+    roles: Roles,
+    me: Option<RoleId>,
+    /// A table and an order are of use from move to move.
+    table: Option<Table>,
+    order: Order,
+    game: std::marker::PhantomData<fn() -> G>,
+}
+
+/// A backed-up goal of the role that searches.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Value {
+    pub(crate) goal: f32,
+    /// Whether it rests on terminal states alone.
+    pub(crate) is_solved: bool,
+}
+
+/// The search ran out of time or nodes.
+pub(crate) struct Stopped;
+
+impl<G: Playouts> DepthFirst<G> {
+    /// A search that knows nothing yet.
+    pub fn new(name: &'static str, game: &G, options: DepthFirstOptions) -> Self {
+        let roles = Roles::of(game);
+        let order = Order::default();
+        let game = std::marker::PhantomData;
+        Self { name, options, roles, me: None, table: None, order, game }
+    }
+
+    fn value_after<C: Cursor>(
+        &mut self,
+        walk: &mut Walk<'_, C>,
+        id: MoveId,
+        depth: usize,
+        alpha: f32,
+    ) -> Result<Value, Stopped> {
+        let me = walk.me;
+        walk.choose(0, me, id);
+        let first_other = walk.n_deciders_up_to(0, me);
+        match self.options.rule {
+            Rule::Minimax => walk.minimax_from(0, first_other, depth),
+            Rule::Negamax => walk.negamax_from(0, first_other, depth, true),
+            Rule::AlphaBeta => {
+                let table = self.table.as_mut().expect("a search begins with a table");
+                pruned::Pruned { walk, table, order: &mut self.order }.value_from(
+                    0,
+                    first_other,
+                    depth,
+                    alpha,
+                    101.0,
+                )
+            }
+            Rule::Maxn => {
+                let values = walk.maxn_from(0, first_other, depth)?;
+                Ok(Value { goal: values.goals[me.index()], is_solved: values.is_solved })
+            }
+        }
+    }
+
+    fn begin(&mut self, me: RoleId, limits: &Limits) {
+        if self.me != Some(me) {
+            self.table = None;
+            self.order = Order::default();
+        }
+        self.me = Some(me);
+        let n_bytes = (self.options.table << 20).min(limits.memory);
+        if self.options.rule == Rule::AlphaBeta {
+            self.table.get_or_insert_with(|| Table::new(n_bytes));
+        }
+    }
+}
+
+/// The longest line that is told.
+const MAX_LINE: usize = 40;
+
+/// What is known about a move at the root.
+struct RootMove {
+    report: MoveReport,
+    /// The value of the last horizon that was searched for it, and whether it is solved.
+    value: Option<Value>,
+}
+
+impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        self.begin(role, limits);
+        let clock = Clock::new(&limits.deadline);
+        let mut cursor = root.clone();
+        let legal = cursor.legal_moves(role).to_vec();
+        let mut evaluation = Evaluation::new(&self.options, limits.seed.rng());
+        let mut walk = Walk::new(cursor, self.roles, role, clock, limits.iterations);
+        evaluation.prepare(&mut walk);
+        walk.evaluation = evaluation;
+        if !walk.open_root(root.state()) {
+            let stopped = Some(StopReason::Fault);
+            return SearchReport { stopped, ..SearchReport::unsearched(&legal) };
+        }
+        let mut moves: Vec<RootMove> = legal
+            .iter()
+            .map(|&id| RootMove { report: MoveReport::untried(id), value: None })
+            .collect();
+        let (best, depth, stopped) = self.deepen(&mut walk, &mut moves);
+        let chosen = &moves[best];
+        let n_bytes = self.table.as_ref().map_or(0, Table::n_bytes);
+        let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));
+        let is_won = chosen.report.proven == Some(1.0);
+        let (chosen, reward) = (chosen.report.id, chosen.report.mean_reward);
+        let mut reports: Vec<MoveReport> = moves.into_iter().map(|it| it.report).collect();
+        reports.sort_by_key(|it| legal.iter().position(|&id| id == it.id));
+        SearchReport {
+            chosen: Some(chosen),
+            moves: reports,
+            reward,
+            is_proven: is_won || is_solved,
+            n_iterations: walk.n_nodes,
+            n_playouts: walk.evaluation.n_playouts,
+            n_nodes: walk.n_nodes,
+            n_bytes: n_bytes as u64,
+            depth: depth as u32,
+            stopped,
+            line: self.line(root, role, chosen),
+        }
+    }
+}
+
+impl<G: Playouts> DepthFirst<G> {
+    /// The line of play that the table expects, as far as one role chooses at a time; empty without
+    /// a table.
+    fn line<C: Cursor>(&self, root: &C, me: RoleId, chosen: MoveId) -> Vec<Vec<MoveId>> {
+        let mut line: Vec<Vec<MoveId>> = Vec::new();
+        let Some(table) = &self.table else { return line };
+        let mut cursor = root.clone();
+        let mut best = Some(chosen);
+        while line.len() < MAX_LINE && !cursor.is_terminal() {
+            let mut joint = Vec::new();
+            for role in self.roles.ids() {
+                let legal = cursor.legal_moves(role);
+                let expected = best.filter(|id| legal.contains(id));
+                let is_mine = line.is_empty() && role == me;
+                match (expected, legal) {
+                    (Some(id), _) if is_mine || legal.len() > 1 => joint.push(id),
+                    (_, [only]) => joint.push(*only),
+                    _ => return line,
+                }
+            }
+            cursor.play(&joint);
+            line.push(joint);
+            best = table.find(hash_of(cursor.state())).and_then(|entry| entry.best);
+        }
+        line
+    }
+
+    /// Moves the horizon away step by step. Gives the place of the best move, the last depth that
+    /// was completed and why it ended.
+    fn deepen<C: Cursor>(
+        &mut self,
+        walk: &mut Walk<'_, C>,
+        moves: &mut [RootMove],
+    ) -> (usize, usize, Option<StopReason>) {
+        let mut best_id = moves[0].report.id;
+        for depth in 1..=self.options.depth {
+            // Step 1. The best of the last horizon first: what is found before time runs out is
+            // then never worse.
+            moves.sort_by(|a, b| order_of(b).total_cmp(&order_of(a)));
+            if let Some(place) = moves.iter().position(|it| it.report.id == best_id) {
+                moves[..=place].rotate_right(1);
+            }
+            // Step 2. Search each move with what the ones before it guarantee.
+            let mut alpha = -1.0_f32;
+            for place in 0..moves.len() {
+                let it = &mut moves[place];
+                // What is solved and exact stays as it is.
+                if let (Some(proven), Some(value)) = (it.report.proven, it.value) {
+                    if value.goal > alpha {
+                        (alpha, best_id) = (value.goal, it.report.id);
+                    }
+                    debug_assert!(proven * 100.0 - f64::from(value.goal) < 1e-3);
+                    continue;
+                }
+                let n_before = walk.n_nodes;
+                let found = self.value_after(walk, it.report.id, depth, alpha);
+                let it = &mut moves[place];
+                it.report.n_visits += walk.n_nodes - n_before;
+                let Ok(value) = found else {
+                    let stopped = walk.stopped();
+                    return (place_of(moves, best_id), depth - 1, Some(stopped));
+                };
+                it.value = Some(value);
+                it.report.mean_reward = Some(f64::from(value.goal) / 100.0);
+                // A goal that is not above alpha is only known not to be better.
+                let is_exact = value.goal > alpha || self.options.rule != Rule::AlphaBeta;
+                if value.is_solved && is_exact {
+                    it.report.proven = Some(f64::from(value.goal) / 100.0);
+                }
+                if value.goal > alpha {
+                    (alpha, best_id) = (value.goal, it.report.id);
+                }
+                if value.is_solved && value.goal >= 100.0 {
+                    return (place_of(moves, best_id), depth, None);
+                }
+            }
+            // Step 3. Stop when no horizon is left.
+            if moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved)) {
+                return (place_of(moves, best_id), depth, None);
+            }
+        }
+        (place_of(moves, best_id), self.options.depth, Some(StopReason::Count))
+    }
+}
+
+fn order_of(it: &RootMove) -> f32 {
+    it.value.map_or(-1.0, |value| value.goal)
+}
+
+fn place_of(moves: &[RootMove], id: MoveId) -> usize {
+    moves.iter().position(|it| it.report.id == id).expect("the best move is one of them")
+}

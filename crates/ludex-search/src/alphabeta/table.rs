@@ -1,0 +1,132 @@
+//! The transposition table: a fixed array, two entries a bucket.
+//!
+//! The first entry of a bucket keeps the deepest search, the second the latest. A key that agrees in
+//! all 64 bits is taken to be the same state.
+
+use ludex_base::MoveId;
+
+/// What is known about a state.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Entry {
+    pub(crate) goal: f32,
+    /// Steps to the horizon, or [`Table::SOLVED`].
+    pub(crate) depth: usize,
+    pub(crate) bound: Bound,
+    pub(crate) best: Option<MoveId>,
+}
+
+/// What the goal of an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bound {
+    Exact,
+    AtLeast,
+    AtMost,
+}
+
+impl Bound {
+    /// Whether a goal with this bound is all a search between `alpha` and `beta` needs.
+    pub(crate) fn decides(self, goal: f32, alpha: f32, beta: f32) -> bool {
+        match self {
+            Bound::Exact => true,
+            Bound::AtLeast => goal >= beta,
+            Bound::AtMost => goal <= alpha,
+        }
+    }
+}
+
+/// Entries packed in two words: the key, and all else. A key of 0 is an empty entry.
+pub(crate) struct Table {
+    slots: Vec<[u64; 2]>,
+}
+
+/// A move with a larger number is not remembered.
+const NO_MOVE: u64 = (1 << 22) - 1;
+
+impl Table {
+    /// The depth of an entry that rests on terminal states alone.
+    pub(crate) const SOLVED: usize = 255;
+
+    /// A table of at most so many bytes, which may be none. Zeroed pages come from the system when they are touched.
+    pub(crate) fn new(n_bytes: usize) -> Self {
+        let n_buckets = (n_bytes / size_of::<[[u64; 2]; 2]>()).max(1);
+        let n_buckets =
+            if n_buckets.is_power_of_two() { n_buckets } else { n_buckets.next_power_of_two() / 2 };
+        Self { slots: vec![[0; 2]; n_buckets * 2] }
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.slots.len() * size_of::<[u64; 2]>()
+    }
+
+    pub(crate) fn find(&self, key: u64) -> Option<Entry> {
+        let key = key.max(1);
+        let place = self.place(key)?;
+        let slot = self.slots[place..place + 2].iter().find(|slot| slot[0] == key)?;
+        Some(unpack(slot[1]))
+    }
+
+    pub(crate) fn store(&mut self, key: u64, entry: Entry) {
+        let key = key.max(1);
+        let Some(place) = self.place(key) else { return };
+        let deep = self.slots[place];
+        let is_deeper = deep[0] == 0 || deep[0] == key || entry.depth >= unpack(deep[1]).depth;
+        self.slots[place + usize::from(!is_deeper)] = [key, pack(entry)];
+    }
+
+    /// Where the bucket of a key begins. The upper half of the product is even over all buckets.
+    fn place(&self, key: u64) -> Option<usize> {
+        let n_buckets = self.slots.len() / 2;
+        let bucket = ((u128::from(key) * n_buckets as u128) >> 64) as usize;
+        (n_buckets > 0).then_some(bucket * 2)
+    }
+}
+
+fn pack(entry: Entry) -> u64 {
+    let best = entry.best.map_or(NO_MOVE, |id| (id.index() as u64).min(NO_MOVE));
+    u64::from(entry.goal.to_bits())
+        | best << 32
+        | (entry.depth as u64) << 54
+        | (entry.bound as u64) << 62
+}
+
+fn unpack(word: u64) -> Entry {
+    let best = word >> 32 & NO_MOVE;
+    Entry {
+        goal: f32::from_bits(word as u32),
+        best: (best != NO_MOVE).then(|| MoveId::new(best as usize)),
+        depth: (word >> 54 & 0xFF) as usize,
+        bound: match word >> 62 {
+            0 => Bound::Exact,
+            1 => Bound::AtLeast,
+            _ => Bound::AtMost,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_they_were() {
+        let mut table = Table::new(1 << 12);
+        let entry =
+            Entry { goal: 33.3, depth: 7, bound: Bound::AtMost, best: Some(MoveId::new(1234)) };
+        table.store(99, entry);
+        assert_eq!(table.find(99), Some(entry));
+        assert_eq!(table.find(98), None);
+    }
+
+    #[test]
+    fn a_solved_entry_outlives_shallow_ones() {
+        let mut table = Table::new(32);
+        let entry = |depth| Entry { goal: 1.0, depth, bound: Bound::Exact, best: None };
+        table.store(2, entry(Table::SOLVED));
+        for key in 3..20 {
+            table.store(key, entry(1));
+        }
+        assert_eq!(table.find(2), Some(entry(Table::SOLVED)));
+        assert_eq!(table.find(19), Some(entry(1)));
+        assert_eq!(table.find(18), None);
+    }
+}
