@@ -243,3 +243,18 @@ pub struct Statistics {
     /// Time in all.
     pub time: Duration,
 }
+
+impl Statistics {
+    /// Adds what another thread did.
+    pub(crate) fn absorb(&mut self, other: &Statistics) {
+        self.n_nodes += other.n_nodes;
+        self.n_memory_hits += other.n_memory_hits;
+        self.n_memory_stores += other.n_memory_stores;
+        self.n_learnt += other.n_learnt;
+        self.n_backjumps += other.n_backjumps;
+        self.n_bounded += other.n_bounded;
+        self.n_pruned += other.n_pruned;
+        self.n_refinements += other.n_refinements;
+        self.max_depth = self.max_depth.max(other.max_depth);
+    }
+}

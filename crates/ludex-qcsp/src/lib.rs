@@ -14,11 +14,13 @@
 
 mod check;
 mod config;
+pub mod consistency;
 mod definition;
 mod error;
 mod measure;
 mod model;
 mod plan;
+pub mod qdimacs;
 mod scope;
 mod search;
 mod solve;

@@ -265,6 +265,19 @@ impl Model {
         !self.aggregates.is_empty() || self.scopes.iter().any(|scope| scope.criterion.is_some())
     }
 
+    /// The same model with other domains, one for each variable.
+    pub(crate) fn with_domains(&self, domains: Vec<ValueSet>) -> Self {
+        let mut model = self.clone();
+        for (x, domain) in model.variables.iter_mut().zip(domains) {
+            x.variable.domain = domain;
+        }
+        let variables = &model.variables;
+        for (x, values) in model.scopes.iter_mut().flat_map(|scope| &mut scope.value_orders) {
+            values.retain(|&value| variables[x.index()].variable.domain.contains(value));
+        }
+        model
+    }
+
     /// What is wrong with the model; empty when it means something.
     pub fn check(&self) -> Vec<ModelError> {
         crate::check::check(self)

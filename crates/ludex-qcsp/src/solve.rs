@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use ludex_csp::Expr;
+
 use crate::config::{Report, SolveConfig, Statistics, StrategyRequest, Verdict};
+use crate::consistency::{enforce, pure_values};
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::plan::{Plan, plan};
 use crate::scope::Quantifier;
 use crate::search::optimize::NONE;
-use crate::search::{Memory, Searcher, Stopped, extract};
+use crate::search::{Memory, Searcher, Stopped, extract, parallel};
 
 /// Solves a model.
 ///
@@ -24,7 +27,7 @@ pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> 
         return solve_here(model, config);
     }
     // The search is as deep as the prefix is long.
-    let stack_bytes = (16 << 20) + model.variables().len() * (8 << 10);
+    let stack_bytes = stack_bytes(model);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack_bytes);
         let worker = builder.spawn_scoped(scope, || solve_here(model, config));
@@ -34,13 +37,24 @@ pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> 
 
 fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> {
     let start = Instant::now();
+    if config.consistency.is_some() || config.pure_values {
+        return solve_reduced(model, config, start);
+    }
     // Measures of choices that lose don't matter, but ties are settled among what is left.
     let fuses_goal = !model.is_optimization();
     let plan = plan(model, config.symmetry, fuses_goal);
     let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
     let mut searcher = Searcher::new(&plan, config, memory)?;
     let setup_time = start.elapsed();
-    let (verdict, value) = answer(&plan, &mut searcher);
+    let (verdict, value) = if is_parallel(&searcher) {
+        let stack = stack_bytes(model);
+        let (found, statistics) = parallel::decide(&plan, config, &searcher.memory, stack)?;
+        searcher.statistics.absorb(&statistics);
+        let verdict = found.map_or_else(|stopped| Verdict::Unknown(stopped.0), Verdict::from);
+        (verdict, None)
+    } else {
+        answer(&plan, &mut searcher)
+    };
     let mut report = Report {
         verdict,
         value,
@@ -58,6 +72,48 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     }
     report.statistics = Statistics { setup_time, time: start.elapsed(), ..searcher.statistics };
     Ok(report)
+}
+
+/// Solves a model whose domains are first made smaller. Strategies are those of the model as
+/// it was stated: values that a consistency took are choices all the same.
+fn solve_reduced(
+    model: &Model,
+    config: &SolveConfig,
+    start: Instant,
+) -> Result<Report, ModelError> {
+    let mut reduced = model.clone();
+    if let Some(consistency) = config.consistency {
+        match enforce(model, consistency)? {
+            Some(domains) => reduced = model.with_domains(domains),
+            None => reduced.goal(Expr::Constant(0)),
+        }
+    }
+    if config.pure_values {
+        reduced = reduced.with_domains(pure_values(&reduced)?);
+    }
+    let plain = SolveConfig { consistency: None, pure_values: false, ..config.clone() };
+    let no_strategy = SolveConfig { strategy: StrategyRequest::None, ..plain.clone() };
+    let mut report = solve_here(&reduced, &no_strategy)?;
+    if config.strategy != StrategyRequest::None {
+        let whole = crate::plan::plan(model, config.symmetry, false);
+        let memory = Arc::new(Memory::new(config.memory_bytes, false));
+        add_strategy(&mut report, &mut Searcher::new(&whole, &plain, memory)?);
+    }
+    report.statistics.time = start.elapsed();
+    Ok(report)
+}
+
+/// Whether the search is one that several threads can share.
+fn is_parallel(searcher: &Searcher<'_>) -> bool {
+    let config = searcher.config;
+    config.n_threads > 1
+        && !searcher.plan.model.is_optimization()
+        && !(config.refinement && searcher.can_refine())
+        && !(config.deepening || config.backjumping || config.learning)
+}
+
+fn stack_bytes(model: &Model) -> usize {
+    (16 << 20) + model.variables().len() * (8 << 10)
 }
 
 fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {

@@ -160,6 +160,7 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
                 ..default()
             },
         ),
+        ("two threads", SolveConfig { n_threads: 2, memory_bytes: 1 << 16, ..default() }),
         ("deepening", SolveConfig { deepening: true, ..default() }),
         ("history", SolveConfig { value_order: ValueOrder::History, ..default() }),
     ]

@@ -112,7 +112,7 @@ impl Searcher<'_> {
 
     /// What follows a choice that was just made, if it is known without a search.
     #[inline]
-    fn look_after(&mut self, level: usize) -> Opened {
+    pub(super) fn look_after(&mut self, level: usize) -> Opened {
         if !self.goal_holds(level) {
             return Opened::Decided(false);
         }
@@ -126,7 +126,7 @@ impl Searcher<'_> {
         }
     }
 
-    fn search_after(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
+    pub(super) fn search_after(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
         if self.plan.levels[level].is_last_of_scope {
             self.decide_scope(level + 1, key)
         } else {
@@ -148,6 +148,13 @@ impl Searcher<'_> {
         }
         for i in 0..spec.values.len() {
             let place = order.get(i).map_or(i, |&place| place as usize);
+            if i > 0 && self.should_offer(level) {
+                let rest = (i..spec.values.len())
+                    .map(|i| order.get(i).map_or(i, |&place| place as usize))
+                    .collect();
+                let is_decided = self.decide_together(level, rest, wanted)?;
+                return Ok(is_decided == wanted);
+            }
             if !self.choose(level, place) {
                 continue;
             }
@@ -202,7 +209,12 @@ impl Searcher<'_> {
             }
         }
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.credit));
-        for Candidate { place, key, .. } in candidates {
+        for (i, &Candidate { place, key, .. }) in candidates.iter().enumerate() {
+            if i > 0 && self.should_offer(level) {
+                let rest = candidates[i..].iter().map(|candidate| candidate.place).collect();
+                let is_decided = self.decide_together(level, rest, wanted)?;
+                return Ok(is_decided == wanted);
+            }
             self.replay(level, place);
             if self.search_after(level, key)? == wanted {
                 self.credit(level, place);

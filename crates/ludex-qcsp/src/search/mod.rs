@@ -9,6 +9,7 @@ mod engines;
 mod extract;
 mod memory;
 pub(crate) mod optimize;
+pub(crate) mod parallel;
 mod reasoned;
 mod refine;
 
@@ -56,6 +57,9 @@ pub(crate) struct Searcher<'p> {
     /// By scope, what the search with reasons learnt.
     learnt: Vec<reasoned::Learnt>,
     engines: Engines,
+    /// What several threads have in common, and the offers that this one works on.
+    pool: Option<&'p parallel::Pool>,
+    offers: Vec<Arc<parallel::Offer>>,
     /// A choice of the first scope that is known to win, by variable.
     pub first_choice: Option<Vec<Value>>,
 }
@@ -81,6 +85,8 @@ impl<'p> Searcher<'p> {
             ranges: vec![(0, 0); plan.model.variables().len()],
             learnt: plan.first_level.iter().map(|_| reasoned::Learnt::default()).collect(),
             engines: Engines::new(plan, config)?,
+            pool: None,
+            offers: Vec::new(),
             first_choice: None,
         })
     }
@@ -96,6 +102,9 @@ impl<'p> Searcher<'p> {
     pub fn count_node(&mut self, level: usize) -> Result<(), Stopped> {
         self.statistics.n_nodes += 1;
         self.statistics.max_depth = self.statistics.max_depth.max(level + 1);
+        if self.statistics.n_nodes.is_multiple_of(64) && self.is_void() {
+            return Err(Stopped(StopReason::Fault));
+        }
         if self.statistics.n_nodes.is_multiple_of(1024) {
             if self.config.deadline.reached() {
                 return Err(Stopped(StopReason::Time));
