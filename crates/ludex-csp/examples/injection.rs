@@ -2,7 +2,8 @@
 //!
 //! The template has 300 variables with ten values and 40 tables of six variables and 10,000
 //! tuples; a state fixes 150 variables to values of one solution, so that it is consistent.
-//! `injection [ALGORITHM…]` measures other algorithms than Compact-Table.
+//! `injection [N] [ALGORITHM…]` injects N states instead of as many as go in three seconds,
+//! and measures other algorithms than Compact-Table.
 
 use std::time::Instant;
 
@@ -43,7 +44,9 @@ fn main() {
             order[..150].iter().map(|&x| (vars[x], solution[x])).collect()
         })
         .collect();
-    let names: Vec<String> = std::env::args().skip(1).collect();
+    let mut names: Vec<String> = std::env::args().skip(1).collect();
+    let n_wanted: Option<u32> = names.first().and_then(|name| name.parse().ok());
+    names.drain(..usize::from(n_wanted.is_some()));
     for (name, table) in TableAlgorithm::ALL {
         if !(names.is_empty() && name == "ct" || names.iter().any(|own| own == name)) {
             continue;
@@ -54,7 +57,7 @@ fn main() {
         let before: u64 = vars.iter().map(|&x| engine.domains().size(x)).sum();
         let (mut n, mut n_values) = (0, 0);
         let (start, cpu_start) = (Instant::now(), cpu_seconds());
-        while start.elapsed().as_secs_f64() < 3.0 {
+        while n_wanted.map_or(start.elapsed().as_secs_f64() < 3.0, |wanted| n < wanted) {
             for state in &states {
                 engine.inject(state.iter().copied()).expect("every state is part of a solution");
                 n_values += vars.iter().map(|&x| engine.domains().size(x)).sum::<u64>();

@@ -830,16 +830,18 @@ impl Domains {
         self.trail.narrow(cells.first as usize, index, place, limit, mask)
     }
 
-    /// The same for a set whose words are all in use; see `Trail::narrow_all`.
+    /// The same with a mask that has bits in some words only; see `Trail::narrow_among`.
     #[inline]
-    pub(crate) fn narrow_all(
+    pub(crate) fn narrow_among(
         &mut self,
         cells: Cells,
         index: &mut [u32],
         place: &mut [u32],
-        mask: &[u64],
+        limit: usize,
+        candidates: &[u64],
+        mask: impl Fn(usize) -> u64,
     ) -> (usize, bool) {
-        self.trail.narrow_all(cells.first as usize, index, place, mask)
+        self.trail.narrow_among(cells.first as usize, index, place, limit, candidates, mask)
     }
 
     /// What a reversible word was before level `level` (counted from 1) changed it, if it did.

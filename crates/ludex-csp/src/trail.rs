@@ -103,51 +103,54 @@ impl Trail {
         (limit, is_reduced)
     }
 
-    /// The same as [`Trail::narrow`] for a set whose words are all in use, with a mask of as
-    /// many words: without branches that depend on which words survive.
+    /// The same as [`Trail::narrow`] for a mask that has bits only in some words, which are
+    /// told by the bits of `candidates`: work for these and not for all words in use.
     #[inline]
-    pub fn narrow_all(
+    pub fn narrow_among(
         &mut self,
         first: usize,
         index: &mut [u32],
         place: &mut [u32],
-        mask: &[u64],
+        limit: usize,
+        candidates: &[u64],
+        mask: impl Fn(usize) -> u64,
     ) -> (usize, bool) {
         let n = index.len();
-        let (place, mask) = (&mut place[..n], &mask[..n]);
+        let place = &mut place[..n];
         let words = &mut self.words[first..first + n];
-        let (mut front, mut back) = (0, n);
-        for word_idx in 0..n {
-            // The word goes to the next place in front or behind; the other place is written
-            // again before it is read.
-            let kept = words[word_idx] & mask[word_idx];
-            let survives = usize::from(kept != 0);
-            index[front] = word_idx as u32;
-            index[back - 1] = word_idx as u32;
-            place[word_idx] = if kept != 0 { front } else { back - 1 } as u32;
-            front += survives;
-            back -= 1 - survives;
-        }
         let stamps = &mut self.stamps[first..first + n];
         let (stamp, is_logged) = (self.stamp, !self.marks.is_empty());
-        let mut is_reduced = front < n;
-        for &word_idx in &index[..front] {
-            let word_idx = word_idx as usize;
-            let old = words[word_idx];
-            let kept = old & mask[word_idx];
-            if kept == old {
-                continue;
-            }
-            is_reduced = true;
-            if stamps[word_idx] != stamp {
-                stamps[word_idx] = stamp;
-                if is_logged {
-                    self.log.push(((first + word_idx) as u32, old));
+        let (mut n_kept, mut is_reduced) = (0, false);
+        for (block, &candidates) in candidates.iter().enumerate() {
+            let mut rest = candidates;
+            while rest != 0 {
+                let word_idx = block * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let old = words[word_idx];
+                let kept = old & mask(word_idx);
+                let at = place[word_idx] as usize;
+                if kept == 0 || at >= limit {
+                    continue;
                 }
+                if kept != old {
+                    is_reduced = true;
+                    if stamps[word_idx] != stamp {
+                        stamps[word_idx] = stamp;
+                        if is_logged {
+                            self.log.push(((first + word_idx) as u32, old));
+                        }
+                    }
+                    words[word_idx] = kept;
+                }
+                let other = index[n_kept];
+                index[at] = other;
+                place[other as usize] = at as u32;
+                index[n_kept] = word_idx as u32;
+                place[word_idx] = n_kept as u32;
+                n_kept += 1;
             }
-            words[word_idx] = kept;
         }
-        (front, is_reduced)
+        (n_kept, is_reduced || n_kept < limit)
     }
 
     pub fn depth(&self) -> usize {
@@ -226,7 +229,11 @@ mod tests {
             let (mut index_b, mut place_b) = (fresh.clone(), fresh);
             trail.push();
             let one = trail.narrow(a, &mut index_a, &mut place_a, n, |at| masks[at]);
-            let other = trail.narrow_all(b, &mut index_b, &mut place_b, &masks);
+            // Also with words whose mask is empty.
+            let candidates: u64 =
+                (0..n).filter(|&at| masks[at] != 0 || rng.below(2) == 0).map(|at| 1 << at).sum();
+            let (index, place) = (&mut index_b, &mut place_b);
+            let other = trail.narrow_among(b, index, place, n, &[candidates], |at| masks[at]);
             assert_eq!(one, other, "round {round}");
             let used = |index: &[u32], first: usize| {
                 let mut used: Vec<(u32, u64)> = (index[..one.0].iter())

@@ -38,13 +38,15 @@ pub struct CompactTable {
     mask: Vec<u64>,
     /// Scratch: the positions to look at, and by position the values met in tuples.
     open: Vec<usize>,
-    met: Vec<Vec<u64>>,
+    met: Vec<u64>,
+    /// By position, and once more: its first word in `met`.
+    first_met: Vec<usize>,
 }
 
-/// With more words in use than this, tuples are not counted.
+/// With more words in use than this, tuples are not read unless many have just gone.
 const MAX_GATHERED: usize = 32;
-/// The index of a star among narrow indexes.
-const NARROW_STAR: u16 = u16::MAX;
+/// So many tuples are read before it is asked whether all values were met.
+const READ_BETWEEN_LOOKS: usize = 24;
 
 /// The rows of all values, shared between copies.
 #[derive(Default)]
@@ -56,8 +58,47 @@ struct Rows {
     supports: Vec<u64>,
     /// By row: the tuples that name the value; empty when there are no stars.
     strict: Vec<u64>,
-    /// The tuples themselves as indexes, when these fit in 16 bits.
-    tuples: Vec<u16>,
+    /// By row: which words of `supports` are not zero.
+    summaries: Vec<u64>,
+    n_summary_words: usize,
+    tuples: Tuples,
+}
+
+/// The tuples themselves as indexes, when these fit in 8 or 16 bits: they are read here and
+/// there, so what counts is how many share a line of the cache.
+#[derive(Default)]
+enum Tuples {
+    #[default]
+    None,
+    Narrow(Vec<u8>),
+    Wide(Vec<u16>),
+}
+
+/// An index in fewer bits, the greatest of which stands for a star.
+trait NarrowIndex {
+    const STAR: u32;
+}
+
+impl NarrowIndex for u8 {
+    const STAR: u32 = u8::MAX as u32;
+}
+
+impl NarrowIndex for u16 {
+    const STAR: u32 = u16::MAX as u32;
+}
+
+impl Tuples {
+    fn new(tuples: &[u32], n_indexes: usize) -> Self {
+        match n_indexes as u32 {
+            n if n < <u8 as NarrowIndex>::STAR => Tuples::Narrow(
+                tuples.iter().map(|&index| index.min(<u8 as NarrowIndex>::STAR) as u8).collect(),
+            ),
+            n if n < <u16 as NarrowIndex>::STAR => Tuples::Wide(
+                tuples.iter().map(|&index| index.min(<u16 as NarrowIndex>::STAR) as u16).collect(),
+            ),
+            _ => Tuples::None,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -86,6 +127,7 @@ impl CompactTable {
             mask: Vec::new(),
             open: Vec::new(),
             met: Vec::new(),
+            first_met: vec![0],
         }
     }
 
@@ -97,9 +139,8 @@ impl CompactTable {
         state: &State,
         domains: &mut Domains,
     ) -> Result<(bool, usize, usize), Conflict> {
-        let rows = Arc::clone(&self.rows);
         let (mut n_changed, mut last_changed) = (0, 0);
-        let mut fixed_rows = SmallVec::<[&[u64]; 8]>::new();
+        let mut fixed = SmallVec::<[usize; 8]>::new();
         self.open.clear();
         for (position, &x) in self.scope.iter().enumerate() {
             let size = domains.size(x);
@@ -114,13 +155,13 @@ impl CompactTable {
             }
             // Nothing will be asked of the bits seen below a fixed variable.
             domains.set(state.seen_sizes.at(position), 1);
-            fixed_rows.push(rows.supports_of(position, domains.index_bounds(x).0));
+            fixed.push(self.rows.first[position] + domains.index_bounds(x).0 as usize);
         }
         let old_limit = domains.get(state.limit) as usize;
         let (mut limit, mut is_reduced) = (old_limit, false);
         // Fixed variables come first: they cost least and leave least to do for the others.
-        if !fixed_rows.is_empty() {
-            (limit, is_reduced) = self.keep_fixed(state, &fixed_rows, limit, domains);
+        if !fixed.is_empty() {
+            (limit, is_reduced) = self.keep_fixed(state, &fixed, limit, domains);
         }
         for at in 0..self.open.len() {
             if limit == 0 {
@@ -143,27 +184,25 @@ impl CompactTable {
     fn keep_fixed(
         &mut self,
         state: &State,
-        rows: &[&[u64]],
+        fixed: &[usize],
         limit: usize,
         domains: &mut Domains,
     ) -> (usize, bool) {
+        let all = &*self.rows;
         let (index, place) = (&mut self.index, &mut self.place);
-        let n_words = index.len();
-        if limit < n_words / 8 {
-            let mask = |at: usize| rows.iter().fold(!0, |kept, row| kept & row[at]);
+        let rows: SmallVec<[&[u64]; 8]> = fixed.iter().map(|&row_idx| all.row(row_idx)).collect();
+        let (one, others) = rows.split_first().expect("a variable is fixed");
+        let mask = |at: usize| others.iter().fold(one[at], |kept, row| kept & row[at]);
+        if limit < index.len() / 8 {
             return domains.narrow(state.words, index, place, limit, mask);
         }
-        // Rows are far away in memory: read word after word they are fetched ahead, read in
-        // the order of the index they are not.
-        let mask = &mut self.mask[..n_words];
-        mask.copy_from_slice(rows[0]);
-        for row in &rows[1..] {
-            mask.iter_mut().zip(*row).for_each(|(kept, word)| *kept &= word);
+        // Where tuples are sorted, a row has bits in few words, and two rows share fewer.
+        let candidates = &mut self.mask[..all.n_summary_words];
+        candidates.copy_from_slice(all.summary(fixed[0]));
+        for &row_idx in &fixed[1..] {
+            candidates.iter_mut().zip(all.summary(row_idx)).for_each(|(kept, row)| *kept &= row);
         }
-        match limit == n_words {
-            true => domains.narrow_all(state.words, index, place, mask),
-            false => domains.narrow(state.words, index, place, limit, |at| mask[at]),
-        }
+        domains.narrow_among(state.words, index, place, limit, candidates, mask)
     }
 
     /// Keeps the tuples with a value that the variable at this position still has: by the
@@ -208,7 +247,8 @@ impl CompactTable {
         domains.narrow(state.words, index, place, limit, |at| mask[at] ^ flip)
     }
 
-    /// Takes out the values of one variable that no valid tuple supports.
+    /// Takes out the values of one variable that no valid tuple supports, but for those
+    /// already met in one.
     #[inline]
     fn filter(
         &mut self,
@@ -227,7 +267,7 @@ impl CompactTable {
         self.mask.resize(self.mask.len().max(bits.len()), 0);
         let n_skipped = lo as usize / 64;
         for (word_idx, &word) in bits[..=hi as usize / 64].iter().enumerate().skip(n_skipped) {
-            let (mut rest, mut kept) = (word, word);
+            let (mut rest, mut kept) = (word & !self.met_at(position)[word_idx], word);
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
@@ -294,7 +334,8 @@ impl Propagator for CompactTable {
             }
             domains.set(seen_sizes.at(position), domains.size(x));
             seen_bits.push(seen);
-            self.met.push(vec![0; bits.len()]);
+            self.met.resize(self.met.len() + bits.len(), 0);
+            self.first_met.push(self.met.len());
         }
         let limit = domains.new_cell(n_tuples.div_ceil(64) as u64);
         let is_filtered = domains.new_cell(0);
@@ -327,6 +368,7 @@ impl CompactTable {
         if domains.get(state.limit) == 0 {
             return Err(Conflict);
         }
+        let old_limit = domains.get(state.limit) as usize;
         let (is_reduced, n_changed, last_changed) = self.update(state, domains)?;
         let is_filtered = domains.get(state.is_filtered) != 0;
         if is_filtered && !is_reduced {
@@ -340,60 +382,98 @@ impl CompactTable {
             let is_safe = is_filtered && n_changed == 1 && position == last_changed;
             if !is_safe && !domains.is_fixed(x) {
                 self.open.push(position);
+                let (first, end) = (self.first_met[position], self.first_met[position + 1]);
+                self.met[first..end].fill(0);
                 n_values += domains.size(x) as usize;
             }
         }
-        if self.is_better_gathered(state, n_values, domains) {
-            self.gather(state, domains)?;
-        } else {
-            for at in 0..self.open.len() {
-                self.filter(state, self.open[at], domains)?;
+        if self.open.is_empty() {
+            return Ok(Pruning::Fixpoint);
+        }
+        // Reading valid tuples finds many supports at once. It is worth more when so many
+        // tuples went that the words last seen to support values are of no help.
+        let limit = domains.get(state.limit) as usize;
+        let budget = match limit {
+            limit if 2 * limit <= old_limit => 4 * n_values,
+            ..=MAX_GATHERED => 2 * n_values / self.open.len(),
+            _ => 0,
+        };
+        let rows = Arc::clone(&self.rows);
+        let saw_all = match &rows.tuples {
+            Tuples::Narrow(tuples) => self.gather(state, tuples, budget, domains),
+            Tuples::Wide(tuples) => self.gather(state, tuples, budget, domains),
+            Tuples::None => false,
+        };
+        for at in 0..self.open.len() {
+            let position = self.open[at];
+            if !saw_all {
+                self.filter(state, position, domains)?;
+            } else if domains.restrict_bits(self.scope[position], self.met_at(position))? {
+                self.remember(state, position, domains);
             }
         }
         Ok(Pruning::Fixpoint)
     }
 
-    /// Whether so few tuples are valid that reading them is less work than asking for each
-    /// value whether one supports it.
-    fn is_better_gathered(&self, state: &State, n_values: usize, domains: &Domains) -> bool {
-        let limit = domains.get(state.limit) as usize;
-        if self.rows.tuples.is_empty() || limit > MAX_GATHERED {
-            return false;
-        }
-        let words = domains.cells(state.words);
-        let count = |&word_idx: &u32| words[word_idx as usize].count_ones() as usize;
-        let n_tuples: usize = self.index[..limit].iter().map(count).sum();
-        n_tuples * self.open.len() <= 2 * n_values
-    }
-
-    /// Keeps the values of open variables that a valid tuple has.
-    fn gather(&mut self, state: &State, domains: &mut Domains) -> Result<(), Conflict> {
+    /// Reads valid tuples for the values they support, and closes the positions all of whose
+    /// values were met. False when the budget ended before the tuples did.
+    fn gather<T: Copy + Into<u32> + NarrowIndex>(
+        &mut self,
+        state: &State,
+        tuples: &[T],
+        budget: usize,
+        domains: &Domains,
+    ) -> bool {
         let arity = self.scope.len();
         let limit = domains.get(state.limit) as usize;
-        for &position in &self.open {
-            self.met[position].fill(0);
-        }
         let words = domains.cells(state.words);
+        let is_flat = self.met.len() == arity;
+        let (mut n_read, mut next_look) = (0, READ_BETWEEN_LOOKS);
         for &word_idx in &self.index[..limit] {
-            let mut rest = words[word_idx as usize];
-            while rest != 0 {
-                let tuple_idx = word_idx as usize * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let tuple = &self.rows.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
-                for &position in &self.open {
-                    match tuple[position] {
-                        NARROW_STAR => self.met[position].fill(!0),
-                        index => self.met[position][index as usize / 64] |= 1 << (index % 64),
+            if n_read >= next_look {
+                let (scope, met, first) = (&self.scope, &self.met, &self.first_met);
+                self.open.retain(|&position| {
+                    let bits = domains.bits(scope[position]).expect("tables have bit sets");
+                    bits.iter().zip(&met[first[position]..]).any(|(bits, met)| bits & !met != 0)
+                });
+                if self.open.is_empty() {
+                    return true;
+                }
+                next_look += READ_BETWEEN_LOOKS;
+            }
+            if n_read >= budget {
+                return false;
+            }
+            let (met, open) = (&mut self.met[..], &self.open[..]);
+            for bit in ones(words[word_idx as usize]) {
+                let at = (word_idx as usize * 64 + bit) * arity;
+                let tuple = &tuples[at..at + arity];
+                n_read += 1;
+                if is_flat {
+                    // A word for each position: no division, no second look-up.
+                    for &position in open {
+                        let index = tuple[position].into();
+                        met[position] |= if index == T::STAR { !0 } else { 1 << (index % 64) };
+                    }
+                    continue;
+                }
+                for &position in open {
+                    let first = self.first_met[position];
+                    match tuple[position].into() {
+                        index if index == T::STAR => {
+                            met[first..self.first_met[position + 1]].fill(!0);
+                        }
+                        index => met[first + index as usize / 64] |= 1 << (index % 64),
                     }
                 }
             }
         }
-        for &position in &self.open {
-            if domains.restrict_bits(self.scope[position], &self.met[position])? {
-                self.remember(state, position, domains);
-            }
-        }
-        Ok(())
+        true
+    }
+
+    /// The values met at a position.
+    fn met_at(&self, position: usize) -> &[u64] {
+        &self.met[self.first_met[position]..self.first_met[position + 1]]
     }
 
     /// Takes note of a domain as it is now.
@@ -439,10 +519,25 @@ impl Rows {
                 }
             }
         }
-        let is_narrow = scope.iter().all(|&x| domains.n_indexes(x) < usize::from(NARROW_STAR));
-        let narrow = |&index: &u32| if index == STAR_INDEX { NARROW_STAR } else { index as u16 };
-        let tuples = if is_narrow { tuples.iter().map(narrow).collect() } else { Vec::new() };
-        Self { n_words, first, supports, strict, tuples }
+        let n_most = scope.iter().map(|&x| domains.n_indexes(x)).max().unwrap_or(0);
+        let tuples = Tuples::new(&tuples, n_most);
+        let n_summary_words = n_words.div_ceil(64);
+        let mut summaries = vec![0; n_rows * n_summary_words];
+        for (at, _) in supports.iter().enumerate().filter(|(_, word)| **word != 0) {
+            let (row, word_idx) = (at / n_words, at % n_words);
+            summaries[row * n_summary_words + word_idx / 64] |= 1 << (word_idx % 64);
+        }
+        Self { n_words, first, supports, strict, summaries, n_summary_words, tuples }
+    }
+
+    #[inline]
+    fn row(&self, row_idx: usize) -> &[u64] {
+        &self.supports[row_idx * self.n_words..(row_idx + 1) * self.n_words]
+    }
+
+    #[inline]
+    fn summary(&self, row_idx: usize) -> &[u64] {
+        &self.summaries[row_idx * self.n_summary_words..(row_idx + 1) * self.n_summary_words]
     }
 
     /// The tuples that allow the value with this index.
@@ -469,6 +564,18 @@ impl Rows {
         }
         seen.iter().map(|word| word.count_ones() as usize).sum()
     }
+}
+
+/// The places of the bits of a word, ascending.
+#[inline]
+fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let bit = word.trailing_zeros() as usize;
+            word &= word - 1;
+            bit
+        })
+    })
 }
 
 /// The tuples in lexicographic order: what one value allows is then in few words.
