@@ -208,7 +208,7 @@ pub struct CspSolve {
     #[arg(long, value_name = "O", value_parser = choice(&ValueOrder::ALL),
         default_value = name_of(&ValueOrder::ALL, &defaults().value_order))]
     pub values: ValueOrder,
-    /// When to start again from the root; only one thread that wants one solution does
+    /// When to start again from the root; never when several solutions are wanted
     #[arg(long, value_name = "R", value_parser = choice(&Restarts::ALL),
         default_value = name_of(&Restarts::ALL, &defaults().restarts))]
     pub restarts: Restarts,

@@ -160,6 +160,28 @@ fn threads_find_every_solution_once() {
     }
 }
 
+/// Threads that start again together, after few conflicts so that they often do.
+#[test]
+fn threads_restart_in_rounds() {
+    let mut n_restarts = 0;
+    for seed in 0..30 {
+        let network = random_tables(seed, 10, 13);
+        let alone = solve(&network, &SearchConfig::default()).unwrap();
+        for restarts in [Restarts::Luby { unit: 1 }, Restarts::Geometric { first: 1, percent: 120 }]
+        {
+            for n_threads in [2, 3] {
+                let config = SearchConfig { n_threads, restarts, ..SearchConfig::default() };
+                let report = solve(&network, &config).unwrap();
+                assert_eq!(report.stopped, None);
+                assert_eq!(report.best().is_some(), alone.best().is_some(), "seed {seed}");
+                assert!(report.best().is_none_or(|solution| network.is_solution(solution)));
+                n_restarts += report.statistics.n_restarts;
+            }
+        }
+    }
+    assert!(n_restarts > 0, "the networks are hard enough");
+}
+
 #[test]
 fn the_first_so_many_are_so_many() {
     for n_threads in [1, 2] {

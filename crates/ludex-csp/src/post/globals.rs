@@ -28,6 +28,7 @@ impl Poster<'_> {
                 let vars = self.vars_of(list)?;
                 let n = self.number(condition, list.len())?;
                 self.post(Count::new(&vars, values.clone(), n));
+                self.counted.entry(vars).or_default().push((values.clone(), n));
                 Ok(())
             }
             Constraint::NValues { list, except, condition } => {
@@ -203,32 +204,40 @@ impl Poster<'_> {
         is_closed: bool,
     ) -> Result<(), CspError> {
         let vars = self.vars_of(list)?;
-        let mut numbers = Vec::new();
         for (&value, condition) in values.iter().zip(occurrences) {
             let n = self.number(condition, list.len())?;
             self.post(Count::new(&vars, [value], n));
-            numbers.push(n);
+            self.counted.entry(vars.clone()).or_default().push(([value].into(), n));
         }
-        let set: ValueSet = values.iter().copied().collect();
         if is_closed {
+            let set: ValueSet = values.iter().copied().collect();
             for &x in &vars {
                 self.require_member(x, &set)?;
             }
         }
-        // When each variable takes one of the values, the numbers add up.
-        let is_covered = vars.iter().all(|&x| {
-            self.domains().size(x) <= 1 << 16 && self.domains().values(x).all(|v| set.contains(v))
-        });
-        if is_covered && set.len() == values.len() as u64 {
-            // One variable may be the number of several values.
-            let mut terms: Vec<(i64, VarId)> = Vec::new();
-            for &number in &numbers {
-                match terms.iter_mut().find(|(_, x)| *x == number) {
-                    Some((factor, _)) => *factor += 1,
-                    None => terms.push((1, number)),
-                }
+        Ok(())
+    }
+
+    /// When each variable of a list takes a value of exactly one of the sets that are counted
+    /// in it, the numbers add up, which the counts by themselves don't see.
+    pub(super) fn add_up_counts(&mut self) -> Result<(), CspError> {
+        for (vars, counts) in std::mem::take(&mut self.counted) {
+            let all = ValueSet::from_ranges(
+                counts.iter().flat_map(|(values, _)| values.ranges().iter().copied()),
+            );
+            let is_disjoint =
+                counts.iter().map(|(values, _)| values.len()).sum::<u64>() == all.len();
+            let is_covered = |x: VarId| {
+                self.domains().size(x) <= 1 << 16
+                    && self.domains().values(x).all(|v| all.contains(v))
+            };
+            if !is_disjoint || counts.len() < 2 || !vars.iter().all(|&x| is_covered(x)) {
+                continue;
             }
-            self.linear(&terms, Comparison::Eq, vars.len() as i64)?;
+            // One variable may be the number of several sets.
+            let numbers = Expr::Sum(counts.iter().map(|&(_, n)| Expr::Var(n)).collect());
+            let (terms, constant) = self.linear_terms(&numbers)?;
+            self.linear(&terms, Comparison::Eq, vars.len() as i64 - constant)?;
         }
         Ok(())
     }

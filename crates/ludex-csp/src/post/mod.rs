@@ -14,6 +14,7 @@ mod linear;
 mod require;
 mod tabling;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ludex_base::{Deadline, StopReason};
@@ -120,6 +121,7 @@ impl Network {
             defined: FxHashMap::default(),
             tabled: FxHashMap::default(),
             origins: FxHashMap::default(),
+            counted: BTreeMap::new(),
         };
         poster.add_variables()?;
         for (index, constraint) in self.constraints().iter().enumerate() {
@@ -130,6 +132,7 @@ impl Network {
                 .constraint(constraint)
                 .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
         }
+        poster.add_up_counts()?;
         let objective = match self.objective() {
             Some(objective) => {
                 let x = poster
@@ -159,6 +162,8 @@ struct Poster<'a> {
     tabled: FxHashMap<(Expr, Vec<ValueSet>), Arc<Table>>,
     /// By auxiliary variable: the variables of what it is equal to.
     origins: FxHashMap<VarId, Vec<VarId>>,
+    /// By list: the values that are counted in it, and the variable of their number.
+    counted: BTreeMap<Vec<VarId>, Vec<(ValueSet, VarId)>>,
 }
 
 impl Poster<'_> {

@@ -53,7 +53,8 @@ pub enum ValueOrder {
     Max,
     /// Any.
     Random,
-    /// That of the last solution, else the least.
+    /// That of the last solution. Before there is one: the value that leaves the best bound
+    /// for the objective, and without objective the least.
     LastSolution,
 }
 

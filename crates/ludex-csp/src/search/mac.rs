@@ -4,14 +4,15 @@
 //! the level is closed and the negative one, `x != a`, is added to the level before.
 //!
 //! Last conflict after Lecoutre, Sais, Tabary and Vidal, *Reasoning from last conflict(s) in
-//! constraint programming*, AI 2009.
+//! constraint programming*, AI 2009. Values by the bound they leave after Fages and
+//! Prud'homme, *Making the first solution good!*, ICTAI 2017: until there is a solution.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ludex_base::{Rng, StopReason};
 
-use super::heuristics::Scores;
+use super::heuristics::{Scores, ValueOrder};
 use super::nogoods::{Assignment, NogoodBase};
 use super::parallel::Pool;
 use super::restarts::Restarts;
@@ -27,6 +28,11 @@ pub enum Branching {
     /// As many ways as values: `x = a`, `x = b`, ….
     DWay,
 }
+
+/// As long as there is no solution, domains of up to this many values are probed, and this
+/// many values in all.
+const MAX_PROBED_VALUES: u64 = 64;
+const MAX_PROBES: u64 = 50_000;
 
 /// A step of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +59,8 @@ pub(super) struct Mac<'a> {
     n_given: usize,
     priority: Option<VarId>,
     last_solution: Option<Vec<Value>>,
+    /// Values tried for the bound they leave.
+    n_probes: u64,
     nogoods: Option<NogoodBase>,
     pub pool: Option<Arc<Pool>>,
     n_solutions: u64,
@@ -96,6 +104,7 @@ impl<'a> Mac<'a> {
             n_given: 0,
             priority: None,
             last_solution: None,
+            n_probes: 0,
             nogoods,
             pool: None,
             n_solutions: 0,
@@ -131,11 +140,7 @@ impl<'a> Mac<'a> {
     }
 
     /// Searches a subproblem given by the decisions that lead to it.
-    pub fn run_below(
-        &mut self,
-        prefix: &[Decision],
-        on_solution: &mut OnSolution<'_>,
-    ) -> Option<StopReason> {
+    pub fn run_below(&mut self, prefix: &[Decision], on_solution: &mut OnSolution<'_>) -> Below {
         let engine = &mut self.problem.posted.engine;
         engine.pop_to(0);
         self.branch.clear();
@@ -160,8 +165,9 @@ impl<'a> Mac<'a> {
             Err(Conflict) => self.stop_reason().map_or(Explored::All, Explored::Stopped),
         };
         match outcome {
-            Explored::Stopped(reason) => Some(reason),
-            _ => None,
+            Explored::Stopped(reason) => Below::Stopped(reason),
+            Explored::Cutoff => Below::Cut,
+            Explored::All | Explored::Enough => Below::Done,
         }
     }
 
@@ -234,10 +240,13 @@ impl<'a> Mac<'a> {
             if self.config.uses_last_conflict && self.priority.is_none() {
                 self.priority = Some(x);
             }
+            let n_before = self.statistics.n_conflicts;
             if !self.backtrack() {
                 return self.ended();
             }
-            if self.statistics.n_conflicts >= last_conflicts {
+            let n_new = self.statistics.n_conflicts - n_before;
+            let is_counted_out = self.pool.as_ref().is_some_and(|pool| pool.counts_out(n_new));
+            if self.statistics.n_conflicts >= last_conflicts || is_counted_out {
                 return Explored::Cutoff;
             }
         }
@@ -366,8 +375,45 @@ impl<'a> Mac<'a> {
             let (lo, hi) = domains.index_bounds(x);
             return if bound.is_minimized { lo } else { hi };
         }
+        if self.config.value_order == ValueOrder::LastSolution
+            && self.last_solution.is_none()
+            && let Some(index) = self.promising_value(x)
+        {
+            return index;
+        }
         let last = self.last_solution.as_deref();
+        let domains = self.problem.posted.engine.domains();
         self.config.value_order.choose(x, last, domains, &mut self.rng)
+    }
+
+    /// The value that leaves the best bound for the objective, tried by propagation; `None`
+    /// without an objective, for wide domains and after many trials.
+    fn promising_value(&mut self, x: VarId) -> Option<u32> {
+        let bound = self.problem.bound.as_ref()?;
+        let engine = &mut self.problem.posted.engine;
+        let n_values = engine.domains().size(x);
+        if n_values > MAX_PROBED_VALUES || self.n_probes >= MAX_PROBES {
+            return None;
+        }
+        self.n_probes += n_values;
+        let indexes: Vec<u32> = engine.domains().indexes(x).collect();
+        let mut best: Option<(i64, u32)> = None;
+        for index in indexes {
+            engine.push_level();
+            let is_consistent = engine.decide(|domains| domains.fix_index(x, index)).is_ok();
+            let cost = match bound.is_minimized {
+                true => i64::from(engine.domains().min(bound.x)),
+                false => -i64::from(engine.domains().max(bound.x)),
+            };
+            engine.pop_level();
+            if engine.is_stopped() {
+                return None;
+            }
+            if is_consistent && best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, index));
+            }
+        }
+        best.map(|(_, index)| index)
     }
 
     fn solution(&mut self, on_solution: &mut OnSolution<'_>) {
@@ -393,6 +439,16 @@ impl<'a> Mac<'a> {
         on_solution(&values, value);
         self.last_solution = Some(values);
     }
+}
+
+/// How the search of a subproblem ended.
+pub(super) enum Below {
+    /// All of it was seen, or given away, or enough was found.
+    Done,
+    /// The round was over before.
+    Cut,
+    /// Something stopped it.
+    Stopped(StopReason),
 }
 
 enum Explored {

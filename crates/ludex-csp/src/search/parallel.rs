@@ -3,14 +3,20 @@
 //! A thread without work waits at the pool. A busy one that sees somebody wait gives away
 //! the other half of its decision nearest to the root, which is the largest piece it has.
 //! Each thread has its own copy of the engine; the bound of the objective is shared.
+//!
+//! Restarts are rounds: when the threads together have met so many conflicts, each leaves
+//! what it was doing, and the last to come to the pool begins anew from the root, with what
+//! each has learned about variables. No nogoods are recorded: what a thread has given away
+//! is not refuted.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use ludex_base::StopReason;
 
-use super::mac::{Decision, Mac};
+use super::mac::{Below, Decision, Mac};
+use super::restarts::Restarts;
 use super::{Goal, Problem, Report, SearchConfig, keep};
 use crate::Value;
 
@@ -21,18 +27,28 @@ pub(super) struct Pool {
     /// Threads that wait, less subproblems offered; may be a moment late.
     n_hungry: AtomicUsize,
     is_over: AtomicBool,
+    restarts: Restarts,
+    /// Conflicts left in this round; none are left when it is zero or less.
+    n_left: AtomicI64,
+    n_rounds: AtomicU64,
 }
 
 struct State {
+    /// Whether something of this round was left undone.
+    is_cut: bool,
     offered: VecDeque<Vec<Decision>>,
     n_waiting: usize,
     n_threads: usize,
 }
 
 impl Pool {
-    fn new(n_threads: usize) -> Self {
+    fn new(n_threads: usize, restarts: Restarts) -> Self {
         Self {
+            restarts,
+            n_left: AtomicI64::new(round_length(restarts, 0, n_threads)),
+            n_rounds: AtomicU64::new(0),
             state: Mutex::new(State {
+                is_cut: false,
                 offered: VecDeque::from([Vec::new()]),
                 n_waiting: 0,
                 n_threads,
@@ -55,6 +71,19 @@ impl Pool {
     /// Whether everybody is to stop.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Counts conflicts; true when the round is over.
+    pub fn counts_out(&self, n_conflicts: u64) -> bool {
+        let n = i64::try_from(n_conflicts).unwrap_or(i64::MAX);
+        self.restarts != Restarts::Never && self.n_left.fetch_sub(n, Ordering::Relaxed) <= n
+    }
+
+    /// Tells that a subproblem was left undone.
+    fn cut(&self) {
+        let mut state = self.lock();
+        state.is_cut = true;
+        state.offered.clear();
     }
 
     /// Offers a subproblem.
@@ -83,6 +112,14 @@ impl Pool {
                 self.count(&state);
                 return Some(subproblem);
             }
+            if state.n_waiting == state.n_threads && state.is_cut {
+                state.is_cut = false;
+                let round = self.n_rounds.fetch_add(1, Ordering::Relaxed) + 1;
+                let n_left = round_length(self.restarts, round, state.n_threads);
+                self.n_left.store(n_left, Ordering::Relaxed);
+                state.offered.push_back(Vec::new());
+                continue;
+            }
             if state.n_waiting == state.n_threads {
                 self.end();
                 return None;
@@ -99,13 +136,29 @@ impl Pool {
     }
 }
 
+/// How many conflicts the threads may meet together in a round. Rounds that grow do so faster
+/// than the runs of one thread, which has nogoods to spare it what it has seen.
+fn round_length(restarts: Restarts, round: u64, n_threads: usize) -> i64 {
+    let run = match restarts {
+        Restarts::Geometric { .. } => round.saturating_mul(4),
+        _ => round,
+    };
+    let cutoff = restarts.cutoff(run).saturating_mul(n_threads as u64);
+    i64::try_from(cutoff).unwrap_or(i64::MAX)
+}
+
 pub(super) fn search(
     problem: Problem,
     config: &SearchConfig,
     report: Report,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Report {
-    let pool = Arc::new(Pool::new(config.n_threads));
+    // Where more than one solution is wanted, a restart would find them again.
+    let restarts = match problem.bound.is_some() || config.goal == Goal::First(1) {
+        true => config.restarts,
+        false => Restarts::Never,
+    };
+    let pool = Arc::new(Pool::new(config.n_threads, restarts));
     let sink = Mutex::new((report, on_solution, None::<StopReason>, false));
     let is_minimized = problem.bound.as_ref().map(|bound| bound.is_minimized);
     std::thread::scope(|scope| {
@@ -117,7 +170,7 @@ pub(super) fn search(
                 let mut mac = Mac::new(problem, &config);
                 mac.pool = Some(Arc::clone(pool));
                 while let Some(subproblem) = pool.take() {
-                    let stopped = mac.run_below(&subproblem, &mut |solution, value| {
+                    let outcome = mac.run_below(&subproblem, &mut |solution, value| {
                         let mut sink = sink.lock().expect("no thread panics with the report");
                         let (report, on_solution, _, is_enough) = &mut *sink;
                         // Solutions that come after enough, or after a better one, are late.
@@ -140,7 +193,10 @@ pub(super) fn search(
                             pool.end();
                         }
                     });
-                    if let Some(reason) = stopped {
+                    if let Below::Cut = outcome {
+                        pool.cut();
+                    }
+                    if let Below::Stopped(reason) = outcome {
                         let mut sink = sink.lock().expect("no thread panics with the report");
                         if !pool.is_over() {
                             sink.2 = Some(reason);
@@ -159,5 +215,6 @@ pub(super) fn search(
     let (mut report, _, stopped, is_enough) =
         sink.into_inner().expect("no thread panics with the report");
     report.stopped = if is_enough { None } else { stopped };
+    report.statistics.n_restarts += pool.n_rounds.load(Ordering::Relaxed);
     report
 }
