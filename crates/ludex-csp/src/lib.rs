@@ -9,14 +9,14 @@
 //! 2. `trail`: words that remember what they were
 //! 3. `domains`: variables, pruned and restored
 //! 4. `propagator`: what a constraint has to offer; `engine`: who wakes whom
-//! 5. `expr`: expressions; [`propagators`]: one file a constraint; [`suite`]: their test
+//! 5. `expr`: expressions; [`propagators`]: one file a constraint
 //! 6. `constraint`, `meaning`, `network`: what a modeler states; `check`; `preprocess`;
 //!    `post`: from there to propagators
 //! 7. `sac`: singleton consistency; [`search`]
 //! 8. [`xcsp3`]: files in and out
 //!
 //! To add a constraint, write a [`Propagator`] in `propagators/`, a line for it in
-//! `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
+//! the top-level `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
 
 mod check;
 mod constraint;
@@ -32,7 +32,6 @@ mod propagator;
 pub mod propagators;
 mod sac;
 pub mod search;
-pub mod suite;
 mod trail;
 mod values;
 pub mod xcsp3;

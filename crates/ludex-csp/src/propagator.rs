@@ -6,7 +6,7 @@ use crate::domains::{Conflict, Domains, Events, VarId};
 /// A constraint that prunes.
 ///
 /// To add one: write [`holds`](Propagator::holds), write the naive
-/// [`propagate`](Propagator::propagate), run [`suite`](crate::suite) over it, and only then
+/// [`propagate`](Propagator::propagate), run the suite of `ludex-testkit` over it, and only then
 /// subscribe to fewer events and keep state between calls.
 pub trait Propagator: Send + Sync {
     /// The name of the kind of constraint, for messages and statistics.

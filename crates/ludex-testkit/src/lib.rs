@@ -6,6 +6,7 @@
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
 //! - [`agree`]: two engines on the same random states.
 //! - [`command`]: the binary, run as a person runs it.
+//! - [`propagators`]: what every `Propagator` keeps; one line each in `tests/propagators.rs`.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
 //!
 //! Only tests use this crate.
@@ -15,6 +16,7 @@ pub mod parallel;
 pub mod golden;
 pub mod agree;
 pub mod command;
+pub mod propagators;
 pub mod suite;
 
 pub use agree::{Disagreement, agree};

@@ -1,7 +1,7 @@
 //! The constraints there are, one file each.
 //!
-//! Each is checked against its `holds` by [`suite`](crate::suite), in `tests/propagators.rs`
-//! of this crate.
+//! Each is checked against its `holds` by the suite of `ludex-testkit`, in the top-level
+//! `tests/propagators.rs`.
 
 mod all_different;
 mod arithmetic;

@@ -7,8 +7,9 @@ use ludex_csp::propagators::table::{
     Ac2001, BitTable, CompactTable, ForbiddenShort, NegativeTable, STAR, Str, Str2, Table,
 };
 use ludex_csp::propagators::*;
-use ludex_csp::suite::{Strength, propagator_suite};
-use ludex_csp::{Comparison, Operation, Propagator, Value, ValueSet, VarId, propagator_suite};
+use ludex_csp::{Comparison, Operation, Propagator, Value, ValueSet, VarId};
+use ludex_testkit::propagator_suite;
+use ludex_testkit::propagators::{Strength, propagator_suite};
 
 /// A random table over values 0..n, each tuple in it with one chance in `one_in`.
 fn random_table(
