@@ -131,8 +131,9 @@ pub enum ValueOrder {
     Auto,
     /// Ascending.
     Ascending,
-    /// After Verger and Bessière: values that block the opponent's next scope first, those
-    /// that leave the own next scope blocked last.
+    /// After Verger and Bessière: values that block the opponent's next scope, or lead to a
+    /// verdict that is remembered and wanted, come first. A value after which the owner will be
+    /// blocked is refuted by one such look of the opponent.
     Goal,
     /// Values that decided other nodes of the scope first.
     History,

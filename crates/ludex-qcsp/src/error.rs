@@ -13,6 +13,15 @@ pub enum ModelError {
         /// Its name.
         variable: String,
     },
+    /// A variable that has to be decided and has too many values to try.
+    #[error(
+        "variable `{variable}` has too many values to try them; give it a definition or a smaller \
+         domain"
+    )]
+    WideDomain {
+        /// Its name.
+        variable: String,
+    },
     /// A variable used before its scope is opened, or by itself.
     #[error("{place} mentions `{variable}`, which is declared later, in scope `{scope}`")]
     LaterVariable {

@@ -42,7 +42,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     }
     // Measures of choices that lose don't matter, but ties are settled among what is left.
     let fuses_goal = !model.is_optimization();
-    let plan = plan(model, config.symmetry, fuses_goal);
+    let plan = plan(model, config.symmetry, fuses_goal)?;
     let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
     let mut searcher = Searcher::new(&plan, config, memory)?;
     let setup_time = start.elapsed();
@@ -64,7 +64,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     };
     if plan.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
         // The universal player answers choices that lose, too.
-        let whole = crate::plan::plan(model, config.symmetry, false);
+        let whole = crate::plan::plan(model, config.symmetry, false)?;
         let memory = Arc::new(Memory::new(config.memory_bytes, false));
         add_strategy(&mut report, &mut Searcher::new(&whole, config, memory)?);
     } else {
@@ -95,7 +95,7 @@ fn solve_reduced(
     let no_strategy = SolveConfig { strategy: StrategyRequest::None, ..plain.clone() };
     let mut report = solve_here(&reduced, &no_strategy)?;
     if config.strategy != StrategyRequest::None {
-        let whole = crate::plan::plan(model, config.symmetry, false);
+        let whole = crate::plan::plan(model, config.symmetry, false)?;
         let memory = Arc::new(Memory::new(config.memory_bytes, false));
         add_strategy(&mut report, &mut Searcher::new(&whole, &plain, memory)?);
     }

@@ -246,7 +246,7 @@ fn weights_of_the_baker() {
     assert_eq!(report.verdict, Verdict::True);
     check_strategy(&baker(13, 0), &report.strategy.unwrap()).unwrap();
     // Four weights weigh 40 amounts at most.
-    assert_eq!(verdict(&baker(41, 30)), Verdict::False);
+    assert_eq!(verdict(&baker(41, 40)), Verdict::False);
 }
 
 #[test]
@@ -439,6 +439,11 @@ fn matrix_games_agree_with_evaluation() {
 
 #[test]
 fn bad_models_are_refused_with_reasons() {
+    let mut model = Model::new();
+    model.exists("wide");
+    model.int("x", 0..=1_000_000_000);
+    let error = solve(&model, &SolveConfig::default()).unwrap_err().to_string();
+    assert!(error.contains("`x` has too many values"), "{error}");
     let mut model = Model::new();
     let first = model.exists("first");
     let x = model.int("x", 0..=1);

@@ -16,6 +16,7 @@ pub(crate) mod measures;
 use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId};
 use rustc_hash::FxHashSet;
 
+use crate::error::ModelError;
 use crate::measure::interests;
 use crate::model::Model;
 use crate::scope::{Measure, Quantifier};
@@ -193,7 +194,14 @@ impl Rule {
 /// With `fuses_goal`, constraints of the goal that mention the last scope, if that is
 /// existential, join its restrictor. The verdict is the same, but choices that lose there are
 /// no longer choices.
-pub(crate) fn plan(model: &Model, uses_symmetry: bool, fuses_goal: bool) -> Plan<'_> {
+///
+/// # Errors
+/// When a variable that has to be decided has too many values.
+pub(crate) fn plan(
+    model: &Model,
+    uses_symmetry: bool,
+    fuses_goal: bool,
+) -> Result<Plan<'_>, ModelError> {
     let n_scopes = model.scopes().len();
     let is_fused = |constraint: &Constraint| {
         let mut scope = constraint.scope().into_iter();
@@ -206,8 +214,17 @@ pub(crate) fn plan(model: &Model, uses_symmetry: bool, fuses_goal: bool) -> Plan
     let arranged: Vec<Arranged> = (0..n_scopes)
         .map(|scope| arrange(model, scope, if scope + 1 == n_scopes { &fused } else { &[] }))
         .collect();
-    Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry)
+    let decided = arranged.iter().flat_map(|arranged| arranged.levels.iter().map(|level| level.0));
+    for x in decided {
+        if model.domain(x).len() > MAX_VALUES {
+            return Err(ModelError::WideDomain { variable: model.name(x).to_string() });
+        }
+    }
+    Ok(Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry))
 }
+
+/// A variable with more values than this is not decided by trying them.
+const MAX_VALUES: u64 = 1 << 20;
 
 struct Planner<'m> {
     model: &'m Model,
@@ -555,23 +572,37 @@ impl Plan<'_> {
 /// followed by enough others of its own scope.
 fn mark_worth_bounding(levels: &mut [Level]) {
     const MIN_FOLLOWING: f64 = 4.0;
-    let mut n_following = 1.0;
+    // A bound itself must stay short.
+    const MAX_BRANCHES: f64 = 10_000.0;
+    let (mut n_following, mut n_after) = (1.0, 1.0);
     for i in (0..levels.len()).rev() {
         if levels[i].is_last_of_scope {
+            n_after *= n_following;
             n_following = 1.0;
         }
-        levels[i].is_worth_bounding = n_following >= MIN_FOLLOWING;
+        levels[i].is_worth_bounding = n_following >= MIN_FOLLOWING && n_after <= MAX_BRANCHES;
         n_following *= levels[i].values.len() as f64;
     }
 }
 
 /// Whether steps are made for each value of their variable.
 fn is_specialized(values: &[Value], rules: &[Rule]) -> bool {
-    const MAX_SPECIALIZED: usize = 20_000;
+    const MAX_SPECIALIZED: usize = 100_000;
     // With few rules and many values, making them smaller costs more than it gains.
     const MIN_RULES: usize = 8;
-    (rules.len() >= MIN_RULES || values.len() <= 16)
-        && values.len() * rules.len() <= MAX_SPECIALIZED
+    let n_parts: usize = rules
+        .iter()
+        .map(|rule| match rule {
+            Rule::Define { expr, .. } => n_parts(expr),
+            Rule::Check(Constraint::Intension(e)) => n_parts(e),
+            Rule::Check(_) => 1,
+        })
+        .sum();
+    (rules.len() >= MIN_RULES || values.len() <= 16) && values.len() * n_parts <= MAX_SPECIALIZED
+}
+
+fn n_parts(e: &Expr) -> usize {
+    1 + e.children().into_iter().map(n_parts).sum::<usize>()
 }
 
 fn retain_needed(model: &Model, rules: &mut Vec<Rule>, needed: &mut FxHashSet<VarId>) {

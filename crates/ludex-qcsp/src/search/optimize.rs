@@ -117,6 +117,10 @@ impl Searcher<'_> {
                 self.note_incumbent(spec.scope, &outcome);
                 best = Some(outcome);
             }
+            // Where nobody has a wish, the first choice that wins is as good as any.
+            if measures.interests.is_empty() && !measures.is_settled_by_choice {
+                break;
+            }
         }
         Ok(best)
     }
