@@ -11,12 +11,14 @@
 //! 3. `strategy`: winning strategies of either side
 //! 4. `plan`: which variable is decided when; `search`: the search over it
 //! 5. `config`: options, verdicts, reports; `solve`: the entry
+//! 6. [`lang`]: the text language; [`xcsp3`]: files of other solvers
 
 mod check;
 mod config;
 pub mod consistency;
 mod definition;
 mod error;
+pub mod lang;
 mod measure;
 mod model;
 mod plan;
@@ -25,6 +27,7 @@ mod scope;
 mod search;
 mod solve;
 mod strategy;
+pub mod xcsp3;
 
 pub use config::{
     Consistency, Propagation, Report, SolveConfig, Statistics, StrategyRefused, StrategyRequest,
