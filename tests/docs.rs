@@ -20,12 +20,35 @@ fn the_readme_is_true() {
     check("README.md", 1);
 }
 
+#[test]
+fn the_guide_to_quantifiers_is_true() {
+    check("docs/quantified.md", 8);
+}
+
+/// The reference has a row for every diagnostic and every function of the language.
+#[test]
+fn the_reference_of_the_language_is_complete() {
+    let text = read("docs/language.md");
+    for code in ludex_qcsp::lang::codes::ALL {
+        assert!(text.contains(&format!("| `{code}` |")), "no row for the diagnostic {code}");
+    }
+    for (name, _) in ludex_qcsp::lang::usages() {
+        assert!(text.contains(&format!("`{name}")), "{name} is not in the reference");
+    }
+}
+
 /// Every link of the documents to a file leads to one.
 #[test]
 fn links_lead_somewhere() {
-    for document in
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tour.md", "docs/glossary.md"]
-    {
+    for document in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/tour.md",
+        "docs/glossary.md",
+        "docs/quantified.md",
+        "docs/language.md",
+    ] {
         let text = read(document);
         let folder =
             workspace().join(document).parent().expect("a file has a folder").to_path_buf();

@@ -8,6 +8,7 @@ use ludex_base::Seed;
 use ludex_csp::propagators::table::TableAlgorithm;
 use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
 use ludex_csp::{AllDifferentStrength, Restarts, SearchConfig, ValueOrder, VariableOrder};
+use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 
 /// Plays, checks and measures games from their rules.
 #[derive(Clone, Debug, Parser)]
@@ -119,6 +120,12 @@ pub enum Verb {
         #[command(subcommand)]
         job: CspJob,
     },
+    /// Solve quantified constraint networks: QCSP, QCSP+ and QCOP+
+    Qcsp {
+        /// What to do with them.
+        #[command(subcommand)]
+        job: QcspJob,
+    },
     /// List the games that are built in
     Games,
     /// Play one random game and write down every state
@@ -219,6 +226,100 @@ pub struct CspSolve {
     /// no tables over the same variables merged, no universal constraints removed
     #[arg(long)]
     pub no_preprocess: bool,
+}
+
+/// What to do with a quantified network.
+#[derive(Clone, Debug, Subcommand)]
+pub enum QcspJob {
+    /// Decide a model, find its optimum and its winning strategy
+    #[command(after_help = QCSP_EXAMPLES)]
+    Solve(Box<QcspSolve>),
+    /// Play against the winning strategy of a model
+    #[command(after_help = "Example:\n  ludex qcsp play models/nim.qcp -D n=10")]
+    Play(QcspFile),
+}
+
+const QCSP_EXAMPLES: &str = "Examples:
+  ludex qcsp solve models/nim.qcp -D n=27
+  ludex qcsp solve models/connect-four.qcp -D columns=5 -D rows=4 --json
+  ludex qcsp solve models/link-pricing.qcp -D links=6 --ties pessimistic
+  ludex qcsp solve models/nim.qcp --strategy nim.svg
+  ludex qcsp solve formula.qdimacs";
+
+/// Which model, with which data.
+#[derive(Clone, Debug, Args)]
+pub struct QcspFile {
+    /// A model: .qcp, .xml (XCSP3), .qdimacs, or `-` for a .qcp text on standard input
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// The value of a parameter; goes before the data files
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub define: Vec<String>,
+    /// A file with values of parameters, JSON or `name = value;`
+    #[arg(short, long, value_name = "FILE")]
+    pub data: Vec<String>,
+}
+
+/// Which model to solve, and how.
+#[derive(Clone, Debug, Args)]
+pub struct QcspSolve {
+    /// Which model.
+    #[command(flatten)]
+    pub file: QcspFile,
+    /// Write the winner's strategy to a file: .json, .dot or .svg
+    #[arg(long, value_name = "FILE")]
+    pub strategy: Option<String>,
+    /// Find all winning strategies, and say how many there are
+    #[arg(long)]
+    pub all_strategies: bool,
+    /// Do not solve: accept or refute the strategy in a JSON file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["strategy", "all_strategies"])]
+    pub check_strategy: Option<String>,
+    /// Do not solve: write a model of Boolean variables as QDIMACS, to FILE or `-`
+    #[arg(long, value_name = "FILE")]
+    pub qdimacs: Option<String>,
+    /// Do not solve: write the model as XCSP3, to FILE or `-`
+    #[arg(long, value_name = "FILE")]
+    pub xcsp3: Option<String>,
+    /// How ties of every optimizing scope are settled, whatever the model says
+    #[arg(long, value_name = "T", value_parser = choice(&Ties::ALL))]
+    pub ties: Option<Ties>,
+    /// How far constraints are propagated
+    #[arg(long, value_name = "P", value_parser = choice(&Propagation::ALL),
+        default_value = name_of(&Propagation::ALL, &qcsp_defaults().propagation))]
+    pub propagation: Propagation,
+    /// A quantified consistency to bring domains to before the search
+    #[arg(long, value_name = "C", value_parser = choice(&Consistency::ALL))]
+    pub consistency: Option<Consistency>,
+    /// In which order values are tried where the model gives none
+    #[arg(long, value_name = "O", value_parser = choice(&QcspValueOrder::ALL),
+        default_value = name_of(&QcspValueOrder::ALL, &qcsp_defaults().value_order))]
+    pub order: QcspValueOrder,
+    /// Do not remember verdicts
+    #[arg(long)]
+    pub no_memory: bool,
+    /// Do not use declared symmetries
+    #[arg(long)]
+    pub no_symmetry: bool,
+    /// Spare values that a verdict does not depend on
+    #[arg(long)]
+    pub backjumping: bool,
+    /// Remember the part of the assignment that decided a verdict
+    #[arg(long)]
+    pub learning: bool,
+    /// Take values that can't hurt their owner at once
+    #[arg(long)]
+    pub pure_values: bool,
+    /// Look at all choices of optimizing scopes
+    #[arg(long)]
+    pub no_bounds: bool,
+    /// Cut the prefix after few rounds first, then after more and more
+    #[arg(long)]
+    pub deepening: bool,
+}
+
+fn qcsp_defaults() -> ludex_qcsp::SolveConfig {
+    ludex_qcsp::SolveConfig::default()
 }
 
 fn defaults() -> SearchConfig {

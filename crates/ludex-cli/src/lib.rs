@@ -14,7 +14,7 @@
 
 use std::process::ExitCode;
 
-use args::{Cli, CspJob, Verb};
+use args::{Cli, CspJob, QcspJob, Verb};
 use failure::Failure;
 
 pub mod args;
@@ -64,6 +64,8 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::bench::run(&rules.rules, seconds, engine.machine, common)
         }
         Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
+        Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
+        Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {
             verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)

@@ -8,4 +8,5 @@ pub mod ground;
 pub mod perft;
 pub mod play;
 pub mod print;
+pub mod qcsp;
 pub mod trace;
