@@ -150,11 +150,7 @@ impl Clone for Constraint {
 
 impl Constraint {
     /// The same constraint on other variables. A caller's propagator keeps its own.
-    pub fn renamed(
-        &self,
-        var: &dyn Fn(VarId) -> VarId,
-        expr: &dyn Fn(VarId) -> Expr,
-    ) -> Self {
+    pub fn renamed(&self, var: &dyn Fn(VarId) -> VarId, expr: &dyn Fn(VarId) -> Expr) -> Self {
         self.mapped(var, &|e: &Expr| e.rename(expr))
     }
 

@@ -25,9 +25,7 @@ pub trait Propagator: Send + Sync {
     ///
     /// The default subscribes to every event of every variable of the scope.
     fn post(&mut self, setup: &mut Setup<'_>) {
-        for position in 0..self.scope().len() {
-            setup.subscribe(self.scope()[position], Events::ANY);
-        }
+        setup.subscribe_all(self.scope(), Events::ANY);
     }
 
     /// Removes values that are in no solution of the constraint.
@@ -93,6 +91,11 @@ impl<'a> Setup<'a> {
     /// Asks to be called when one of these events happens to `x`.
     pub fn subscribe(&mut self, x: VarId, events: Events) {
         self.subscriptions.push((x, events));
+    }
+
+    /// Asks to be called when one of these events happens to any of the variables.
+    pub fn subscribe_all(&mut self, scope: &[VarId], events: Events) {
+        scope.iter().for_each(|&x| self.subscribe(x, events));
     }
 
     /// The domains, for their present state and for new reversible words.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::Table;
+use super::{Table, indexed_pairs};
 use crate::domains::{Cells, Conflict, Domains, Events, VarId};
 use crate::propagator::{Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -80,20 +80,13 @@ impl Propagator for Ac2001 {
         let n_indexes = self.scope.map(|x| domains.n_indexes(x));
         for which in 0..2 {
             let mut allowed = vec![!self.is_positive; n_indexes[0] * n_indexes[1]];
-            for pair in self.table.tuples() {
-                let index = domains.index_of(self.scope[which], pair[which]);
-                let other = domains.index_of(self.scope[1 - which], pair[1 - which]);
-                if let (Some(index), Some(other)) = (index, other) {
-                    allowed[index as usize * n_indexes[1 - which] + other as usize] =
-                        self.is_positive;
-                }
+            for (index, other) in indexed_pairs(self.scope, &self.table, which, domains) {
+                allowed[index * n_indexes[1 - which] + other] = self.is_positive;
             }
             self.allowed[which] = allowed.into();
         }
         self.last = Some(n_indexes.map(|n| domains.new_cells(n, 0)));
-        for x in self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::Table;
+use super::{Table, indexed_pairs};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -97,22 +97,16 @@ impl Propagator for BitTable {
             let n_words = n_indexes[1 - which].div_ceil(64);
             let start = if self.is_positive { 0 } else { !0_u64 };
             let mut rows = vec![start; n_indexes[which] * n_words];
-            for pair in self.table.tuples() {
-                let index = domains.index_of(self.scope[which], pair[which]);
-                let other = domains.index_of(self.scope[1 - which], pair[1 - which]);
-                if let (Some(index), Some(other)) = (index, other) {
-                    let word = &mut rows[index as usize * n_words + other as usize / 64];
-                    let bit = 1 << (other % 64);
-                    *word = if self.is_positive { *word | bit } else { *word & !bit };
-                }
+            for (index, other) in indexed_pairs(self.scope, &self.table, which, domains) {
+                let word = &mut rows[index * n_words + other / 64];
+                let bit = 1 << (other % 64);
+                *word = if self.is_positive { *word | bit } else { *word & !bit };
             }
             let residues = vec![0; n_indexes[which]];
             self.sides[which] = Side { n_words, rows: rows.into(), residues };
         }
         self.mask = vec![0; n_indexes[0].max(n_indexes[1]).div_ceil(64)];
-        for x in self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -340,9 +340,7 @@ impl Propagator for CompactTable {
         let limit = domains.new_cell(n_tuples.div_ceil(64) as u64);
         let is_filtered = domains.new_cell(0);
         self.state = Some(State { words, limit, seen_sizes, seen_bits, is_filtered });
-        for &x in &self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -199,3 +199,22 @@ fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
     }
     indexes
 }
+
+/// For two variables: the pairs of indexes of values, that of variable `which` first.
+fn indexed_pairs<'a>(
+    scope: [VarId; 2],
+    table: &'a Table,
+    which: usize,
+    domains: &'a Domains,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let index = move |at: usize, pair: &[Value]| domains.index_of(scope[at], pair[at]);
+    table.tuples().filter_map(move |pair| {
+        Some((index(which, pair)? as usize, index(1 - which, pair)? as usize))
+    })
+}
+
+/// By position: words for the bits of the domain, none set.
+fn no_values(scope: &[VarId], domains: &Domains) -> Vec<Vec<u64>> {
+    let n_words = |&x: &VarId| domains.bits(x).expect("tables have bit sets").len();
+    scope.iter().map(|x| vec![0; n_words(x)]).collect()
+}

@@ -173,9 +173,7 @@ impl Propagator for NegativeTable {
         let limit = domains.new_cell(tuples.len().div_ceil(64) as u64);
         let seen_sizes = domains.new_cells(arity, 0);
         self.state = Some(State { words, limit, seen_sizes });
-        for &x in &self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed};
+use super::{STAR_INDEX, Table, indexed, no_values};
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -71,12 +71,8 @@ impl Propagator for Str {
         let n_tuples = self.tuples.len() / self.scope.len();
         self.position = (0..n_tuples as u32).collect();
         self.n_valid = Some(domains.new_cell(n_tuples as u64));
-        self.supported = (self.scope.iter())
-            .map(|&x| vec![0; domains.bits(x).expect("tables have bit sets").len()])
-            .collect();
-        for &x in &self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        self.supported = no_values(&self.scope, domains);
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed};
+use super::{STAR_INDEX, Table, indexed, no_values};
 use crate::domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -136,16 +136,12 @@ impl Propagator for Str2 {
         self.tuples = indexed(&self.scope, &self.table, domains).into();
         let n_tuples = self.tuples.len() / self.scope.len();
         self.position = (0..n_tuples as u32).collect();
-        self.supported = (self.scope.iter())
-            .map(|&x| vec![0; domains.bits(x).expect("tables have bit sets").len()])
-            .collect();
+        self.supported = no_values(&self.scope, domains);
         self.n_missing = vec![0; self.scope.len()];
         let n_valid = domains.new_cell(n_tuples as u64);
         let seen_sizes = domains.new_cells(self.scope.len(), 0);
         self.state = Some(State { n_valid, seen_sizes });
-        for &x in &self.scope {
-            setup.subscribe(x, Events::ANY);
-        }
+        setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -1,0 +1,95 @@
+//! Reversible words for propagators, in the same trail as the domains.
+
+use super::Domains;
+
+/// A reversible 64-bit word of a propagator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell(u32);
+
+/// A run of reversible words of a propagator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cells {
+    first: u32,
+    n: u32,
+}
+
+impl Cells {
+    /// How many words there are.
+    pub fn len(self) -> usize {
+        self.n as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.n == 0
+    }
+
+    /// Word number `index` alone.
+    #[inline]
+    pub fn at(self, index: usize) -> Cell {
+        debug_assert!(index < self.n as usize);
+        Cell(self.first + index as u32)
+    }
+}
+
+impl Domains {
+    /// A new reversible word.
+    pub fn new_cell(&mut self, value: u64) -> Cell {
+        Cell(self.trail.allocate(1, value) as u32)
+    }
+
+    /// New reversible words, all with the same value.
+    pub fn new_cells(&mut self, n: usize, value: u64) -> Cells {
+        Cells { first: self.trail.allocate(n, value) as u32, n: n as u32 }
+    }
+
+    /// The value of a reversible word.
+    #[inline]
+    pub fn get(&self, cell: Cell) -> u64 {
+        self.trail.get(cell.0 as usize)
+    }
+
+    /// Sets a reversible word.
+    #[inline]
+    pub fn set(&mut self, cell: Cell, value: u64) {
+        self.trail.set(cell.0 as usize, value);
+    }
+
+    /// The values of a run of reversible words.
+    #[inline]
+    pub fn cells(&self, cells: Cells) -> &[u64] {
+        self.trail.slice(cells.first as usize, cells.n as usize)
+    }
+
+    /// Intersects a sparse set of reversible words with a mask; see `Trail::narrow`.
+    #[inline]
+    pub(crate) fn narrow(
+        &mut self,
+        cells: Cells,
+        index: &mut [u32],
+        place: &mut [u32],
+        limit: usize,
+        mask: impl Fn(usize) -> u64,
+    ) -> (usize, bool) {
+        self.trail.narrow(cells.first as usize, index, place, limit, mask)
+    }
+
+    /// The same with a mask that has bits in some words only; see `Trail::narrow_among`.
+    #[inline]
+    pub(crate) fn narrow_among(
+        &mut self,
+        cells: Cells,
+        index: &mut [u32],
+        place: &mut [u32],
+        limit: usize,
+        candidates: &[u64],
+        mask: impl Fn(usize) -> u64,
+    ) -> (usize, bool) {
+        self.trail.narrow_among(cells.first as usize, index, place, limit, candidates, mask)
+    }
+
+    /// What a reversible word was before level `level` (counted from 1) changed it, if it did.
+    pub fn saved(&self, cell: Cell, level: usize) -> Option<u64> {
+        self.trail.saved(cell.0 as usize, level)
+    }
+}
