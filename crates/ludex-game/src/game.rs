@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 
-use ludex_base::{Goal, MoveId, PerceptId, RoleId};
+use ludex_base::{Goal, MoveId, PerceptId, Rng, RoleId};
 
 /// One seat of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +64,13 @@ pub trait Cursor: Clone + Send {
     ///
     /// On a terminal state, what the rules derive there.
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId];
+
+    /// One of the moves of [`legal_moves`](Self::legal_moves), each equally likely; `None` if there
+    /// are none. The default draws from the list; an engine that need not make the list for it says
+    /// so here, and draws the same move from the same generator.
+    fn draw_move(&mut self, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        rng.choose(self.legal_moves(role)).copied()
+    }
 
     /// Every goal value the rules derive for a role, ascending; on a terminal state of a good
     /// rulesheet that is one.

@@ -128,7 +128,7 @@ impl<C: Cursor> OneByOne<C> {
             }
             self.joint.clear();
             for role in (0..self.n_roles).map(RoleId::new) {
-                self.joint.push(*rng.choose(self.cursor.legal_moves(role))?);
+                self.joint.push(self.cursor.draw_move(role, rng)?);
             }
             if let Some(moves) = moves.as_deref_mut() {
                 moves.extend_from_slice(&self.joint);

@@ -10,15 +10,20 @@
 
 mod schedule; // 1. which gates to evaluate for which question, and in which order
 mod evaluate; // 2. the values of the gates
-mod net; // 3. counters that are told of changes
-mod word; // 4. a bit for each of many playouts
-mod tape; // 5. the circuit as a list of operations on words
-mod draw; // 6. a random legal move in every lane
-mod plan; // 7. the tapes for a step
-mod wide; // 8. many playouts at once
+mod conjunctions; // 3. gates of one kind
+mod effects; // 4. what a move changes
+mod net; // 5. counters that are told of changes
+mod assemble; // 6. from the circuit to the net
+mod word; // 7. a bit for each of many playouts
+mod tape; // 8. the circuit as a list of operations on words
+mod draw; // 9. a random legal move in every lane
+mod plan; // 10. the tapes for a step
+mod wide; // 11. many playouts at once
+mod cursor; // 12. one state at a time
 mod machine; // the game
 
 #[cfg(test)]
 mod tests;
 
-pub use machine::{Machine, MachineCursor, MachineRunner, PlayoutStyle};
+pub use cursor::MachineCursor;
+pub use machine::{Machine, MachineRunner, PlayoutStyle};

@@ -1,280 +1,419 @@
-//! The circuit as a net of counters, for moving from a state to its neighbours.
+//! A net of counters, for moving from a state to its neighbours.
 //!
-//! Every gate becomes a conjunction of literals (a disjunction is the negation of the conjunction of
-//! the negations) and counts those of its literals that do not hold. A change of a fluent or move is
-//! told to the gates that read it, and goes on from those whose count reaches or leaves zero. What
-//! does not change costs nothing.
+//! A node is a fluent or a conjunction that counts those of its literals that do not hold. A change of
+//! a fluent is told to the nodes that read it, and goes on from those whose count reaches or leaves
+//! zero. What does not change costs nothing.
 //!
-//! The order in which changes are told does not matter: counts are sums, and a gate that changes
-//! twice tells both changes.
+//! Moves are no part of that: a step applies the [`Effects`](crate::effects) of its moves. What only
+//! they need, and the goals, are *lazy* nodes: evaluated when asked for, and remembered until the
+//! state changes.
 
-use ludex_base::{BitSet, MoveId};
-use ludex_circuit::{Circuit, Gate, GateId};
+use std::ops::Range;
+
+use ludex_base::{BitSet, MoveId, Rng};
+
+use crate::conjunctions::Literal;
+use crate::effects::{Change, Lists};
 
 /// A circuit without loops as a net.
 #[derive(Clone, Debug)]
 pub(crate) struct Net {
-    n_fluents: usize,
-    n_moves: usize,
-    /// Where the readers of a node begin; one more than nodes. Nodes are the fluents, then the moves,
-    /// then the gates.
-    starts: Vec<u32>,
-    readers: Vec<Reader>,
-    /// For each percept, where its value is.
-    sees: Vec<Literal>,
-    /// The net in the initial state, no move played.
-    initial: NetState,
+    /// Nodes are the constant, the fluents, the moves, the counters, and the lazy nodes from here on.
+    pub(crate) first_lazy: usize,
+    pub(crate) first_move: usize,
+    /// Who is told of a change of a fluent or counter.
+    pub(crate) fans: Vec<Fan>,
+    pub(crate) readers: Vec<u32>,
+    /// For each lazy node, where its literals end.
+    pub(crate) lazy_ends: Vec<u32>,
+    pub(crate) lazy_literals: Vec<Literal>,
+
+    pub(crate) layout: Layout,
+    /// The fluents that keep their value unless a move changes them.
+    pub(crate) persistent: Vec<u64>,
+    pub(crate) changes: Lists<Change>,
+    pub(crate) keeps: Lists<(u32, u64)>,
+    pub(crate) touches: Lists<u32>,
+    /// For outputs that several roles' moves may change at once, what decides them.
+    pub(crate) joint: Vec<Literal>,
+    /// Whether some output is told of moves.
+    pub(crate) tells_moves: bool,
+    /// For each guard, the legal moves that need it: words and the bits in them.
+    pub(crate) guards: Lists<(u32, u64)>,
+    /// For each goal of the circuit.
+    pub(crate) goals: Vec<Literal>,
+    /// The net in the initial state.
+    pub(crate) initial: NetState,
 }
 
-/// Who is told of a change: a gate or an output by its number, doubled, plus one if it reads the
-/// negation. Outputs have the numbers after the gates: next fluents, legal moves, `terminal`.
-type Reader = u32;
+/// The readers of a node: counters of the node, counters of its negation, then outputs, until those of
+/// the next node begin.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Fan {
+    pub plain: u32,
+    pub negated: u32,
+    pub outputs: u32,
+}
 
-/// A node, or its negation, or a constant.
-#[derive(Clone, Copy, Debug)]
-enum Literal {
-    Constant(bool),
-    Node { node: u32, is_negated: bool },
+/// Where the outputs are in the words of a [`NetState`]. An output beyond the words is a guard.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub n_fluent_words: usize,
+    /// Of fluents and percepts, which begin with a new word.
+    pub n_next_words: usize,
+    /// The words of each role's legal moves, the first move in the first bit.
+    pub legal: Vec<Range<usize>>,
+    /// The move in the first of those bits.
+    pub first_moves: Vec<usize>,
+    /// The word whose lowest bit says whether the game is over: the last.
+    pub terminal: usize,
 }
 
 /// The values of a net.
 #[derive(Clone, Debug)]
 pub(crate) struct NetState {
-    /// For each gate, how many of its literals do not hold; for fluents and moves 0 if they hold.
-    counts: Vec<i32>,
-    /// What is true next, given the moves that are set.
-    pub next: BitSet,
-    pub legal: BitSet,
-    pub is_terminal: bool,
+    /// How many literals of a node do not hold, so that it holds at 0. Lazy nodes have 0 or 1, which is
+    /// valid in the epoch they were evaluated in.
+    pub counts: Vec<u32>,
+    /// Outputs, see [`Layout`]: idle values of fluents and percepts, moves that are legal if their guard
+    /// holds, and whether the game is over.
+    pub bits: Vec<u64>,
+    /// The moves whose guards hold; only the words of legal moves are used.
+    pub guarded: Vec<u64>,
+    /// For each node that is told of, whether it has changed since it told its readers.
+    pub is_pending: Vec<bool>,
+    pub queue: Vec<u32>,
     /// The moves that are set, if any.
-    played: Vec<MoveId>,
-    /// Changes that have not been told yet.
-    open: Vec<u32>,
+    pub played: Vec<MoveId>,
+    /// What is true and seen next.
+    pub next: Vec<u64>,
+    /// For each lazy node, when it was evaluated.
+    pub epochs: Vec<u32>,
+    pub epoch: u32,
+    pub frames: Vec<(u32, u32)>,
+    /// For each output, the last epoch in which a move reached it.
+    pub reached: Vec<u32>,
+    pub met: Vec<u32>,
+    pub home: Home,
 }
 
+/// A state that was jumped to twice, with its values: trees are entered at their roots again and again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Home {
+    state: BitSet,
+    is_kept: bool,
+    counts: Vec<u32>,
+    bits: Vec<u64>,
+    guarded: Vec<u64>,
+    played: Vec<MoveId>,
+}
+
+/// Telling a changed fluent costs about as much as copying so many counters.
+const COPIES_A_CHANGE: usize = 64;
+
 impl Net {
-    /// The net of a circuit; `None` if it has loops.
-    pub fn new(circuit: &Circuit) -> Option<Self> {
-        if !circuit.loops.is_empty() {
-            return None;
-        }
-        let n_fluents = circuit.vocabulary.fluents.len();
-        let n_moves = circuit.vocabulary.moves.len();
-        let outputs = || {
-            let lists = [&circuit.next, &circuit.legal, &circuit.sees];
-            lists.into_iter().flatten().copied().chain([circuit.terminal])
-        };
-        let is_needed = circuit.cone(outputs());
-
-        // Number the gates and note who reads whom.
-        let mut literals: Vec<Option<Literal>> = vec![None; circuit.n_gates()];
-        let mut edges: Vec<(u32, Reader)> = Vec::new();
-        let mut counts = vec![1; n_fluents + n_moves];
-        for id in circuit.gate_ids().filter(|id| is_needed[id.index()]) {
-            let node = |node: usize| Literal::Node { node: node as u32, is_negated: false };
-            let literal = match circuit.gate(id) {
-                Gate::Constant(value) => Literal::Constant(value),
-                Gate::Fluent(fluent) => node(fluent.index()),
-                Gate::Move(played) => node(n_fluents + played.index()),
-                Gate::Feedback => unreachable!("the circuit has no loops"),
-                Gate::Not(input) => literal_of(&literals, input).negated(),
-                Gate::And(inputs) | Gate::Or(inputs) => {
-                    let is_or = matches!(circuit.gate(id), Gate::Or(_));
-                    let gate = counts.len() as u32;
-                    for &input in inputs {
-                        edges.push(literal_of(&literals, input).read_by(gate, is_or));
-                    }
-                    // Nothing holds until it is told.
-                    counts.push(inputs.len() as i32);
-                    Literal::Node { node: gate, is_negated: is_or }
-                }
-            };
-            literals[id.index()] = Some(literal);
-        }
-        let n_nodes = counts.len();
-        let mut initial = NetState {
-            counts,
-            next: BitSet::new(n_fluents),
-            legal: BitSet::new(n_moves),
-            is_terminal: false,
-            played: Vec::new(),
-            open: Vec::new(),
-        };
-        // What reads a negation holds while its input does not.
-        for &(_, reader) in &edges {
-            initial.counts[(reader >> 1) as usize] -= (reader & 1) as i32;
-        }
-        for (position, id) in [&circuit.next, &circuit.legal].into_iter().flatten().enumerate() {
-            let literal = literal_of(&literals, *id);
-            if literal.is_true_of_false() {
-                initial.toggle(position, n_fluents, n_moves);
-            }
-            edges.extend(literal.as_output((n_nodes + position) as u32));
-        }
-        let terminal = literal_of(&literals, circuit.terminal);
-        initial.is_terminal = terminal.is_true_of_false();
-        edges.extend(terminal.as_output((n_nodes + n_fluents + n_moves) as u32));
-
-        let mut net = Self {
-            n_fluents,
-            n_moves,
-            starts: vec![0; n_nodes + 1],
-            readers: vec![0; edges.len()],
-            sees: circuit.sees.iter().map(|&id| literal_of(&literals, id)).collect(),
-            initial: initial.clone(),
-        };
-        for (node, _) in &edges {
-            net.starts[*node as usize + 1] += 1;
-        }
-        for node in 0..n_nodes {
-            net.starts[node + 1] += net.starts[node];
-        }
-        let mut fill = net.starts.clone();
-        for (node, reader) in edges {
-            net.readers[fill[node as usize] as usize] = reader;
-            fill[node as usize] += 1;
-        }
-        // Gates that hold before anything is told, then the initial state.
-        for node in (n_fluents + n_moves)..n_nodes {
-            if initial.counts[node] == 0 {
-                initial.open.push((node as u32) << 1 | 1);
-            }
-        }
-        net.tell(&mut initial);
-        let nothing = BitSet::new(n_fluents);
-        net.change_state(&mut initial, &nothing, &circuit.init);
-        net.initial = initial;
-        Some(net)
-    }
-
     /// The net in the initial state.
     pub fn initial(&self) -> NetState {
         self.initial.clone()
     }
 
-    /// Goes from a state to another.
-    pub fn change_state(&self, state: &mut NetState, from: &BitSet, to: &BitSet) {
-        for (word_idx, (old, new)) in from.words().iter().zip(to.words()).enumerate() {
-            let mut changed = old ^ new;
-            while changed != 0 {
-                let bit = changed.trailing_zeros();
-                changed &= changed - 1;
-                let holds = new >> bit & 1 != 0;
-                self.set(state, word_idx * 64 + bit as usize, holds);
+    /// Goes from a state to any other.
+    pub fn jump(&self, net: &mut NetState, state: &mut BitSet, to: &BitSet) {
+        let changed = state.words().iter().zip(to.words()).map(|(old, new)| old ^ new);
+        let n_changed: u32 = changed.map(u64::count_ones).sum();
+        let is_home = net.home.state == *to;
+        if is_home && net.home.is_kept && n_changed as usize * COPIES_A_CHANGE > self.first_lazy {
+            state.copy_from(to);
+            net.counts[..self.first_lazy].copy_from_slice(&net.home.counts);
+            net.bits.copy_from_slice(&net.home.bits);
+            net.guarded.copy_from_slice(&net.home.guarded);
+            net.played.clone_from(&net.home.played);
+            self.forget(net);
+            return;
+        }
+        self.go(net, state, to.words());
+        if !is_home {
+            net.home.state.clone_from(to);
+            net.home.is_kept = false;
+        } else if !net.home.is_kept {
+            net.home.is_kept = true;
+            net.home.counts.clear();
+            net.home.counts.extend_from_slice(&net.counts[..self.first_lazy]);
+            net.home.bits.clone_from(&net.bits);
+            net.home.guarded.clone_from(&net.guarded);
+            net.home.played.clone_from(&net.played);
+        }
+    }
+
+    /// Plays a joint move. What was seen is in `next` then, after the fluents.
+    pub fn play(&self, net: &mut NetState, state: &mut BitSet, joint: &[MoveId]) {
+        // Step 1. Tell the moves, where that is needed.
+        let is_active = |played: &&MoveId| {
+            let idx = played.index();
+            !self.changes.of(idx).is_empty()
+                || !self.keeps.of(idx).is_empty()
+                || !self.touches.of(idx).is_empty()
+        };
+        let may_meet = joint.len() > 1 && joint.iter().filter(is_active).count() > 1;
+        if may_meet || self.tells_moves {
+            self.set_moves(net, joint);
+        }
+
+        // Step 2. What follows if every role waits.
+        let Layout { n_fluent_words, n_next_words, .. } = self.layout;
+        for (word, next) in net.next[..n_fluent_words].iter_mut().enumerate() {
+            *next = (state.words()[word] & self.persistent[word]) | net.bits[word];
+        }
+        net.next[n_fluent_words..].copy_from_slice(&net.bits[n_fluent_words..n_next_words]);
+
+        // Step 3. What the moves change, each by itself, then together.
+        for played in joint {
+            for &(word, mask) in self.keeps.of(played.index()) {
+                let word = word as usize;
+                net.next[word] = (net.next[word] & !mask) | (state.words()[word] & mask);
+            }
+            for &Change { output, value, .. } in self.changes.of(played.index()) {
+                let value = self.ask(net, value);
+                set_bit(&mut net.next, output, value);
             }
         }
-        self.tell(state);
+        if may_meet {
+            self.play_together(net, joint);
+        }
+
+        // Step 4. Go there.
+        let next = std::mem::take(&mut net.next);
+        self.go(net, state, &next[..n_fluent_words]);
+        net.next = next;
     }
 
     /// Sets the moves that are played.
-    pub fn change_moves(&self, state: &mut NetState, joint: &[MoveId]) {
-        for (role, &played) in joint.iter().enumerate() {
-            let before = state.played.get(role).copied();
-            if before == Some(played) {
+    fn set_moves(&self, net: &mut NetState, joint: &[MoveId]) {
+        let NetState { counts, is_pending, queue, played, .. } = net;
+        let mut flip = |changed: MoveId| {
+            let node = self.first_move + changed.index();
+            counts[node] ^= 1;
+            is_pending[node] = true;
+            queue.push(node as u32);
+        };
+        if played.is_empty() {
+            joint.iter().for_each(|&new| flip(new));
+        }
+        for (&old, &new) in played.iter().zip(joint).filter(|(old, new)| old != new) {
+            flip(old);
+            flip(new);
+        }
+        played.clear();
+        played.extend_from_slice(joint);
+        self.tell(net);
+    }
+
+    /// Decides the outputs that several moves of a joint move reach; the moves are set.
+    fn play_together(&self, net: &mut NetState, joint: &[MoveId]) {
+        net.met.clear();
+        for played in joint {
+            let NetState { reached, met, epoch, .. } = &mut *net;
+            let mut reach = |output: u32| {
+                if std::mem::replace(&mut reached[output as usize], *epoch) == *epoch {
+                    met.push(output);
+                }
+            };
+            self.changes.of(played.index()).iter().for_each(|change| reach(change.output));
+            self.touches.of(played.index()).iter().for_each(|&output| reach(output));
+            for &(word, mut mask) in self.keeps.of(played.index()) {
+                while mask != 0 {
+                    reach(word * 64 + mask.trailing_zeros());
+                    mask &= mask - 1;
+                }
+            }
+        }
+        for idx in 0..net.met.len() {
+            let output = net.met[idx];
+            let value = self.ask(net, self.joint[output as usize]);
+            set_bit(&mut net.next, output, value);
+        }
+    }
+
+    /// Whether a literal holds in this state.
+    #[inline]
+    pub fn ask(&self, net: &mut NetState, literal: Literal) -> bool {
+        let node = literal.node();
+        if node >= self.first_lazy && net.epochs[node - self.first_lazy] != net.epoch {
+            self.evaluate(net, node);
+        }
+        (net.counts[node] == 0) != literal.is_negated()
+    }
+
+    /// Evaluates a lazy node and what it needs, until it is decided.
+    fn evaluate(&self, net: &mut NetState, node: usize) {
+        let first_literal = |node: usize| match node - self.first_lazy {
+            0 => 0,
+            idx => self.lazy_ends[idx - 1],
+        };
+        net.frames.clear();
+        net.frames.push((node as u32, first_literal(node)));
+        'frames: while let Some((node, position)) = net.frames.last_mut() {
+            let node = *node as usize;
+            let end = self.lazy_ends[node - self.first_lazy];
+            let mut holds = true;
+            while *position < end {
+                let literal = self.lazy_literals[*position as usize];
+                let input = literal.node();
+                if input >= self.first_lazy && net.epochs[input - self.first_lazy] != net.epoch {
+                    net.frames.push((input as u32, first_literal(input)));
+                    continue 'frames;
+                }
+                if (net.counts[input] == 0) == literal.is_negated() {
+                    holds = false;
+                    break;
+                }
+                *position += 1;
+            }
+            net.counts[node] = u32::from(!holds);
+            net.epochs[node - self.first_lazy] = net.epoch;
+            net.frames.pop();
+        }
+    }
+
+    /// Whether a percept was seen in the last step.
+    pub fn is_seen(&self, net: &NetState, percept: usize) -> bool {
+        let bit = self.layout.n_fluent_words * 64 + percept;
+        net.next[bit / 64] >> (bit % 64) & 1 != 0
+    }
+
+    /// Whether the game is over.
+    pub fn is_terminal(&self, net: &NetState) -> bool {
+        net.bits[self.layout.terminal] & 1 != 0
+    }
+
+    /// A role's legal moves as a set: the first of its moves is the first bit.
+    #[inline]
+    fn legal_words(&self, net: &NetState, role: usize) -> impl Iterator<Item = u64> {
+        let words = self.layout.legal[role].clone();
+        net.bits[words.clone()]
+            .iter()
+            .zip(&net.guarded[words])
+            .map(|(word, guarded)| word & guarded)
+    }
+
+    /// A role's legal moves, ascending.
+    pub fn list_legal_moves(&self, net: &NetState, role: usize, list: &mut Vec<MoveId>) {
+        list.clear();
+        let first = self.layout.first_moves[role];
+        for (word_idx, mut word) in self.legal_words(net, role).enumerate() {
+            while word != 0 {
+                list.push(MoveId::new(first + word_idx * 64 + word.trailing_zeros() as usize));
+                word &= word - 1;
+            }
+        }
+    }
+
+    /// One of a role's legal moves: the same as if drawn from the list of them.
+    #[inline(always)]
+    pub fn draw_move(&self, net: &NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
+        let n_moves: u32 = self.legal_words(net, role).map(u64::count_ones).sum();
+        if n_moves == 0 {
+            return None;
+        }
+        let mut rest = rng.below(n_moves as usize) as u32;
+        for (word_idx, mut word) in self.legal_words(net, role).enumerate() {
+            let n_here = word.count_ones();
+            if rest >= n_here {
+                rest -= n_here;
                 continue;
             }
-            if let Some(before) = before {
-                self.set(state, self.n_fluents + before.index(), false);
+            for _ in 0..rest {
+                word &= word - 1;
             }
-            self.set(state, self.n_fluents + played.index(), true);
+            let bit = word_idx * 64 + word.trailing_zeros() as usize;
+            return Some(MoveId::new(self.layout.first_moves[role] + bit));
         }
-        state.played.clear();
-        state.played.extend_from_slice(joint);
-        self.tell(state);
+        unreachable!("the number drawn is below the number of moves")
     }
 
-    /// Whether a percept is seen, given the state and the moves that are set.
-    pub fn is_seen(&self, state: &NetState, percept: usize) -> bool {
-        match self.sees[percept] {
-            Literal::Constant(value) => value,
-            Literal::Node { node, is_negated } => (state.counts[node as usize] == 0) != is_negated,
+    /// Makes the fluents those of a state and tells what has changed.
+    fn go(&self, net: &mut NetState, state: &mut BitSet, to: &[u64]) {
+        for (word_idx, (old, &new)) in state.words_mut().iter_mut().zip(to).enumerate() {
+            let mut changed = *old ^ new;
+            *old = new;
+            while changed != 0 {
+                let bit = changed.trailing_zeros() as usize;
+                changed &= changed - 1;
+                let node = 1 + word_idx * 64 + bit;
+                net.counts[node] ^= 1;
+                net.is_pending[node] = true;
+                net.queue.push(node as u32);
+            }
         }
+        self.tell(net);
+        self.forget(net);
     }
 
-    fn set(&self, state: &mut NetState, node: usize, holds: bool) {
-        state.counts[node] = i32::from(!holds);
-        state.open.push((node as u32) << 1 | u32::from(holds));
-    }
-
-    /// Tells all changes until there are no more.
-    fn tell(&self, state: &mut NetState) {
-        let n_nodes = self.starts.len() - 1;
-        while let Some(change) = state.open.pop() {
-            let node = (change >> 1) as usize;
-            let readers = self.starts[node] as usize..self.starts[node + 1] as usize;
-            for &reader in &self.readers[readers] {
-                let gate = (reader >> 1) as usize;
-                if gate >= n_nodes {
-                    state.toggle(gate - n_nodes, self.n_fluents, self.n_moves);
-                    continue;
+    /// Tells all changes until there are no more, in the order they came up, so that most of what a
+    /// node reads has settled before it tells.
+    fn tell(&self, net: &mut NetState) {
+        let NetState { counts, bits, guarded, is_pending, queue, .. } = net;
+        let mut n_told = 0;
+        while n_told < queue.len() {
+            let node = queue[n_told] as usize;
+            n_told += 1;
+            // It may have changed back while it waited.
+            if !std::mem::take(&mut is_pending[node]) {
+                continue;
+            }
+            let (fan, end) = (self.fans[node], self.fans[node + 1].plain);
+            let plain = &self.readers[fan.plain as usize..fan.negated as usize];
+            let negated = &self.readers[fan.negated as usize..fan.outputs as usize];
+            let (falling, rising) =
+                if counts[node] == 0 { (plain, negated) } else { (negated, plain) };
+            let mut cross = |reader: u32| {
+                let is_pending = &mut is_pending[reader as usize];
+                *is_pending = !*is_pending;
+                if *is_pending {
+                    queue.push(reader);
                 }
-                let count = &mut state.counts[gate];
-                if (change ^ reader) & 1 != 0 {
-                    *count -= 1;
-                    if *count == 0 {
-                        state.open.push((gate as u32) << 1 | 1);
+            };
+            for &reader in falling {
+                let count = &mut counts[reader as usize];
+                *count -= 1;
+                if *count == 0 {
+                    cross(reader);
+                }
+            }
+            for &reader in rising {
+                let count = &mut counts[reader as usize];
+                *count += 1;
+                if *count == 1 {
+                    cross(reader);
+                }
+            }
+            for &output in &self.readers[fan.outputs as usize..end as usize] {
+                match bits.get_mut(output as usize / 64) {
+                    Some(word) => *word ^= 1 << (output % 64),
+                    None => {
+                        for &(word, mask) in self.guards.of(output as usize - bits.len() * 64) {
+                            guarded[word as usize] ^= mask;
+                        }
                     }
-                } else {
-                    if *count == 0 {
-                        state.open.push((gate as u32) << 1);
-                    }
-                    *count += 1;
                 }
             }
         }
+        queue.clear();
+    }
+
+    /// What was evaluated lazily is of another state now.
+    fn forget(&self, net: &mut NetState) {
+        if net.epoch == u32::MAX {
+            net.epochs.fill(0);
+            net.reached.fill(0);
+            net.epoch = 0;
+        }
+        net.epoch += 1;
     }
 }
 
-impl NetState {
-    /// An output has changed.
-    #[inline]
-    fn toggle(&mut self, output: usize, n_fluents: usize, n_moves: usize) {
-        let flip = |set: &mut BitSet, idx: usize| set.words_mut()[idx / 64] ^= 1 << (idx % 64);
-        if output < n_fluents {
-            flip(&mut self.next, output);
-        } else if output < n_fluents + n_moves {
-            flip(&mut self.legal, output - n_fluents);
-        } else {
-            self.is_terminal = !self.is_terminal;
-        }
-    }
-}
-
-fn literal_of(literals: &[Option<Literal>], id: GateId) -> Literal {
-    literals[id.index()].expect("inputs come before the gates that read them")
-}
-
-impl Literal {
-    fn negated(self) -> Self {
-        match self {
-            Literal::Constant(value) => Literal::Constant(!value),
-            Literal::Node { node, is_negated } => Literal::Node { node, is_negated: !is_negated },
-        }
-    }
-
-    /// The edge to a gate that reads the literal, or its negation.
-    fn read_by(self, gate: u32, reads_negation: bool) -> (u32, Reader) {
-        match self {
-            Literal::Node { node, is_negated } => {
-                (node, gate << 1 | u32::from(is_negated != reads_negation))
-            }
-            Literal::Constant(_) => unreachable!("gates have no constants as inputs"),
-        }
-    }
-
-    /// The edge to an output, which is toggled by any change.
-    fn as_output(self, output: u32) -> Option<(u32, Reader)> {
-        match self {
-            Literal::Node { node, .. } => Some((node, output << 1)),
-            Literal::Constant(_) => None,
-        }
-    }
-
-    /// Its value while no node holds.
-    fn is_true_of_false(self) -> bool {
-        match self {
-            Literal::Constant(value) => value,
-            Literal::Node { is_negated, .. } => is_negated,
-        }
-    }
+#[inline]
+fn set_bit(words: &mut [u64], idx: u32, value: bool) {
+    let word = &mut words[idx as usize / 64];
+    *word = (*word & !(1 << (idx % 64))) | u64::from(value) << (idx % 64);
 }

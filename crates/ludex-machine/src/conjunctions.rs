@@ -1,0 +1,201 @@
+//! The circuit as conjunctions of literals.
+//!
+//! A literal is a node or its negation. A disjunction is the negation of the conjunction of the
+//! negations, so that one kind of gate is left, and negations cost nothing.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use hashbrown::HashTable;
+use ludex_circuit::{Circuit, Gate};
+use rustc_hash::FxBuildHasher;
+
+/// So many conjunctions with something in common are worth taking it out.
+const MIN_COMMON: usize = 8;
+
+/// A node, or its negation: the number of the node, doubled, plus one for the negation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Literal(u32);
+
+impl Literal {
+    /// Node 0 holds always.
+    pub const TRUE: Literal = Literal(0);
+    pub const FALSE: Literal = Literal(1);
+
+    pub fn of(node: usize) -> Self {
+        Literal(u32::try_from(node * 2).expect("nodes fit in 31 bits"))
+    }
+
+    #[inline]
+    pub fn node(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline]
+    pub fn is_negated(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    pub fn negated(self) -> Self {
+        Literal(self.0 ^ 1)
+    }
+
+    pub fn negated_if(self, is_negated: bool) -> Self {
+        Literal(self.0 ^ u32::from(is_negated))
+    }
+}
+
+/// Conjunctions, each made once. Nodes are the constant, the fluents, the moves, then the
+/// conjunctions, which read only nodes before them.
+#[derive(Clone, Debug)]
+pub(crate) struct Conjunctions {
+    pub n_fluents: usize,
+    pub n_moves: usize,
+    /// Where the literals of a conjunction end.
+    ends: Vec<u32>,
+    literals: Vec<Literal>,
+    index: HashTable<u32>,
+}
+
+impl Conjunctions {
+    /// The conjunctions of a circuit without loops, and the literal of each of its gates.
+    pub fn of_circuit(circuit: &Circuit) -> (Self, Vec<Literal>) {
+        let mut table = Self {
+            n_fluents: circuit.vocabulary.fluents.len(),
+            n_moves: circuit.vocabulary.moves.len(),
+            ends: Vec::new(),
+            literals: Vec::new(),
+            index: HashTable::new(),
+        };
+        let mut of_gates: Vec<Literal> = Vec::with_capacity(circuit.n_gates());
+        let mut list = Vec::new();
+        for id in circuit.gate_ids() {
+            let literal = match circuit.gate(id) {
+                Gate::Constant(value) => Literal::TRUE.negated_if(!value),
+                Gate::Fluent(fluent) => Literal::of(table.fluent_node(fluent.index())),
+                Gate::Move(played) => Literal::of(table.move_node(played.index())),
+                Gate::Feedback => unreachable!("the circuit has no loops"),
+                Gate::Not(input) => of_gates[input.index()].negated(),
+                Gate::And(inputs) | Gate::Or(inputs) => {
+                    let is_or = matches!(circuit.gate(id), Gate::Or(_));
+                    let literals = inputs.iter().map(|input| of_gates[input.index()]);
+                    list.clear();
+                    list.extend(literals.map(|literal| literal.negated_if(is_or)));
+                    table.factor(&mut list);
+                    table.and(&mut list).negated_if(is_or)
+                }
+            };
+            of_gates.push(literal);
+        }
+        (table, of_gates)
+    }
+
+    pub fn fluent_node(&self, fluent: usize) -> usize {
+        1 + fluent
+    }
+
+    pub fn move_node(&self, played: usize) -> usize {
+        1 + self.n_fluents + played
+    }
+
+    /// The number of the first conjunction.
+    pub fn first(&self) -> usize {
+        1 + self.n_fluents + self.n_moves
+    }
+
+    /// How many nodes there are.
+    pub fn n_nodes(&self) -> usize {
+        self.first() + self.ends.len()
+    }
+
+    /// The literals of a conjunction, ascending; none of other nodes.
+    pub fn literals(&self, node: usize) -> &[Literal] {
+        match node.checked_sub(self.first()) {
+            None => &[],
+            Some(0) => &self.literals[..self.ends[0] as usize],
+            Some(idx) => &self.literals[self.ends[idx - 1] as usize..self.ends[idx] as usize],
+        }
+    }
+
+    /// The conjunction of a list, which is sorted and shortened on the way.
+    pub fn and(&mut self, list: &mut Vec<Literal>) -> Literal {
+        list.sort_unstable();
+        list.dedup();
+        if list.first() == Some(&Literal::TRUE) {
+            list.remove(0);
+        }
+        let is_contradiction = |pair: &[Literal]| pair[0].negated() == pair[1];
+        match list[..] {
+            [] => return Literal::TRUE,
+            [only] => return only,
+            [Literal::FALSE, ..] => return Literal::FALSE,
+            _ if list.windows(2).any(is_contradiction) => return Literal::FALSE,
+            _ => {}
+        }
+        let hash = hash_of(list);
+        let is_same = |&node: &u32| self.literals(node as usize) == &list[..];
+        if let Some(&node) = self.index.find(hash, is_same) {
+            return Literal::of(node as usize);
+        }
+        let node = self.n_nodes();
+        self.literals.extend_from_slice(list);
+        self.ends.push(u32::try_from(self.literals.len()).expect("edges fit in 32 bits"));
+        let Self { index, ends, literals, n_fluents, n_moves, .. } = self;
+        let first = 1 + *n_fluents + *n_moves;
+        index.insert_unique(hash, node as u32, |&node| {
+            let idx = node as usize - first;
+            let start = if idx == 0 { 0 } else { ends[idx - 1] as usize };
+            hash_of(&literals[start..ends[idx] as usize])
+        });
+        Literal::of(node)
+    }
+
+    /// Takes out what many negated conjunctions of a list have in common: "no (t and a), no (t and
+    /// b)" is "not (t and (a or b))". Above all `t` says whose turn it is, and changes more often than
+    /// all the rest.
+    fn factor(&mut self, list: &mut Vec<Literal>) {
+        while list.len() >= MIN_COMMON {
+            let conjunctions = list.iter().filter(|it| it.is_negated());
+            let mut parts: Vec<Literal> =
+                conjunctions.flat_map(|it| self.literals(it.node())).copied().collect();
+            parts.sort_unstable();
+            let runs = parts.chunk_by(|a, b| a == b);
+            let Some(common) = runs.max_by_key(|run| run.len()) else { return };
+            let (n_common, common) = (common.len(), common[0]);
+            if n_common < MIN_COMMON {
+                return;
+            }
+            let (mut rests, mut others) = (Vec::new(), Vec::new());
+            let mut rest = Vec::new();
+            for &literal in list.iter() {
+                let parts = self.literals(literal.node());
+                if literal.is_negated() && parts.binary_search(&common).is_ok() {
+                    rest.clear();
+                    rest.extend(parts.iter().filter(|&&it| it != common));
+                    rests.push(self.and(&mut rest).negated());
+                } else {
+                    others.push(literal);
+                }
+            }
+            self.factor(&mut rests);
+            let one_of_rests = self.and(&mut rests).negated();
+            others.push(self.and(&mut vec![common, one_of_rests]).negated());
+            *list = others;
+        }
+    }
+
+    /// Marks the nodes that a literal depends on.
+    pub fn mark_cone(&self, literal: Literal, marks: &mut [bool]) {
+        let mut open = vec![literal.node()];
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut marks[node], true) {
+                open.extend(self.literals(node).iter().map(|literal| literal.node()));
+            }
+        }
+    }
+}
+
+fn hash_of(list: &[Literal]) -> u64 {
+    let mut hasher = FxBuildHasher.build_hasher();
+    list.hash(&mut hasher);
+    hasher.finish()
+}
