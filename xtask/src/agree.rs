@@ -4,11 +4,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use ludex_base::{Deadline, Seed};
+use ludex_machine::PlayoutStyle;
 use ludex_pipeline::{Engine, LoadError, MachineChoice};
-use ludex_testkit::{RulesFile, agree, in_parallel, library};
+use ludex_testkit::{RulesFile, agree, in_parallel, lanes_agree, library};
 use ludex_tests::load_for;
 
 use crate::tools::select_corpus;
+
+/// At least as many playouts as there are lanes, whatever the processor.
+const N_LANES: usize = 512;
 
 /// Compares the two engines on `n_states` random states of each game.
 pub fn run(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
@@ -55,7 +59,15 @@ fn compare(rules: &RulesFile, n_states: usize, time: Duration) -> Result<Option<
     let Some(Engine::Reasoner(reasoner)) = load(MachineChoice::Reasoner)? else {
         return Err("the reasoner does not play it".into());
     };
-    agree(&machine, &reasoner, n_states, Seed(1), &Deadline::after(time))
-        .map(Some)
-        .map_err(|disagreement| format!("machine first, reasoner second: {disagreement}"))
+    let n_compared = agree(&machine, &reasoner, n_states, Seed(1), &Deadline::after(time))
+        .map_err(|disagreement| format!("machine first, reasoner second: {disagreement}"))?;
+    // Every lane plays at least one game; all are played again on the cursor, and as many as there is
+    // time for on the reasoner.
+    let wide = machine.clone().with_playouts(PlayoutStyle::Wide);
+    let deadline = || Deadline::after(time / 2);
+    lanes_agree(&wide, &machine, N_LANES, Seed(2), &deadline())
+        .map_err(|about| format!("lanes on the cursor: {about}"))?;
+    lanes_agree(&wide, &reasoner, N_LANES, Seed(3), &deadline())
+        .map_err(|about| format!("lanes on the reasoner: {about}"))?;
+    Ok(Some(n_compared))
 }

@@ -3,7 +3,7 @@
 //! A literal is a node or its negation. A disjunction is the negation of the conjunction of the
 //! negations, so that one kind of gate is left, and negations cost nothing.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use ludex_circuit::{Circuit, Gate};
@@ -195,7 +195,5 @@ impl Conjunctions {
 }
 
 fn hash_of(list: &[Literal]) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    list.hash(&mut hasher);
-    hasher.finish()
+    FxBuildHasher.hash_one(list)
 }

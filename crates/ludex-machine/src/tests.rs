@@ -29,7 +29,7 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
     )
 }
 
-/// Plays random games and compares every state on the way.
+/// Plays random games and compares every state on the way, with jumps to states of before.
 #[track_caller]
 fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
@@ -39,7 +39,15 @@ fn check(name: &str, rules: &str, n_steps: usize) {
         (0..phases.values.len()).map(|phase| machine.circuit().in_phase(&phases, phase)).collect();
     let mut cursor = machine.cursor();
     let mut rng = Seed(11).rng();
-    for _ in 0..n_steps {
+    let mut stored = vec![cursor.state().clone()];
+    for step in 0..n_steps {
+        match step % 8 {
+            3 => stored.push(cursor.state().clone()),
+            // Back to the same state several times, as a search goes back to its root.
+            5 => cursor.set_state(&stored[step / 32 % stored.len()]),
+            6 if step % 5 == 0 => cursor.set_state(rng.choose(&stored).expect("one is stored")),
+            _ => {}
+        }
         let state = cursor.state().clone();
         let (legal, goals, is_terminal) = answers(&circuit, &state);
         let mut found_legal = Vec::new();
@@ -56,9 +64,16 @@ fn check(name: &str, rules: &str, n_steps: usize) {
         let expected = (legal, goals, is_terminal);
         assert_eq!(answers(in_phase, &state), expected, "{name}: phase {phase} in {state:?}");
         if is_terminal {
-            cursor = machine.cursor();
+            cursor = match step % 2 {
+                0 => machine.cursor(),
+                _ => cursor.clone(),
+            };
+            cursor.set_state(&stored[0]);
             continue;
         }
+        let role = RoleId::new(step % machine.roles().len());
+        let drawn = cursor.draw_move(role, &mut rng.clone());
+        assert_eq!(drawn, rng.clone().choose(cursor.legal_moves(role)).copied(), "{name}: draws");
         let choose = |role| *rng.choose(cursor.legal_moves(role)).expect("a role can move");
         let joint: Vec<MoveId> = machine.role_ids().map(choose).collect();
         cursor.play(&joint);
@@ -99,8 +114,53 @@ fn library() -> Vec<(String, String)> {
 #[test]
 fn every_game_of_the_library_agrees_with_its_circuit() {
     for (name, rules) in library() {
-        check(&name, &rules, 60);
+        check(&name, &rules, 120);
     }
+}
+
+#[test]
+fn moves_that_meet_in_a_fluent_are_played_together() {
+    // What follows needs both moves, either, or one without the other; and nobody waits.
+    check(
+        "meetings",
+        "(role a) (role b) (init (p 0)) (init (q 0))
+        (move 0) (move 1) (move 2)
+        (<= (legal ?r (m ?x)) (role ?r) (move ?x))
+        (<= (next (both ?x)) (does a (m ?x)) (does b (m ?x)))
+        (<= (next (either ?x)) (does ?r (m ?x)))
+        (<= (next (p ?x)) (does a (m ?x)) (not (does b (m 0))))
+        (<= (next (p ?x)) (true (p ?x)) (does b (m 0)))
+        (<= (next (q ?x)) (true (p ?x)) (not (true (q ?x))) (does b (m ?x)))
+        (<= (next (q ?x)) (true (q ?x)) (not (does b (m ?x))))
+        (<= (next (done)) (true (q 2)) (does a (m 2)) (not (true (both 1))))
+        (<= (sees ?r (met ?x)) (role ?r) (does a (m ?x)) (does b (m ?x)))
+        (<= terminal (true (done)) (true (both 0)))
+        (<= (goal ?r 100) (role ?r) (true (q 1))) (<= (goal ?r 0) (role ?r) (not (true (q 1))))",
+        2_000,
+    );
+}
+
+#[test]
+fn a_waiting_role_may_yet_matter() {
+    // The moves called `noop` look like waiting, but one of them does something, and both may move.
+    check(
+        "waiting",
+        "(role a) (role b) (init (control a)) (cell 1) (cell 2) (cell 3)
+        (<= (legal a (mark ?x)) (true (control a)) (cell ?x))
+        (<= (legal b (mark ?x)) (true (control b)) (cell ?x))
+        (<= (legal b (mark ?x)) (true (set 3)) (cell ?x))
+        (<= (legal a noop) (true (control b)))
+        (<= (legal b noop) (true (control a)) (not (true (set 3))))
+        (<= (next (control b)) (true (control a)))
+        (<= (next (control a)) (true (control b)))
+        (<= (next (set ?x)) (does a (mark ?x)) (not (does b (mark ?x))))
+        (<= (next (set ?x)) (true (set ?x)) (does a noop) (not (does b (mark ?x))))
+        (<= (next (set ?x)) (true (set ?x)) (does b noop) (not (does a (mark 1))))
+        (<= (next (rest)) (does a noop) (true (set 1)))
+        (<= terminal (true (set 1)) (true (set 2)))
+        (<= (goal ?r 100) (role ?r) (true (rest))) (<= (goal ?r 0) (role ?r) (not (true (rest))))",
+        2_000,
+    );
 }
 
 /// Playouts from the initial state.
@@ -263,6 +323,21 @@ fn playouts_without_end_are_given_up() {
     ));
     let results = playouts(&machine, PlayoutStyle::Wide, 300, false);
     assert_eq!((results.n_given_up, results.total().n_playouts), (300, 0));
+}
+
+#[test]
+fn a_state_takes_one_bit_a_fluent_and_nothing_more() {
+    assert_eq!(size_of::<BitSet>(), 2 * size_of::<usize>(), "a pointer and a length");
+    for (name, rules) in library().into_iter().step_by(5) {
+        let machine = Machine::new(circuit(&rules));
+        let n_fluents = machine.circuit().vocabulary.fluents.len();
+        let mut cursor = machine.cursor();
+        let kept: BitSet = cursor.state().clone();
+        assert_eq!(size_of_val(kept.words()), n_fluents.div_ceil(64) * 8, "{name}");
+        // That is all it takes to come back.
+        cursor.set_state(&kept);
+        assert_eq!(cursor.state(), &kept, "{name}");
+    }
 }
 
 #[test]

@@ -34,11 +34,6 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
         MachineChoice::Reasoner => None,
         MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
             // Program to ground program, to circuit, to machine.
-            let style = match options.machine {
-                MachineChoice::Circuit => PlayoutStyle::OneByOne,
-                MachineChoice::Wide => PlayoutStyle::Wide,
-                _ => PlayoutStyle::Auto,
-            };
             let limits = GroundLimits { deadline: deadline.clone(), ..options.ground_limits() };
             match ludex_ground::ground(&program, &limits) {
                 Ok(ground_program) => {
@@ -49,7 +44,7 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                         source,
                         diagnostics,
                         program: Arc::new(program),
-                        engine: Engine::Machine(Machine::new(circuit).with_playouts(style)),
+                        engine: Engine::Machine(styled(Machine::new(circuit), options.machine)),
                         sizes: Some(sizes),
                         fallback: None,
                     });
@@ -132,6 +127,15 @@ impl CheckReport {
     /// Whether the rulesheet has no errors; it may have warnings and notes.
     pub fn is_ok(&self) -> bool {
         !self.diagnostics.iter().any(|diagnostic| diagnostic.severity.is_error())
+    }
+}
+
+/// The machine, playing playouts as was asked for, or as is faster.
+fn styled(machine: Machine, choice: MachineChoice) -> Machine {
+    match choice {
+        MachineChoice::Circuit => machine.with_playouts(PlayoutStyle::OneByOne),
+        MachineChoice::Wide => machine.with_playouts(PlayoutStyle::Wide),
+        MachineChoice::Auto | MachineChoice::Reasoner => machine.with_measured_playouts(),
     }
 }
 

@@ -36,7 +36,10 @@ impl fmt::Display for Disagreement {
 /// an endless game should not be one walk.
 const MAX_WALK: usize = 200;
 
-/// Walks at random through a game with two engines until `n_states` states were compared or
+/// How many of the states that were met are kept to be jumped to.
+const MAX_KEPT: usize = 32;
+
+/// Walks at random through a game with two engines, with jumps to states they stood on before, until `n_states` states were compared or
 /// the deadline is reached. In each state terminal, goals, legal moves, fluents, and the
 /// percepts of the step that led there must be the same sets of texts.
 ///
@@ -62,10 +65,16 @@ where
     same(&[], "roles", roles.clone(), names(second.roles()))?;
     let mut rng = seed.rng();
     let mut n_compared = 0;
+    let mut a = first.cursor();
+    let mut b = second.cursor();
+    // States with the paths that lead there; the initial state is the first.
+    let mut kept = vec![(a.state().clone(), b.state().clone(), Vec::new())];
     while n_compared < n_states && !deadline.reached() {
-        let mut a = first.cursor();
-        let mut b = second.cursor();
-        let mut path = Vec::new();
+        // A walk begins at the beginning, or wherever one came by, and the cursors jump there.
+        let start = if rng.below(2) == 0 { 0 } else { rng.below(kept.len()) };
+        let (state_a, state_b, mut path) = kept[start].clone();
+        a.set_state(&state_a);
+        b.set_state(&state_b);
         for _ in 0..MAX_WALK {
             // Step 1. The state itself.
             same(&path, "fluents", first.state_texts(a.state()), second.state_texts(b.state()))?;
@@ -108,6 +117,14 @@ where
             path.push(words.join(" "));
             a.play(&joint_a);
             b.play(&joint_b);
+            if rng.below(8) == 0 {
+                let place = 1 + rng.below(MAX_KEPT);
+                let entry = (a.state().clone(), b.state().clone(), path.clone());
+                match kept.get_mut(place) {
+                    Some(old) => *old = entry,
+                    None => kept.push(entry),
+                }
+            }
             for role in first.role_ids() {
                 let about = format!("percepts of {}", roles[role.index()]);
                 let seen = (sorted_percepts(first, &a, role), sorted_percepts(second, &b, role));

@@ -7,6 +7,8 @@
 //! - [`agree`]: two engines on the same random states.
 //! - [`command`]: the binary, run as a person runs it.
 //! - [`propagators`]: what every `Propagator` keeps; one line each in `tests/propagators.rs`.
+//! - [`lanes`]: playouts of one engine on another.
+//! - [`statistics`]: whether two samples are of one kind.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
 //!
 //! Only tests use this crate.
@@ -15,6 +17,8 @@ pub mod fixtures;
 pub mod parallel;
 pub mod golden;
 pub mod agree;
+pub mod lanes;
+pub mod statistics;
 pub mod command;
 pub mod propagators;
 pub mod suite;
@@ -22,4 +26,5 @@ pub mod suite;
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};
 pub use golden::{Golden, compare};
+pub use lanes::lanes_agree;
 pub use parallel::in_parallel;

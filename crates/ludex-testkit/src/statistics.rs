@@ -1,0 +1,207 @@
+//! Whether two samples come from the same distribution: Pearson's chi-square test.
+
+use std::collections::BTreeMap;
+
+use ludex_base::{Deadline, Rng};
+use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};
+
+/// A category that is expected less often than this is put together with others: the test is an
+/// approximation that is good above.
+const MIN_EXPECTED: f64 = 5.0;
+/// Lengths are compared in at most so many classes, each with about as many games.
+const MAX_CLASSES: usize = 24;
+/// Playouts in a batch: what was played is kept until it is counted.
+const BATCH: usize = 2_000;
+/// A playout longer than this is given up.
+const MAX_STEPS: usize = 10_000;
+
+/// How random games end: how often with which goals, and after how many steps.
+#[derive(Clone, Default, Debug)]
+pub struct Endings {
+    /// Playouts counted.
+    pub n_playouts: u64,
+    /// Playouts without an end.
+    pub n_given_up: u64,
+    goals: BTreeMap<Vec<u8>, u64>,
+    lengths: BTreeMap<usize, u64>,
+}
+
+impl Endings {
+    /// Plays games until there are so many, or until the deadline. A batch is always finished: what
+    /// takes long must not count less.
+    pub fn of<G: Playouts>(game: &G, n_playouts: u64, deadline: &Deadline, rng: &mut Rng) -> Self {
+        let n_roles = game.roles().len();
+        let starts = [game.cursor().state().clone()];
+        let mut runner = game.runner();
+        let mut endings = Endings::default();
+        let mut batch = 1;
+        while endings.n_playouts + endings.n_given_up < n_playouts && !deadline.reached() {
+            let n_left = n_playouts - endings.n_playouts - endings.n_given_up;
+            let request = PlayoutRequest {
+                starts: &starts,
+                n_per_start: batch.min(usize::try_from(n_left).unwrap_or(batch)),
+                max_steps: MAX_STEPS,
+                wants_moves: true,
+                deadline: &Deadline::never(),
+            };
+            let mut results = PlayoutResults::default();
+            runner.run(&request, rng, &mut results);
+            endings.n_given_up += results.n_given_up;
+            for game in results.games {
+                endings.n_playouts += 1;
+                *endings.lengths.entry(game.moves.len() / n_roles).or_default() += 1;
+                *endings.goals.entry(game.goals).or_default() += 1;
+            }
+            batch = (2 * batch).min(BATCH);
+        }
+        endings
+    }
+
+    /// Whether the goals could be those of the other sample.
+    pub fn compare_goals(&self, other: &Endings) -> ChiSquare {
+        ChiSquare::of(&paired(&self.goals, &other.goals))
+    }
+
+    /// Whether the lengths could be those of the other sample.
+    pub fn compare_lengths(&self, other: &Endings) -> ChiSquare {
+        let pairs = paired(&self.lengths, &other.lengths);
+        let total: u64 = pairs.iter().map(|&(a, b)| a + b).sum();
+        let class_size = total.div_ceil(MAX_CLASSES as u64).max(1);
+        let mut classes: Vec<(u64, u64)> = Vec::new();
+        for (a, b) in pairs {
+            match classes.last_mut() {
+                Some(last) if last.0 + last.1 < class_size => *last = (last.0 + a, last.1 + b),
+                _ => classes.push((a, b)),
+            }
+        }
+        ChiSquare::of(&classes)
+    }
+
+    /// The mean length.
+    pub fn mean_length(&self) -> f64 {
+        let sum: u64 = self.lengths.iter().map(|(&length, &n)| length as u64 * n).sum();
+        sum as f64 / self.n_playouts as f64
+    }
+}
+
+fn paired<K: Ord>(first: &BTreeMap<K, u64>, second: &BTreeMap<K, u64>) -> Vec<(u64, u64)> {
+    let mut pairs: BTreeMap<&K, (u64, u64)> = BTreeMap::new();
+    first.iter().for_each(|(key, &n)| pairs.entry(key).or_default().0 = n);
+    second.iter().for_each(|(key, &n)| pairs.entry(key).or_default().1 = n);
+    pairs.into_values().collect()
+}
+
+/// The outcome of a test that two samples are of one distribution.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ChiSquare {
+    /// The sum of squared deviations, each in units of what is expected.
+    pub statistic: f64,
+    /// Categories that could differ freely.
+    pub n_free: usize,
+    /// How likely it is that samples of one distribution differ as much.
+    pub p: f64,
+}
+
+impl ChiSquare {
+    /// Compares two samples, given how often each category was met in either.
+    pub fn of(pairs: &[(u64, u64)]) -> Self {
+        let n_first = pairs.iter().map(|pair| pair.0).sum::<u64>() as f64;
+        let n_second = pairs.iter().map(|pair| pair.1).sum::<u64>() as f64;
+        let total = n_first + n_second;
+        let smaller = n_first.min(n_second) / total;
+        let is_rare = |&&(a, b): &&(u64, u64)| ((a + b) as f64) * smaller < MIN_EXPECTED;
+        let rare =
+            pairs.iter().filter(is_rare).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        let common = pairs.iter().filter(|pair| !is_rare(pair)).copied();
+        let categories: Vec<(u64, u64)> =
+            common.chain(Some(rare).filter(|it| it.0 + it.1 > 0)).collect();
+        let deviation = |(a, b): &(u64, u64)| {
+            let of_both = (a + b) as f64;
+            let (expected_a, expected_b) = (of_both * n_first / total, of_both * n_second / total);
+            (*a as f64 - expected_a).powi(2) / expected_a
+                + (*b as f64 - expected_b).powi(2) / expected_b
+        };
+        let statistic =
+            if categories.len() < 2 { 0.0 } else { categories.iter().map(deviation).sum() };
+        let n_free = categories.len().saturating_sub(1);
+        Self { statistic, n_free, p: upper_tail(statistic, n_free) }
+    }
+}
+
+/// The chance that a chi-square variable with `n_free` degrees of freedom is above `x`: the upper
+/// regularised gamma function of `n_free / 2` at `x / 2`, by its series or its continued fraction.
+fn upper_tail(x: f64, n_free: usize) -> f64 {
+    if n_free == 0 || x <= 0.0 {
+        return 1.0;
+    }
+    let (a, x) = (n_free as f64 / 2.0, x / 2.0);
+    let scale = (a * x.ln() - x - ln_gamma_of_half(n_free)).exp();
+    if x < a + 1.0 {
+        let (mut term, mut sum) = (1.0 / a, 1.0 / a);
+        for k in 1..10_000 {
+            term *= x / (a + f64::from(k));
+            sum += term;
+            if term < sum * 1e-15 {
+                break;
+            }
+        }
+        return (1.0 - scale * sum).max(0.0);
+    }
+    // Lentz's method.
+    let tiny = 1e-300;
+    let mut b = x + 1.0 - a;
+    let (mut c, mut d) = (1.0 / tiny, 1.0 / b);
+    let mut fraction = d;
+    for k in 1..10_000 {
+        let k = f64::from(k);
+        let factor = -k * (k - a);
+        b += 2.0;
+        d = 1.0 / nonzero(factor * d + b, tiny);
+        c = nonzero(b + factor / c, tiny);
+        fraction *= d * c;
+        if (d * c - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    scale * fraction
+}
+
+fn nonzero(x: f64, tiny: f64) -> f64 {
+    if x.abs() < tiny { tiny } else { x }
+}
+
+/// The logarithm of the gamma function at `n / 2`, from the value at 1/2 or 1 upwards.
+fn ln_gamma_of_half(n: usize) -> f64 {
+    let (start, mut ln) = match n % 2 {
+        0 => (2, 0.0),
+        _ => (1, 0.5 * std::f64::consts::PI.ln()),
+    };
+    (start..n).step_by(2).for_each(|k| ln += (k as f64 / 2.0).ln());
+    ln
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_those_of_the_tables() {
+        for (x, n_free, p) in [
+            (3.841, 1, 0.05),
+            (10.828, 1, 0.001),
+            (18.307, 10, 0.05),
+            (29.588, 10, 0.001),
+            (43.773, 30, 0.05),
+        ] {
+            let found = upper_tail(x, n_free);
+            assert!((found - p).abs() < 0.01 * p, "{x} with {n_free}: {found}");
+        }
+    }
+
+    #[test]
+    fn different_samples_are_told_apart_and_equal_ones_are_not() {
+        assert!(ChiSquare::of(&[(500, 400), (500, 600)]).p < 1e-4);
+        assert!(ChiSquare::of(&[(500, 510), (500, 490)]).p > 0.5);
+        assert_eq!(ChiSquare::of(&[(500, 70)]).p, 1.0);
+    }
+}

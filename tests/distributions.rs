@@ -1,0 +1,39 @@
+//! Random games end alike whichever way they are played: a small version of `cargo xtask endings`.
+
+use ludex_base::{Deadline, Seed};
+use ludex_machine::PlayoutStyle;
+use ludex_testkit::library;
+use ludex_testkit::statistics::Endings;
+use ludex_tests::{machine, reasoner};
+
+const GAMES: &[&str] =
+    &["tictactoe", "connectfour", "breakthrough-small", "pig", "tron", "kuhn-poker"];
+const N_PLAYOUTS: u64 = 5_000;
+const N_BY_REASONER: u64 = 300;
+
+/// The chance that any of the comparisons of this test fails although all is well is below 1 in 1000;
+/// the seeds are fixed, so that it fails always or never.
+const LEVEL: f64 = 0.001;
+
+#[test]
+fn lanes_cursors_and_the_reasoner_end_alike() {
+    let level = LEVEL / (GAMES.len() * 4) as f64;
+    let games = library();
+    for &name in GAMES {
+        let rules = games.iter().find(|rules| rules.name == name).expect("it is in the library");
+        let machine = machine(rules).expect("it is small");
+        let reasoner = reasoner(rules).expect("it has a meaning");
+        let wide = machine.clone().with_playouts(PlayoutStyle::Wide);
+        let (never, seed) = (Deadline::never(), Seed(8));
+        let by_lanes = Endings::of(&wide, N_PLAYOUTS, &never, &mut seed.child(0).rng());
+        let by_cursor = Endings::of(&machine, N_PLAYOUTS, &never, &mut seed.child(1).rng());
+        let by_reasoner = Endings::of(&reasoner, N_BY_REASONER, &never, &mut seed.child(2).rng());
+        assert_eq!(by_lanes.n_playouts, N_PLAYOUTS, "{name}");
+        for (who, other) in [("cursor", by_cursor), ("reasoner", by_reasoner)] {
+            let (goals, lengths) =
+                (by_lanes.compare_goals(&other), by_lanes.compare_lengths(&other));
+            assert!(goals.p > level, "{name}: goals in lanes and by the {who}: {goals:?}");
+            assert!(lengths.p > level, "{name}: lengths in lanes and by the {who}: {lengths:?}");
+        }
+    }
+}
