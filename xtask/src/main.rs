@@ -11,6 +11,9 @@ mod record;
 mod golden;
 mod agree;
 mod tables;
+mod plot;
+mod playouts;
+mod endings;
 mod bench;
 
 #[derive(Parser)]
@@ -57,7 +60,25 @@ enum Task {
         #[arg(long, default_value_t = 5.0)]
         seconds: f64,
     },
-    /// Measure a fixed list of games and print one table with a signature
+    /// Compare how random games end, in lanes, on the cursor and by the reasoner
+    Endings {
+        /// Only these games
+        games: Vec<String>,
+        /// Playouts of each game in lanes, and as many on the cursor
+        #[arg(long, default_value_t = 100_000)]
+        playouts: u64,
+        /// Seconds for each game by the reasoner
+        #[arg(long, default_value_t = 60)]
+        reasoner_seconds: u64,
+    },
+    /// Measure load time and the cost of a step on every public rulesheet, and draw the latter
+    CorpusTable {
+        /// Seconds for each game and way of playing
+        #[arg(long, default_value_t = 0.3)]
+        seconds: f64,
+    },
+    /// Measure a fixed list of games and print one table with a signature, then the public
+    /// rulesheets with published speeds where they are there
     Bench {
         /// Seconds for each game
         #[arg(long, default_value_t = 2.0)]
@@ -73,7 +94,11 @@ fn main() -> ExitCode {
         Task::Agree { games, states, seconds } => agree::run(&games, states, seconds),
         Task::GroundTable { seconds } => tables::ground(seconds),
         Task::ReasonerTable { seconds } => tables::reasoner(seconds),
-        Task::Bench { seconds } => bench::run(seconds),
+        Task::Endings { games, playouts, reasoner_seconds } => {
+            endings::run(&games, playouts, reasoner_seconds)
+        }
+        Task::CorpusTable { seconds } => playouts::corpus_table(seconds),
+        Task::Bench { seconds } => bench::run(seconds).and_then(|()| playouts::suite(seconds)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -113,7 +113,7 @@ fn ground_one(ludex: &Path, rules: &RulesFile, seconds: u64) -> Grounded {
 }
 
 /// The standard output of a process, which is ended when the time is over.
-fn run_for(program: &Path, args: &[&str], time: Duration) -> Result<String, String> {
+pub fn run_for(program: &Path, args: &[&str], time: Duration) -> Result<String, String> {
     let mut child = Command::new(program)
         .args(args)
         .stdout(Stdio::piped())
@@ -208,7 +208,7 @@ pub fn reasoner(seconds: f64) -> Result<()> {
     Ok(())
 }
 
-fn write_run(name: &str, tsv: &str, markdown: &str) -> Result<()> {
+pub fn write_run(name: &str, tsv: &str, markdown: &str) -> Result<()> {
     let folder = runs_folder()?;
     fs::write(folder.join(format!("{name}.tsv")), tsv)?;
     fs::write(folder.join(format!("{name}.md")), markdown)?;

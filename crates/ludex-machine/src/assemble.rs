@@ -6,7 +6,7 @@ use ludex_circuit::{Circuit, GateId};
 
 use crate::conjunctions::{Conjunctions, Literal};
 use crate::effects::{Effects, Lists, sorted_lists};
-use crate::net::{Fan, Home, Layout, Net, NetState};
+use crate::net::{Fan, Home, Layout, MoveEffects, Net, NetState};
 
 /// A literal that stands in the conditions of so many legal moves guards them.
 const MIN_GUARDED: usize = 8;
@@ -153,7 +153,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn assemble(mut self) -> Net {
+    fn assemble(self) -> Net {
         // Step 1. Which bit is which literal.
         let (mut bits, persistent) = self.idle_bits();
         for (played, &(_, literal)) in self.guarding.of_moves.iter().enumerate() {
@@ -206,7 +206,13 @@ impl Plan<'_> {
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
         let joint = joint.map(|(&it, &is_joint)| if is_joint { new(it) } else { Literal::FALSE });
         let joint = joint.collect();
-        self.effects.changes.all_mut().iter_mut().for_each(|it| it.value = new(it.value));
+        let effects = (0..self.table.n_moves).map(|played| MoveEffects {
+            changes: self.effects.changes.span(played),
+            keeps: self.effects.keeps.span(played),
+            touches: self.effects.touches.span(played),
+        });
+        let effects = effects.collect();
+        let changes = self.effects.changes.all().iter().map(|it| (it.output, new(it.value)));
         Net {
             first_lazy,
             first_move: self.table.move_node(0),
@@ -215,9 +221,10 @@ impl Plan<'_> {
             lazy_ends,
             lazy_literals,
             persistent,
-            changes: self.effects.changes,
-            keeps: self.effects.keeps,
-            touches: self.effects.touches,
+            effects,
+            changes: changes.collect(),
+            keeps: self.effects.keeps.into_entries(),
+            touches: self.effects.touches.into_entries(),
             joint,
             tells_moves: self.effects.is_told.contains(&true),
             guards: guard_masks(&self.layout, &self.guarding),

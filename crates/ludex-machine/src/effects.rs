@@ -81,12 +81,18 @@ impl<T> Lists<T> {
         &self.entries[start..self.ends[idx] as usize]
     }
 
+    /// Where the list of a number is among all entries.
+    pub fn span(&self, idx: usize) -> (u32, u32) {
+        (if idx == 0 { 0 } else { self.ends[idx - 1] }, self.ends[idx])
+    }
+
+    /// The entries of all lists.
     pub fn all(&self) -> &[T] {
         &self.entries
     }
 
-    pub fn all_mut(&mut self) -> &mut [T] {
-        &mut self.entries
+    pub fn into_entries(self) -> Vec<T> {
+        self.entries
     }
 }
 

@@ -208,11 +208,7 @@ impl Playouts for Machine {
     type Runner = MachineRunner;
 
     fn runner(&self) -> MachineRunner {
-        MachineRunner {
-            style: self.style,
-            one_by_one: OneByOne::new(self),
-            wide: WideRunner::new(Arc::clone(self.parts.wide())),
-        }
+        MachineRunner { machine: self.clone(), one_by_one: None, wide: None }
     }
 }
 
@@ -229,9 +225,10 @@ pub enum PlayoutStyle {
 
 /// Plays batches of random games on a [`Machine`].
 pub struct MachineRunner {
-    style: PlayoutStyle,
-    one_by_one: OneByOne<MachineCursor>,
-    wide: WideRunner,
+    machine: Machine,
+    /// Made when first used: a game may never need the one or the other.
+    one_by_one: Option<OneByOne<MachineCursor>>,
+    wide: Option<WideRunner>,
 }
 
 /// Fewer playouts than this are played one by one: the lanes cost the same for one as for all. On
@@ -252,15 +249,17 @@ impl PlayoutRunner for MachineRunner {
         results: &mut PlayoutResults,
     ) {
         let n_playouts = request.starts.len().saturating_mul(request.n_per_start);
-        let is_wide = match self.style {
+        let is_wide = match self.machine.style {
             PlayoutStyle::Auto => n_playouts >= WIDE_FROM,
             PlayoutStyle::OneByOne => false,
             PlayoutStyle::Wide => true,
         };
         if is_wide {
-            self.wide.run(request, rng, results);
+            let plan = || Arc::clone(self.machine.parts.wide());
+            self.wide.get_or_insert_with(|| WideRunner::new(plan())).run(request, rng, results);
         } else {
-            self.one_by_one.run(request, rng, results);
+            let make = || OneByOne::new(&self.machine);
+            self.one_by_one.get_or_insert_with(make).run(request, rng, results);
         }
     }
 }

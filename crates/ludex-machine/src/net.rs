@@ -13,7 +13,7 @@ use std::ops::Range;
 use ludex_base::{BitSet, MoveId, Rng};
 
 use crate::conjunctions::Literal;
-use crate::effects::{Change, Lists};
+use crate::effects::Lists;
 
 /// A circuit without loops as a net.
 #[derive(Clone, Debug)]
@@ -31,9 +31,11 @@ pub(crate) struct Net {
     pub(crate) layout: Layout,
     /// The fluents that keep their value unless a move changes them.
     pub(crate) persistent: Vec<u64>,
-    pub(crate) changes: Lists<Change>,
-    pub(crate) keeps: Lists<(u32, u64)>,
-    pub(crate) touches: Lists<u32>,
+    /// For each move, its effects: see [`Effects`](crate::effects::Effects).
+    pub(crate) effects: Vec<MoveEffects>,
+    pub(crate) changes: Vec<(u32, Literal)>,
+    pub(crate) keeps: Vec<(u32, u64)>,
+    pub(crate) touches: Vec<u32>,
     /// For outputs that several roles' moves may change at once, what decides them.
     pub(crate) joint: Vec<Literal>,
     /// Whether some output is told of moves.
@@ -44,6 +46,27 @@ pub(crate) struct Net {
     pub(crate) goals: Vec<Literal>,
     /// The net in the initial state.
     pub(crate) initial: NetState,
+}
+
+/// Where the effects of a move are: side by side, as every step looks them up at random.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MoveEffects {
+    pub changes: (u32, u32),
+    pub keeps: (u32, u32),
+    pub touches: (u32, u32),
+}
+
+impl MoveEffects {
+    fn is_none(&self) -> bool {
+        let is_empty = |span: (u32, u32)| span.0 == span.1;
+        is_empty(self.changes) && is_empty(self.keeps) && is_empty(self.touches)
+    }
+}
+
+/// The part of a list that a move has.
+#[inline]
+fn part<T>(list: &[T], span: (u32, u32)) -> &[T] {
+    &list[span.0 as usize..span.1 as usize]
 }
 
 /// The readers of a node: counters of the node, counters of its negation, then outputs, until those of
@@ -148,12 +171,7 @@ impl Net {
     /// Plays a joint move. What was seen is in `next` then, after the fluents.
     pub fn play(&self, net: &mut NetState, state: &mut BitSet, joint: &[MoveId]) {
         // Step 1. Tell the moves, where that is needed.
-        let is_active = |played: &&MoveId| {
-            let idx = played.index();
-            !self.changes.of(idx).is_empty()
-                || !self.keeps.of(idx).is_empty()
-                || !self.touches.of(idx).is_empty()
-        };
+        let is_active = |played: &&MoveId| !self.effects[played.index()].is_none();
         let may_meet = joint.len() > 1 && joint.iter().filter(is_active).count() > 1;
         if may_meet || self.tells_moves {
             self.set_moves(net, joint);
@@ -168,11 +186,12 @@ impl Net {
 
         // Step 3. What the moves change, each by itself, then together.
         for played in joint {
-            for &(word, mask) in self.keeps.of(played.index()) {
+            let effects = self.effects[played.index()];
+            for &(word, mask) in part(&self.keeps, effects.keeps) {
                 let word = word as usize;
                 net.next[word] = (net.next[word] & !mask) | (state.words()[word] & mask);
             }
-            for &Change { output, value, .. } in self.changes.of(played.index()) {
+            for &(output, value) in part(&self.changes, effects.changes) {
                 let value = self.ask(net, value);
                 set_bit(&mut net.next, output, value);
             }
@@ -218,9 +237,10 @@ impl Net {
                     met.push(output);
                 }
             };
-            self.changes.of(played.index()).iter().for_each(|change| reach(change.output));
-            self.touches.of(played.index()).iter().for_each(|&output| reach(output));
-            for &(word, mut mask) in self.keeps.of(played.index()) {
+            let effects = self.effects[played.index()];
+            part(&self.changes, effects.changes).iter().for_each(|&(output, _)| reach(output));
+            part(&self.touches, effects.touches).iter().for_each(|&output| reach(output));
+            for &(word, mut mask) in part(&self.keeps, effects.keeps) {
                 while mask != 0 {
                     reach(word * 64 + mask.trailing_zeros());
                     mask &= mask - 1;

@@ -29,7 +29,9 @@ struct BenchJson {
     machine: &'static str,
     threads: usize,
     roles: Vec<String>,
+    gates: Option<usize>,
     setup_seconds: f64,
+    first_playout_seconds: f64,
     seconds: f64,
     playouts: u64,
     given_up: u64,
@@ -60,7 +62,9 @@ pub fn run(
         machine: loaded.engine.playout_name(),
         threads: n_threads,
         roles: loaded.role_names(),
+        gates: loaded.sizes.map(|sizes| sizes.gates),
         setup_seconds: output::seconds(loaded.setup_time),
+        first_playout_seconds: output::seconds(loaded.setup_time + measured.first),
         seconds: output::seconds(measured.wall),
         playouts: measured.sums.n_playouts,
         given_up: measured.n_given_up,
@@ -86,6 +90,8 @@ pub fn run(
 struct Measured {
     sums: StartResults,
     n_given_up: u64,
+    /// Until the first playout had ended.
+    first: Duration,
     wall: Duration,
     cpu: Duration,
 }
@@ -93,7 +99,7 @@ struct Measured {
 fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) -> Measured {
     let start = Instant::now();
     let cpu_before = resources::cpu_time();
-    let results: Vec<PlayoutResults> = std::thread::scope(|scope| {
+    let results: Vec<(PlayoutResults, Duration)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..n_threads)
             .map(|thread_idx| {
                 let seed = seed.child(thread_idx as u64);
@@ -108,16 +114,23 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
         (Some(before), Some(after)) => after.saturating_sub(before),
         _ => wall * n_threads as u32,
     };
-    let n_given_up = results.iter().map(|results| results.n_given_up).sum();
+    let n_given_up = results.iter().map(|(results, _)| results.n_given_up).sum();
+    let first = results.iter().map(|&(_, first)| first).min().unwrap_or(wall);
     let all = PlayoutResults {
-        starts: results.into_iter().flat_map(|results| results.starts).collect(),
+        starts: results.into_iter().flat_map(|(results, _)| results.starts).collect(),
         ..PlayoutResults::default()
     };
-    Measured { sums: all.total(), n_given_up, wall, cpu }
+    Measured { sums: all.total(), n_given_up, first, wall, cpu }
 }
 
-/// Plays batches, larger and larger ones, until the time is over.
-fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -> PlayoutResults {
+/// Plays batches, larger and larger ones, until the time is over; the first is a single playout, and
+/// how long that took is told.
+fn play_for<G: Playouts>(
+    game: &G,
+    start: Instant,
+    time: Duration,
+    seed: Seed,
+) -> (PlayoutResults, Duration) {
     let mut rng = seed.rng();
     let mut runner = game.runner();
     let starts = [game.cursor().state().clone()];
@@ -125,7 +138,8 @@ fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -
     // A single playout may be slower than the whole time: ten times as long it may take.
     let deadline = Deadline::at(start + time * 10);
     let mut n_per_start = 1;
-    while start.elapsed() < time {
+    let mut first = None;
+    while first.is_none() || start.elapsed() < time {
         let batch_start = Instant::now();
         let request = PlayoutRequest {
             starts: &starts,
@@ -135,11 +149,12 @@ fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -
             deadline: &deadline,
         };
         runner.run(&request, &mut rng, &mut results);
+        first.get_or_insert_with(|| start.elapsed());
         if batch_start.elapsed() < BATCH_TIME && n_per_start < MAX_BATCH {
             n_per_start *= 2;
         }
     }
-    results
+    (results, first.unwrap_or_default())
 }
 
 fn rate(count: u64, time: Duration) -> f64 {
@@ -159,13 +174,14 @@ fn report_text(report: &BenchJson) -> String {
         .collect();
     let threads = if report.threads == 1 { "thread" } else { "threads" };
     let mut text = format!(
-        "{} on the {}, {} {threads}\nsetup      {:.3} s\nplayouts   {} in {:.2} s, {:.2} s of processor time\n\
+        "{} on the {}, {} {threads}\nsetup      {:.3} s, {:.3} s to the first playout\nplayouts   {} in {:.2} s, {:.2} s of processor time\n\
          speed      {:.1} playouts a second, {:.1} a processor second\n\
          moves      {:.1} joint moves a processor second\nlength     {:.2} steps on average\ngoals      {}\n",
         report.name,
         report.machine,
         report.threads,
         report.setup_seconds,
+        report.first_playout_seconds,
         report.playouts,
         report.seconds,
         report.cpu_seconds,

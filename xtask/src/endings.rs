@@ -1,0 +1,143 @@
+//! `cargo xtask endings`: whether random games end alike whichever way they are played.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use ludex_base::{Deadline, Seed};
+use ludex_machine::PlayoutStyle;
+use ludex_testkit::statistics::{ChiSquare, Endings};
+use ludex_testkit::{RulesFile, corpus, in_parallel};
+use ludex_tests::{machine, reasoner};
+
+use crate::tables::write_run;
+use crate::tools::{processor, select, shared_folder};
+
+/// Two-player and one-player games, with and without chance, simultaneous moves and scores.
+const GAMES: &[&str] = &[
+    "ticTacToe",
+    "connectFour",
+    "breakthrough",
+    "breakthroughSmall",
+    "knightThrough",
+    "reversi",
+    "hex",
+    "skirmish",
+    "speedChess",
+    "englishDraughts",
+    "amazons_8x8",
+    "pentago",
+    "connectFourLarger",
+    "sheepAndWolf",
+    "blocker",
+    "nineBoardTicTacToe",
+    "quarto",
+    "chineseCheckers2",
+    "eightPuzzle",
+    "sudokuGrade1",
+];
+
+/// The chance that some comparison fails although all games are played right.
+const LEVEL: f64 = 0.01;
+
+struct Row {
+    name: String,
+    n_lanes: u64,
+    n_cursor: u64,
+    n_reasoner: u64,
+    lengths: [f64; 3],
+    /// Goals and lengths: lanes beside the cursor, lanes beside the reasoner.
+    tests: [ChiSquare; 4],
+}
+
+/// Plays each game in lanes, on the cursor and by the reasoner and compares goals and lengths.
+pub fn run(names: &[String], n_playouts: u64, reasoner_seconds: u64) -> Result<()> {
+    let names: Vec<String> = match names {
+        [] => GAMES.iter().map(ToString::to_string).collect(),
+        names => names.to_vec(),
+    };
+    let games = select(corpus(&shared_folder()?), &names)?;
+    let level = LEVEL / (4 * games.len()) as f64;
+    let time = Duration::from_secs(reasoner_seconds);
+    let rows = in_parallel(&games, |rules| {
+        let row = compare(rules, n_playouts, time);
+        if let Some(row) = &row {
+            eprintln!("{}: {:?}", row.name, row.tests.map(|test| test.p));
+        }
+        row
+    });
+    let header = [
+        "game",
+        "lanes",
+        "cursor",
+        "reasoner",
+        "mean length",
+        "",
+        "",
+        "p goals cursor",
+        "p lengths cursor",
+        "p goals reasoner",
+        "p lengths reasoner",
+    ];
+    let mut tsv = header.join("\t") + "\n";
+    let mut markdown = format!(
+        "# Random games end alike whichever way they are played\n\n\
+         Made by `cargo xtask endings --playouts {n_playouts} --reasoner-seconds {reasoner_seconds}` on {}.\n\
+         Goals (of all roles together) and lengths of playouts in lanes, beside those one at a time on the cursor and those of the reasoner, \
+         by the chi-square test of two samples; rare categories are put together, lengths are in at most 24 classes.\n\
+         `p` is the chance of a difference as large if the distributions are the same.\n\
+         All comparisons together are held to a level of {LEVEL}, so each to {level:.6}.\n\n\
+         | game | lanes | cursor | reasoner | mean lengths | goals, cursor | lengths, cursor | goals, reasoner | lengths, reasoner |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        processor(),
+    );
+    let mut n_wrong = 0;
+    for row in rows.iter().flatten() {
+        n_wrong += row.tests.iter().filter(|test| test.p < level).count();
+        let counts = [row.n_lanes, row.n_cursor, row.n_reasoner].map(|n| n.to_string());
+        let lengths = row.lengths.map(|length| format!("{length:.3}"));
+        let tests = row.tests.map(|test| format!("{:.4}", test.p));
+        writeln!(
+            tsv,
+            "{}\t{}\t{}\t{}",
+            row.name,
+            counts.join("\t"),
+            lengths.join("\t"),
+            tests.join("\t")
+        )?;
+        let cells = [counts.join(" | "), lengths.join(", "), tests.join(" | ")];
+        writeln!(markdown, "| {} | {} |", row.name, cells.join(" | "))?;
+    }
+    let n_rows = rows.iter().flatten().count();
+    writeln!(markdown, "\n{n_wrong} of {} comparisons fail.", 4 * n_rows)?;
+    write_run("endings", &tsv, &markdown)?;
+    println!("{n_wrong} of {} comparisons fail", 4 * n_rows);
+    if n_wrong > 0 || n_rows < games.len() {
+        bail!("{n_wrong} comparisons fail, {} games were not played", games.len() - n_rows);
+    }
+    Ok(())
+}
+
+fn compare(rules: &RulesFile, n_playouts: u64, time: Duration) -> Option<Row> {
+    let machine = machine(rules)?;
+    let wide = machine.clone().with_playouts(PlayoutStyle::Wide);
+    let (never, seed) = (Deadline::never(), Seed(12));
+    let lanes = Endings::of(&wide, n_playouts, &never, &mut seed.child(0).rng());
+    let cursor = Endings::of(&machine, n_playouts, &never, &mut seed.child(1).rng());
+    let reasoner = reasoner(rules)?;
+    let by_rules =
+        Endings::of(&reasoner, n_playouts, &Deadline::after(time), &mut seed.child(2).rng());
+    Some(Row {
+        name: rules.name.clone(),
+        n_lanes: lanes.n_playouts,
+        n_cursor: cursor.n_playouts,
+        n_reasoner: by_rules.n_playouts,
+        lengths: [&lanes, &cursor, &by_rules].map(Endings::mean_length),
+        tests: [
+            lanes.compare_goals(&cursor),
+            lanes.compare_lengths(&cursor),
+            lanes.compare_goals(&by_rules),
+            lanes.compare_lengths(&by_rules),
+        ],
+    })
+}

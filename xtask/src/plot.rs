@@ -1,0 +1,141 @@
+//! Points in a plane with logarithmic axes, as SVG.
+
+use std::fmt::Write as _;
+
+/// A picture of some series of points, all coordinates above 0.
+pub struct Plot<'a> {
+    pub title: &'a str,
+    pub x_label: &'a str,
+    pub y_label: &'a str,
+    pub series: Vec<Series<'a>>,
+}
+
+/// Points of one colour.
+pub struct Series<'a> {
+    pub name: &'a str,
+    pub color: &'a str,
+    pub points: Vec<(f64, f64)>,
+}
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 520.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 50.0;
+const BOTTOM: f64 = 60.0;
+
+impl Plot<'_> {
+    /// The picture.
+    pub fn to_svg(&self) -> String {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let (x_axis, y_axis) =
+            (Axis::over(points().map(|it| it.0)), Axis::over(points().map(|it| it.1)));
+        let x = |value: f64| LEFT + x_axis.place(value) * (WIDTH - LEFT - RIGHT);
+        let y = |value: f64| HEIGHT - BOTTOM - y_axis.place(value) * (HEIGHT - TOP - BOTTOM);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+             <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+             <text x=\"{LEFT}\" y=\"24\" font-size=\"16\">{}</text>\n",
+            self.title
+        );
+        let mut line = |words: String| writeln!(svg, "{words}").expect("a string takes all");
+        for (value, power) in x_axis.ticks() {
+            let (at, bottom) = (x(value), HEIGHT - BOTTOM);
+            line(format!("<path d=\"M{at:.1} {TOP}V{bottom}\" stroke=\"#dddddd\"/>"));
+            let below = bottom + 18.0;
+            line(format!(
+                "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{}</text>",
+                tick(power)
+            ));
+        }
+        for (value, power) in y_axis.ticks() {
+            let (at, right) = (y(value), WIDTH - RIGHT);
+            line(format!("<path d=\"M{LEFT} {at:.1}H{right}\" stroke=\"#dddddd\"/>"));
+            let (before, middle) = (LEFT - 8.0, at + 4.0);
+            line(format!(
+                "<text x=\"{before}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
+                tick(power)
+            ));
+        }
+        let (middle, bottom) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16.0);
+        line(format!(
+            "<text x=\"{middle}\" y=\"{bottom}\" text-anchor=\"middle\">{}</text>",
+            self.x_label
+        ));
+        let middle = (TOP + HEIGHT - BOTTOM) / 2.0;
+        line(format!(
+            "<text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">{}</text>",
+            self.y_label
+        ));
+        for (idx, series) in self.series.iter().enumerate() {
+            for &(a, b) in &series.points {
+                let (a, b) = (x(a), y(b));
+                line(format!(
+                    "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{}\" fill-opacity=\"0.6\"/>",
+                    series.color
+                ));
+            }
+            let (at, down) = (LEFT + 14.0, TOP + 18.0 + 20.0 * idx as f64);
+            line(format!(
+                "<circle cx=\"{at}\" cy=\"{}\" r=\"4\" fill=\"{}\"/>",
+                down - 4.0,
+                series.color
+            ));
+            line(format!("<text x=\"{}\" y=\"{down}\">{}</text>", at + 10.0, series.name));
+        }
+        svg + "</svg>\n"
+    }
+}
+
+/// A logarithmic axis over whole powers of ten.
+struct Axis {
+    lowest: i32,
+    highest: i32,
+}
+
+impl Axis {
+    fn over(values: impl Iterator<Item = f64>) -> Self {
+        let logs: Vec<f64> = values.map(f64::log10).collect();
+        let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if logs.is_empty() {
+            return Self { lowest: 0, highest: 1 };
+        }
+        let lowest = lowest.floor() as i32;
+        Self { lowest, highest: (highest.ceil() as i32).max(lowest + 1) }
+    }
+
+    /// From 0 at the lowest to 1 at the highest.
+    fn place(&self, value: f64) -> f64 {
+        (value.log10() - f64::from(self.lowest)) / f64::from(self.highest - self.lowest)
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = (f64, i32)> + use<> {
+        (self.lowest..=self.highest).map(|power| (10_f64.powi(power), power))
+    }
+}
+
+fn tick(power: i32) -> String {
+    match power {
+        0..=3 => 10_i32.pow(power as u32).to_string(),
+        _ => format!("10<tspan dy=\"-5\" font-size=\"10\">{power}</tspan>"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_point_is_within_the_axes() {
+        let axis = Axis::over([3.0, 1_000.0, 70.0].into_iter());
+        assert_eq!((axis.lowest, axis.highest), (0, 3));
+        assert_eq!(axis.place(1.0), 0.0);
+        assert_eq!(axis.place(1_000.0), 1.0);
+        let series =
+            vec![Series { name: "some", color: "red", points: vec![(3.0, 5.0), (1_000.0, 5.0)] }];
+        let svg = Plot { title: "t", x_label: "x", y_label: "y", series }.to_svg();
+        assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+}
