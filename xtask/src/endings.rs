@@ -13,7 +13,7 @@ use ludex_tests::{machine, reasoner};
 use crate::tables::write_run;
 use crate::tools::{processor, select, shared_folder};
 
-/// Two-player and one-player games, with and without chance, simultaneous moves and scores.
+/// Turns and simultaneous moves, one role and more, with and without hidden information.
 const GAMES: &[&str] = &[
     "ticTacToe",
     "connectFour",
@@ -21,9 +21,6 @@ const GAMES: &[&str] = &[
     "breakthroughSmall",
     "knightThrough",
     "reversi",
-    "hex",
-    "skirmish",
-    "speedChess",
     "englishDraughts",
     "amazons_8x8",
     "pentago",
@@ -31,10 +28,13 @@ const GAMES: &[&str] = &[
     "sheepAndWolf",
     "blocker",
     "nineBoardTicTacToe",
-    "quarto",
     "chineseCheckers2",
     "eightPuzzle",
-    "sudokuGrade1",
+    "biddingTicTacToe",
+    "connectFourSimultaneous",
+    "tictactoe_3player",
+    "tron_10x10",
+    "blindtictactoe",
 ];
 
 /// The chance that some comparison fails although all games are played right.
