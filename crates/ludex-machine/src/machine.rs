@@ -256,10 +256,12 @@ impl PlayoutRunner for MachineRunner {
         };
         if is_wide {
             let plan = || Arc::clone(self.machine.parts.wide());
-            self.wide.get_or_insert_with(|| WideRunner::new(plan())).run(request, rng, results);
-        } else {
-            let make = || OneByOne::new(&self.machine);
-            self.one_by_one.get_or_insert_with(make).run(request, rng, results);
+            let wide = self.wide.get_or_insert_with(|| WideRunner::new(plan()));
+            if request.starts.iter().all(|start| wide.can_start(start)) {
+                return wide.run(request, rng, results);
+            }
         }
+        let make = || OneByOne::new(&self.machine);
+        self.one_by_one.get_or_insert_with(make).run(request, rng, results);
     }
 }
