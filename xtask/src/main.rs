@@ -15,6 +15,7 @@ mod plot;
 mod playouts;
 mod endings;
 mod bench;
+mod search;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -77,6 +78,18 @@ enum Task {
         #[arg(long, default_value_t = 0.3)]
         seconds: f64,
     },
+    /// Measure how fast search trees grow on public rulesheets and write the table to benches/runs
+    SearchTable {
+        /// Seconds for each search
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+        /// Only these games; nothing is written then
+        #[arg(long)]
+        games: Vec<String>,
+        /// Only these searches; nothing is written then
+        #[arg(long)]
+        searches: Vec<String>,
+    },
     /// Measure a fixed list of games and print one table with a signature, then the public
     /// rulesheets with published speeds where they are there
     Bench {
@@ -99,6 +112,7 @@ fn main() -> ExitCode {
         }
         Task::CorpusTable { seconds } => playouts::corpus_table(seconds),
         Task::Bench { seconds } => bench::run(seconds).and_then(|()| playouts::suite(seconds)),
+        Task::SearchTable { seconds, games, searches } => search::run(seconds, &games, &searches),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,6 +10,8 @@
 //! - [`lanes`]: playouts of one engine on another.
 //! - [`statistics`]: whether two samples are of one kind.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
+//! - [`random_game`], [`exact`]: small random games, and exhaustive values to compare with.
+//! - [`searchers`]: what every `Searcher` keeps, by its claims.
 //!
 //! Only tests use this crate.
 
@@ -22,6 +24,9 @@ pub mod statistics;
 pub mod command;
 pub mod propagators;
 pub mod suite;
+pub mod random_game;
+pub mod exact;
+pub mod searchers;
 
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};

@@ -1,0 +1,413 @@
+//! What every [`Searcher`] keeps, by its claims.
+//!
+//! Each function takes a registered search and the games of the library, and panics where a claim
+//! does not hold. The macro [`searcher_suite!`](crate::searcher_suite) makes a test of each.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_game::{Cursor, Game, Playouts, StateOf};
+use ludex_search::{Claim, Limits, SearchReport, SearchSpec, Searcher};
+
+use crate::exact::Exact;
+use crate::random_game::{RandomGame, RandomGameConfig};
+
+/// Tests that hold registered searches against their claims.
+///
+/// Each line gives the name of a test module and the description of a search; `games` is a function
+/// that gives the games of the library by name.
+#[macro_export]
+macro_rules! searcher_suite {
+    ($games:path; $($name:ident: $spec:literal),* $(,)?) => {
+        /// The searches that are tested.
+        const TESTED: &[&str] = &[$($spec),*];
+        $(mod $name {
+            $crate::searcher_suite!(@tests $games, $spec;
+                answers_legally_in_any_time,
+                repeats_itself,
+                finds_the_win_in_one,
+                avoids_the_loss_in_one,
+                never_loses_tictactoe,
+                takes_the_best_goal,
+                proves_only_what_is_true,
+            );
+        })*
+    };
+    (@tests $games:path, $spec:literal; $($test:ident),* $(,)?) => {$(
+        #[test]
+        fn $test() {
+            $crate::searchers::$test(&$crate::searchers::spec($spec), $games());
+        }
+    )*};
+}
+
+/// A game with its name.
+pub type Named<G> = (String, G);
+
+/// Reads the description of a search.
+pub fn spec(text: &str) -> SearchSpec {
+    SearchSpec::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A move is legal whether there are 10 ms, 1 ms or none at all, from the first state of every game
+/// and from one further on.
+pub fn answers_legally_in_any_time<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    games: &[Named<G>],
+) {
+    for (name, game) in games {
+        let mut cursor = game.cursor();
+        for (step_idx, millis) in [10, 1, 0, 1].into_iter().enumerate() {
+            for role in players(game) {
+                let mut searcher = spec.build(game);
+                let began = Instant::now();
+                let deadline = Deadline::after(Duration::from_millis(millis));
+                let report = searcher.search(&cursor, role, &Limits::until(deadline, Seed(1)));
+                // Loose, for machines that do other things meanwhile.
+                assert!(began.elapsed() < Duration::from_secs(2), "{name}: late");
+                let legal = cursor.legal_moves(role).to_vec();
+                let listed: Vec<MoveId> = report.moves.iter().map(|it| it.id).collect();
+                assert_eq!(listed, legal, "{name}: the moves of the report");
+                assert!(report.chosen.is_some_and(|id| legal.contains(&id)), "{name}: {report:?}");
+                assert!(report.reward.is_none_or(|it| (0.0..=1.0).contains(&it)), "{name}");
+                check_line(name, game, &cursor, &report);
+            }
+            if !random_step(game, &mut cursor, &mut Seed(step_idx as u64).rng()) {
+                break;
+            }
+        }
+    }
+}
+
+fn check_line<G: Game>(name: &str, game: &G, root: &G::Cursor, report: &SearchReport) {
+    let mut cursor = root.clone();
+    for joint in &report.line {
+        ludex_game::play_checked(&mut cursor, game.roles().len(), joint)
+            .unwrap_or_else(|error| panic!("{name}: the line: {error}"));
+    }
+}
+
+/// One seed, one thread, one iteration limit: the same report.
+pub fn repeats_itself<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
+    for name in ["tictactoe", "connectfour", "pig", "tron", "three-player-nim", "eight-puzzle"] {
+        let game = find(games, name);
+        let run = |seed| {
+            let mut searcher = spec.build(game);
+            let mut cursor = game.cursor();
+            let limits = Limits::iterations(300, Seed(seed));
+            let first = searcher.search(&cursor, RoleId::new(0), &limits);
+            random_step(game, &mut cursor, &mut Seed(5).rng());
+            (first, searcher.search(&cursor, RoleId::new(0), &limits))
+        };
+        assert_eq!(run(1), run(1), "{name}");
+    }
+}
+
+/// Where a move ends the game with 100, it or another certain win is played.
+pub fn finds_the_win_in_one<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
+    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+        return;
+    }
+    for name in ["tictactoe", "connectfour", "breakthrough-small", "nim"] {
+        let game = find(games, name);
+        for (state, role) in interesting(game, |game, state, role| {
+            let wins = winning_moves(game, state, role);
+            !wins.is_empty() && wins.len() < n_moves(game, state, role)
+        }) {
+            let report = search(spec, game, &state, role);
+            let is_won = report.is_proven && report.reward == Some(1.0);
+            let chosen = report.chosen.expect("there are moves");
+            let wins = winning_moves(game, &state, role);
+            assert!(is_won || wins.contains(&chosen), "{name}: {report:?}");
+        }
+    }
+}
+
+/// Where some moves let another role win at once and others do not, one of the others is played.
+pub fn avoids_the_loss_in_one<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    games: &[Named<G>],
+) {
+    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+        return;
+    }
+    for name in ["tictactoe", "connectfour", "breakthrough-small"] {
+        let game = find(games, name);
+        for (state, role) in interesting(game, |game, state, role| {
+            let losing = losing_moves(game, state, role);
+            !losing.is_empty()
+                && losing.len() < n_moves(game, state, role)
+                && winning_moves(game, state, role).is_empty()
+                && !is_lost(game, state, role)
+        }) {
+            let report = search(spec, game, &state, role);
+            let chosen = report.chosen.expect("there are moves");
+            assert!(!losing_moves(game, &state, role).contains(&chosen), "{name}: {report:?}");
+        }
+    }
+}
+
+/// Whether every move loses, as far as alpha-beta sees: then no move is better than another.
+fn is_lost<G: Playouts + Clone + 'static>(game: &G, state: &StateOf<G>, role: RoleId) -> bool {
+    let report = search(&spec("alphabeta"), game, state, role);
+    report.is_proven && report.reward == Some(0.0)
+}
+
+/// Two hundred games of tic-tac-toe against random, strong and middling opponents, none lost.
+pub fn never_loses_tictactoe<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
+    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+        return;
+    }
+    let game = find(games, "tictactoe");
+    let opponents = ["random", "alphabeta", "uct", "flat"].map(self::spec);
+    // To a depth-first search the seed matters only where it samples final states to compare with,
+    // so what it has chosen once in a state stands for the other matches.
+    let mut chosen_before: HashMap<(StateOf<G>, RoleId), MoveId> = HashMap::new();
+    for match_idx in 0..200_u64 {
+        let us = RoleId::new(match_idx as usize % 2);
+        let mut ours = spec.build(game);
+        let mut theirs = opponents[match_idx as usize / 2 % opponents.len()].build(game);
+        let mut cursor = game.cursor();
+        let mut played = Vec::new();
+        while !cursor.is_terminal() {
+            let joint: Vec<MoveId> = game
+                .role_ids()
+                .map(|role| {
+                    let legal = cursor.legal_moves(role).to_vec();
+                    let seed = Seed(match_idx).child(played.len() as u64);
+                    match legal[..] {
+                        [only] => only,
+                        _ if role == us => {
+                            let place = (cursor.state().clone(), role);
+                            if let Some(&id) = chosen_before.get(&place) {
+                                return id;
+                            }
+                            let report = ours.search(&cursor, role, &effort(spec, seed));
+                            let chosen = report.chosen.expect("a move");
+                            if counts_nodes(spec) {
+                                chosen_before.insert(place, chosen);
+                            }
+                            chosen
+                        }
+                        _ => {
+                            let limits = Limits::iterations(300, seed);
+                            theirs.search(&cursor, role, &limits).chosen.expect("a move")
+                        }
+                    }
+                })
+                .collect();
+            cursor.play(&joint);
+            played.push(joint);
+        }
+        let goal = cursor.goal(us).value();
+        assert!(goal >= 50, "match {match_idx} lost: {played:?}");
+    }
+}
+
+/// In games whose goals do not sum up to a constant, and in puzzles, the move played is worth the
+/// most that play for one's own goal allows.
+pub fn takes_the_best_goal<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
+    if !spec.entry().claims.contains(&Claim::BestGoal) {
+        return;
+    }
+    let config = RandomGameConfig {
+        n_roles: 2,
+        has_chance: false,
+        is_simultaneous: false,
+        is_constant_sum: false,
+        n_steps: 6,
+        n_places: 12,
+    };
+    for seed in 0..20 {
+        let n_roles = 2 + seed as usize % 2;
+        let game = RandomGame::new(RandomGameConfig { n_roles, ..config.clone() }, Seed(seed));
+        check_best(spec, &format!("random game {seed}"), &game);
+    }
+    // Three-player nim is not among them: its values hang on how ties between others are broken.
+    for name in ["buttons", "nim", "wolf-goat-cabbage"] {
+        let game = find(games, name);
+        if spec.entry().games.min_roles <= players(game).count() {
+            check_best(spec, name, game);
+        }
+    }
+}
+
+fn check_best<G: Playouts + Clone + 'static>(spec: &SearchSpec, name: &str, game: &G) {
+    let cursor = game.cursor();
+    let me = RoleId::new(0);
+    let mut exact = Exact::new(game, me, 20_000);
+    let Some(after) = exact.values_after(cursor.state(), me) else { return };
+    let best = after.iter().map(|it| it.1[0]).fold(0.0, f64::max);
+    let report = spec.build(game).search(&cursor, me, &effort(spec, Seed(1)));
+    let chosen = after.iter().find(|it| Some(it.0) == report.chosen).expect("a legal move");
+    assert!((chosen.1[0] - best).abs() < 1e-3, "{name}: {} of {best}: {report:?}", chosen.1[0]);
+}
+
+/// Whatever a report calls proved agrees with exhaustive search: random games with and without
+/// chance, and small games of the library.
+pub fn proves_only_what_is_true<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    games: &[Named<G>],
+) {
+    // Searches that take the others for enemies mean another value where goals are not opposed.
+    let is_maxn = spec.entry().claims.contains(&Claim::BestGoal);
+    for seed in 0..40_u64 {
+        let config = RandomGameConfig {
+            n_roles: if is_maxn { 1 + seed as usize % 3 } else { 2 },
+            has_chance: seed % 4 == 3,
+            is_simultaneous: false,
+            is_constant_sum: !is_maxn || seed % 3 == 1,
+            n_steps: 6,
+            n_places: 8,
+        };
+        let game = RandomGame::new(config, Seed(seed));
+        check_proofs(spec, &format!("random game {seed}"), &game, game.cursor().state());
+    }
+    for name in ["tictactoe-2x2", "nim", "tictactoe", "monty-hall"] {
+        let game = find(games, name);
+        for (state, _) in interesting(game, |_, _, _| true).into_iter().take(6) {
+            check_proofs(spec, name, game, &state);
+        }
+    }
+}
+
+fn check_proofs<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    name: &str,
+    game: &G,
+    state: &StateOf<G>,
+) {
+    for me in players(game) {
+        let mut cursor = game.cursor();
+        cursor.set_state(state);
+        if game.role_ids().any(|role| role != me && cursor.legal_moves(role).len() > 1) {
+            continue;
+        }
+        let mut exact = Exact::new(game, me, 20_000);
+        let Some(after) = exact.values_after(state, me) else { return };
+        let report = spec.build(game).search(&cursor, me, &effort(spec, Seed(1)));
+        for (it, (id, values)) in report.moves.iter().zip(&after) {
+            assert_eq!(it.id, *id);
+            if let Some(proven) = it.proven {
+                let value = values[me.index()] / 100.0;
+                assert!((proven - value).abs() < 1e-4, "{name}: {proven} is {value}: {report:?}");
+            }
+        }
+        if report.is_proven {
+            let best = after.iter().map(|it| it.1[me.index()]).fold(0.0, f64::max) / 100.0;
+            let reward = report.reward.expect("what is proved has a reward");
+            assert!((reward - best).abs() < 1e-4, "{name}: {reward} is {best}: {report:?}");
+        }
+    }
+}
+
+/// What a search is given where it should get things right: depth-first searches count nodes.
+fn effort(spec: &SearchSpec, seed: Seed) -> Limits {
+    Limits::iterations(if counts_nodes(spec) { 60_000 } else { 3_000 }, seed)
+}
+
+fn counts_nodes(spec: &SearchSpec) -> bool {
+    spec.options().iter().any(|option| option.name == "rule")
+}
+
+fn search<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    game: &G,
+    state: &StateOf<G>,
+    role: RoleId,
+) -> SearchReport {
+    let mut cursor = game.cursor();
+    cursor.set_state(state);
+    let mut searcher: Box<dyn Searcher<G::Cursor> + Send> = spec.build(game);
+    searcher.search(&cursor, role, &effort(spec, Seed(1)))
+}
+
+/// States of random play in which a role that has a choice finds what is asked, a few of them.
+fn interesting<G: Game>(
+    game: &G,
+    is_it: impl Fn(&G, &StateOf<G>, RoleId) -> bool,
+) -> Vec<(StateOf<G>, RoleId)> {
+    let mut found = Vec::new();
+    for seed in 0..200 {
+        let mut rng = Seed(seed).rng();
+        let mut cursor = game.cursor();
+        while !cursor.is_terminal() && found.len() < 6 {
+            let state = cursor.state().clone();
+            for role in players(game) {
+                let chooses = cursor.legal_moves(role).len() > 1;
+                if chooses && rng.below(3) == 0 && is_it(game, &state, role) {
+                    found.push((state.clone(), role));
+                }
+            }
+            if !random_step(game, &mut cursor, &mut rng) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The moves of a role, alone in choosing, that end the game with 100.
+fn winning_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> Vec<MoveId> {
+    moves_with(game, state, role, |cursor| cursor.is_terminal() && cursor.goal(role).value() == 100)
+}
+
+/// The moves of a role after which another role can end the game with 100 and leave it 0.
+fn losing_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> Vec<MoveId> {
+    moves_with(game, state, role, |cursor| {
+        let next = cursor.state().clone();
+        !cursor.is_terminal()
+            && players(game)
+                .filter(|&other| other != role)
+                .any(|other| !winning_moves(game, &next, other).is_empty())
+    })
+}
+
+fn moves_with<G: Game>(
+    game: &G,
+    state: &StateOf<G>,
+    role: RoleId,
+    is_it: impl Fn(&mut G::Cursor) -> bool,
+) -> Vec<MoveId> {
+    let mut cursor = game.cursor();
+    cursor.set_state(state);
+    let legal: Vec<Vec<MoveId>> =
+        game.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect();
+    legal[role.index()]
+        .iter()
+        .copied()
+        .filter(|&id| {
+            let mut joint: Vec<MoveId> = legal.iter().map(|moves| moves[0]).collect();
+            joint[role.index()] = id;
+            cursor.set_state(state);
+            cursor.play(&joint);
+            is_it(&mut cursor)
+        })
+        .collect()
+}
+
+fn n_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> usize {
+    let mut cursor = game.cursor();
+    cursor.set_state(state);
+    cursor.legal_moves(role).len()
+}
+
+/// The roles besides `random`.
+fn players<G: Game>(game: &G) -> impl Iterator<Item = RoleId> + use<'_, G> {
+    game.role_ids().filter(|role| !game.roles()[role.index()].is_random)
+}
+
+/// Plays a random joint move; false if the game is over then.
+fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> bool {
+    let joint: Option<Vec<MoveId>> =
+        game.role_ids().map(|role| rng.choose(cursor.legal_moves(role)).copied()).collect();
+    let Some(joint) = joint else { return false };
+    cursor.play(&joint);
+    !cursor.is_terminal()
+}
+
+fn find<'a, G>(games: &'a [Named<G>], name: &str) -> &'a G {
+    let found = games.iter().find(|it| it.0 == name);
+    &found.unwrap_or_else(|| panic!("{name} is in the library")).1
+}

@@ -1,0 +1,144 @@
+//! Every search against its claims.
+
+use std::sync::OnceLock;
+
+use ludex_base::{RoleId, Seed};
+use ludex_game::{Cursor, Game};
+use ludex_machine::Machine;
+use ludex_search::{Limits, SEARCHES, SearchSpec};
+use ludex_testkit::searchers::{Named, spec};
+use ludex_tests::machine;
+
+ludex_testkit::searcher_suite! { crate::games;
+    random: "random",
+    flat: "flat",
+    uct: "uct",
+    uct_joint: "uct-joint",
+    uct_leaf: "uct-leaf:playouts=4",
+    uct_lanes: "uct-lanes:leaves=8",
+    uct_root: "uct-root:trees=2",
+    uct_root_in_runs: "uct-root:trees=2,runs=4,merge=sum10",
+    uct_tree: "uct:dag=no",
+    rave: "rave",
+    grave: "grave",
+    mast: "mast",
+    minimax: "minimax",
+    negamax: "negamax",
+    alphabeta: "alphabeta",
+    paranoid: "paranoid",
+    maxn: "maxn",
+    expectimax: "expectimax",
+}
+
+/// The games of the library, loaded once.
+fn games() -> &'static [Named<Machine>] {
+    static GAMES: OnceLock<Vec<Named<Machine>>> = OnceLock::new();
+    GAMES.get_or_init(|| {
+        let library = ludex_testkit::library();
+        let loaded = ludex_testkit::in_parallel(&library, |rules| machine(rules));
+        library.into_iter().zip(loaded).filter_map(|(it, game)| Some((it.name, game?))).collect()
+    })
+}
+
+fn game(name: &str) -> &'static Machine {
+    &games().iter().find(|it| it.0 == name).expect("it is in the library").1
+}
+
+#[test]
+fn every_registered_search_is_tested() {
+    for entry in SEARCHES {
+        let is_tested = TESTED.iter().any(|text| spec(text).entry().name == entry.name);
+        assert!(is_tested, "{} has no line in the suite", entry.name);
+    }
+}
+
+#[test]
+fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
+    for name in
+        ["tictactoe", "connectfour", "breakthrough-small", "pig", "three-player-nim", "tron"]
+    {
+        let game = game(name);
+        for depth in 1..=3 {
+            let rewards: Vec<f64> = ["minimax", "negamax", "alphabeta"]
+                .iter()
+                .map(|rule| {
+                    // Without a table: one that remembers deeper searches knows more.
+                    let text = format!("{rule}:depth={depth},table=0");
+                    let mut searcher = spec(&text).build(game);
+                    let limits = Limits::iterations(2_000_000, Seed(1));
+                    let report = searcher.search(&game.cursor(), RoleId::new(0), &limits);
+                    report.reward.expect("a horizon was completed")
+                })
+                .collect();
+            let spread = rewards.iter().map(|it| (it - rewards[0]).abs()).fold(0.0, f64::max);
+            assert!(spread < 1e-4, "{name} at {depth}: {rewards:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_within_little_memory_recycles_and_goes_on() {
+    let game = game("connectfour");
+    for text in ["uct", "rave", "grave", "uct-lanes", "uct-joint"] {
+        let memory = 400_000;
+        let limits = Limits { memory, ..Limits::iterations(20_000, Seed(1)) };
+        let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert!(report.n_bytes <= memory as u64, "{text}: {} bytes", report.n_bytes);
+        assert_eq!(report.n_iterations, 20_000, "{text}: {:?}", report.stopped);
+        assert!(
+            report.n_nodes < 10_000,
+            "{text}: {} nodes, so nothing was recycled",
+            report.n_nodes
+        );
+        // The middle column is the only winning first move.
+        let n_most = report.moves.iter().map(|it| it.n_visits).max();
+        assert_eq!(report.moves[3].n_visits, n_most.expect("moves"), "{text}: {report:?}");
+    }
+}
+
+#[test]
+fn a_search_in_little_memory_gets_better_with_time() {
+    // Tic-tac-toe has 5478 states, far more than fit here.
+    let game = game("tictactoe");
+    let run = |n_iterations| {
+        let limits = Limits { memory: 60_000, ..Limits::iterations(n_iterations, Seed(1)) };
+        let report = spec("uct").build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert!(report.n_nodes < 1000, "{} nodes", report.n_nodes);
+        let reward = report.reward.expect("it was searched");
+        (reward - 0.5).abs()
+    };
+    let [short, long] = [run(300), run(60_000)];
+    assert!(long < short / 2.0, "the value of the root is 0.5, off by {short} and then {long}");
+}
+
+#[test]
+fn a_tree_is_kept_from_move_to_move() {
+    let game = game("tictactoe");
+    let mut searcher = spec("uct").build(game);
+    let mut cursor = game.cursor();
+    let limits = Limits::iterations(30_000, Seed(1));
+    let first = searcher.search(&cursor, RoleId::new(0), &limits);
+    assert!(first.is_proven, "{first:?}");
+    let joint = first.line.first().expect("a line").clone();
+    cursor.play(&joint);
+    let reply = first.line[1].clone();
+    cursor.play(&reply);
+    let second = searcher.search(&cursor, RoleId::new(0), &limits);
+    assert!(second.is_proven && second.n_iterations < first.n_iterations / 10, "{second:?}");
+}
+
+#[test]
+fn threads_share_a_tree_and_agree_with_one() {
+    for text in ["uct:threads=2", "grave:threads=3", "uct-lanes:threads=2,leaves=8"] {
+        let game = game("tictactoe");
+        let limits = Limits::iterations(60_000, Seed(1));
+        let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert!(report.is_proven && report.reward == Some(0.5), "{text}: {report:?}");
+    }
+}
+
+#[test]
+fn a_wrong_description_is_an_error() {
+    assert!(SearchSpec::parse("uct:c=abc").is_err());
+    assert!(SearchSpec::parse("uct:merge=sum").is_err());
+}

@@ -1,0 +1,154 @@
+//! `cargo xtask search-table`: how fast trees grow, on one thread and on two.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use ludex_base::{Deadline, RoleId, Seed};
+use ludex_cli::resources::cpu_time;
+use ludex_game::Playouts;
+use ludex_pipeline::{Engine, MachineChoice};
+use ludex_search::{Limits, SearchSpec};
+use ludex_testkit::library;
+use ludex_tests::load_for;
+
+use crate::tools::{processor, runs_folder, select_corpus};
+
+/// The games of the table: public rulesheets, and our own chess, since the public one takes minutes
+/// to ground.
+const PUBLIC_GAMES: &[&str] = &["connectFour", "breakthrough", "reversi"];
+const LIBRARY_GAMES: &[&str] = &["chess"];
+/// The searches: one playout a leaf, a batch from each leaf, a batch of leaves.
+const SEARCHES: &[&str] = &["uct", "uct-leaf", "uct-lanes:leaves=256"];
+
+/// One search of one game.
+struct Row {
+    game: String,
+    search: &'static str,
+    n_threads: usize,
+    iterations: f64,
+    playouts: f64,
+    cpu_seconds: f64,
+    wall_seconds: f64,
+}
+
+impl Row {
+    fn per_cpu_second(&self) -> f64 {
+        self.iterations / self.cpu_seconds
+    }
+}
+
+/// Searches from the first state of each game and writes the table to `benches/runs`; with `games`
+/// only these, and nothing is written.
+pub fn run(seconds: f64, games: &[String], searches: &[String]) -> Result<()> {
+    let is_partial = !games.is_empty() || !searches.is_empty();
+    let wanted = |names: &[&str]| -> Vec<String> {
+        let is_wanted = |name: &&str| games.is_empty() || games.iter().any(|it| it == name);
+        names.iter().copied().filter(is_wanted).map(String::from).collect()
+    };
+    let (public, own) = (wanted(PUBLIC_GAMES), wanted(LIBRARY_GAMES));
+    let mut files = Vec::new();
+    if !public.is_empty() {
+        files.extend(select_corpus(&public)?);
+    }
+    files.extend(library().into_iter().filter(|rules| own.contains(&rules.name)));
+    let mut rows = Vec::new();
+    for rules in files {
+        let loaded = load_for(&rules, MachineChoice::Wide)
+            .map_err(|error| anyhow::anyhow!("{}: {error}", rules.name))?;
+        let Engine::Machine(machine) = loaded.engine else { continue };
+        for &search in SEARCHES {
+            if !searches.is_empty() && !searches.iter().any(|it| it == search) {
+                continue;
+            }
+            for n_threads in [1, 2] {
+                let row = measure(&rules.name, &machine, search, n_threads, seconds)?;
+                eprintln!(
+                    "{}\t{}\t{}\t{:.0} iterations and {:.0} playouts a CPU second",
+                    row.game,
+                    search,
+                    n_threads,
+                    row.per_cpu_second(),
+                    row.playouts / row.cpu_seconds
+                );
+                rows.push(row);
+            }
+        }
+    }
+    if is_partial { Ok(()) } else { write(&rows, seconds) }
+}
+
+fn measure<G: Playouts + Clone + 'static>(
+    name: &str,
+    game: &G,
+    search: &'static str,
+    n_threads: usize,
+    seconds: f64,
+) -> Result<Row> {
+    let spec = SearchSpec::parse(search)?;
+    let mut searcher = spec.build(game);
+    let cursor = game.cursor();
+    let role = RoleId::new(0);
+    // What is made when it is first needed is made before the clock starts.
+    let warm_up = Deadline::after(Duration::from_millis(200));
+    let limits = Limits { threads: n_threads, ..Limits::until(warm_up, Seed(1)) };
+    searcher.search(&cursor, role, &limits);
+    let mut searcher = spec.build(game);
+    let (began, cpu_began) = (Instant::now(), cpu_time().context("the CPU time")?);
+    let deadline = Deadline::after(Duration::from_secs_f64(seconds));
+    let limits = Limits { threads: n_threads, ..Limits::until(deadline, Seed(1)) };
+    let report = searcher.search(&cursor, role, &limits);
+    let cpu = cpu_time().context("the CPU time")? - cpu_began;
+    ensure!(report.n_playouts > 0, "no playout of {name} ended");
+    Ok(Row {
+        game: name.into(),
+        search,
+        n_threads,
+        iterations: report.n_iterations as f64,
+        playouts: report.n_playouts as f64,
+        cpu_seconds: cpu.as_secs_f64(),
+        wall_seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+fn write(rows: &[Row], seconds: f64) -> Result<()> {
+    let mut tsv = String::from(
+        "game\tsearch\tthreads\titerations_per_cpu_second\tplayouts_per_cpu_second\t\
+         iterations_per_second\tcores_used\tspeedup_on_free_cores\n",
+    );
+    for row in rows {
+        let single = rows
+            .iter()
+            .find(|it| it.game == row.game && it.search == row.search && it.n_threads == 1)
+            .context("the row of one thread")?;
+        // With cores to itself, each thread does what a CPU second does.
+        let speedup = row.n_threads as f64 * row.per_cpu_second() / single.per_cpu_second();
+        writeln!(
+            tsv,
+            "{}\t{}\t{}\t{:.0}\t{:.0}\t{:.0}\t{:.2}\t{:.2}",
+            row.game,
+            row.search,
+            row.n_threads,
+            row.per_cpu_second(),
+            row.playouts / row.cpu_seconds,
+            row.iterations / row.wall_seconds,
+            row.cpu_seconds / row.wall_seconds,
+            speedup
+        )?;
+    }
+    let markdown = format!(
+        "# How fast trees grow\n\n\
+         `search.tsv`, made by `cargo xtask search-table --seconds {seconds}` on {}.\n\
+         One search from the first state of each game, public rulesheets but for our own chess; `uct` plays one game from each new leaf on the cursor, `uct-leaf` 64 on the wide machine, `uct-lanes` one from each of 256 leaves.\n\
+         An iteration adds one leaf.\n\
+         The machine did other work meanwhile, so the figures that compare are those a CPU second; `cores_used` says how much of the cores the search got.\n\
+         `speedup_on_free_cores` is threads times iterations a CPU second, over those of one thread: what two threads gain where each has a core.\n",
+        processor()
+    );
+    let folder = runs_folder()?;
+    fs::write(folder.join("search.tsv"), tsv)?;
+    fs::write(folder.join("search.md"), markdown)?;
+    println!("{}", folder.join("search.tsv").display());
+    Ok(())
+}
