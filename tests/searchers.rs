@@ -35,7 +35,7 @@ fn games() -> &'static [Named<Machine>] {
     static GAMES: OnceLock<Vec<Named<Machine>>> = OnceLock::new();
     GAMES.get_or_init(|| {
         let library = ludex_testkit::library();
-        let loaded = ludex_testkit::in_parallel(&library, |rules| machine(rules));
+        let loaded = ludex_testkit::in_parallel(&library, machine);
         library.into_iter().zip(loaded).filter_map(|(it, game)| Some((it.name, game?))).collect()
     })
 }
