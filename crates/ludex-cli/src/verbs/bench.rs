@@ -20,6 +20,8 @@ use crate::{input, output, resources};
 const MAX_STEPS: usize = 100_000;
 /// A batch grows until it takes this long.
 const BATCH_TIME: Duration = Duration::from_millis(100);
+/// How long the first playout may take at most.
+const MAX_FIRST_TIME: Duration = Duration::from_secs(20);
 /// Most playouts of a batch.
 const MAX_BATCH: usize = 1 << 16;
 
@@ -97,9 +99,14 @@ struct Measured {
 }
 
 fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) -> Measured {
+    // One playout first: it prepares what all threads share, and that is no part of the speed.
+    let start = Instant::now();
+    play_for(game, start, Duration::ZERO, seed.child(u64::MAX));
+    let first = start.elapsed();
+
     let start = Instant::now();
     let cpu_before = resources::cpu_time();
-    let results: Vec<(PlayoutResults, Duration)> = std::thread::scope(|scope| {
+    let results: Vec<PlayoutResults> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..n_threads)
             .map(|thread_idx| {
                 let seed = seed.child(thread_idx as u64);
@@ -114,32 +121,24 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
         (Some(before), Some(after)) => after.saturating_sub(before),
         _ => wall * n_threads as u32,
     };
-    let n_given_up = results.iter().map(|(results, _)| results.n_given_up).sum();
-    let first = results.iter().map(|&(_, first)| first).min().unwrap_or(wall);
+    let n_given_up = results.iter().map(|results| results.n_given_up).sum();
     let all = PlayoutResults {
-        starts: results.into_iter().flat_map(|(results, _)| results.starts).collect(),
+        starts: results.into_iter().flat_map(|results| results.starts).collect(),
         ..PlayoutResults::default()
     };
     Measured { sums: all.total(), n_given_up, first, wall, cpu }
 }
 
-/// Plays batches, larger and larger ones, until the time is over; the first is a single playout, and
-/// how long that took is told.
-fn play_for<G: Playouts>(
-    game: &G,
-    start: Instant,
-    time: Duration,
-    seed: Seed,
-) -> (PlayoutResults, Duration) {
+/// Plays batches, larger and larger ones, until the time is over, and at least one playout.
+fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -> PlayoutResults {
     let mut rng = seed.rng();
     let mut runner = game.runner();
     let starts = [game.cursor().state().clone()];
     let mut results = PlayoutResults::default();
-    // A single playout may be slower than the whole time: ten times as long it may take.
-    let deadline = Deadline::at(start + time * 10);
+    // A single playout may be slower than the whole time: much longer it may take.
+    let deadline = Deadline::at(start + time * 10 + MAX_FIRST_TIME);
     let mut n_per_start = 1;
-    let mut first = None;
-    while first.is_none() || start.elapsed() < time {
+    loop {
         let batch_start = Instant::now();
         let request = PlayoutRequest {
             starts: &starts,
@@ -149,12 +148,13 @@ fn play_for<G: Playouts>(
             deadline: &deadline,
         };
         runner.run(&request, &mut rng, &mut results);
-        first.get_or_insert_with(|| start.elapsed());
+        if start.elapsed() >= time {
+            return results;
+        }
         if batch_start.elapsed() < BATCH_TIME && n_per_start < MAX_BATCH {
             n_per_start *= 2;
         }
     }
-    (results, first.unwrap_or_default())
 }
 
 fn rate(count: u64, time: Duration) -> f64 {
