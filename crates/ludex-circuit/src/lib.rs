@@ -13,7 +13,9 @@ mod compile; // 2. ground rules to gates
 mod unroll; // 3. loops to layers
 mod optimize; // 4. fewer gates that say the same
 mod evaluate; // 5. the value of every gate, slowly
-mod phases; // 6. smaller circuits for the phases of a game
+mod rebuild; // 6. the circuit with some gates replaced
+mod phases; // 7. smaller circuits for the phases of a game
+mod factor; // 8. common factors taken out
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,7 @@
 
 use ludex_base::BitSet;
 
-use crate::builder::Builder;
-use crate::circuit::{Circuit, Gate, GateId, Loop};
+use crate::circuit::{Circuit, Gate, GateId};
 
 /// Longer rounds are not looked for.
 const MAX_PERIOD: usize = 4;
@@ -132,49 +131,6 @@ impl Circuit {
 
     /// The circuit with constants in the place of some inputs.
     fn with_known(&self, known: impl Fn(Gate<'_>) -> Option<bool>) -> Circuit {
-        let mut builder = Builder::default();
-        let mut new_ids: Vec<GateId> = Vec::with_capacity(self.n_gates());
-        let mut loops: Vec<Loop> = Vec::new();
-        let mut old_loops = self.loops.iter().peekable();
-        let mut open: Option<(&Loop, u32)> = None;
-        for id in self.gate_ids() {
-            let end = open.take_if(|(it, _)| it.gates.end as usize == id.index());
-            loops.extend(end.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
-            if let Some(it) = old_loops.next_if(|it| it.gates.start as usize == id.index()) {
-                open = Some((it, builder.n_gates() as u32));
-            }
-            let copied = |inputs: &[GateId]| inputs.iter().map(|it| new_ids[it.index()]).collect();
-            let new = match (self.gate(id), known(self.gate(id))) {
-                (_, Some(value)) | (Gate::Constant(value), _) => builder.constant(value),
-                (Gate::Fluent(fluent), _) => builder.fluent(fluent),
-                (Gate::Move(played), _) => builder.played(played),
-                (Gate::Feedback, _) => builder.feedback(),
-                (Gate::Not(input), _) => builder.not(new_ids[input.index()]),
-                (Gate::And(inputs), _) => builder.and(&mut copied(inputs)),
-                (Gate::Or(inputs), _) => builder.or(&mut copied(inputs)),
-            };
-            new_ids.push(new);
-        }
-        loops.extend(open.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
-        let new = |id: &GateId| new_ids[id.index()];
-        Circuit {
-            vocabulary: self.vocabulary.clone(),
-            has_percepts: self.has_percepts,
-            init: self.init.clone(),
-            next: self.next.iter().map(new).collect(),
-            legal: self.legal.iter().map(new).collect(),
-            sees: self.sees.iter().map(new).collect(),
-            terminal: new(&self.terminal),
-            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
-            loops,
-            gates: builder.finish(),
-        }
-        .pruned()
+        self.rebuilt(|builder, _, id| known(self.gate(id)).map(|value| builder.constant(value)))
     }
-}
-
-fn copied_loop(it: &Loop, start: u32, builder: &Builder, new_ids: &[GateId]) -> Loop {
-    let new = |id: GateId| new_ids[id.index()];
-    let feedback = it.feedback.iter().map(|&(gate, source)| (new(gate), new(source))).collect();
-    Loop { gates: start..builder.n_gates() as u32, feedback }
 }

@@ -1,6 +1,6 @@
 //! Circuits of small sheets.
 
-use ludex_base::{BitSet, FluentId, Seed, Source};
+use ludex_base::{BitSet, FluentId, MoveId, Seed, Source};
 use ludex_ground::{GroundLimits, ground};
 
 use crate::{Circuit, Gate, compile};
@@ -110,4 +110,97 @@ fn what_is_legal_does_not_depend_on_what_is_played() {
     assert!(values[circuit.legal[0].index()], "legal is asked when nothing is played");
     let b = circuit.next.iter().any(|gate| values[gate.index()]);
     assert!(b, "next sees the move");
+}
+
+/// Four cells in a row, each with a piece or without; the game is over when all pieces share a color
+/// or all share a shape, which the sheet says case by case.
+const FOUR: &str = "(role me) (role you) (init (turn me))
+    (piece a) (piece b) (piece c) (piece d)
+    (color a red) (color b red) (color c blue) (color d blue)
+    (shape a round) (shape b square) (shape c round) (shape d square)
+    (cell 1) (cell 2) (cell 3) (cell 4)
+    (<= (next (turn me)) (true (turn you))) (<= (next (turn you)) (true (turn me)))
+    (<= (full ?x) (true (on ?x ?p)))
+    (<= (legal ?r (put ?x ?p)) (true (turn ?r)) (cell ?x) (piece ?p) (not (full ?x)))
+    (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+    (<= (next (on ?x ?p)) (true (on ?x ?p))) (<= (next (on ?x ?p)) (does ?r (put ?x ?p)))
+    (<= (alike ?p ?q ?r ?s) (color ?p ?c) (color ?q ?c) (color ?r ?c) (color ?s ?c))
+    (<= (alike ?p ?q ?r ?s) (shape ?p ?c) (shape ?q ?c) (shape ?r ?c) (shape ?s ?c))
+    (<= line (true (on 1 ?p)) (true (on 2 ?q)) (true (on 3 ?r)) (true (on 4 ?s))
+        (alike ?p ?q ?r ?s))
+    (<= terminal line) (<= (goal ?r 100) (role ?r) line) (<= (goal ?r 0) (role ?r) (not line))";
+
+#[test]
+fn factors_are_taken_out_and_shared() {
+    let circuit = circuit(FOUR).optimized();
+    let factored = circuit.factored();
+    let n_edges = |circuit: &Circuit| {
+        let is_needed = circuit.cone([circuit.terminal]);
+        let needed = circuit.gate_ids().filter(|id| is_needed[id.index()]);
+        needed.map(|id| circuit.inputs(id).len()).sum::<usize>()
+    };
+    let (before, after) = (n_edges(&circuit), n_edges(&factored));
+    assert!(2 * after < before, "{after} of {before} edges");
+    let mut rng = Seed(6).rng();
+    for _ in 0..500 {
+        let mut state = BitSet::new(circuit.vocabulary.fluents.len());
+        (0..circuit.next.len()).filter(|_| rng.below(2) == 0).for_each(|idx| state.insert(idx));
+        let joint: Vec<MoveId> = (0..2)
+            .map(|role| {
+                let of_role = |idx: &usize| circuit.vocabulary.moves[*idx].0.index() == role;
+                let moves: Vec<usize> = (0..circuit.legal.len()).filter(of_role).collect();
+                MoveId::new(moves[rng.below(moves.len())])
+            })
+            .collect();
+        let values = |circuit: &Circuit| {
+            let values = circuit.evaluate(&state, &joint);
+            circuit.outputs().map(|id| values[id.index()]).collect::<Vec<bool>>()
+        };
+        assert_eq!(values(&factored), values(&circuit), "{state:?} {joint:?}");
+    }
+}
+
+#[test]
+fn phases_are_what_goes_round_whatever_is_played() {
+    let circuit = circuit(FOUR).optimized();
+    let phases = circuit.phases();
+    let names = |set: &BitSet| {
+        let text = |idx| circuit.vocabulary.fluent_text(FluentId::new(idx));
+        set.iter().map(text).collect::<Vec<String>>()
+    };
+    assert_eq!(names(&phases.fluents), ["(turn me)", "(turn you)"]);
+    let values: Vec<_> = phases.values.iter().map(names).collect();
+    assert_eq!(values, [["(turn me)"], ["(turn you)"]]);
+    let mine = circuit.in_phase(&phases, 0);
+    let is_dead = |idx: usize| mine.gate(mine.legal[idx]) == Gate::Constant(false);
+    for (idx, (role, _)) in circuit.vocabulary.moves.iter().enumerate() {
+        let waits = circuit.vocabulary.move_text(MoveId::new(idx)) == "wait";
+        assert_eq!(is_dead(idx), waits == (role.index() == 0), "move {idx}");
+    }
+    assert!(mine.n_edges() < circuit.n_edges());
+}
+
+#[test]
+fn a_known_loop_needs_no_rounds() {
+    // Who is at turn decides whether anything is reached.
+    let circuit = circuit(
+        "(role me) (init (day)) (<= (next (day)) (true (night))) (<= (next (night)) (true (day)))
+        (legal me a) (legal me b)
+        (<= (next (on ?x)) (does me ?x)) (<= (reached a) (true (day)))
+        (<= (reached ?y) (reached ?x) (linked ?x ?y) (true (on ?y)))
+        (<= (reached ?y) (reached ?x) (linked ?x ?y) (true (day)))
+        (linked a b) (linked b a) (<= terminal (reached b)) (goal me 100)",
+    );
+    let phases = circuit.phases();
+    assert_eq!(phases.values.len(), 2);
+    let is_over = |phase: usize, on: &[&str]| {
+        let in_phase = circuit.in_phase(&phases, phase);
+        let mut state = state(&circuit, on);
+        phases.values[phase].iter().for_each(|idx| state.insert(idx));
+        let over = in_phase.evaluate(&state, &[])[in_phase.terminal.index()];
+        assert_eq!(over, circuit.evaluate(&state, &[])[circuit.terminal.index()]);
+        over
+    };
+    assert!(is_over(0, &[]) && is_over(0, &["(on a)"]));
+    assert!(!is_over(1, &[]) && !is_over(1, &["(on a)", "(on b)"]));
 }

@@ -64,6 +64,7 @@ pub(crate) struct GoalPlan {
 
 impl WidePlan {
     pub fn new(circuit: &Circuit) -> Self {
+        let circuit = &circuit.factored();
         let phases = circuit.phases();
         let steps: Vec<StepPlan> = (0..phases.values.len())
             .map(|phase| StepPlan::new(&circuit.in_phase(&phases, phase)))

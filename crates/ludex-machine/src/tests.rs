@@ -34,9 +34,10 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
 fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
     let machine = Machine::new(circuit.clone());
-    let phases = machine.circuit().phases();
+    let factored = machine.circuit().factored();
+    let phases = factored.phases();
     let phase_circuits: Vec<Circuit> =
-        (0..phases.values.len()).map(|phase| machine.circuit().in_phase(&phases, phase)).collect();
+        (0..phases.values.len()).map(|phase| factored.in_phase(&phases, phase)).collect();
     let mut cursor = machine.cursor();
     let mut rng = Seed(11).rng();
     let mut stored = vec![cursor.state().clone()];

@@ -39,12 +39,20 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
                 Ok(ground_program) => {
                     let sizes = GameSizes::of(&ground_program);
                     let circuit = ludex_circuit::compile(&ground_program);
-                    let sizes = GameSizes { gates: circuit.n_gates(), ..sizes };
+                    let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
+                    let machine = styled(Machine::new(circuit), options.machine);
+                    let sizes = GameSizes {
+                        gates,
+                        edges,
+                        optimized_gates: machine.circuit().n_gates(),
+                        optimized_edges: machine.circuit().n_edges(),
+                        ..sizes
+                    };
                     return Ok(LoadedGame {
                         source,
                         diagnostics,
                         program: Arc::new(program),
-                        engine: Engine::Machine(styled(Machine::new(circuit), options.machine)),
+                        engine: Engine::Machine(machine),
                         sizes: Some(sizes),
                         fallback: None,
                     });
@@ -223,12 +231,26 @@ pub struct GameSizes {
     pub rules: usize,
     /// Gates of the circuit, inputs included.
     pub gates: usize,
+    /// Inputs of all gates together.
+    pub edges: usize,
+    /// Gates of the circuit that the machine evaluates.
+    pub optimized_gates: usize,
+    /// Inputs of those gates together.
+    pub optimized_edges: usize,
 }
 
 impl GameSizes {
     fn of(program: &GroundProgram) -> Self {
         let (fluents, moves) = (program.vocabulary.fluents.len(), program.vocabulary.moves.len());
-        Self { fluents, moves, rules: program.n_rules(), gates: 0 }
+        Self {
+            fluents,
+            moves,
+            rules: program.n_rules(),
+            gates: 0,
+            edges: 0,
+            optimized_gates: 0,
+            optimized_edges: 0,
+        }
     }
 }
 

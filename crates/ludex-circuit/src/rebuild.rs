@@ -1,0 +1,59 @@
+//! A circuit made again with some of its gates replaced.
+
+use crate::builder::Builder;
+use crate::circuit::{Circuit, Gate, GateId, Loop};
+
+impl Circuit {
+    /// The circuit with other gates in the place of some. `replace` is given the new gates of those
+    /// before, and a gate; where it makes none, the gate stays as it is.
+    pub(crate) fn rebuilt(
+        &self,
+        mut replace: impl FnMut(&mut Builder, &[GateId], GateId) -> Option<GateId>,
+    ) -> Circuit {
+        let mut builder = Builder::default();
+        let mut new_ids: Vec<GateId> = Vec::with_capacity(self.n_gates());
+        let mut loops: Vec<Loop> = Vec::new();
+        let mut old_loops = self.loops.iter().peekable();
+        let mut open: Option<(&Loop, u32)> = None;
+        for id in self.gate_ids() {
+            let end = open.take_if(|(it, _)| it.gates.end as usize == id.index());
+            loops.extend(end.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
+            if let Some(it) = old_loops.next_if(|it| it.gates.start as usize == id.index()) {
+                open = Some((it, builder.n_gates() as u32));
+            }
+            let copied = |inputs: &[GateId]| inputs.iter().map(|it| new_ids[it.index()]).collect();
+            let replaced = replace(&mut builder, &new_ids, id);
+            let new = replaced.unwrap_or_else(|| match self.gate(id) {
+                Gate::Constant(value) => builder.constant(value),
+                Gate::Fluent(fluent) => builder.fluent(fluent),
+                Gate::Move(played) => builder.played(played),
+                Gate::Feedback => builder.feedback(),
+                Gate::Not(input) => builder.not(new_ids[input.index()]),
+                Gate::And(inputs) => builder.and(&mut copied(inputs)),
+                Gate::Or(inputs) => builder.or(&mut copied(inputs)),
+            });
+            new_ids.push(new);
+        }
+        loops.extend(open.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
+        let new = |id: &GateId| new_ids[id.index()];
+        Circuit {
+            vocabulary: self.vocabulary.clone(),
+            has_percepts: self.has_percepts,
+            init: self.init.clone(),
+            next: self.next.iter().map(new).collect(),
+            legal: self.legal.iter().map(new).collect(),
+            sees: self.sees.iter().map(new).collect(),
+            terminal: new(&self.terminal),
+            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
+            loops,
+            gates: builder.finish(),
+        }
+        .pruned()
+    }
+}
+
+fn copied_loop(it: &Loop, start: u32, builder: &Builder, new_ids: &[GateId]) -> Loop {
+    let new = |id: GateId| new_ids[id.index()];
+    let feedback = it.feedback.iter().map(|&(gate, source)| (new(gate), new(source))).collect();
+    Loop { gates: start..builder.n_gates() as u32, feedback }
+}
