@@ -1,5 +1,7 @@
 //! What the tests across crates share: engines for a rulesheet.
 
+pub mod exactness;
+
 use std::time::Duration;
 
 use ludex_base::Source;

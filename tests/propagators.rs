@@ -181,6 +181,12 @@ propagator_suite! {
     reified_literal_less: [0..=1, 0..=4], Domain, |v| {
         ReifiedLiteral::new(v[0], literal(v[1], Comparison::Lt, 2))
     };
+    reified_member: [0..=1, 0..=6], Domain, |v| {
+        ReifiedMember::new(v[0], v[1], ValueSet::from([1, 2, 5]))
+    };
+    reified_member_of_a_wide_domain: [0..=1, -70..=70], Domain, |v| {
+        ReifiedMember::new(v[0], v[1], ValueSet::from_ranges([(-69, -3), (64, 66)]))
+    };
     reified_all_different: [0..=1, 0..=2, 0..=2, 0..=3], Checking, |v| {
         Reified::new(v[0], Box::new(AllDifferentGac::new(&v[1..], [])))
     };

@@ -16,6 +16,7 @@ mod playouts;
 mod endings;
 mod bench;
 mod search;
+mod translate;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -46,6 +47,17 @@ enum Task {
         #[arg(long, default_value_t = 200)]
         states: usize,
         /// Seconds for each game, grounding not included
+        #[arg(long, default_value_t = 120)]
+        seconds: u64,
+    },
+    /// Compare the networks of games with their machines on random states of every rulesheet
+    TranslateAgree {
+        /// Only these games
+        games: Vec<String>,
+        /// States of each game
+        #[arg(long, default_value_t = 100)]
+        states: usize,
+        /// Seconds for each game, grounding and encoding not included
         #[arg(long, default_value_t = 120)]
         seconds: u64,
     },
@@ -105,6 +117,9 @@ fn main() -> ExitCode {
         Task::Record { games } => record::run(&games),
         Task::Golden { games } => golden::run(&games),
         Task::Agree { games, states, seconds } => agree::run(&games, states, seconds),
+        Task::TranslateAgree { games, states, seconds } => {
+            translate::agree(&games, states, seconds)
+        }
         Task::GroundTable { seconds } => tables::ground(seconds),
         Task::ReasonerTable { seconds } => tables::reasoner(seconds),
         Task::Endings { games, playouts, reasoner_seconds } => {

@@ -42,6 +42,15 @@ pub struct Common {
     pub time: Option<Duration>,
 }
 
+/// How a network is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum NetworkForm {
+    /// The format of the constraint community.
+    Xcsp3,
+    /// A listing for people: variables with their values, constraints with their tuples.
+    Text,
+}
+
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Verb {
@@ -113,6 +122,21 @@ pub enum Verb {
         /// Which engine.
         #[command(flatten)]
         engine: EngineArgs,
+    },
+    /// Write a game as a constraint network: one step of it, or whole plays
+    Translate {
+        /// Which rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// The form of the network
+        #[arg(long, value_enum, value_name = "FORM", default_value_t = NetworkForm::Xcsp3)]
+        to: NetworkForm,
+        /// Join so many steps: the solutions are the plays that end within them [default: one step, from any state]
+        #[arg(long, value_name = "N")]
+        steps: Option<usize>,
+        /// Write to this file [default: standard output, unless --json]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<std::path::PathBuf>,
     },
     /// Solve constraint networks
     Csp {

@@ -66,6 +66,9 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
         Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
+        Verb::Translate { rules, to, steps, output } => {
+            verbs::translate::run(&rules.rules, to, steps, output.as_deref(), common)
+        }
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {
             verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)

@@ -10,3 +10,4 @@ pub mod play;
 pub mod print;
 pub mod qcsp;
 pub mod trace;
+pub mod translate;

@@ -182,6 +182,14 @@ impl Poster<'_> {
             self.prune(|d| d.fix(truth, value));
             return Ok(());
         }
+        if let Expr::In(inner, set) = e
+            && let Expr::Var(x) = **inner
+            && x != truth
+            && self.domains().bits(x).is_some()
+        {
+            self.post(ReifiedMember::new(truth, x, set.clone()));
+            return Ok(());
+        }
         if self.is_worth_tabling(e, &scope) && !scope.contains(&truth) {
             let definition =
                 Expr::Compare(Comparison::Eq, Box::new(Expr::Var(truth)), Box::new(e.clone()));

@@ -44,7 +44,7 @@ impl Poster<'_> {
             self.prune(|d| literal.assert(d));
             return Ok(());
         }
-        if self.is_worth_tabling(e, &scope) {
+        if !is_membership(e) && self.is_worth_tabling(e, &scope) {
             let table = self.tabled(e, &scope);
             if scope.len() <= 2 || !self.is_loose(&table, &scope) || !is_disjunction(e) {
                 return self.table(&scope, &table, true);
@@ -171,6 +171,17 @@ impl Poster<'_> {
             Expr::Not(inner) => self.literal(inner).map(Literal::negated),
             _ => None,
         }
+    }
+}
+
+/// Whether the expression says that a variable tells whether another has a value of a set.
+fn is_membership(e: &Expr) -> bool {
+    match e {
+        Expr::Compare(Comparison::Eq, a, b) => match (&**a, &**b) {
+            (Expr::Var(_), Expr::In(inner, _)) => matches!(**inner, Expr::Var(_)),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

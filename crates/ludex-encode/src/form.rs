@@ -1,0 +1,297 @@
+//! Conditions on a few variables, as small as they can be said.
+//!
+//! A gate of a circuit becomes a [`Form`] over variables of the network. Forms are joined as long as
+//! they stay small; what would grow too large is cut by an auxiliary variable, by whoever joins them.
+
+use std::sync::Arc;
+
+use ludex_csp::propagators::table::STAR;
+use ludex_csp::{Value, VarId};
+
+/// The most combinations of values a [`Dense`] form lists.
+pub const MAX_CELLS: usize = 256;
+/// The most variables of a [`Dense`] form.
+pub const MAX_VARS: usize = 6;
+
+/// A condition on variables whose values are 0, 1, ….
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Always so.
+    Constant(bool),
+    /// A variable has one of some values.
+    Member(Member),
+    /// Listed for all combinations of values of a few variables.
+    Dense(Arc<Dense>),
+}
+
+/// A variable has one of some values, or none of them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Member {
+    /// The variable.
+    pub var: VarId,
+    /// The values, ascending: not empty, not all, and at most half of them.
+    pub values: Arc<[Value]>,
+    /// Whether the value is one of them.
+    pub is_inside: bool,
+}
+
+/// The truth for each combination of values, the last variable changing fastest.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Dense {
+    /// The variables, ascending; at least two, and the condition depends on each.
+    pub vars: Vec<VarId>,
+    /// How many values each has.
+    pub sizes: Vec<usize>,
+    /// The truth.
+    pub cells: Vec<bool>,
+}
+
+impl Form {
+    /// The variable has the value.
+    pub fn equals(var: VarId, value: Value, size: usize) -> Form {
+        Form::member(var, vec![value], true, size)
+    }
+
+    /// The variable has one of the values, ascending, or none of them.
+    pub fn member(var: VarId, values: Vec<Value>, is_inside: bool, size: usize) -> Form {
+        if values.is_empty() {
+            return Form::Constant(!is_inside);
+        }
+        if values.len() == size {
+            return Form::Constant(is_inside);
+        }
+        // Half or less is listed, and the smaller half of a tie is the one with the last value.
+        let n = values.len();
+        if 2 * n > size || (2 * n == size && values.binary_search(&(size as Value - 1)).is_err()) {
+            let mut listed = values.iter().peekable();
+            let others = (0..size as Value).filter(|v| listed.next_if(|&&it| it == *v).is_none());
+            return Form::Member(Member { var, values: others.collect(), is_inside: !is_inside });
+        }
+        Form::Member(Member { var, values: values.into(), is_inside })
+    }
+
+    /// The opposite.
+    pub fn negated(&self) -> Form {
+        match self {
+            Form::Constant(value) => Form::Constant(!value),
+            Form::Member(member) => Form::Member(member.negated()),
+            Form::Dense(dense) => {
+                let cells = dense.cells.iter().map(|cell| !cell).collect();
+                Form::Dense(Arc::new(Dense { cells, ..(**dense).clone() }))
+            }
+        }
+    }
+
+    /// The variables.
+    pub fn vars(&self) -> &[VarId] {
+        match self {
+            Form::Constant(_) => &[],
+            Form::Member(member) => std::slice::from_ref(&member.var),
+            Form::Dense(dense) => &dense.vars,
+        }
+    }
+
+    /// Whether it holds for values of its variables, in their order.
+    pub fn holds(&self, values: &[Value]) -> bool {
+        match self {
+            Form::Constant(value) => *value,
+            Form::Member(member) => member.holds(values[0]),
+            Form::Dense(dense) => {
+                let place = dense.sizes.iter().zip(values);
+                dense.cells[place.fold(0, |place, (size, &value)| place * size + value as usize)]
+            }
+        }
+    }
+}
+
+impl Member {
+    /// The opposite.
+    pub fn negated(&self) -> Member {
+        Member { is_inside: !self.is_inside, ..self.clone() }
+    }
+
+    /// Whether it holds for a value of the variable.
+    pub fn holds(&self, value: Value) -> bool {
+        self.values.binary_search(&value).is_ok() == self.is_inside
+    }
+}
+
+/// A few variables and their numbers of values.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scope {
+    /// The variables, ascending.
+    pub vars: Vec<VarId>,
+    /// How many values each has.
+    pub sizes: Vec<usize>,
+}
+
+impl Scope {
+    /// The variables of some forms, if there are few enough with few enough combinations.
+    pub fn of<'a>(
+        forms: impl IntoIterator<Item = &'a Form>,
+        size_of: &dyn Fn(VarId) -> usize,
+    ) -> Option<Scope> {
+        let mut vars: Vec<VarId> = Vec::new();
+        for form in forms {
+            for var in form.vars() {
+                if let Err(at) = vars.binary_search(var) {
+                    vars.insert(at, *var);
+                }
+            }
+            if vars.len() > MAX_VARS {
+                return None;
+            }
+        }
+        let sizes: Vec<usize> = vars.iter().map(|&var| size_of(var)).collect();
+        let n_cells = sizes.iter().try_fold(1_usize, |n, &size| n.checked_mul(size));
+        n_cells.is_some_and(|n_cells| n_cells <= MAX_CELLS).then_some(Scope { vars, sizes })
+    }
+
+    /// How many combinations of values there are.
+    pub fn n_cells(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The truth of a form for each combination of values.
+    pub fn cells_of(&self, form: &Form) -> Vec<bool> {
+        let places: Vec<usize> = form
+            .vars()
+            .iter()
+            .map(|var| self.vars.binary_search(var).expect("the scope has the variables of a form"))
+            .collect();
+        let mut values = vec![0; places.len()];
+        let mut tuple = vec![0; self.vars.len()];
+        (0..self.n_cells())
+            .map(|_| {
+                for (value, &place) in values.iter_mut().zip(&places) {
+                    *value = tuple[place];
+                }
+                let holds = form.holds(&values);
+                self.step(&mut tuple);
+                holds
+            })
+            .collect()
+    }
+
+    /// The next combination of values.
+    fn step(&self, tuple: &mut [Value]) {
+        for (value, &size) in tuple.iter_mut().zip(&self.sizes).rev() {
+            *value += 1;
+            if (*value as usize) < size {
+                return;
+            }
+            *value = 0;
+        }
+    }
+
+    /// The form that is true where `cells` says, without variables that don't matter.
+    pub fn form(&self, cells: Vec<bool>) -> Form {
+        if let Some(&first) = cells.first()
+            && cells.iter().all(|&cell| cell == first)
+        {
+            return Form::Constant(first);
+        }
+        for place in 0..self.vars.len() {
+            let stride: usize = self.sizes[place + 1..].iter().product();
+            let size = self.sizes[place];
+            let does_not_matter =
+                (0..cells.len()).all(|at| cells[at] == cells[at - at / stride % size * stride]);
+            if does_not_matter {
+                let mut rest = self.clone();
+                rest.vars.remove(place);
+                rest.sizes.remove(place);
+                let kept = (0..cells.len()).filter(|at| (at / stride).is_multiple_of(size));
+                return rest.form(kept.map(|at| cells[at]).collect());
+            }
+        }
+        match self.vars[..] {
+            [var] => {
+                let values = (0..cells.len()).filter(|&at| cells[at]).map(|at| at as Value);
+                Form::member(var, values.collect(), true, self.sizes[0])
+            }
+            _ => {
+                let Scope { vars, sizes } = self.clone();
+                Form::Dense(Arc::new(Dense { vars, sizes, cells }))
+            }
+        }
+    }
+
+    /// Short tuples, apart from each other, that cover all combinations with a result, each with the
+    /// result behind it.
+    pub fn short_tuples(&self, results: &[Option<Value>]) -> Vec<Vec<Value>> {
+        let mut tuples = Vec::new();
+        self.cover(results, &mut Vec::new(), &mut tuples);
+        tuples
+    }
+
+    fn cover(
+        &self,
+        results: &[Option<Value>],
+        prefix: &mut Vec<Value>,
+        tuples: &mut Vec<Vec<Value>>,
+    ) {
+        if results.iter().all(|&result| result == results[0]) {
+            if let Some(result) = results[0] {
+                let mut tuple = prefix.clone();
+                tuple.resize(self.vars.len(), STAR);
+                tuple.push(result);
+                tuples.push(tuple);
+            }
+            return;
+        }
+        let size = self.sizes[prefix.len()];
+        let stride = results.len() / size;
+        let is_free = (1..size)
+            .all(|value| results[..stride] == results[value * stride..(value + 1) * stride]);
+        if is_free {
+            prefix.push(STAR);
+            self.cover(&results[..stride], prefix, tuples);
+            prefix.pop();
+            return;
+        }
+        for value in 0..size {
+            prefix.push(value as Value);
+            self.cover(&results[value * stride..(value + 1) * stride], prefix, tuples);
+            prefix.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope() -> Scope {
+        Scope { vars: vec![VarId::new(3), VarId::new(5), VarId::new(8)], sizes: vec![2, 3, 2] }
+    }
+
+    #[test]
+    fn a_form_speaks_only_of_what_matters() {
+        let [x, y] = [VarId::new(3), VarId::new(5)];
+        let both = [Form::equals(x, 1, 2), Form::equals(y, 2, 3)];
+        let cells: Vec<Vec<bool>> = both.iter().map(|form| scope().cells_of(form)).collect();
+        let joined = (0..12).map(|at| cells[0][at] && cells[1][at]).collect();
+        assert_eq!(scope().form(joined).vars(), [x, y]);
+        assert_eq!(scope().form(cells[1].clone()), both[1]);
+        assert_eq!(scope().form(vec![true; 12]), Form::Constant(true));
+    }
+
+    #[test]
+    fn a_member_has_one_way_to_be_written() {
+        let x = VarId::new(0);
+        assert_eq!(Form::member(x, vec![1, 2], true, 3), Form::member(x, vec![0], false, 3));
+        assert_eq!(Form::equals(x, 0, 2), Form::equals(x, 1, 2).negated());
+        assert_eq!(Form::member(x, vec![0, 1], true, 2), Form::Constant(true));
+        let half = Form::member(x, vec![0, 1], true, 4);
+        assert_eq!(half, Form::member(x, vec![2, 3], false, 4));
+        assert!(half.holds(&[1]) && !half.holds(&[2]));
+    }
+
+    #[test]
+    fn short_tuples_cover_each_combination_once() {
+        let results: Vec<Option<Value>> =
+            (0..12).map(|at| if at < 6 { Some(0) } else { (at % 2 == 0).then_some(1) }).collect();
+        let tuples = scope().short_tuples(&results);
+        assert_eq!(tuples, [vec![0, STAR, STAR, 0], vec![1, STAR, 0, 1]]);
+    }
+}

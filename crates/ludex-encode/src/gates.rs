@@ -1,0 +1,347 @@
+//! Gates as conditions on variables of a network.
+//!
+//! Each gate becomes a [`Form`] over few variables. Where joining the inputs of a gate would make a
+//! form too large, inputs get auxiliary variables, and a gate with many inputs one of its own, so
+//! that no table explodes. How an auxiliary variable is tied to its form is chosen by size: a table
+//! with short tuples, or an expression.
+//!
+//! Invariant: auxiliary variables are functions of the state and the moves, whatever these are.
+
+use ludex_circuit::{Circuit, Gate, GateId};
+use ludex_csp::propagators::table::{STAR, Table};
+use ludex_csp::{Comparison, Expr, Network, Value, ValueSet, VarId};
+use rustc_hash::FxHashMap;
+
+use crate::form::{Form, Member, Scope};
+
+/// The most values of a variable whose membership in a set becomes a table.
+const MAX_MEMBER: usize = 16;
+/// The most numbers in the short table of a gate with many inputs.
+const MAX_SHORT: usize = 256;
+
+/// Builds the network of a circuit, gate by gate.
+pub(crate) struct Weaver {
+    pub network: Network,
+    /// By variable, how many values it has; they are 0, 1, ….
+    sizes: Vec<usize>,
+    /// Auxiliary variables by what they are true for.
+    truths: FxHashMap<Form, VarId>,
+    n_auxiliary: usize,
+}
+
+impl Weaver {
+    pub fn new() -> Self {
+        Self {
+            network: Network::new(),
+            sizes: Vec::new(),
+            truths: FxHashMap::default(),
+            n_auxiliary: 0,
+        }
+    }
+
+    /// Adds a variable whose values are 0, 1, …, with their names.
+    pub fn symbol(&mut self, name: String, labels: Vec<String>) -> VarId {
+        self.sizes.push(labels.len());
+        self.network.symbol(name, labels)
+    }
+
+    /// Adds a variable that is true or false.
+    pub fn truth(&mut self, name: String) -> VarId {
+        self.sizes.push(2);
+        self.network.bool(name)
+    }
+
+    /// Adds a variable that no form speaks of.
+    pub fn number(&mut self, name: String, values: ValueSet) -> VarId {
+        self.sizes.push(usize::MAX);
+        self.network.int(name, values)
+    }
+
+    /// How many auxiliary variables there are.
+    pub fn n_auxiliary(&self) -> usize {
+        self.n_auxiliary
+    }
+
+    pub fn size_of(&self, var: VarId) -> usize {
+        self.sizes[var.index()]
+    }
+
+    /// The variable has the value.
+    pub fn equals(&self, var: VarId, value: Value) -> Form {
+        Form::equals(var, value, self.size_of(var))
+    }
+
+    /// The forms of all gates. `input` gives those of fluents and moves; the gate of `terminal`
+    /// becomes the variable.
+    pub fn forms(
+        &mut self,
+        circuit: &Circuit,
+        terminal: VarId,
+        input: impl Fn(Gate<'_>) -> Form,
+    ) -> Vec<Form> {
+        let mut forms: Vec<Form> = Vec::with_capacity(circuit.n_gates());
+        for id in circuit.gate_ids() {
+            let of = |ids: &[GateId]| ids.iter().map(|id| forms[id.index()].clone()).collect();
+            let form = match circuit.gate(id) {
+                Gate::Constant(value) => Form::Constant(value),
+                gate @ (Gate::Fluent(_) | Gate::Move(_)) => input(gate),
+                Gate::Not(input) => forms[input.index()].negated(),
+                Gate::And(inputs) => self.all_of(of(inputs)),
+                Gate::Or(inputs) => self.any_of(of(inputs)),
+                Gate::Feedback => unreachable!("loops were unrolled"),
+            };
+            if id == circuit.terminal {
+                self.define(terminal, &form);
+            }
+            let is_read = id == circuit.terminal && !matches!(form, Form::Constant(_));
+            forms.push(if is_read { self.equals(terminal, 1) } else { form });
+        }
+        forms
+    }
+
+    /// One of the forms holds.
+    pub fn any_of(&mut self, parts: Vec<Form>) -> Form {
+        self.all_of(parts.iter().map(Form::negated).collect()).negated()
+    }
+
+    /// All forms hold.
+    pub fn all_of(&mut self, parts: Vec<Form>) -> Form {
+        let Some(mut parts) = self.merged(parts) else { return Form::Constant(false) };
+        match &parts[..] {
+            [] => return Form::Constant(true),
+            [only] => return only.clone(),
+            _ => {}
+        }
+        if let Some(joined) = self.joined(&parts) {
+            return joined;
+        }
+        // What is listed gets a variable of its own; a member of a large domain too.
+        for part in &mut parts {
+            if let Form::Dense(_) = part {
+                *part = self.truth_form(part);
+            }
+        }
+        let Some(parts) = self.merged(parts) else { return Form::Constant(false) };
+        match (&parts[..], self.joined(&parts)) {
+            ([only], _) => only.clone(),
+            (_, Some(joined)) => joined,
+            _ => self.conjunction(&parts),
+        }
+    }
+
+    /// The parts with one member a variable and without what is always true; `None` when they
+    /// contradict each other.
+    fn merged(&self, parts: Vec<Form>) -> Option<Vec<Form>> {
+        let mut members: Vec<Member> = Vec::new();
+        let mut merged: Vec<Form> = Vec::new();
+        for part in parts {
+            match part {
+                Form::Constant(true) => {}
+                Form::Constant(false) => return None,
+                Form::Member(member) => members.push(member),
+                dense => merged.push(dense),
+            }
+        }
+        members.sort_by_key(|member| member.var);
+        for of_one in members.chunk_by(|a, b| a.var == b.var) {
+            match self.intersection(of_one) {
+                Form::Constant(true) => {}
+                Form::Constant(false) => return None,
+                form => merged.push(form),
+            }
+        }
+        merged.sort_by(|a, b| a.vars().cmp(b.vars()));
+        merged.dedup();
+        Some(merged)
+    }
+
+    /// All members of one variable at once.
+    fn intersection(&self, members: &[Member]) -> Form {
+        if let [only] = members {
+            return Form::Member(only.clone());
+        }
+        let var = members[0].var;
+        let mut excluded: Vec<Value> = Vec::new();
+        for member in members.iter().filter(|member| !member.is_inside) {
+            excluded.extend_from_slice(&member.values);
+        }
+        excluded.sort_unstable();
+        excluded.dedup();
+        let mut inside = members.iter().filter(|member| member.is_inside);
+        let Some(first) = inside.next() else {
+            return Form::member(var, excluded, false, self.size_of(var));
+        };
+        let mut values = first.values.to_vec();
+        values.retain(|value| excluded.binary_search(value).is_err());
+        for other in inside {
+            values.retain(|value| other.values.binary_search(value).is_ok());
+        }
+        Form::member(var, values, true, self.size_of(var))
+    }
+
+    /// The conjunction as one form, if it is small.
+    fn joined(&self, parts: &[Form]) -> Option<Form> {
+        let scope = self.scope(parts)?;
+        let mut cells = scope.cells_of(&parts[0]);
+        for part in &parts[1..] {
+            for (cell, holds) in cells.iter_mut().zip(scope.cells_of(part)) {
+                *cell &= holds;
+            }
+        }
+        Some(scope.form(cells))
+    }
+
+    pub fn scope<'a>(&self, forms: impl IntoIterator<Item = &'a Form>) -> Option<Scope> {
+        Scope::of(forms, &|var| self.size_of(var))
+    }
+
+    /// The form as an auxiliary variable that is true or false.
+    fn truth_form(&mut self, form: &Form) -> Form {
+        let (truth, is_positive) = self.truth_of(form);
+        self.equals(truth, Value::from(is_positive))
+    }
+
+    /// The variable that is 1, or 0, exactly where the form holds.
+    fn truth_of(&mut self, form: &Form) -> (VarId, bool) {
+        // A form and its opposite share a variable.
+        let is_positive = match form {
+            Form::Member(member) => member.is_inside,
+            Form::Dense(dense) => !dense.cells[0],
+            Form::Constant(_) => true,
+        };
+        let key = if is_positive { form.clone() } else { form.negated() };
+        if let Form::Member(member) = &key
+            && self.size_of(member.var) == 2
+        {
+            return (member.var, is_positive == (member.values[0] == 1));
+        }
+        if let Some(&truth) = self.truths.get(&key) {
+            return (truth, is_positive);
+        }
+        let truth = self.auxiliary();
+        self.define(truth, &key);
+        self.truths.insert(key, truth);
+        (truth, is_positive)
+    }
+
+    fn auxiliary(&mut self) -> VarId {
+        self.n_auxiliary += 1;
+        self.truth(format!("aux {}", self.n_auxiliary))
+    }
+
+    /// Ties a variable with the values 0 and 1 to a form.
+    pub fn define(&mut self, truth: VarId, form: &Form) {
+        match form {
+            Form::Constant(value) => self.network.require(truth.equals(Value::from(*value))),
+            Form::Member(member) if self.size_of(member.var) > MAX_MEMBER => {
+                let positive = Member { is_inside: true, ..member.clone() };
+                let holds = self.membership(&positive);
+                let law = if member.is_inside {
+                    Expr::Var(truth).equals(holds)
+                } else {
+                    Expr::Var(truth).differs(holds)
+                };
+                self.network.require(law);
+            }
+            form => {
+                let scope = self.scope([form]).expect("a form is small");
+                let holds = scope.cells_of(form);
+                let results: Vec<Option<Value>> =
+                    holds.into_iter().map(|holds| Some(Value::from(holds))).collect();
+                let tuples = scope.short_tuples(&results);
+                let columns = [&scope.vars[..], &[truth]].concat();
+                self.network.table(&columns, Table::from_tuples(columns.len(), tuples));
+            }
+        }
+    }
+
+    fn membership(&self, member: &Member) -> Expr {
+        let var = Expr::Var(member.var);
+        let (first, last) = (member.values[0], member.values[member.values.len() - 1]);
+        match (first == last, member.is_inside) {
+            (true, true) => var.equals(first),
+            (true, false) => var.differs(first),
+            (false, is_inside) => {
+                let inside = Expr::In(Box::new(var), member.values.iter().copied().collect());
+                if is_inside { inside } else { Expr::Not(Box::new(inside)) }
+            }
+        }
+    }
+
+    /// A new variable for a conjunction of many.
+    fn conjunction(&mut self, parts: &[Form]) -> Form {
+        let truth = self.auxiliary();
+        let n_tuples = 1 + parts.iter().map(|part| self.n_falsifying(part)).sum::<usize>();
+        if parts.iter().all(|part| self.n_satisfying(part) == 1)
+            && n_tuples * (parts.len() + 1) <= MAX_SHORT
+        {
+            self.short_conjunction(truth, parts);
+        } else {
+            let literals = parts.iter().map(|part| self.literal(part)).collect();
+            self.network.require(Expr::Var(truth).equals(Expr::And(literals)));
+        }
+        self.equals(truth, 1)
+    }
+
+    fn n_satisfying(&self, part: &Form) -> usize {
+        match part {
+            Form::Member(member) if member.is_inside => member.values.len(),
+            Form::Member(member) => self.size_of(member.var) - member.values.len(),
+            _ => usize::MAX,
+        }
+    }
+
+    fn n_falsifying(&self, part: &Form) -> usize {
+        match part {
+            Form::Member(member) => self.size_of(member.var) - self.n_satisfying(part),
+            _ => usize::MAX / 2,
+        }
+    }
+
+    /// One tuple where all parts hold, and one for each value that makes a part fail.
+    fn short_conjunction(&mut self, truth: VarId, parts: &[Form]) {
+        let mut columns: Vec<VarId> = parts.iter().map(|part| part.vars()[0]).collect();
+        let n = columns.len();
+        let values = |place: usize, wanted: bool| {
+            let part = &parts[place];
+            (0..self.size_of(columns[place]) as Value).filter(move |&v| part.holds(&[v]) == wanted)
+        };
+        let mut tuples = Vec::new();
+        let mut holding: Vec<Value> =
+            (0..n).map(|place| values(place, true).next().expect("one value fits")).collect();
+        holding.push(1);
+        for place in 0..n {
+            for value in values(place, false) {
+                let mut tuple = vec![STAR; n + 1];
+                tuple[place] = value;
+                tuple[n] = 0;
+                tuples.push(tuple);
+            }
+        }
+        tuples.push(holding);
+        columns.push(truth);
+        self.network.table(&columns, Table::from_tuples(n + 1, tuples));
+    }
+
+    /// The form as an expression about one variable; where there is none it gets a variable.
+    pub fn literal(&mut self, form: &Form) -> Expr {
+        match form {
+            Form::Constant(value) => Expr::Constant(i64::from(*value)),
+            Form::Member(member) if member.values.len() == 1 => {
+                if self.size_of(member.var) == 2 {
+                    return self.truth_literal(member.var, member.holds(1));
+                }
+                self.membership(member)
+            }
+            form => {
+                let (truth, is_positive) = self.truth_of(form);
+                self.truth_literal(truth, is_positive)
+            }
+        }
+    }
+
+    fn truth_literal(&self, truth: VarId, is_positive: bool) -> Expr {
+        let op = if is_positive { Comparison::Eq } else { Comparison::Ne };
+        Expr::Compare(op, Box::new(Expr::Var(truth)), Box::new(Expr::Constant(1)))
+    }
+}

@@ -1,0 +1,287 @@
+//! Groups of fluents of which at most one is true: `(cell 1 1 ?)`, `(control ?)`.
+//!
+//! Candidates come from the terms: fluents that differ in some arguments only. Random walks throw
+//! out those that a state shows to be wrong. What is left is proved by induction, all together: the
+//! initial state has at most one of each, and if a state has at most one of each, so has the next
+//! one. A candidate that can't be proved is dropped, and what was proved with its help is proved
+//! again without it.
+//!
+//! Invariant: a [`Group`] that [`find_groups`] gives holds in every reachable state.
+
+use ludex_base::{BitSet, FluentId, MoveId, Rng, Seed};
+use ludex_circuit::{Circuit, GateId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::prove::{Finding, Group, Prover};
+
+/// What may be done to find groups, so that the time is bounded and the result the same every time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupEffort {
+    /// Steps of work of the prover; 0 finds no groups.
+    pub proof_steps: u64,
+    /// Gates evaluated on random walks.
+    pub walk_gates: u64,
+}
+
+impl Default for GroupEffort {
+    fn default() -> Self {
+        Self { proof_steps: 20_000_000, walk_gates: 10_000_000 }
+    }
+}
+
+/// The groups of a game, found and proved, the largest first. A fluent can be in several.
+pub fn find_groups(circuit: &Circuit, effort: &GroupEffort) -> Vec<Group> {
+    if effort.proof_steps == 0 {
+        return Vec::new();
+    }
+    let mut groups = candidates(circuit);
+    let mut walk = Walk::new(circuit, effort.walk_gates);
+    let mut keep = |state: &BitSet| {
+        groups.retain_mut(|group| {
+            let mut n_true = group.fluents.iter().filter(|it| state.contains(it.index()));
+            match (n_true.next(), n_true.next()) {
+                (None, _) => group.is_exact = false,
+                (Some(_), None) => {}
+                (Some(_), Some(_)) => return false,
+            }
+            true
+        });
+    };
+    keep(&circuit.init);
+    while let Some(state) = walk.next() {
+        keep(state);
+    }
+    prove(circuit, groups, effort.proof_steps)
+}
+
+/// Fluents with the same name that differ in some arguments only.
+fn candidates(circuit: &Circuit) -> Vec<Group> {
+    let terms = &circuit.vocabulary.terms;
+    let mut by_pattern: FxHashMap<(u32, Vec<u32>), Vec<FluentId>> = FxHashMap::default();
+    for (idx, &term) in circuit.vocabulary.fluents.iter().enumerate() {
+        let args = terms.args(term);
+        for free in free_places(args.len()) {
+            let name = terms.name(term).index() as u32;
+            let mut key = vec![name, args.len() as u32];
+            let bound = (0..args.len()).filter(|place| free & (1 << place) == 0);
+            key.extend(bound.map(|place| args[place].index() as u32));
+            by_pattern.entry((free, key)).or_default().push(FluentId::new(idx));
+        }
+    }
+    let mut lists: Vec<Vec<FluentId>> =
+        by_pattern.into_values().filter(|list| list.len() > 1).collect();
+    // The largest first: it makes the smaller ones within it needless.
+    lists.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    lists.dedup();
+    lists.into_iter().map(|fluents| Group { fluents, is_exact: true }).collect()
+}
+
+/// Sets of argument places that may differ, as bits: all sets for few arguments, else all places,
+/// each place alone, and all from a place on.
+fn free_places(n_args: usize) -> Vec<u32> {
+    match n_args {
+        0 => Vec::new(),
+        1..=4 => (1..1 << n_args).collect(),
+        _ => {
+            let n = n_args.min(31);
+            let all = (1_u32 << n) - 1;
+            let mut sets: Vec<u32> = (0..n).map(|place| 1 << place).collect();
+            sets.extend((0..n - 1).map(|place| all & !((1 << place) - 1)));
+            sets
+        }
+    }
+}
+
+/// Drops candidates until the rest proves itself.
+fn prove(circuit: &Circuit, groups: Vec<Group>, budget: u64) -> Vec<Group> {
+    let mut prover = Prover::new(circuit, groups.clone(), budget);
+    let mut candidates: Vec<Candidate> = groups
+        .into_iter()
+        .map(|group| Candidate { group, is_dropped: false, at_most: None, at_least: None })
+        .collect();
+    let around = larger_groups(circuit.vocabulary.fluents.len(), &candidates);
+    // Each round proves what is not proved, or rests on what was dropped in the round before.
+    loop {
+        let mut lost: FxHashSet<u32> = FxHashSet::default();
+        for idx in 0..candidates.len() {
+            if candidates[idx].is_dropped {
+                continue;
+            }
+            let larger =
+                around[idx].iter().find(|&&larger| !candidates[larger as usize].is_dropped);
+            let candidate = &mut candidates[idx];
+            if candidate.at_most.is_none() {
+                candidate.at_most = match larger {
+                    Some(&larger) => Some(vec![larger]),
+                    None if prover.is_exhausted() => None,
+                    None => candidate.prove_at_most(circuit, &mut prover),
+                };
+                if candidate.at_most.is_none() {
+                    candidate.is_dropped = true;
+                    prover.give_up(idx);
+                    lost.insert(idx as u32);
+                    continue;
+                }
+            }
+            if candidate.group.is_exact && candidate.at_least.is_none() {
+                candidate.at_least = candidate.prove_at_least(circuit, &mut prover);
+                if candidate.at_least.is_none() {
+                    candidate.group.is_exact = false;
+                    prover.give_up_exactness(idx);
+                    lost.insert(idx as u32);
+                }
+            }
+        }
+        if lost.is_empty() {
+            break;
+        }
+        for candidate in &mut candidates {
+            for proof in [&mut candidate.at_most, &mut candidate.at_least] {
+                proof.take_if(|used| used.iter().any(|group| lost.contains(group)));
+            }
+        }
+    }
+    candidates.into_iter().filter(|it| !it.is_dropped).map(|it| it.group).collect()
+}
+
+/// By candidate, the larger ones that have all its fluents; what is true of them is true of it.
+fn larger_groups(n_fluents: usize, candidates: &[Candidate]) -> Vec<Vec<u32>> {
+    let mut groups_of: Vec<Vec<u32>> = vec![Vec::new(); n_fluents];
+    for (idx, candidate) in candidates.iter().enumerate() {
+        candidate.group.fluents.iter().for_each(|it| groups_of[it.index()].push(idx as u32));
+    }
+    let contains = |larger: u32, fluents: &[FluentId]| {
+        let all = &candidates[larger as usize].group.fluents;
+        fluents.iter().all(|fluent| all.binary_search(fluent).is_ok())
+    };
+    (candidates.iter().enumerate())
+        .map(|(idx, candidate)| {
+            let fluents = &candidate.group.fluents;
+            let larger = groups_of[fluents[0].index()].iter().copied();
+            larger.take_while(|&it| it < idx as u32).filter(|&it| contains(it, fluents)).collect()
+        })
+        .collect()
+}
+
+struct Candidate {
+    group: Group,
+    is_dropped: bool,
+    /// The groups that each proof rests on; `None` without a proof.
+    at_most: Option<Vec<u32>>,
+    at_least: Option<Vec<u32>>,
+}
+
+impl Candidate {
+    fn prove_at_most(&self, circuit: &Circuit, prover: &mut Prover<'_>) -> Option<Vec<u32>> {
+        prover.take_used();
+        let mut next: Vec<GateId> =
+            self.group.fluents.iter().map(|it| circuit.next[it.index()]).collect();
+        next.sort_unstable();
+        // Two fluents with one gate are true together.
+        let has_twins = next.windows(2).any(|pair| {
+            pair[0] == pair[1] && prover.check(&[(pair[0], true)]) == Finding::Consistent
+        });
+        let is_proved = !has_twins
+            && (0..next.len()).all(|at| {
+                let (gate, others) = (next[at], &next[at + 1..]);
+                others.is_empty()
+                    || prover.check_each(&[(gate, true)], others) == Finding::Contradictory
+            });
+        (is_proved && !prover.is_exhausted()).then(|| prover.take_used())
+    }
+
+    fn prove_at_least(&self, circuit: &Circuit, prover: &mut Prover<'_>) -> Option<Vec<u32>> {
+        prover.take_used();
+        let none: Vec<(GateId, bool)> =
+            self.group.fluents.iter().map(|it| (circuit.next[it.index()], false)).collect();
+        let is_proved = prover.check(&none) == Finding::Contradictory;
+        (is_proved && !prover.is_exhausted()).then(|| prover.take_used())
+    }
+}
+
+/// Random play, one state after the other, by evaluating every gate.
+pub(crate) struct Walk<'a> {
+    circuit: &'a Circuit,
+    rng: Rng,
+    state: BitSet,
+    n_steps: usize,
+    gates_left: u64,
+    steps_left: usize,
+    joint: Vec<MoveId>,
+    values: Vec<bool>,
+}
+
+/// A walk starts again after so many steps.
+const MAX_WALK: usize = 60;
+/// Steps of all walks; what they do not refute, a proof that fails does.
+const MAX_STEPS: usize = 240;
+
+impl<'a> Walk<'a> {
+    pub fn new(circuit: &'a Circuit, n_gates: u64) -> Self {
+        Self {
+            circuit,
+            rng: Seed(1).rng(),
+            state: circuit.init.clone(),
+            n_steps: 0,
+            gates_left: n_gates,
+            steps_left: MAX_STEPS,
+            joint: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Plays one joint move and gives the state after it; `None` when the work is done.
+    pub fn next(&mut self) -> Option<&BitSet> {
+        let cost = 2 * self.circuit.n_gates() as u64;
+        self.gates_left = self.gates_left.checked_sub(cost)?;
+        self.steps_left = self.steps_left.checked_sub(1)?;
+        if self.n_steps == MAX_WALK || !self.draw() {
+            // Nothing to play at the very beginning: there is only one state.
+            if self.n_steps == 0 {
+                return None;
+            }
+            self.state.copy_from(&self.circuit.init);
+            self.n_steps = 0;
+            if !self.draw() {
+                return None;
+            }
+        }
+        self.values = self.circuit.evaluate(&self.state, &self.joint);
+        self.state.clear();
+        for (idx, gate) in self.circuit.next.iter().enumerate() {
+            if self.values[gate.index()] {
+                self.state.insert(idx);
+            }
+        }
+        self.n_steps += 1;
+        Some(&self.state)
+    }
+
+    /// The values of all gates in the last step.
+    pub fn values(&self) -> &[bool] {
+        &self.values
+    }
+
+    /// Draws a joint move; false when the game is over, or a role can't move.
+    fn draw(&mut self) -> bool {
+        let values = self.circuit.evaluate(&self.state, &[]);
+        if values[self.circuit.terminal.index()] {
+            return false;
+        }
+        self.joint.clear();
+        let moves = &self.circuit.vocabulary.moves;
+        let mut legal: Vec<Vec<MoveId>> = vec![Vec::new(); self.circuit.n_roles()];
+        for (idx, (role, _)) in moves.iter().enumerate() {
+            if values[self.circuit.legal[idx].index()] {
+                legal[role.index()].push(MoveId::new(idx));
+            }
+        }
+        for list in &legal {
+            match self.rng.choose(list) {
+                Some(&chosen) => self.joint.push(chosen),
+                None => return false,
+            }
+        }
+        true
+    }
+}

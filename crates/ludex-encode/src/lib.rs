@@ -1,0 +1,31 @@
+//! A game as a constraint network: one step of it, or several in a row.
+//!
+//! [`encode`] gives the [`Template`] of one step. Its solutions, once a state is injected, are the
+//! legal joint moves with the states they lead to, and nothing else; [`Steps`] enumerates them.
+//! [`Template::unrolled`] joins several steps to a network whose solutions are plays.
+//!
+//! The rules become constraints by completion: a gate is true exactly if its inputs make it so. That
+//! is right only where nothing supports itself, so loops are unrolled first. Function terms need no
+//! treatment of their own, such as the completion of Lifschitz and Yang, *Eliminating Function
+//! Symbols from a Nonmonotonic Causal Theory*: after grounding there are only names.
+//!
+//! Read the modules in this order; each uses only those before it.
+
+mod prove; // 1. what can't be true at once, in one step
+mod groups; // 2. fluents of which at most one is true: they share a variable
+mod form; // 3. conditions on few variables
+mod gates; // 4. gates as such conditions, cut where they grow too large
+mod information; // 5. whether all roles see the same
+mod template; // 6. one step as a network
+mod steps; // 7. states in, joint moves and successors out
+mod unroll; // 8. several steps as one network
+
+#[cfg(test)]
+mod tests;
+
+pub use groups::{GroupEffort, find_groups};
+pub use information::Information;
+pub use prove::Group;
+pub use steps::{Solution, Steps};
+pub use template::{Chance, EncodeConfig, EncodeError, MoveVar, Sizes, StateVar, Template, encode};
+pub use unroll::Unrolled;

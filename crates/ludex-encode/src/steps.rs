@@ -1,0 +1,181 @@
+//! States in, joint moves and successors out.
+
+use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId};
+use ludex_csp::{Engine, PostConfig, Value, VarId, singleton_consistency};
+
+use crate::template::{EncodeError, Template};
+
+/// Solves the template of a game for one state after the other.
+///
+/// The network is posted once. A state is injected as values of its variables, which the trail takes
+/// back, so that nothing is built or allocated for a state.
+pub struct Steps<'a> {
+    template: &'a Template,
+    engine: Engine,
+    /// By fluent, the variable it is in, by place, and its value there.
+    places: Vec<(u32, Value)>,
+    /// By variable of a state, the value for none; of an exact group any, as it is always replaced.
+    blank: Vec<Value>,
+    values: Vec<Value>,
+}
+
+/// One solution of an injected template.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Solution {
+    /// The move of each role, by role; none when the game is over.
+    pub joint: Vec<MoveId>,
+    /// The next state; the same one when the game is over.
+    pub next: BitSet,
+    /// Whether the game is over.
+    pub is_terminal: bool,
+    /// What each role gets, by role; 0 before the end.
+    pub goals: Vec<Goal>,
+    /// What is seen, ascending.
+    pub percepts: Vec<PerceptId>,
+}
+
+impl<'a> Steps<'a> {
+    /// Posts the network of a template.
+    ///
+    /// # Errors
+    /// When it can't be posted.
+    pub fn new(template: &'a Template) -> Result<Self, EncodeError> {
+        let mut engine = template.network.post(&PostConfig::default())?;
+        // A conflict would show again with every state.
+        let _ = engine.propagate();
+        let mut places = vec![(0, 0); template.n_fluents];
+        for (at, state_var) in template.state_vars.iter().enumerate() {
+            for (place, fluent) in state_var.fluents.iter().enumerate() {
+                places[fluent.index()] = (at as u32, state_var.value_of(place));
+            }
+        }
+        let blank: Vec<Value> =
+            template.state_vars.iter().map(|it| it.none().unwrap_or(-1)).collect();
+        Ok(Self { template, engine, places, values: blank.clone(), blank })
+    }
+
+    /// The engine, with whatever is injected.
+    pub fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// Injects a state and propagates. [`Steps::take_back`] undoes it. False when propagation alone
+    /// shows that there is no solution, as for a state that is not reachable.
+    pub fn inject(&mut self, state: &BitSet) -> bool {
+        self.values.copy_from_slice(&self.blank);
+        for fluent in state.iter() {
+            let (at, value) = self.places[fluent];
+            self.values[at as usize] = value;
+        }
+        let pairs = self.template.now.iter().copied().zip(self.values.iter().copied());
+        self.engine.inject(pairs).is_ok()
+    }
+
+    /// Takes back the state that was injected last.
+    pub fn take_back(&mut self) {
+        self.engine.pop_level();
+    }
+
+    /// After an injection, the moves of a role that are left.
+    pub fn moves_left(&self, role: usize) -> impl Iterator<Item = MoveId> + '_ {
+        let of_role = self.template.moves[role];
+        self.engine.domains().values(of_role.var).filter_map(move |value| of_role.played(value))
+    }
+
+    /// Establishes singleton consistency on a copy of the injected network and gives the moves of each
+    /// role that it leaves; `None` when it finds that there is no solution.
+    pub fn singleton_moves(&self, state: &BitSet) -> Option<Vec<Vec<MoveId>>> {
+        let mut engine = self.engine.clone();
+        let mut values = self.blank.clone();
+        for fluent in state.iter() {
+            let (at, value) = self.places[fluent];
+            values[at as usize] = value;
+        }
+        for (&var, &value) in self.template.now.iter().zip(&values) {
+            engine.assign(var, value).ok()?;
+        }
+        singleton_consistency(&mut engine, &Deadline::never()).ok()?;
+        let left = |var: VarId| engine.domains().values(var).collect::<Vec<Value>>();
+        let moves = self.template.moves.iter();
+        Some(
+            moves
+                .map(|it| left(it.var).into_iter().filter_map(|value| it.played(value)).collect())
+                .collect(),
+        )
+    }
+
+    /// After an injection, calls `see` with each solution until it returns false. Branches on moves
+    /// first; what is still open then, if anything, is searched as well.
+    pub fn for_each_solution(&mut self, see: &mut dyn FnMut(&Engine) -> bool) {
+        self.branch(0, see);
+    }
+
+    fn branch(&mut self, from: usize, see: &mut dyn FnMut(&Engine) -> bool) -> bool {
+        let moves = self.template.moves.iter().map(|it| it.var);
+        let mut rest = moves.chain(self.engine.domains().variables()).skip(from);
+        let domains = self.engine.domains();
+        let open = rest.by_ref().enumerate().find(|(_, x)| !domains.is_fixed(*x));
+        let Some((skipped, var)) = open else { return see(&self.engine) };
+        let mut index = Some(domains.index_bounds(var).0);
+        while let Some(at) = index {
+            self.engine.push_level();
+            let goes_on = match self.engine.decide(|domains| domains.fix_index(var, at)) {
+                Ok(()) => self.branch(from + skipped + 1, see),
+                Err(_) => true,
+            };
+            self.engine.pop_level();
+            if !goes_on {
+                return false;
+            }
+            index = self.engine.domains().next_index(var, at + 1);
+        }
+        true
+    }
+
+    /// After an injection, tries one joint move: the solution there is with it, if any.
+    pub fn play(&mut self, joint: &[MoveId]) -> Option<Solution> {
+        let mut solution = None;
+        self.engine.push_level();
+        let moves = &self.template.moves;
+        let is_open = self.engine.decide(|domains| {
+            for (of_role, played) in moves.iter().zip(joint) {
+                let value = played.index() - of_role.first.index();
+                domains.fix(of_role.var, value as Value)?;
+            }
+            Ok(true)
+        });
+        if is_open.is_ok() {
+            let template = self.template;
+            self.branch(0, &mut |engine| {
+                solution = Some(Solution::read(template, engine));
+                false
+            });
+        }
+        self.engine.pop_level();
+        solution
+    }
+}
+
+impl Solution {
+    /// Reads the values of an engine in which every variable is fixed.
+    pub fn read(template: &Template, engine: &Engine) -> Solution {
+        let value = |var: VarId| engine.domains().min(var);
+        let mut next = BitSet::new(template.n_fluents);
+        for (state_var, &var) in template.state_vars.iter().zip(&template.next) {
+            if let Some(fluent) = state_var.fluent(value(var)) {
+                next.insert(fluent.index());
+            }
+        }
+        let goal = |&var: &VarId| {
+            u32::try_from(value(var)).ok().and_then(Goal::new).expect("the values are goals")
+        };
+        let is_seen = |idx: &usize| value(template.percepts[*idx]) == 1;
+        Solution {
+            joint: template.moves.iter().filter_map(|it| it.played(value(it.var))).collect(),
+            next,
+            is_terminal: value(template.terminal) == 1,
+            goals: template.goals.iter().map(goal).collect(),
+            percepts: (0..template.percepts.len()).filter(is_seen).map(PerceptId::new).collect(),
+        }
+    }
+}

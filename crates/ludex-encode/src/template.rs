@@ -1,0 +1,576 @@
+//! One step of a game as a network.
+
+use ludex_base::{BitSet, FluentId, MoveId, RoleId};
+use ludex_circuit::{Circuit, Gate};
+use ludex_csp::propagators::table::{STAR, Table};
+use ludex_csp::{Condition, Constraint, CspError, Expr, Network, Value, ValueSet, VarId};
+use thiserror::Error;
+
+use crate::form::Form;
+use crate::gates::Weaver;
+use crate::groups::{GroupEffort, find_groups};
+use crate::information::Information;
+use crate::prove::Group;
+
+/// Encodes one step of a game.
+///
+/// # Errors
+/// When the loops of the circuit are too large to unroll.
+pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, EncodeError> {
+    let max_gates = circuit.n_gates().saturating_add(config.max_unrolled);
+    let too_large = EncodeError::LoopsTooLarge { max_gates };
+    let circuit = match circuit.loops.is_empty() {
+        true => circuit.optimized(),
+        false => circuit.unrolled(max_gates).ok_or(too_large)?.optimized(),
+    };
+    let groups = find_groups(&circuit, &config.groups);
+    let information =
+        Information::of(&circuit, &groups, config.groups.walk_gates, config.groups.proof_steps);
+    let state_vars = chosen_groups(&circuit, &groups);
+    let mut encoder = Encoder::new(&circuit, state_vars);
+    encoder.forms();
+    encoder.legal_moves();
+    encoder.next_state();
+    encoder.goals();
+    encoder.percepts();
+    Ok(encoder.finish(groups, information))
+}
+
+/// How to encode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EncodeConfig {
+    /// Gates that unrolling loops may add.
+    pub max_unrolled: usize,
+    /// How hard to look for groups of fluents.
+    pub groups: GroupEffort,
+}
+
+impl Default for EncodeConfig {
+    fn default() -> Self {
+        Self { max_unrolled: 2_000_000, groups: GroupEffort::default() }
+    }
+}
+
+/// Why a game was not encoded.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// Recursive rules are unrolled, and these are too large for it.
+    #[error("the recursive rules need more than {max_gates} gates without recursion")]
+    LoopsTooLarge {
+        /// The limit.
+        max_gates: usize,
+    },
+    /// The network can't be posted.
+    #[error(transparent)]
+    Network(#[from] CspError),
+}
+
+/// One step of a game as a network, the µSCSP of the game.
+///
+/// While the game is not over, each role plays a legal move, and the variables of the next state have
+/// the values it leads to. When it is over nobody moves and the state stays as it is, so that every
+/// state has at least one solution, and a terminal state exactly one. A goal is 0 until the end.
+#[derive(Clone)]
+pub struct Template {
+    /// The variables and constraints.
+    pub network: Network,
+    /// What the variables of a state stand for.
+    pub state_vars: Vec<StateVar>,
+    /// The variables of the state, one for each of [`Template::state_vars`].
+    pub now: Vec<VarId>,
+    /// The variables of the next state, in the same order.
+    pub next: Vec<VarId>,
+    /// Whether the game is over.
+    pub terminal: VarId,
+    /// What each role gets, by role.
+    pub goals: Vec<VarId>,
+    /// What each role plays, by role; `random` is one of them.
+    pub moves: Vec<MoveVar>,
+    /// Whether each percept is seen, by percept.
+    pub percepts: Vec<VarId>,
+    /// The variables that chance decides.
+    pub chance: Vec<Chance>,
+    /// Groups of fluents of which at most one is true, those with no variable of their own too.
+    pub groups: Vec<Group>,
+    /// What roles learn of a step.
+    pub information: Information,
+    /// How many variables are auxiliary; they are the last ones.
+    pub n_auxiliary: usize,
+    pub(crate) init: BitSet,
+    pub(crate) n_fluents: usize,
+}
+
+/// Fluents that share a variable: at most one of them is true.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateVar {
+    /// The fluents; the variable of several has the number of the one that is true, the variable of
+    /// one is 1 when it is true.
+    pub fluents: Vec<FluentId>,
+    /// Whether one of several is always true. If not, there is one value more, for none.
+    pub is_exact: bool,
+}
+
+impl StateVar {
+    /// How many values it has.
+    pub fn size(&self) -> usize {
+        match self.fluents.len() {
+            1 => 2,
+            n => n + usize::from(!self.is_exact),
+        }
+    }
+
+    /// The value that says that a fluent, by its place in the list, is true.
+    pub fn value_of(&self, place: usize) -> Value {
+        if self.fluents.len() == 1 { 1 } else { place as Value }
+    }
+
+    /// The fluent that is true for a value, if one is.
+    pub fn fluent(&self, value: Value) -> Option<FluentId> {
+        match self.fluents[..] {
+            [only] => (value == 1).then_some(only),
+            _ => self.fluents.get(value as usize).copied(),
+        }
+    }
+
+    /// The value for no fluent; for an exact group there is none.
+    pub fn none(&self) -> Option<Value> {
+        match self.fluents.len() {
+            1 => Some(0),
+            n => (!self.is_exact).then_some(n as Value),
+        }
+    }
+}
+
+/// The variable of a role's move. Value `i` is the move number `first + i`; the last value is for no
+/// move, when the game is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MoveVar {
+    /// Whose move it is.
+    pub role: RoleId,
+    /// The variable.
+    pub var: VarId,
+    /// The first move of the role.
+    pub first: MoveId,
+    /// How many moves it has.
+    pub n_moves: usize,
+}
+
+impl MoveVar {
+    /// The value for no move.
+    pub fn none(&self) -> Value {
+        self.n_moves as Value
+    }
+
+    /// The move of a value; `None` for no move.
+    pub fn played(&self, value: Value) -> Option<MoveId> {
+        (value != self.none()).then(|| MoveId::new(self.first.index() + value as usize))
+    }
+}
+
+/// A variable that chance decides, after the roles have chosen: every legal move of `random` in the
+/// state, that is every value that is left once the state is injected, is equally likely.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chance {
+    /// The variable.
+    pub var: VarId,
+    /// The stage it belongs to: the roles decide in stage 0.
+    pub stage: usize,
+}
+
+/// How large a network is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Variables, auxiliary ones included.
+    pub n_variables: usize,
+    /// Values of the largest domain.
+    pub max_domain: u64,
+    /// Constraints.
+    pub n_constraints: usize,
+    /// Tuples in all tables.
+    pub n_tuples: usize,
+}
+
+impl Sizes {
+    /// The sizes of a network.
+    pub fn of(network: &Network) -> Sizes {
+        let tuples = |constraint: &Constraint| match constraint {
+            Constraint::Table { table, .. } => table.len(),
+            _ => 0,
+        };
+        Sizes {
+            n_variables: network.variables().len(),
+            max_domain: network.variables().iter().map(|x| x.domain.len()).max().unwrap_or(0),
+            n_constraints: network.constraints().len(),
+            n_tuples: network.constraints().iter().map(tuples).sum(),
+        }
+    }
+}
+
+/// Groups that share no fluent, the largest first, and a variable for each fluent that is left.
+fn chosen_groups(circuit: &Circuit, groups: &[Group]) -> Vec<StateVar> {
+    let n_fluents = circuit.vocabulary.fluents.len();
+    let mut is_taken = vec![false; n_fluents];
+    let mut state_vars: Vec<StateVar> = Vec::new();
+    for group in groups {
+        let mut fluents = group.fluents.clone();
+        fluents.retain(|fluent| !is_taken[fluent.index()]);
+        if fluents.len() > 1 {
+            fluents.iter().for_each(|fluent| is_taken[fluent.index()] = true);
+            let is_exact = group.is_exact && fluents.len() == group.fluents.len();
+            state_vars.push(StateVar { fluents, is_exact });
+        }
+    }
+    let left = (0..n_fluents).filter(|&idx| !is_taken[idx]).map(FluentId::new);
+    state_vars.extend(left.map(|fluent| StateVar { fluents: vec![fluent], is_exact: false }));
+    state_vars.sort_by_key(|it| it.fluents[0]);
+    state_vars
+}
+
+struct Encoder<'a> {
+    circuit: &'a Circuit,
+    weaver: Weaver,
+    forms: Vec<Form>,
+    state_vars: Vec<StateVar>,
+    now: Vec<VarId>,
+    next: Vec<VarId>,
+    terminal: VarId,
+    goals: Vec<VarId>,
+    moves: Vec<MoveVar>,
+    percepts: Vec<VarId>,
+}
+
+/// The most tuples of the tables that say which moves of a role are legal.
+const MAX_LEGAL_TUPLES: usize = 2_048;
+
+impl<'a> Encoder<'a> {
+    /// Makes the variables in the order of the levels of a stochastic network: what is given, what the
+    /// roles decide, what chance decides, what follows.
+    fn new(circuit: &'a Circuit, state_vars: Vec<StateVar>) -> Self {
+        let vocabulary = &circuit.vocabulary;
+        let mut weaver = Weaver::new();
+        let now = state_vars.iter().map(|it| add_state_var(&mut weaver, circuit, it, "")).collect();
+        let terminal = weaver.truth("terminal".into());
+        let roles = || (0..vocabulary.roles.len()).map(RoleId::new);
+        let goals = roles()
+            .map(|role| {
+                let of_role = circuit.goals.iter().filter(|(of, _, _)| *of == role);
+                let values = of_role.map(|(_, goal, _)| Value::from(goal.value())).chain([0]);
+                let name = format!("goal {}", vocabulary.role_text(role));
+                weaver.number(name, values.collect::<ValueSet>())
+            })
+            .collect();
+        // The move of `random` comes after those of the roles that decide.
+        let mut order: Vec<RoleId> = roles().collect();
+        order.sort_by_key(|&role| vocabulary.role_text(role) == "random");
+        let mut moves: Vec<MoveVar> = order
+            .into_iter()
+            .map(|role| {
+                let first = vocabulary.moves.partition_point(|(of, _)| *of < role);
+                let n_moves = vocabulary.moves.partition_point(|(of, _)| *of <= role) - first;
+                let of_role = (first..first + n_moves).map(MoveId::new);
+                let mut labels: Vec<String> = of_role.map(|it| vocabulary.move_text(it)).collect();
+                labels.push("none".into());
+                let name = format!("does {}", vocabulary.role_text(role));
+                let var = weaver.symbol(name, labels);
+                MoveVar { role, var, first: MoveId::new(first), n_moves }
+            })
+            .collect();
+        moves.sort_by_key(|it| it.role);
+        let percepts = (vocabulary.percepts.iter())
+            .map(|&(role, term)| {
+                let (role, term) = (vocabulary.role_text(role), vocabulary.terms.display(term));
+                weaver.truth(format!("sees {role} {term}"))
+            })
+            .collect();
+        let next =
+            state_vars.iter().map(|it| add_state_var(&mut weaver, circuit, it, "next ")).collect();
+        let forms = Vec::new();
+        Self { circuit, weaver, forms, state_vars, now, next, terminal, goals, moves, percepts }
+    }
+
+    fn forms(&mut self) {
+        let mut fluents = vec![Form::Constant(false); self.circuit.vocabulary.fluents.len()];
+        for (state_var, &var) in self.state_vars.iter().zip(&self.now) {
+            for (place, fluent) in state_var.fluents.iter().enumerate() {
+                fluents[fluent.index()] = self.weaver.equals(var, state_var.value_of(place));
+            }
+        }
+        let moves: Vec<Form> = (self.circuit.vocabulary.moves.iter().enumerate())
+            .map(|(idx, (role, _))| {
+                let of_role = &self.moves[role.index()];
+                self.weaver.equals(of_role.var, (idx - of_role.first.index()) as Value)
+            })
+            .collect();
+        self.forms = self.weaver.forms(self.circuit, self.terminal, |gate| match gate {
+            Gate::Fluent(fluent) => fluents[fluent.index()].clone(),
+            Gate::Move(played) => moves[played.index()].clone(),
+            _ => unreachable!("only fluents and moves are inputs"),
+        });
+    }
+
+    /// Each role plays a legal move before the end and none at the end.
+    fn legal_moves(&mut self) {
+        for of_role in self.moves.clone() {
+            let is_none = of_role.var.equals(of_role.none());
+            self.weaver.network.require(Expr::Var(self.terminal).equals(is_none));
+            let legal: Vec<Form> = (0..of_role.n_moves)
+                .map(|idx| self.circuit.legal[of_role.first.index() + idx])
+                .map(|gate| self.forms[gate.index()].clone())
+                .collect();
+            if !self.legal_tables(&of_role, &legal) {
+                let mut list: Vec<Expr> =
+                    legal.iter().map(|form| self.weaver.literal(form)).collect();
+                list.push(Expr::Constant(1));
+                self.weaver.network.add(Constraint::Element {
+                    list,
+                    start: 0,
+                    index: Expr::Var(of_role.var),
+                    condition: Condition::equals(1),
+                });
+            }
+        }
+    }
+
+    /// One table for the moves whose legality depends on the same variables, if they are small.
+    fn legal_tables(&mut self, of_role: &MoveVar, legal: &[Form]) -> bool {
+        let mut by_scope: Vec<(&[VarId], Vec<usize>)> = Vec::new();
+        for (idx, form) in legal.iter().enumerate().filter(|(_, it)| **it != Form::Constant(true)) {
+            match by_scope.iter_mut().find(|(vars, _)| *vars == form.vars()) {
+                Some((_, list)) => list.push(idx),
+                None => by_scope.push((form.vars(), vec![idx])),
+            }
+            if by_scope.len() * (legal.len() + 1) > MAX_LEGAL_TUPLES {
+                return false;
+            }
+        }
+        let mut tables = Vec::new();
+        let mut n_tuples = 0;
+        for (vars, of_scope) in by_scope {
+            let mut tuples: Vec<Vec<Value>> = Vec::new();
+            for (idx, form) in legal.iter().enumerate() {
+                if of_scope.binary_search(&idx).is_err() {
+                    let any = std::iter::repeat_n(STAR, vars.len());
+                    tuples.push(any.chain([idx as Value]).collect());
+                    continue;
+                }
+                let Some(scope) = self.weaver.scope([form]) else { return false };
+                let holds = scope.cells_of(form).into_iter();
+                let results: Vec<Option<Value>> =
+                    holds.map(|holds| holds.then_some(idx as Value)).collect();
+                tuples.extend(scope.short_tuples(&results));
+            }
+            let any = std::iter::repeat_n(STAR, vars.len());
+            tuples.push(any.chain([of_role.none()]).collect());
+            n_tuples += tuples.len();
+            let columns = [vars, &[of_role.var]].concat();
+            tables.push((columns, tuples));
+        }
+        if n_tuples > MAX_LEGAL_TUPLES {
+            return false;
+        }
+        for (columns, tuples) in tables {
+            self.weaver.network.table(&columns, Table::from_tuples(columns.len(), tuples));
+        }
+        true
+    }
+
+    /// The next state is what the rules derive before the end, and the same state at the end.
+    fn next_state(&mut self) {
+        for place in 0..self.state_vars.len() {
+            let state_var = self.state_vars[place].clone();
+            let forms: Vec<Form> = (state_var.fluents.iter())
+                .map(|fluent| self.forms[self.circuit.next[fluent.index()].index()].clone())
+                .collect();
+            if !self.next_table(place, &state_var, &forms) {
+                self.next_clauses(place, &state_var, &forms);
+            }
+        }
+    }
+
+    fn next_table(&mut self, place: usize, state_var: &StateVar, forms: &[Form]) -> bool {
+        let Some(scope) = self.weaver.scope(forms) else { return false };
+        let holds: Vec<Vec<bool>> = forms.iter().map(|form| scope.cells_of(form)).collect();
+        // Where not one of a group follows, the combination never occurs.
+        let results: Vec<Option<Value>> = (0..scope.n_cells())
+            .map(|cell| {
+                let mut true_ones = (0..forms.len()).filter(|&it| holds[it][cell]);
+                match (true_ones.next(), true_ones.next()) {
+                    (None, _) => state_var.none(),
+                    (Some(it), None) => Some(state_var.value_of(it)),
+                    (Some(_), Some(_)) => None,
+                }
+            })
+            .collect();
+        let (now, next) = (self.now[place], self.next[place]);
+        let mut columns = scope.vars.clone();
+        for var in [now, self.terminal] {
+            if !columns.contains(&var) {
+                columns.push(var);
+            }
+        }
+        let at = |var: VarId| columns.iter().position(|&it| it == var).expect("a column");
+        let (at_now, at_terminal) = (at(now), at(self.terminal));
+        columns.push(next);
+        let mut tuples: Vec<Vec<Value>> = Vec::new();
+        for mut short in scope.short_tuples(&results) {
+            let result = short.pop().expect("the result is the last");
+            short.resize(columns.len(), STAR);
+            if short[at_terminal] != 1 {
+                short[at_terminal] = 0;
+                short[columns.len() - 1] = result;
+                tuples.push(short);
+            }
+        }
+        for value in 0..state_var.size() as Value {
+            let mut tuple = vec![STAR; columns.len()];
+            tuple[at_now] = value;
+            tuple[at_terminal] = 1;
+            tuple[columns.len() - 1] = value;
+            tuples.push(tuple);
+        }
+        self.weaver.network.table(&columns, Table::from_tuples(columns.len(), tuples));
+        true
+    }
+
+    fn next_clauses(&mut self, place: usize, state_var: &StateVar, forms: &[Form]) {
+        let (now, next) = (self.now[place], self.next[place]);
+        let is_over = || self.terminal.equals(1);
+        for (it, form) in forms.iter().enumerate() {
+            let value = state_var.value_of(it);
+            if *form != Form::Constant(false) {
+                let fails = self.weaver.literal(&form.negated());
+                let clause = vec![is_over(), fails, next.equals(value)];
+                self.weaver.network.require(without_falsehood(clause));
+            }
+            if *form != Form::Constant(true) {
+                let holds = self.weaver.literal(form);
+                let clause = vec![is_over(), holds, next.differs(value)];
+                self.weaver.network.require(without_falsehood(clause));
+            }
+        }
+        let mut tuples = vec![[0, STAR, STAR]];
+        tuples.extend((0..state_var.size() as Value).map(|value| [1, value, value]));
+        self.weaver.network.table(&[self.terminal, now, next], Table::from_tuples(3, tuples));
+    }
+
+    /// At the end a role gets the largest value that is derived for it, before that 0.
+    fn goals(&mut self) {
+        for role in 0..self.goals.len() {
+            let derived: Vec<(Value, Form)> = (self.circuit.goals.iter())
+                .filter(|(of, goal, _)| of.index() == role && goal.value() > 0)
+                .map(|(_, goal, gate)| {
+                    (Value::from(goal.value()), self.forms[gate.index()].clone())
+                })
+                .collect();
+            if !self.goal_table(self.goals[role], &derived) {
+                self.goal_clauses(self.goals[role], &derived);
+            }
+        }
+    }
+
+    fn goal_table(&mut self, goal: VarId, derived: &[(Value, Form)]) -> bool {
+        let is_over = self.weaver.equals(self.terminal, 1);
+        let all = derived.iter().map(|(_, form)| form).chain([&is_over]);
+        let Some(scope) = self.weaver.scope(all) else { return false };
+        let over = scope.cells_of(&is_over);
+        let mut results = vec![Some(0); scope.n_cells()];
+        for (value, form) in derived {
+            for (cell, holds) in scope.cells_of(form).into_iter().enumerate() {
+                if holds && over[cell] {
+                    results[cell] = results[cell].max(Some(*value));
+                }
+            }
+        }
+        let tuples = scope.short_tuples(&results);
+        let columns = [&scope.vars[..], &[goal]].concat();
+        self.weaver.network.table(&columns, Table::from_tuples(columns.len(), tuples));
+        true
+    }
+
+    fn goal_clauses(&mut self, goal: VarId, derived: &[(Value, Form)]) {
+        let terminal = self.terminal;
+        for (value, form) in derived {
+            let holds = self.weaver.literal(form);
+            let fails = self.weaver.literal(&form.negated());
+            let network = &mut self.weaver.network;
+            network.require(without_falsehood(vec![goal.differs(*value), holds]));
+            network.require(goal.differs(*value) | terminal.equals(1));
+            let clause = vec![terminal.equals(0), fails, goal.at_least(*value)];
+            network.require(without_falsehood(clause));
+        }
+    }
+
+    fn percepts(&mut self) {
+        for (idx, percept) in self.percepts.clone().into_iter().enumerate() {
+            let goes_on = self.weaver.equals(self.terminal, 0);
+            let seen = self.forms[self.circuit.sees[idx].index()].clone();
+            let form = self.weaver.all_of(vec![goes_on, seen]);
+            self.weaver.define(percept, &form);
+        }
+    }
+
+    fn finish(self, groups: Vec<Group>, information: Information) -> Template {
+        let is_random =
+            |of_role: &&MoveVar| self.circuit.vocabulary.role_text(of_role.role) == "random";
+        let chance = self.moves.iter().filter(is_random).map(|it| Chance { var: it.var, stage: 1 });
+        Template {
+            chance: chance.collect(),
+            n_auxiliary: self.weaver.n_auxiliary(),
+            network: self.weaver.network,
+            state_vars: self.state_vars,
+            now: self.now,
+            next: self.next,
+            terminal: self.terminal,
+            goals: self.goals,
+            moves: self.moves,
+            percepts: self.percepts,
+            groups,
+            information,
+            init: self.circuit.init.clone(),
+            n_fluents: self.circuit.vocabulary.fluents.len(),
+        }
+    }
+}
+
+/// A clause without parts that are false.
+fn without_falsehood(mut clause: Vec<Expr>) -> Expr {
+    clause.retain(|part| *part != Expr::Constant(0));
+    Expr::Or(clause)
+}
+
+fn add_state_var(
+    weaver: &mut Weaver,
+    circuit: &Circuit,
+    state_var: &StateVar,
+    prefix: &str,
+) -> VarId {
+    let vocabulary = &circuit.vocabulary;
+    if let [only] = state_var.fluents[..] {
+        return weaver.truth(format!("{prefix}{}", vocabulary.fluent_text(only)));
+    }
+    let mut labels: Vec<String> =
+        state_var.fluents.iter().map(|&fluent| vocabulary.fluent_text(fluent)).collect();
+    let name = format!("{prefix}{}", pattern_text(circuit, &state_var.fluents));
+    if !state_var.is_exact {
+        labels.push("none".into());
+    }
+    weaver.symbol(name, labels)
+}
+
+/// What fluents of one name have in common: `(cell 1 1 ?)`.
+fn pattern_text(circuit: &Circuit, fluents: &[FluentId]) -> String {
+    let vocabulary = &circuit.vocabulary;
+    let term = |fluent: FluentId| vocabulary.fluents[fluent.index()];
+    let first = term(fluents[0]);
+    let mut text = format!("({}", vocabulary.terms.symbols().name(vocabulary.terms.name(first)));
+    for (place, &arg) in vocabulary.terms.args(first).iter().enumerate() {
+        let is_common = fluents.iter().all(|&it| vocabulary.terms.args(term(it))[place] == arg);
+        match is_common {
+            true => text.push_str(&format!(" {}", vocabulary.terms.display(arg))),
+            false => text.push_str(" ?"),
+        }
+    }
+    text.push(')');
+    text
+}

@@ -1,0 +1,155 @@
+//! Small games through all of it.
+
+use ludex_base::Source;
+use ludex_circuit::Circuit;
+use ludex_ground::GroundLimits;
+
+use crate::{EncodeConfig, GroupEffort, Information, Template, encode, find_groups};
+
+fn circuit(rules: &str) -> Circuit {
+    let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
+    let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    ludex_circuit::compile(&ground)
+}
+
+fn template(rules: &str) -> Template {
+    encode(&circuit(rules), &EncodeConfig::default()).expect("there are no loops")
+}
+
+/// The groups as texts, without the help of random walks: only the proof decides.
+fn groups(rules: &str) -> Vec<String> {
+    let circuit = circuit(rules);
+    let effort = GroupEffort { walk_gates: 0, ..GroupEffort::default() };
+    let text = |group: &crate::Group| {
+        let fluents: Vec<String> =
+            group.fluents.iter().map(|&it| circuit.vocabulary.fluent_text(it)).collect();
+        let words = if group.is_exact { "one of" } else { "at most one of" };
+        format!("{words} {}", fluents.join(" "))
+    };
+    find_groups(&circuit, &effort).iter().map(text).collect()
+}
+
+const SWITCH: &str = "
+    (role r) (init (lamp a)) (lamps a) (lamps b) (lamps c)
+    (<= (legal r (light ?x)) (lamps ?x))
+    (<= (next (lamp ?x)) (does r (light ?x)))
+    (<= terminal (true (lamp c)))
+    (<= (goal r 100) (true (lamp c)))";
+
+#[test]
+fn one_move_a_role_makes_a_group() {
+    assert_eq!(groups(SWITCH), ["one of (lamp a) (lamp b) (lamp c)"]);
+}
+
+#[test]
+fn a_group_that_may_become_empty_is_not_exact() {
+    let rules = "
+        (role r) (init (lamp a)) (lamps a) (lamps b)
+        (<= (legal r (light ?x)) (lamps ?x)) (legal r darken)
+        (<= (next (lamp ?x)) (does r (light ?x)))
+        (<= terminal (true (lamp b)))
+        (goal r 0)";
+    assert_eq!(groups(rules), ["at most one of (lamp a) (lamp b)"]);
+}
+
+#[test]
+fn what_a_later_state_breaks_is_no_group() {
+    // Both lamps burn after the third step, in the last state.
+    let rules = "
+        (role r) (legal r wait) (init (lamp a)) (init (time 1))
+        (later 1 2) (later 2 3) (later 3 4)
+        (<= (next (time ?y)) (true (time ?x)) (later ?x ?y))
+        (<= (next (lamp a)) (true (lamp a)))
+        (<= (next (lamp b)) (true (time 3)))
+        (<= terminal (true (time 4)))
+        (goal r 0)";
+    assert_eq!(groups(rules), ["one of (time 1) (time 2) (time 3) (time 4)"]);
+}
+
+#[test]
+fn legality_and_turns_are_part_of_the_proof() {
+    // Marks collide unless only one role may mark, and only what is blank.
+    let rules = |condition: &str| {
+        format!(
+            "(role x) (role o) (init (cell b)) (init (control x))
+             (<= (legal ?r mark) (role ?r) (true (cell b)) {condition})
+             (<= (legal ?r noop) (role ?r))
+             (<= (next (cell ?r)) (does ?r mark))
+             (<= (next (cell b)) (true (cell b)) (not marked))
+             (<= marked (does ?r mark))
+             (<= (next (cell ?r)) (true (cell ?r)) (distinct ?r b))
+             (<= (next (control o)) (true (control x)))
+             (<= (next (control x)) (true (control o)))
+             (<= terminal (not (true (cell b))))
+             (<= (goal ?r 50) (role ?r))"
+        )
+    };
+    let cell = "one of (cell b) (cell o) (cell x)".to_string();
+    let control = "one of (control o) (control x)".to_string();
+    assert_eq!(groups(&rules("(true (control ?r))")), [cell, control.clone()]);
+    assert_eq!(groups(&rules("")), [control]);
+}
+
+#[test]
+fn no_effort_means_no_groups() {
+    let circuit = circuit(SWITCH);
+    let none = GroupEffort { proof_steps: 0, walk_gates: 0 };
+    assert!(find_groups(&circuit, &none).is_empty());
+    let config = EncodeConfig { groups: none, ..EncodeConfig::default() };
+    let template = encode(&circuit, &config).expect("there are no loops");
+    assert_eq!(template.state_vars.len(), 3);
+}
+
+#[test]
+fn recursion_that_is_too_large_is_refused() {
+    let rules = "
+        (role r) (init (at a)) (edge a b) (edge b c) (edge c a)
+        (<= (legal r (cut ?x ?y)) (edge ?x ?y))
+        (<= (next (at ?x)) (true (at ?x)))
+        (<= (next (gone ?x ?y)) (does r (cut ?x ?y)))
+        (<= (open ?x ?y) (edge ?x ?y) (not (true (gone ?x ?y))))
+        (<= (reach ?x ?y) (open ?x ?y))
+        (<= (reach ?x ?z) (reach ?x ?y) (reach ?y ?z))
+        (<= terminal (not (reach a a)))
+        (goal r 0)";
+    let circuit = circuit(rules);
+    assert!(!circuit.loops.is_empty());
+    let config = EncodeConfig { max_unrolled: 0, ..EncodeConfig::default() };
+    let error = encode(&circuit, &config).err().expect("there is no room for layers");
+    assert!(error.to_string().contains("recursive rules"), "{error}");
+    assert!(encode(&circuit, &EncodeConfig::default()).is_ok());
+}
+
+#[test]
+fn information_is_shared_if_all_see_the_same() {
+    let rules = |sees: &str| {
+        format!(
+            "(role a) (role b) (role random) (init start) (side heads) (side tails)
+             (<= (legal random (toss ?s)) (side ?s))
+             (legal a wait) (legal b wait)
+             (<= (next (coin ?s)) (does random (toss ?s)))
+             {sees}
+             (<= terminal (not (true start)))
+             (<= (goal ?r 50) (role ?r))"
+        )
+    };
+    let of = |sees: &str| template(&rules(sees)).information;
+    assert_eq!(of(""), Information::Complete);
+    let both = "(<= (sees ?r ?s) (role ?r) (distinct ?r random) (does random (toss ?s)))";
+    assert_eq!(of(both), Information::Shared);
+    assert_eq!(of("(<= (sees a ?s) (does random (toss ?s)))"), Information::Private);
+}
+
+#[test]
+fn chance_decides_the_move_of_random_after_the_others() {
+    let rules = "
+        (role random) (role a) (init start)
+        (legal random heads) (legal random tails) (legal a wait)
+        (<= (next (coin heads)) (does random heads))
+        (<= terminal (not (true start))) (goal a 0)";
+    let template = template(rules);
+    let [random, a] = [template.moves[0], template.moves[1]];
+    assert_eq!(template.chance.iter().map(|it| it.var).collect::<Vec<_>>(), [random.var]);
+    assert!(a.var < random.var, "variables stand in the order of their stages");
+}

@@ -1,0 +1,107 @@
+//! Several steps as one network.
+
+use std::collections::BTreeMap;
+
+use ludex_csp::{Expr, Network, Value, ValueSet, VarId};
+
+use crate::prove::Group;
+use crate::template::Template;
+
+/// Steps of a game in a row, as one network.
+///
+/// Its solutions are the plays that end after at most that many steps, each once: after the end
+/// nobody moves and the state stays.
+#[derive(Clone)]
+pub struct Unrolled {
+    /// The variables and constraints.
+    pub network: Network,
+    /// By step, the variable of the network for each variable of the template.
+    pub steps: Vec<Vec<VarId>>,
+}
+
+impl Template {
+    /// Joins `n_steps` copies of the template: the first state is the initial one, the next state of
+    /// a copy is the state of the following one, and the last state is terminal.
+    ///
+    /// Groups of fluents of which at most one is true and that have no variable of their own are
+    /// stated as well: they follow, but propagation does not see it.
+    pub fn unrolled(&self, n_steps: usize) -> Unrolled {
+        let mut network = Network::new();
+        let mutexes = self.mutexes();
+        let mut steps: Vec<Vec<VarId>> = Vec::with_capacity(n_steps + 1);
+        for step in 0..=n_steps {
+            let vars = self.add_step(&mut network, step, steps.last().map(Vec::as_slice));
+            for constraint in self.network.constraints() {
+                let var = |var: VarId| vars[var.index()];
+                network.add(constraint.renamed(&var, &|it| Expr::Var(var(it))));
+            }
+            add_mutexes(&mut network, &mutexes, &vars);
+            steps.push(vars);
+        }
+        for (state_var, &var) in self.state_vars.iter().zip(&self.now) {
+            let is_true = |place: &usize| self.init.contains(state_var.fluents[*place].index());
+            let value = match (0..state_var.fluents.len()).find(is_true) {
+                Some(place) => state_var.value_of(place),
+                None => state_var.none().expect("an exact group has a true fluent"),
+            };
+            network.require(steps[0][var.index()].equals(value));
+        }
+        network.require(steps[n_steps][self.terminal.index()].equals(1));
+        Unrolled { network, steps }
+    }
+
+    /// The variables of one copy; those of its state are there already, but in the first.
+    fn add_step(&self, network: &mut Network, step: usize, before: Option<&[VarId]>) -> Vec<VarId> {
+        let mut vars: Vec<Option<VarId>> = vec![None; self.network.variables().len()];
+        if let Some(before) = before {
+            for (now, next) in self.now.iter().zip(&self.next) {
+                vars[now.index()] = Some(before[next.index()]);
+            }
+        }
+        let is_next = |at: usize| self.next.binary_search(&VarId::new(at)).is_ok();
+        for (at, variable) in self.network.variables().iter().enumerate() {
+            if vars[at].is_none() {
+                let (time, name) = match variable.name.strip_prefix("next ") {
+                    Some(name) if is_next(at) => (step + 1, name),
+                    _ => (step, &*variable.name),
+                };
+                let name = format!("{name} @{time}");
+                vars[at] = Some(match &variable.labels {
+                    Some(labels) => network.symbol(name, labels.iter().cloned()),
+                    None => network.int(name, variable.domain.clone()),
+                });
+            }
+        }
+        vars.into_iter().map(|var| var.expect("every variable was copied")).collect()
+    }
+
+    /// Groups over several variables: for each variable, the values that count.
+    fn mutexes(&self) -> Vec<(bool, Vec<(VarId, ValueSet)>)> {
+        let mut place_of: Vec<(usize, Value)> = vec![(0, 0); self.n_fluents];
+        for (at, state_var) in self.state_vars.iter().enumerate() {
+            for (place, fluent) in state_var.fluents.iter().enumerate() {
+                place_of[fluent.index()] = (at, state_var.value_of(place));
+            }
+        }
+        let parts = |group: &Group| {
+            let mut values: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+            for fluent in &group.fluents {
+                let (at, value) = place_of[fluent.index()];
+                values.entry(at).or_default().push(value);
+            }
+            let set = |(at, values): (usize, Vec<Value>)| (self.now[at], ValueSet::from(values));
+            (group.is_exact, values.into_iter().map(set).collect::<Vec<_>>())
+        };
+        self.groups.iter().map(parts).filter(|(_, parts)| parts.len() > 1).collect()
+    }
+}
+
+fn add_mutexes(network: &mut Network, mutexes: &[(bool, Vec<(VarId, ValueSet)>)], vars: &[VarId]) {
+    for (is_exact, parts) in mutexes {
+        let is_one = |(var, values): &(VarId, ValueSet)| {
+            Expr::In(Box::new(Expr::Var(vars[var.index()])), values.clone())
+        };
+        let n_true = Expr::Sum(parts.iter().map(is_one).collect());
+        network.require(if *is_exact { n_true.equals(1) } else { n_true.at_most(1) });
+    }
+}

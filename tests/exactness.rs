@@ -1,0 +1,196 @@
+//! Whether the network of a game says what its machine does.
+
+use std::collections::HashSet;
+
+use ludex_base::{BitSet, Deadline, Goal, MoveId, Rng, RoleId, Seed};
+use ludex_encode::{Solution, Steps, Template};
+use ludex_game::{Cursor, Game, Observe};
+use ludex_machine::{Machine, MachineCursor};
+
+/// A state with more joint moves than this is compared on so many of them, drawn at random.
+pub const MAX_JOINT_MOVES: usize = 10_000;
+/// A random walk starts again after so many steps.
+const MAX_WALK: usize = 200;
+
+/// What was compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Compared {
+    /// States, of which some were sampled.
+    pub n_states: usize,
+    /// States with too many joint moves to compare all.
+    pub n_sampled: usize,
+    /// Joint moves.
+    pub n_joint_moves: usize,
+}
+
+/// Compares solutions of the injected template with what the machine gives, on random reachable
+/// states: legal joint moves, next states, percepts, end and goals, as sets. Also that propagation
+/// alone leaves exactly the legal moves.
+///
+/// # Errors
+/// With words about the first difference.
+pub fn compare(
+    machine: &Machine,
+    template: &Template,
+    n_states: usize,
+    max_joint_moves: usize,
+    deadline: &Deadline,
+) -> Result<Compared, String> {
+    let mut steps = Steps::new(template).map_err(|error| error.to_string())?;
+    let mut rng = Seed(1).rng();
+    let mut compared = Compared::default();
+    let mut seen: HashSet<BitSet> = HashSet::new();
+    let mut n_repeated = 0;
+    // However little time there is, one state is compared.
+    while compared.n_states < n_states
+        && n_repeated < 10 * n_states
+        && (compared.n_states == 0 || !deadline.reached())
+    {
+        let mut cursor = machine.cursor();
+        for _ in 0..MAX_WALK {
+            if seen.insert(cursor.state().clone()) {
+                compare_state(
+                    machine,
+                    template,
+                    &mut cursor,
+                    &mut steps,
+                    max_joint_moves,
+                    &mut rng,
+                )
+                .map(|(is_sampled, n)| {
+                    compared.n_states += 1;
+                    compared.n_sampled += usize::from(is_sampled);
+                    compared.n_joint_moves += n;
+                })?;
+            } else {
+                n_repeated += 1;
+            }
+            let is_enough = compared.n_states >= n_states || deadline.reached();
+            if is_enough || cursor.is_terminal() {
+                break;
+            }
+            match draw(machine, &mut cursor, &mut rng) {
+                Some(joint) => cursor.play(&joint),
+                None => break,
+            }
+        }
+    }
+    Ok(compared)
+}
+
+fn draw(machine: &Machine, cursor: &mut MachineCursor, rng: &mut Rng) -> Option<Vec<MoveId>> {
+    machine.role_ids().map(|role| rng.choose(cursor.legal_moves(role)).copied()).collect()
+}
+
+/// What the machine says about a step, in the words of the network.
+fn expected(machine: &Machine, cursor: &mut MachineCursor, joint: &[MoveId]) -> Solution {
+    let is_terminal = cursor.is_terminal();
+    let goal = |cursor: &mut MachineCursor, role: RoleId| match is_terminal {
+        true => cursor.goal(role),
+        false => Goal::MIN,
+    };
+    let goals = machine.role_ids().map(|role| goal(cursor, role)).collect();
+    let mut after = cursor.clone();
+    let mut percepts = Vec::new();
+    if !is_terminal {
+        after.play(joint);
+        percepts.extend(machine.role_ids().flat_map(|role| after.percepts(role).to_vec()));
+        percepts.sort_unstable();
+    }
+    Solution { joint: joint.to_vec(), next: after.state().clone(), is_terminal, goals, percepts }
+}
+
+fn compare_state(
+    machine: &Machine,
+    template: &Template,
+    cursor: &mut MachineCursor,
+    steps: &mut Steps<'_>,
+    max_joint_moves: usize,
+    rng: &mut Rng,
+) -> Result<(bool, usize), String> {
+    let state = cursor.state().clone();
+    let is_terminal = cursor.is_terminal();
+    let legal: Vec<Vec<MoveId>> = match is_terminal {
+        true => Vec::new(),
+        false => machine.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect(),
+    };
+    let is_stuck = legal.iter().any(Vec::is_empty);
+    if !steps.inject(&state) {
+        steps.take_back();
+        return match is_stuck {
+            true => Ok((false, 0)),
+            false => Err("the injected network has no solution".into()),
+        };
+    }
+    // Propagation leaves the legal moves and nothing else.
+    for (role, moves) in legal.iter().enumerate() {
+        let left: Vec<MoveId> = steps.moves_left(role).collect();
+        if left != *moves {
+            return Err(format!("moves of role {role}: {left:?} are left, {moves:?} are legal"));
+        }
+    }
+    let n_joint = legal.iter().fold(1_usize, |n, moves| n.saturating_mul(moves.len()));
+    let result = if n_joint <= max_joint_moves {
+        compare_all(machine, template, cursor, steps, &legal).map(|()| (false, n_joint))
+    } else {
+        compare_sample(machine, cursor, steps, max_joint_moves, rng)
+            .map(|()| (true, max_joint_moves))
+    };
+    steps.take_back();
+    result
+}
+
+fn compare_all(
+    machine: &Machine,
+    template: &Template,
+    cursor: &mut MachineCursor,
+    steps: &mut Steps<'_>,
+    legal: &[Vec<MoveId>],
+) -> Result<(), String> {
+    let mut expect: HashSet<Solution> = HashSet::new();
+    for joint in product(legal) {
+        expect.insert(expected(machine, cursor, &joint));
+    }
+    let mut wrong = None;
+    steps.for_each_solution(&mut |engine| {
+        let solution = Solution::read(template, engine);
+        if !expect.remove(&solution) {
+            wrong = Some(format!("only the network has {solution:?}"));
+        }
+        wrong.is_none()
+    });
+    match (wrong, expect.into_iter().next()) {
+        (Some(words), _) => Err(words),
+        (None, Some(missing)) => Err(format!("only the machine has {missing:?}")),
+        (None, None) => Ok(()),
+    }
+}
+
+fn compare_sample(
+    machine: &Machine,
+    cursor: &mut MachineCursor,
+    steps: &mut Steps<'_>,
+    n: usize,
+    rng: &mut Rng,
+) -> Result<(), String> {
+    for _ in 0..n {
+        let joint = draw(machine, cursor, rng).expect("there are many joint moves");
+        let right = expected(machine, cursor, &joint);
+        match steps.play(&joint) {
+            Some(solution) if solution == right => {}
+            other => return Err(format!("{other:?} instead of {right:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// All joint moves; one empty one when there are no roles that move.
+fn product(legal: &[Vec<MoveId>]) -> Vec<Vec<MoveId>> {
+    legal.iter().fold(vec![Vec::new()], |joints, moves| {
+        let extend = |joint: &Vec<MoveId>| {
+            let joint = joint.clone();
+            moves.iter().map(move |&it| [&joint[..], &[it]].concat()).collect::<Vec<_>>()
+        };
+        joints.iter().flat_map(extend).collect()
+    })
+}

@@ -1,0 +1,171 @@
+//! Networks of games say what their machines do. `cargo xtask translate-agree` does the same for all
+//! rulesheets and more states.
+
+use std::time::Duration;
+
+use ludex_base::{Deadline, MoveId};
+use ludex_csp::{Goal, SearchConfig, solve, xcsp3};
+use ludex_encode::{EncodeConfig, Sizes, Steps, Template, encode};
+use ludex_game::{Cursor, Game};
+use ludex_machine::{Machine, MachineCursor};
+use ludex_testkit::command::{lines, ludex};
+use ludex_testkit::fixtures::shared_or_skip;
+use ludex_testkit::{RulesFile, corpus, in_parallel, library};
+use ludex_tests::exactness::compare;
+use ludex_tests::machine;
+
+/// Games of the library that take long to ground or to compare.
+const LONG: &[&str] = &["amazons", "chess", "quarto", "sudoku"];
+
+/// A part of the public corpus that has something of everything: recursion, chance, percepts, large
+/// domains, simultaneous moves.
+const SAMPLE: &[&str] = &[
+    "2pffa",
+    "backgammon",
+    "biddingTicTacToe",
+    "blindtictactoe",
+    "checkers",
+    "connectFour",
+    "eightPuzzle",
+    "guess",
+    "kalaha5x2x3",
+    "lightsOn",
+    "mastermind448",
+    "pawnWhopping",
+    "roshambo2",
+    "seed_hiddenMatchingPennies",
+    "tron_10x10",
+];
+
+fn encoded(machine: &Machine) -> Template {
+    encode(machine.circuit(), &EncodeConfig::default()).expect("the game is not too large")
+}
+
+fn library_machine(name: &str) -> Machine {
+    let rules = library().into_iter().find(|it| it.name == name).expect("a game of the library");
+    machine(&rules).expect("the game can be grounded")
+}
+
+fn check(games: &[RulesFile]) {
+    let results = in_parallel(games, |rules| {
+        let Some(machine) = machine(rules) else { return Ok(()) };
+        let template = encoded(&machine);
+        let deadline = Deadline::after(Duration::from_secs(3));
+        compare(&machine, &template, 12, 200, &deadline)
+            .map(|compared| assert!(compared.n_states > 0, "{}", rules.name))
+            .map_err(|words| format!("{}: {words}", rules.name))
+    });
+    let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn networks_of_the_library_agree_with_the_machine() {
+    let games: Vec<RulesFile> =
+        library().into_iter().filter(|it| !LONG.contains(&&*it.name)).collect();
+    check(&games);
+}
+
+#[test]
+fn networks_of_the_corpus_agree_with_the_machine() {
+    let Some(shared) = shared_or_skip("networks of public rulesheets") else { return };
+    let games: Vec<RulesFile> =
+        corpus(&shared).into_iter().filter(|it| SAMPLE.contains(&&*it.name)).collect();
+    check(&games);
+}
+
+/// [000 examples 3.1 to 3.3]: two coins now and next, the end, two goals, two moves; each coin is
+/// heads, tails or unknown.
+#[test]
+fn matching_pennies_has_the_variables_of_its_tables() {
+    let template = encoded(&library_machine("matching-pennies"));
+    let sizes: Vec<u64> = template.network.variables().iter().map(|x| x.domain.len()).collect();
+    assert_eq!(template.n_auxiliary, 0);
+    // Each move variable has a value more, for the end.
+    assert_eq!(sizes, [3, 3, 2, 2, 2, 3, 3, 3, 3]);
+    assert_eq!(Sizes::of(&template.network).max_domain, 3);
+}
+
+#[test]
+fn singleton_consistency_leaves_the_legal_moves() {
+    for name in ["tictactoe", "matching-pennies", "nim", "eight-puzzle", "breakthrough-small"] {
+        let machine = library_machine(name);
+        let template = encoded(&machine);
+        let steps = Steps::new(&template).expect("the network is proper");
+        let mut cursor = machine.cursor();
+        for _ in 0..3 {
+            let legal: Vec<Vec<MoveId>> =
+                machine.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect();
+            assert_eq!(steps.singleton_moves(cursor.state()).as_ref(), Some(&legal), "{name}");
+            let joint: Vec<MoveId> = legal.iter().map(|moves| moves[moves.len() - 1]).collect();
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+        }
+    }
+}
+
+/// How many plays end within some steps.
+fn n_plays(machine: &Machine, cursor: &mut MachineCursor, n_steps: usize) -> u64 {
+    if cursor.is_terminal() {
+        return 1;
+    }
+    if n_steps == 0 {
+        return 0;
+    }
+    let mut joints: Vec<Vec<MoveId>> = vec![Vec::new()];
+    for role in machine.role_ids() {
+        let moves = cursor.legal_moves(role).to_vec();
+        joints = (joints.iter())
+            .flat_map(|joint| moves.iter().map(|&it| [&joint[..], &[it]].concat()))
+            .collect();
+    }
+    let mut n = 0;
+    for joint in joints {
+        let mut after = cursor.clone();
+        after.play(&joint);
+        n += n_plays(machine, &mut after, n_steps - 1);
+    }
+    n
+}
+
+#[test]
+fn solutions_of_several_steps_are_the_plays() {
+    let counting = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+    for (name, n_steps) in [
+        ("matching-pennies", 1),
+        ("matching-pennies", 2),
+        ("tictactoe-2x2", 4),
+        ("buttons", 4),
+        ("wolf-goat-cabbage", 7),
+        ("tictactoe", 5),
+    ] {
+        let machine = library_machine(name);
+        let unrolled = encoded(&machine).unrolled(n_steps);
+        let report = solve(&unrolled.network, &counting).expect("the network is proper");
+        let expected = n_plays(&machine, &mut machine.cursor(), n_steps);
+        assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps");
+        // What is written says the same.
+        let text = xcsp3::write(&unrolled.network).expect("XCSP3 has all of it");
+        let instance = xcsp3::read(&text).expect("what is written can be read");
+        let report = solve(&instance.network, &counting).expect("the network is proper");
+        assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps, as XCSP3");
+    }
+}
+
+#[test]
+fn the_command_writes_networks_and_their_sizes() {
+    let json = &lines(&ludex(&["translate", "tictactoe", "--json"]), 0)[0];
+    let report: serde_json::Value = serde_json::from_str(json).expect("one line of JSON");
+    for key in ["variables", "max_domain", "constraints", "tuples", "seconds"] {
+        assert!(report[key].is_number(), "{key} in {report}");
+    }
+    assert_eq!(report["information"], "complete");
+    let text = lines(&ludex(&["translate", "matching-pennies", "--to", "text"]), 0);
+    assert!(text.iter().any(|line| line.starts_with("var terminal: 0..1")), "{text:?}");
+    let xml = lines(&ludex(&["translate", "matching-pennies", "--steps", "1"]), 0).join("\n");
+    let instance = xcsp3::read(&xml).expect("what is written can be read");
+    let counting = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+    assert_eq!(solve(&instance.network, &counting).expect("a network").n_solutions, 4);
+}
