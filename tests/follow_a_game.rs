@@ -3,13 +3,15 @@
 //! Start reading Ludex here. To see what is printed:
 //! `cargo test --release -p ludex-tests --test follow_a_game -- --nocapture`
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, Seed, Source};
 use ludex_game::{Cursor, Describe, Game, perft};
 use ludex_ground::GroundLimits;
 use ludex_machine::Machine;
 use ludex_pipeline::{LoadOptions, load, with_game};
+use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
 use ludex_reasoner::{Reasoner, ReasonerLimits};
 
 #[test]
@@ -87,8 +89,14 @@ fn follow_tic_tac_toe() {
     let loaded = load(source, &LoadOptions::default()).expect("the rules are fine");
     println!("loaded: {} plays", loaded.engine.name());
 
-    // 9. Choose. X has two in the middle row and O does not: playouts see how to win.
+    // 9. Choose. A player follows the game by what its role sees. X has two in the middle row and O
+    // does not: a search sees how to win.
     let chosen = with_game!(&loaded.engine, |game| {
+        let soon = || Instant::now() + Duration::from_secs(2);
+        let spec = PlayerSpec::parse("ludex").expect("there is such a player");
+        let config = PlayerConfig::new(Seed(1));
+        let mut player = Player::new(&spec, game, Arc::clone(&loaded.program), config);
+        player.start(x, Instant::now() + Duration::from_millis(300));
         let mut cursor = game.cursor();
         for [x_move, o_move] in [
             ["(mark 2 2)", "noop"],
@@ -104,16 +112,9 @@ fn follow_tic_tac_toe() {
                 })
                 .collect();
             cursor.play(&joint);
+            player.watch(Seen::Joint(&joint), soon());
         }
-        let config = ludex_cli::flat::FlatConfig {
-            deadline: Deadline::after(Duration::from_millis(300)),
-            n_threads: 1,
-            seed: Seed(1),
-            max_steps: 100,
-        };
-        let legal = cursor.legal_moves(x).to_vec();
-        let choice = ludex_cli::flat::choose(game, &[cursor.state().clone()], x, &legal, &config);
-        game.move_text(choice.chosen)
+        player.choose(Seen::Nothing, soon()).text
     });
     println!("chosen: {chosen}");
     assert_eq!(chosen, "(mark 3 2)");

@@ -17,6 +17,7 @@ mod endings;
 mod bench;
 mod search;
 mod translate;
+mod matches;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -102,6 +103,28 @@ enum Task {
         #[arg(long)]
         searches: Vec<String>,
     },
+    /// Play `ludex` against other players on 31 games; goes on where it was stopped
+    Strength {
+        /// Only these games
+        games: Vec<String>,
+        /// Most matches of a pair
+        #[arg(long, default_value_t = 20)]
+        count: usize,
+    },
+    /// Play the published puzzles; goes on where it was stopped
+    Puzzles {
+        /// Only these games
+        games: Vec<String>,
+    },
+    /// Play with a short clock while every core is kept busy; goes on where it was stopped
+    Loaded {
+        /// Matches, all together
+        #[arg(long, default_value_t = 300)]
+        count: usize,
+    },
+    /// Keep a core busy, for `loaded`
+    #[command(hide = true)]
+    Burn,
     /// Measure a fixed list of games and print one table with a signature, then the public
     /// rulesheets with published speeds where they are there
     Bench {
@@ -128,6 +151,10 @@ fn main() -> ExitCode {
         Task::CorpusTable { seconds } => playouts::corpus_table(seconds),
         Task::Bench { seconds } => bench::run(seconds).and_then(|()| playouts::suite(seconds)),
         Task::SearchTable { seconds, games, searches } => search::run(seconds, &games, &searches),
+        Task::Strength { games, count } => matches::strength(&games, count),
+        Task::Puzzles { games } => matches::puzzles(&games),
+        Task::Loaded { count } => matches::loaded(count),
+        Task::Burn => matches::burn_a_core(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

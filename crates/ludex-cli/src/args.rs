@@ -101,9 +101,9 @@ pub enum Verb {
         /// The role to play, by name or number from 1; `none` to watch [default: the first]
         #[arg(long, value_name = "R")]
         role: Option<String>,
-        /// Who plays the other roles
-        #[arg(long, value_enum, value_name = "P", default_value_t = PlayerChoice::Flat)]
-        player: PlayerChoice,
+        /// Who plays the other roles and gives hints; `ludex players` lists them
+        #[arg(long, value_name = "P", default_value = ludex_player::FLAGSHIP)]
+        player: String,
         /// How long the other roles think about a move, in seconds
         #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
         move_time: Duration,
@@ -111,6 +111,14 @@ pub enum Verb {
         #[command(flatten)]
         engine: EngineArgs,
     },
+    /// Play matches between players
+    ///
+    /// As many players as roles, or two: one against all others. Seats rotate. `--threads` matches
+    /// are played at once, by default one a core; within a match the players think one after the
+    /// other, each on one thread, so that none takes another's time. Answers count by the wall clock.
+    Match(MatchArgs),
+    /// List the players and what each is meant for
+    Players,
     /// Measure how many playouts a second there are
     Bench {
         /// Which rulesheet.
@@ -195,6 +203,39 @@ pub struct EngineArgs {
     /// Which engine plays the game
     #[arg(long, value_enum, value_name = "M", default_value_t = EngineChoice::Auto)]
     pub machine: EngineChoice,
+}
+
+/// Which matches to play.
+#[derive(Clone, Debug, Args)]
+pub struct MatchArgs {
+    /// Which rulesheet.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// Who plays, with options where wanted: `ludex,uct:c=0.7`; `ludex players` lists them
+    #[arg(long, value_name = "A,B")]
+    pub players: String,
+    /// How many matches, all together
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_count)]
+    pub count: usize,
+    /// Time before the first move, in seconds
+    #[arg(long, value_name = "S", default_value = "2", value_parser = parse_clock)]
+    pub start_clock: Duration,
+    /// Time for each move, in seconds
+    #[arg(long, value_name = "S", default_value = "1", value_parser = parse_clock)]
+    pub play_clock: Duration,
+    /// Stop when a sequential test knows which of two players is the stronger: 35 against 65 %
+    /// share, wrong in one of twenty
+    #[arg(long)]
+    pub stop_early: bool,
+    /// Most iterations of each search; with long clocks, a seed then repeats a match exactly
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// Let players think while it is not their turn, at the cost of the time of others
+    #[arg(long)]
+    pub ponder: bool,
+    /// Which engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
 }
 
 /// What to do with a constraint network.
@@ -379,15 +420,6 @@ pub enum EngineChoice {
     Reasoner,
 }
 
-/// Who plays the roles that no person plays.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum PlayerChoice {
-    /// Flat Monte Carlo: the move after which random play does best
-    Flat,
-    /// Any legal move, each as likely
-    Random,
-}
-
 /// The forms a rulesheet can have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Form {
@@ -428,6 +460,21 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err("a time is more than 0 seconds".into()),
+    }
+}
+
+fn parse_clock(text: &str) -> Result<Duration, String> {
+    let time = parse_seconds(text)?;
+    if time > ludex_referee::MAX_CLOCK {
+        return Err("a clock is a day at most".into());
+    }
+    Ok(time)
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=10_000_000) => Ok(count),
+        _ => Err("a number of matches is 1 to 10000000".into()),
     }
 }
 

@@ -6,7 +6,7 @@
 //! 2. [`library`] and [`input`]: from a name to a text.
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
-//! 5. [`board`]: states as pictures; [`flat`], [`session`] and [`transcript`]: playing.
+//! 5. [`board`]: states as pictures; [`session`] and [`transcript`]: playing.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
@@ -26,9 +26,10 @@ pub mod verbs;
 mod domains;
 mod orders;
 pub mod board;
-pub mod flat;
 pub mod session;
 pub mod transcript;
+mod match_report;
+mod interrupt;
 
 pub mod diagnostics;
 pub mod failure;
@@ -60,6 +61,8 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let options = verbs::play::PlayOptions { role, player, move_time, engine };
             verbs::play::run(&rules.rules, &options, common)
         }
+        Verb::Match(args) => verbs::matches::run(&args, common),
+        Verb::Players => verbs::players::run(common.json),
         Verb::Bench { rules, seconds, engine } => {
             verbs::bench::run(&rules.rules, seconds, engine.machine, common)
         }

@@ -38,6 +38,18 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
+/// Fills up on a terminal while many things are done; shows nothing elsewhere.
+pub fn bar(length: u64, what: impl Into<String>) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} ({elapsed}) {msg}")
+        .expect("a fixed template");
+    let bar = ProgressBar::new(length).with_style(style).with_prefix(what.into());
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
 /// How wide lines may be: as the terminal is, or 80 characters where there is none.
 pub fn width() -> usize {
     terminal_width().unwrap_or(80).clamp(40, 200)

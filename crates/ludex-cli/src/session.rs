@@ -1,15 +1,16 @@
-//! A person at the terminal and the machine in the other seats.
+//! A person at the terminal and players in the other seats.
 
 use std::io::{self, BufRead, Write};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
 use ludex_game::trace::{sorted_moves, sorted_percepts};
-use ludex_game::{Cursor, Describe, Observe, Playouts};
+use ludex_game::{Cursor, Observe};
+use ludex_gdl::Program;
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Seen};
 
-use crate::args::PlayerChoice;
 use crate::board::{Layout, in_columns};
-use crate::flat::{self, FlatConfig, History};
 
 /// Who sits where, and how the others think.
 #[derive(Clone, Debug)]
@@ -17,7 +18,9 @@ pub struct SessionConfig {
     /// The role of the person; `None` when the person only watches.
     pub person: Option<RoleId>,
     /// Who plays the other roles.
-    pub player: PlayerChoice,
+    pub player: PlayerSpec,
+    /// The rules, for players whose search breaks down.
+    pub program: Arc<Program>,
     /// How long they think about a move.
     pub move_time: Duration,
     /// How many threads they use.
@@ -30,10 +33,8 @@ pub struct SessionConfig {
 
 /// Legal moves that are listed without being asked for.
 const MAX_LISTED: usize = 60;
-/// Playouts longer than this tell nothing about a move.
-const MAX_PLAYOUT_STEPS: usize = 2_000;
-/// Replays kept of a play with hidden information.
-const MAX_ROOTS: usize = 200;
+/// Moves that an evaluation shows.
+const MAX_EVALUATED: usize = 8;
 
 /// Plays one game. The end of input ends it politely.
 ///
@@ -47,8 +48,7 @@ pub fn play<G>(
     output: &mut impl Write,
 ) -> io::Result<()>
 where
-    G: Describe + Playouts,
-    G::Cursor: Observe,
+    G: Playable,
 {
     let mut session = Session {
         game,
@@ -58,15 +58,15 @@ where
         output,
         cursor: game.cursor(),
         rng: config.seed.rng(),
-        histories: vec![History::default(); game.roles().len()],
-        n_steps: 0,
+        players: game.roles().iter().map(|_| None).collect(),
+        steps: Vec::new(),
     };
     session.greet()?;
     while session.step()? {}
     session.output.flush()
 }
 
-struct Session<'a, G: ludex_game::Game, I, O> {
+struct Session<'a, G: Playable, I, O> {
     game: &'a G,
     layout: &'a Layout,
     config: &'a SessionConfig,
@@ -74,15 +74,21 @@ struct Session<'a, G: ludex_game::Game, I, O> {
     output: &'a mut O,
     cursor: G::Cursor,
     rng: Rng,
-    /// What each role knows, in a game with hidden information.
-    histories: Vec<History>,
-    n_steps: u64,
+    /// The players that have been asked something, and how many steps each has seen. In the person's
+    /// seat it is who gives hints.
+    players: Vec<Option<(Player<G>, usize)>>,
+    steps: Vec<Step>,
+}
+
+/// A joint move, and what each role saw of it.
+struct Step {
+    joint: Vec<MoveId>,
+    percepts: Vec<Vec<PerceptId>>,
 }
 
 impl<G, I, O> Session<'_, G, I, O>
 where
-    G: Describe + Playouts,
-    G::Cursor: Observe,
+    G: Playable,
     I: BufRead,
     O: Write,
 {
@@ -95,8 +101,9 @@ where
                 writeln!(self.output, "You play {name}. Say a move by its number or its text;")?;
                 writeln!(
                     self.output,
-                    "`list` shows every move, `hint` asks for advice, `quit` ends."
-                )
+                    "`list` shows every move, `hint` asks for advice, `eval` says how things stand,"
+                )?;
+                writeln!(self.output, "`undo` takes your last move back, `quit` ends.")
             }
             None => writeln!(self.output, "You watch."),
         }
@@ -122,8 +129,11 @@ where
         }
         // The person answers first: nobody else's choice depends on it.
         if let Some(person) = self.config.person {
-            let Some(chosen) = self.ask(person)? else { return Ok(false) };
-            joint[person.index()] = Some(chosen);
+            match self.ask(person)? {
+                Asked::Move(chosen) => joint[person.index()] = Some(chosen),
+                Asked::Undo => return Ok(true),
+                Asked::End => return Ok(false),
+            }
         }
         for role in self.game.role_ids() {
             if joint[role.index()].is_none() {
@@ -132,11 +142,10 @@ where
         }
         let joint: Vec<MoveId> = joint.into_iter().flatten().collect();
         self.cursor.play(&joint);
-        self.n_steps += 1;
-        for role in self.game.role_ids() {
-            self.histories[role.index()].record(&self.cursor, role, joint[role.index()]);
-        }
         self.show_step(&joint)?;
+        let percepts =
+            self.game.role_ids().map(|role| self.cursor.percepts(role).to_vec()).collect();
+        self.steps.push(Step { joint, percepts });
         Ok(true)
     }
 
@@ -150,7 +159,7 @@ where
         if self.is_open() {
             let fluents = self.game.state_texts(self.cursor.state());
             write!(self.output, "{}", self.layout.draw(&fluents, self.config.width))?;
-        } else if self.n_steps == 0 {
+        } else if self.steps.is_empty() {
             writeln!(self.output, "You see only your own moves and what the rules let you see.")?;
         }
         Ok(())
@@ -188,7 +197,7 @@ where
         writeln!(
             self.output,
             "The game is over after {} steps. Goals: {}.",
-            self.n_steps,
+            self.steps.len(),
             goals.join(", ")
         )
     }
@@ -197,11 +206,11 @@ where
         self.game.roles()[role.index()].name.clone()
     }
 
-    /// Asks the person for a move; `None` when they leave.
-    fn ask(&mut self, person: RoleId) -> io::Result<Option<MoveId>> {
+    /// Asks the person for a move.
+    fn ask(&mut self, person: RoleId) -> io::Result<Asked> {
         let moves = sorted_moves(self.game, &mut self.cursor, person);
         if let [(_, only)] = moves[..] {
-            return Ok(Some(only));
+            return Ok(Asked::Move(only));
         }
         self.list_moves(&moves, MAX_LISTED)?;
         loop {
@@ -210,16 +219,22 @@ where
             let mut line = String::new();
             if self.input.read_line(&mut line)? == 0 {
                 writeln!(self.output, "\nThe input ends, and with it the game.")?;
-                return Ok(None);
+                return Ok(Asked::End);
             }
             match parse_answer(&line, &moves) {
-                Answer::Move(chosen) => return Ok(Some(chosen)),
+                Answer::Move(chosen) => return Ok(Asked::Move(chosen)),
                 Answer::Quit => {
                     writeln!(self.output, "Until next time.")?;
-                    return Ok(None);
+                    return Ok(Asked::End);
                 }
                 Answer::List => self.list_moves(&moves, usize::MAX)?,
                 Answer::Hint => self.hint(person)?,
+                Answer::Eval => self.evaluate(person)?,
+                Answer::Undo if self.undo(person) => {
+                    writeln!(self.output, "Taken back.")?;
+                    return Ok(Asked::Undo);
+                }
+                Answer::Undo => writeln!(self.output, "There is nothing to take back.")?,
                 Answer::Nothing => {}
                 Answer::Unknown => writeln!(
                     self.output,
@@ -250,70 +265,136 @@ where
     }
 
     fn hint(&mut self, person: RoleId) -> io::Result<()> {
-        match self.advise(person) {
-            Some(choice) if choice.n_playouts > 0 => writeln!(
+        let found = self.consider(person);
+        let Some(report) = found else {
+            return writeln!(self.output, "Nothing was found in time; there is no advice.");
+        };
+        let chosen = report.chosen.expect("a search that answers has a move");
+        let text = self.game.move_text(chosen);
+        match report.reward {
+            Some(reward) if report.is_proven => {
+                writeln!(self.output, "{text} is best: {:.0}, proved.", 100.0 * reward)
+            }
+            Some(reward) => writeln!(
                 self.output,
-                "{} looks best: {:.0} on average after it, by {} playouts.",
-                self.game.move_text(choice.chosen),
-                choice.mean_goal,
-                choice.n_playouts
+                "{text} looks best: {:.0} expected, by {} playouts.",
+                100.0 * reward,
+                report.n_playouts
             ),
-            _ => writeln!(self.output, "No playout ended in time; there is no advice."),
+            None => writeln!(self.output, "{text} is as good as any, as far as can be seen."),
         }
+    }
+
+    /// Says what each move is worth, the best first.
+    fn evaluate(&mut self, person: RoleId) -> io::Result<()> {
+        let Some(mut report) = self.consider(person) else {
+            return writeln!(self.output, "Nothing was found in time; there is no evaluation.");
+        };
+        if let Some(reward) = report.reward {
+            let sure = if report.is_proven { ", proved" } else { "" };
+            let name = self.name(person);
+            writeln!(self.output, "{name} can expect {:.0}{sure}.", 100.0 * reward)?;
+        }
+        report.moves.sort_by(|a, b| {
+            (b.n_visits, b.mean_reward)
+                .partial_cmp(&(a.n_visits, a.mean_reward))
+                .expect("rewards are numbers")
+        });
+        for found in report.moves.iter().take(MAX_EVALUATED) {
+            let goal = match (found.proven, found.mean_reward) {
+                (Some(proven), _) => format!("{:.0} proved", 100.0 * proven),
+                (None, Some(mean)) => format!("{:.0}", 100.0 * mean),
+                (None, None) => "not tried".into(),
+            };
+            let text = self.game.move_text(found.id);
+            writeln!(self.output, "  {text}: {goal}, {} visits", found.n_visits)?;
+        }
+        Ok(())
+    }
+
+    /// What the player in that seat finds within the time for a move.
+    fn consider(&mut self, role: RoleId) -> Option<ludex_search::SearchReport> {
+        let time = self.config.move_time;
+        self.seat(role).consider(time).map(|(report, _)| report)
+    }
+
+    /// Goes back to where the person last had a choice; false if they had none.
+    fn undo(&mut self, person: RoleId) -> bool {
+        let mut cursor = self.game.cursor();
+        let mut last = None;
+        for (n_steps, step) in self.steps.iter().enumerate() {
+            if cursor.legal_moves(person).len() > 1 {
+                last = Some(n_steps);
+            }
+            cursor.play(&step.joint);
+        }
+        let Some(n_steps) = last else { return false };
+        self.steps.truncate(n_steps);
+        self.cursor = self.game.cursor();
+        self.steps.iter().for_each(|step| self.cursor.play(&step.joint));
+        // Players do not go back: others take their seats and are told what is left.
+        self.players.iter_mut().for_each(|player| *player = None);
+        true
+    }
+
+    /// The player of a role, who has seen all there was to see.
+    fn seat(&mut self, role: RoleId) -> &mut Player<G> {
+        let time = self.config.move_time;
+        let (player, n_seen) = self.players[role.index()].get_or_insert_with(|| {
+            let config = PlayerConfig {
+                n_threads: self.config.n_threads,
+                ..PlayerConfig::new(self.config.seed.child(role.index() as u64))
+            };
+            let (spec, program) = (&self.config.player, Arc::clone(&self.config.program));
+            let mut player = Player::new(spec, self.game, program, config);
+            player.start(role, Instant::now() + time);
+            (player, 0)
+        });
+        for step in &self.steps[*n_seen..] {
+            let seen = match self.game.has_percepts() {
+                false => Seen::Joint(&step.joint),
+                true => Seen::Own {
+                    own: step.joint[role.index()],
+                    percepts: &step.percepts[role.index()],
+                },
+            };
+            player.watch(seen, Instant::now() + time);
+        }
+        *n_seen = self.steps.len();
+        player
     }
 
     /// The move of a role that no person plays.
     fn decide(&mut self, role: RoleId) -> io::Result<MoveId> {
         let is_random = self.game.roles()[role.index()].is_random;
         let moves = sorted_moves(self.game, &mut self.cursor, role);
-        let drawn = rng_move(&mut self.rng, &moves);
-        if is_random || moves.len() == 1 || self.config.player == PlayerChoice::Random {
+        let drawn = self.rng.choose(&moves).expect("a role without moves has ended the game").1;
+        if is_random || moves.len() == 1 {
             return Ok(drawn);
         }
-        match self.advise(role) {
-            Some(choice) => {
-                if self.is_open() && choice.n_playouts > 0 {
-                    writeln!(
-                        self.output,
-                        "{} expects {:.0} after {} playouts.",
-                        self.name(role),
-                        choice.mean_goal,
-                        choice.n_playouts
-                    )?;
-                }
-                Ok(choice.chosen)
-            }
-            None => Ok(drawn),
+        let deadline = Instant::now() + self.config.move_time;
+        let choice = self.seat(role).choose(Seen::Nothing, deadline);
+        // What a player thinks would tell what it saw.
+        if let (true, Some(goal)) = (self.is_open(), choice.thought.goal) {
+            let name = self.name(role);
+            let sure = if choice.thought.is_proven { ", proved" } else { "" };
+            writeln!(
+                self.output,
+                "{name} expects {goal:.0}{sure} after {} playouts.",
+                choice.thought.n_playouts
+            )?;
         }
-    }
-
-    /// What flat Monte Carlo would play, knowing only what the role knows; `None` when nothing
-    /// the role knows could be replayed in time.
-    fn advise(&mut self, role: RoleId) -> Option<flat::FlatChoice> {
-        let deadline = Deadline::after(self.config.move_time);
-        let legal: Vec<MoveId> = self.cursor.legal_moves(role).to_vec();
-        let roots = if self.game.has_percepts() {
-            let half = Deadline::after(self.config.move_time / 2);
-            let history = &self.histories[role.index()];
-            history.possible_states(self.game, role, MAX_ROOTS, &mut self.rng, &half)
-        } else {
-            vec![self.cursor.state().clone()]
-        };
-        if roots.is_empty() {
-            return None;
-        }
-        let config = FlatConfig {
-            deadline,
-            n_threads: self.config.n_threads,
-            seed: self.config.seed.child(self.n_steps * 64 + role.index() as u64),
-            max_steps: MAX_PLAYOUT_STEPS,
-        };
-        Some(flat::choose(self.game, &roots, role, &legal, &config))
+        let chosen = choice.chosen.filter(|id| moves.iter().any(|(_, legal)| legal == id));
+        Ok(chosen.unwrap_or(drawn))
     }
 }
 
-fn rng_move(rng: &mut Rng, moves: &[(String, MoveId)]) -> MoveId {
-    rng.choose(moves).expect("a role without moves has ended the game").1
+/// What came of asking a person.
+enum Asked {
+    Move(MoveId),
+    /// The game stands somewhere else now.
+    Undo,
+    End,
 }
 
 /// What a person said.
@@ -322,6 +403,8 @@ enum Answer {
     Move(MoveId),
     List,
     Hint,
+    Eval,
+    Undo,
     Quit,
     Nothing,
     Unknown,
@@ -341,6 +424,8 @@ fn parse_answer(line: &str, moves: &[(String, MoveId)]) -> Answer {
         (Some(&(_, chosen)), _) => Answer::Move(chosen),
         (None, "list" | "?" | "help") => Answer::List,
         (None, "hint") => Answer::Hint,
+        (None, "eval") => Answer::Eval,
+        (None, "undo") => Answer::Undo,
         (None, "quit" | "q" | "exit") => Answer::Quit,
         _ => Answer::Unknown,
     }
@@ -376,6 +461,8 @@ mod tests {
         assert_eq!(said("0"), Answer::Unknown);
         assert_eq!(said("4"), Answer::Unknown);
         assert_eq!(said(" "), Answer::Nothing);
+        assert_eq!(said("undo"), Answer::Undo);
+        assert_eq!(said("Eval"), Answer::Eval);
         assert_eq!(said("quit"), Answer::Quit);
     }
 }

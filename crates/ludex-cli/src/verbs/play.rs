@@ -1,13 +1,15 @@
 //! `ludex play` and `ludex transcript`.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::RoleId;
 use ludex_game::{Game, Role};
 use ludex_pipeline::with_game;
+use ludex_player::PlayerSpec;
 
-use crate::args::{Common, EngineChoice, PlayerChoice};
+use crate::args::{Common, EngineChoice};
 use crate::board::Layout;
 use crate::failure::{DONE, Failure};
 use crate::load::load;
@@ -20,8 +22,8 @@ use crate::{input, output};
 pub struct PlayOptions {
     /// The role of the person, as it was said.
     pub role: Option<String>,
-    /// Who plays the others.
-    pub player: PlayerChoice,
+    /// Who plays the others, as it was said.
+    pub player: String,
     /// How long they think.
     pub move_time: Duration,
     /// Which engine plays.
@@ -33,13 +35,15 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
     if rules == "-" && io::stdin().is_terminal() {
         return Err(Failure::Call("`-` reads the rules from standard input, which is you".into()));
     }
+    let player = PlayerSpec::parse(&options.player).map_err(|e| Failure::Call(e.to_string()))?;
     let input = input::read(rules)?;
     let loaded = load(&input, options.engine, common)?;
     let layout = Layout::of(&loaded.program);
     with_game!(&loaded.engine, |game| {
         let config = SessionConfig {
             person: find_person(game.roles(), options.role.as_deref())?,
-            player: options.player,
+            player: player.clone(),
+            program: Arc::clone(&loaded.program),
             move_time: options.move_time,
             n_threads: common.n_threads(),
             seed: common.seed_or_clock(),

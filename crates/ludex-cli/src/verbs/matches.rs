@@ -1,0 +1,145 @@
+//! `ludex match`: players against each other.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use ludex_base::{Deadline, Seed};
+use ludex_pipeline::with_game;
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Survey, survey};
+use ludex_referee::{
+    Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
+    SeriesEnd, Tally, play_series,
+};
+
+use crate::args::{Common, MatchArgs};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::load::{Loaded, load};
+use crate::match_report::{self, Heading};
+use crate::{input, interrupt, output};
+
+/// Plays matches and reports what came of them.
+pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
+    let players = parse_players(&args.players)?;
+    let input = input::read(&args.rules.rules)?;
+    let loaded = load(&input, args.engine.machine, common)?;
+    let played = with_game!(&loaded.engine, |game| play(game, &loaded, &players, args, common))?;
+    let Played { series, seating, survey } = played;
+    let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
+    let tally = Tally::new(&names, &seating, &series.records);
+    let heading = Heading {
+        name: input.name.clone(),
+        machine: loaded.machine_name(),
+        clocks: clocks(args),
+        count: args.count,
+        is_cooperative: survey.is_cooperative,
+    };
+    if common.json {
+        output::json(&match_report::json(&heading, &series, &tally))?;
+    } else {
+        output::text(&match_report::text(&heading, &series, &tally))?;
+    }
+    Ok(if series.end == SeriesEnd::Stopped { LIMIT } else { DONE })
+}
+
+struct Played {
+    series: Series,
+    seating: Seating,
+    survey: Survey,
+}
+
+/// Random games by which a cooperative game is told from others.
+const N_SURVEYED: u64 = 300;
+
+fn play<G: Playable>(
+    game: &G,
+    loaded: &Loaded,
+    players: &[(String, PlayerSpec)],
+    args: &MatchArgs,
+    common: &Common,
+) -> Result<Played, Failure> {
+    let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
+    let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
+    let looked = Deadline::after(Duration::from_secs(1));
+    let survey = survey(game, N_SURVEYED, common.seed(), &looked);
+    let config = SeriesConfig {
+        count: args.count,
+        clocks: clocks(args),
+        seed: common.seed(),
+        n_parallel: common.n_threads(),
+        test: args.stop_early.then(SequentialTest::default),
+        max_steps: MAX_STEPS,
+        stop: stop(common, interrupt::flag()),
+    };
+    let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
+        let (name, spec) = &players[player];
+        let config = PlayerConfig {
+            memory: common.memory.map_or(512 << 20, |bytes| bytes as usize),
+            iterations: args.iterations,
+            ponders: args.ponder,
+            ..PlayerConfig::new(seed)
+        };
+        let player = Player::new(spec, game, Arc::clone(&loaded.program), config);
+        Box::new(LocalSeat::new(player.named(name.clone())))
+    };
+    let bar = output::bar(args.count as u64, format!("matches of {}", loaded.source.name()));
+    let mut on_match = |record: &MatchRecord| tell(&bar, record);
+    let series = play_series(game, &seating, &make_seat, &config, &mut on_match);
+    bar.finish_and_clear();
+    Ok(Played { series, seating, survey })
+}
+
+fn tell(bar: &ProgressBar, record: &MatchRecord) {
+    let goals: Vec<String> = record.goals.iter().map(ToString::to_string).collect();
+    bar.set_message(format!("last: {} after {} steps", goals.join(" "), record.steps.len()));
+    bar.inc(1);
+}
+
+fn stop(common: &Common, flag: Arc<AtomicBool>) -> Deadline {
+    let deadline = match common.time {
+        Some(time) => Deadline::never().no_later_than(Instant::now() + time),
+        None => Deadline::never(),
+    };
+    deadline.or_when(flag)
+}
+
+fn clocks(args: &MatchArgs) -> Clocks {
+    Clocks { start: args.start_clock, play: args.play_clock }
+}
+
+/// Names separated by commas. Options have commas too: a piece that is an option belongs to the player
+/// before it.
+fn parse_players(text: &str) -> Result<Vec<(String, PlayerSpec)>, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for piece in text.split(',') {
+        match names.last_mut() {
+            Some(last) if piece.contains('=') && !piece.contains(':') => {
+                last.push(',');
+                last.push_str(piece);
+            }
+            _ => names.push(piece.trim().to_string()),
+        }
+    }
+    let parse = |name: String| match PlayerSpec::parse(&name) {
+        Ok(spec) => Ok((name, spec)),
+        Err(error) => Err(Failure::Call(error.to_string())),
+    };
+    names.into_iter().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stay_with_their_player() {
+        let names = |text: &str| {
+            let players = parse_players(text).ok()?;
+            Some(players.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        assert_eq!(names("ludex,random").expect("both are there"), ["ludex", "random"]);
+        assert_eq!(names("nobody,random"), None);
+        assert_eq!(names(""), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Puzzles: one role, no chance, everything known. A line that was found once can be played to its end.
+//!
+//! Two searches take turns, and the best line of either is kept from move to move.
+//!
+//! - Breadth first, each state once: exact where the states fit into the time, and the shortest way.
+//! - Nested rollout policy adaptation: playouts that lean towards the best line found so far, at several
+//!   levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*, 2011. We adapt
+//!   to a line of the lowest goal too, leaning towards long lines and towards short ones in turn:
+//!   where every goal is 0 until the end, length is all there is to learn from.
+
+use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
+use ludex_game::{Cursor, StateOf};
+use ludex_search::{Limits, MoveReport, SearchReport};
+use rustc_hash::FxHashMap;
+
+use crate::Playable;
+use crate::mind::part_of;
+
+/// Searches one puzzle and remembers the best line.
+pub(crate) struct PuzzleSearch<G: Playable> {
+    cursor: G::Cursor,
+    best: Option<Line<StateOf<G>>>,
+    /// Whether the next run of playouts leans towards long lines.
+    wants_long: bool,
+    n_playouts: u64,
+    n_states: u64,
+}
+
+/// A way from a state to the end.
+struct Line<S> {
+    /// The states on the way, each with the move that is played there.
+    steps: Vec<(S, MoveId)>,
+    goal: Goal,
+    /// Whether there is no better one.
+    is_proven: bool,
+}
+
+/// Playouts of a level of the nested search, and how many levels there are.
+const N_PER_LEVEL: usize = 60;
+const N_LEVELS: usize = 3;
+/// A playout longer than this is cut off.
+const MAX_STEPS: usize = 1_000;
+/// The part of the time that goes to the states in breadth.
+const BREADTH_PART: f64 = 0.4;
+/// Bytes that a state in a table takes beside its own.
+const BYTES_PER_STATE: usize = 160;
+
+impl<G: Playable> PuzzleSearch<G> {
+    pub fn new(game: &G) -> Self {
+        let cursor = game.cursor();
+        Self { cursor, best: None, wants_long: true, n_playouts: 0, n_states: 0 }
+    }
+
+    /// Finds a line from a state, or goes on with the one it has.
+    pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
+        (self.n_playouts, self.n_states) = (0, 0);
+        self.follow(state);
+        if !self.is_settled() {
+            let deadline = part_of(&limits.deadline, BREADTH_PART);
+            let max_states = limits.memory / BYTES_PER_STATE;
+            let max_states = limits.iterations.map_or(max_states, |n| max_states.min(n as usize));
+            self.search_breadth(state, role, max_states, &deadline);
+        }
+        let mut rng = limits.seed.rng();
+        let max_playouts = limits.iterations.unwrap_or(u64::MAX);
+        while !self.is_settled() && !limits.deadline.reached() && self.n_playouts < max_playouts {
+            let mut run = Run { role, rng: &mut rng, deadline: &limits.deadline, max_playouts };
+            let found = self.nested(N_LEVELS, &FxHashMap::default(), state, &mut run);
+            self.wants_long = !self.wants_long;
+            if let Some(found) = found {
+                self.keep(state, &found);
+            }
+        }
+        self.report(state, role)
+    }
+
+    /// Whether there is nothing more to find.
+    fn is_settled(&self) -> bool {
+        self.best.as_ref().is_some_and(|line| line.is_proven || line.goal == Goal::MAX)
+    }
+
+    /// Keeps what is left of the line, if it leads through this state.
+    fn follow(&mut self, state: &StateOf<G>) {
+        let Some(line) = &mut self.best else { return };
+        match line.steps.iter().position(|(there, _)| there == state) {
+            Some(n_done) => drop(line.steps.drain(..n_done)),
+            None => self.best = None,
+        }
+    }
+
+    /// Visits states in the order of their distance until the best goal is found or nothing is left.
+    fn search_breadth(
+        &mut self,
+        from: &StateOf<G>,
+        role: RoleId,
+        max_states: usize,
+        deadline: &Deadline,
+    ) {
+        let mut places: FxHashMap<StateOf<G>, u32> = FxHashMap::default();
+        let mut states: Vec<(StateOf<G>, u32, MoveId)> = Vec::new();
+        let mut best: Option<(Goal, u32)> = None;
+        let mut is_whole = true;
+        places.insert(from.clone(), 0);
+        states.push((from.clone(), 0, MoveId::new(0)));
+        let mut next = 0;
+        'visit: while next < states.len() {
+            self.cursor.set_state(&states[next].0);
+            if self.cursor.is_terminal() {
+                let goal = self.cursor.goal(role);
+                if !self.cursor.has_fault() && best.is_none_or(|(known, _)| goal > known) {
+                    best = Some((goal, next as u32));
+                }
+                if goal == Goal::MAX {
+                    break;
+                }
+            } else {
+                let legal = self.cursor.legal_moves(role).to_vec();
+                for chosen in legal {
+                    if states.len() >= max_states || deadline.reached() {
+                        is_whole = false;
+                        break 'visit;
+                    }
+                    self.cursor.set_state(&states[next].0);
+                    self.cursor.play(&[chosen]);
+                    let place = states.len() as u32;
+                    let state = self.cursor.state().clone();
+                    if let std::collections::hash_map::Entry::Vacant(entry) =
+                        places.entry(state.clone())
+                    {
+                        entry.insert(place);
+                        states.push((state, next as u32, chosen));
+                    }
+                }
+            }
+            next += 1;
+        }
+        self.n_states += states.len() as u64;
+        if let Some((goal, place)) = best {
+            let mut moves = Vec::new();
+            let mut place = place as usize;
+            while place != 0 {
+                moves.push(states[place].2);
+                place = states[place].1 as usize;
+            }
+            moves.reverse();
+            self.keep(from, &Found { goal, moves, choices: Vec::new(), is_proven: is_whole });
+        }
+    }
+
+    /// The best of many playouts whose policy leans towards the best of them.
+    fn nested(
+        &mut self,
+        level: usize,
+        policy: &Policy,
+        from: &StateOf<G>,
+        run: &mut Run<'_>,
+    ) -> Option<Found> {
+        if level == 0 {
+            return self.play_out(policy, from, run);
+        }
+        let mut policy = policy.clone();
+        let mut best: Option<Found> = None;
+        for _ in 0..N_PER_LEVEL {
+            let found = self.nested(level - 1, &policy, from, run);
+            if let Some(found) = found {
+                let is_better =
+                    best.as_ref().is_none_or(|best| self.rank(&found) >= self.rank(best));
+                if is_better {
+                    best = Some(found);
+                }
+            }
+            if run.deadline.reached() || self.n_playouts >= run.max_playouts {
+                break;
+            }
+            match &best {
+                Some(best) if best.goal == Goal::MAX => break,
+                Some(best) => adapt(&mut policy, best),
+                None => {}
+            }
+        }
+        best
+    }
+
+    /// What makes a line the better one: its goal, then its length.
+    fn rank(&self, found: &Found) -> (Goal, usize) {
+        let length = found.moves.len();
+        (found.goal, if self.wants_long { length } else { MAX_STEPS - length })
+    }
+
+    fn play_out(&mut self, policy: &Policy, from: &StateOf<G>, run: &mut Run<'_>) -> Option<Found> {
+        let mut found =
+            Found { goal: Goal::MIN, moves: Vec::new(), choices: Vec::new(), is_proven: false };
+        self.cursor.set_state(from);
+        self.n_playouts += 1;
+        for n_steps in 0..MAX_STEPS {
+            if self.cursor.is_terminal() {
+                found.goal = self.cursor.goal(run.role);
+                return (!self.cursor.has_fault()).then_some(found);
+            }
+            if n_steps % 16 == 15 && run.deadline.reached() {
+                return None;
+            }
+            let legal = self.cursor.legal_moves(run.role).to_vec();
+            let chosen = draw(policy, &legal, run.rng)?;
+            found.moves.push(chosen);
+            found.choices.push(legal);
+            self.cursor.play(&[chosen]);
+        }
+        None
+    }
+
+    /// Keeps a line if it is better than the one there is.
+    fn keep(&mut self, from: &StateOf<G>, found: &Found) {
+        let is_better = self.best.as_ref().is_none_or(|best| found.goal > best.goal);
+        if !is_better {
+            if let Some(best) = &mut self.best {
+                best.is_proven |= found.is_proven;
+            }
+            return;
+        }
+        self.cursor.set_state(from);
+        let mut steps = Vec::with_capacity(found.moves.len());
+        for &chosen in &found.moves {
+            steps.push((self.cursor.state().clone(), chosen));
+            self.cursor.play(&[chosen]);
+        }
+        self.best = Some(Line { steps, goal: found.goal, is_proven: found.is_proven });
+    }
+
+    fn report(&mut self, state: &StateOf<G>, role: RoleId) -> SearchReport {
+        self.cursor.set_state(state);
+        let legal = self.cursor.legal_moves(role).to_vec();
+        let mut report = SearchReport::unsearched(&legal);
+        report.n_playouts = self.n_playouts;
+        report.n_iterations = self.n_playouts + self.n_states;
+        report.stopped = Some(StopReason::Time);
+        let Some((line, &(_, chosen))) =
+            self.best.as_ref().and_then(|line| Some((line, line.steps.first()?)))
+        else {
+            return report;
+        };
+        let reward = f64::from(line.goal.value()) / 100.0;
+        report.chosen = Some(chosen);
+        report.reward = Some(reward);
+        report.is_proven = line.is_proven || line.goal == Goal::MAX;
+        report.stopped = (!report.is_proven).then_some(StopReason::Time);
+        report.depth = line.steps.len() as u32;
+        report.line = line.steps.iter().map(|&(_, chosen)| vec![chosen]).collect();
+        for found in &mut report.moves {
+            if found.id == chosen {
+                let proven = report.is_proven.then_some(reward);
+                *found = MoveReport { n_visits: 1, mean_reward: Some(reward), proven, ..*found };
+            }
+        }
+        report
+    }
+}
+
+/// What a nested search needs on its way down.
+struct Run<'a> {
+    role: RoleId,
+    rng: &'a mut Rng,
+    deadline: &'a Deadline,
+    max_playouts: u64,
+}
+
+/// A line that was played, with what could have been played instead.
+struct Found {
+    goal: Goal,
+    moves: Vec<MoveId>,
+    choices: Vec<Vec<MoveId>>,
+    is_proven: bool,
+}
+
+/// The weight of each move in the exponent; 0 where nothing is written.
+type Policy = FxHashMap<MoveId, f64>;
+
+fn weight(policy: &Policy, id: MoveId) -> f64 {
+    policy.get(&id).copied().unwrap_or(0.0)
+}
+
+/// Draws a move by the softmax of the weights.
+fn draw(policy: &Policy, legal: &[MoveId], rng: &mut Rng) -> Option<MoveId> {
+    if policy.is_empty() {
+        return rng.choose(legal).copied();
+    }
+    let most = legal.iter().map(|&id| weight(policy, id)).fold(f64::NEG_INFINITY, f64::max);
+    let exponents: Vec<f64> = legal.iter().map(|&id| (weight(policy, id) - most).exp()).collect();
+    let mut left =
+        exponents.iter().sum::<f64>() * (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    for (&id, exponent) in legal.iter().zip(&exponents) {
+        left -= exponent;
+        if left < 0.0 {
+            return Some(id);
+        }
+    }
+    legal.last().copied()
+}
+
+/// Moves the policy towards a line by one step of its gradient.
+fn adapt(policy: &mut Policy, best: &Found) {
+    let before = policy.clone();
+    for (&chosen, legal) in best.moves.iter().zip(&best.choices) {
+        let most = legal.iter().map(|&id| weight(&before, id)).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = legal.iter().map(|&id| (weight(&before, id) - most).exp()).sum();
+        for &id in legal {
+            *policy.entry(id).or_insert(0.0) -= (weight(&before, id) - most).exp() / sum;
+        }
+        *policy.entry(chosen).or_insert(0.0) += 1.0;
+    }
+}

@@ -1,0 +1,147 @@
+//! The players there are: the flagship, and every search by its own name.
+
+use std::fmt;
+
+use ludex_search::{OptionError, SEARCHES, SearchSpec};
+
+/// Who plays.
+#[derive(Clone)]
+pub enum PlayerSpec {
+    /// The player that chooses its searches by the game.
+    Flagship,
+    /// One search, always.
+    Search(SearchSpec),
+}
+
+/// The name of the flagship.
+pub const FLAGSHIP: &str = "ludex";
+
+/// A player as lists show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlayerInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// The games it is meant for, in words.
+    pub games: Vec<String>,
+    /// What it claims; the conformance tests hold it against that.
+    pub claims: Vec<&'static str>,
+    /// Options with their defaults and what they do.
+    pub options: Vec<(&'static str, String, &'static str)>,
+}
+
+/// All players, the flagship first.
+pub fn players() -> Vec<PlayerInfo> {
+    let mut all = vec![PlayerInfo {
+        name: FLAGSHIP,
+        summary: "chooses its searches by the game; hidden information by determinised sampling",
+        games: vec!["any".into()],
+        claims: vec!["legal"],
+        options: Vec::new(),
+    }];
+    all.extend(SEARCHES.iter().map(|entry| {
+        PlayerInfo {
+            name: entry.name,
+            summary: entry.summary,
+            games: games_in_words(&entry.games),
+            claims: entry.claims.iter().map(|claim| claim.name()).collect(),
+            options: (entry.spec().options().into_iter())
+                .map(|info| (info.name, info.value, info.help))
+                .collect(),
+        }
+    }));
+    all
+}
+
+fn games_in_words(games: &ludex_search::GamesMeant) -> Vec<String> {
+    if *games == ludex_search::GamesMeant::ANY {
+        return vec!["any".into()];
+    }
+    let roles = match (games.min_roles, games.max_roles) {
+        (1, usize::MAX) => "any number of roles".into(),
+        (min, usize::MAX) => format!("{min} roles or more"),
+        (min, max) if min == max => format!("{min} role{}", if min == 1 { "" } else { "s" }),
+        (min, max) => format!("{min} to {max} roles"),
+    };
+    let abilities = [
+        (games.simultaneous, "simultaneous moves"),
+        (games.chance, "chance"),
+        (games.hidden_information, "hidden information"),
+    ];
+    let able = abilities.into_iter().filter(|(is_able, _)| *is_able);
+    std::iter::once(roles).chain(able.map(|(_, words)| words.to_string())).collect()
+}
+
+impl PlayerSpec {
+    /// Reads the name of a player, with options if it has any: `ludex`, `uct:c=0.7`.
+    ///
+    /// # Errors
+    /// A name or option that does not exist, with its place.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        let name = text.split(':').next().unwrap_or("").trim();
+        if name == FLAGSHIP {
+            return match text.find(':') {
+                None => Ok(PlayerSpec::Flagship),
+                Some(colon) => Err(OptionError {
+                    text: text.into(),
+                    place: colon..text.len(),
+                    message: format!("`{FLAGSHIP}` has no options"),
+                }),
+            };
+        }
+        SearchSpec::parse(text).map(PlayerSpec::Search).map_err(|error| {
+            let is_name = !SEARCHES.iter().any(|entry| entry.name == name);
+            let known: Vec<&str> = players().iter().map(|info| info.name).collect();
+            let message = match is_name {
+                true => format!("there is no player `{name}`; there are {}", known.join(", ")),
+                false => error.message.clone(),
+            };
+            OptionError { message, ..error }
+        })
+    }
+
+    /// The name alone.
+    pub fn name(&self) -> &'static str {
+        match self {
+            PlayerSpec::Flagship => FLAGSHIP,
+            PlayerSpec::Search(spec) => spec.entry().name,
+        }
+    }
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerSpec::Flagship => f.write_str(FLAGSHIP),
+            PlayerSpec::Search(spec) => spec.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlayerSpec({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_player_of_the_list_can_be_named() {
+        for info in players() {
+            let spec = PlayerSpec::parse(info.name).expect("it is in the list");
+            assert_eq!(spec.name(), info.name);
+            assert!(info.claims.contains(&"legal") && !info.games.is_empty(), "{info:?}");
+        }
+    }
+
+    #[test]
+    fn who_is_not_there_is_told_who_is() {
+        let error = PlayerSpec::parse("deepblue").expect_err("nobody");
+        assert!(error.message.contains("there are ludex, random"), "{error}");
+        assert!(PlayerSpec::parse("ludex:c=1").is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! What a few random games tell about a game: enough to choose how to play it.
+
+use std::time::Instant;
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_game::{Cursor, Game};
+use ludex_search::GameFeatures;
+
+/// What was seen in random games. With no game finished, only what the rules say outright.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Survey {
+    /// Roles, chance, hidden information, and whether several roles chose at once in some state seen.
+    pub features: GameFeatures,
+    /// Games that were finished.
+    pub n_playouts: u64,
+    /// The goals of all roles but `random` had the same sum in every one of them.
+    pub is_constant_sum: bool,
+    /// There are several roles, and in each game they had the same goal, not always the same value.
+    pub is_cooperative: bool,
+    /// Steps of a game.
+    pub mean_length: f64,
+    /// Moves to choose from, where there was a choice.
+    pub mean_choices: f64,
+    /// Games a second, one after the other.
+    pub playouts_per_second: f64,
+}
+
+/// Games longer than this are not finished.
+const MAX_STEPS: usize = 2_000;
+
+/// Plays random games until the deadline, at most that many.
+pub fn survey<G: Game>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadline) -> Survey {
+    let roles: Vec<RoleId> =
+        game.role_ids().filter(|role| !game.roles()[role.index()].is_random).collect();
+    let mut seen = Sums::default();
+    let mut rng = seed.rng();
+    let mut cursor = game.cursor();
+    let initial = cursor.state().clone();
+    let start = Instant::now();
+    while seen.n_playouts + seen.n_given_up < max_playouts && !deadline.reached() {
+        cursor.set_state(&initial);
+        match seen.play_out(game, &mut cursor, &roles, &mut rng, deadline) {
+            true => seen.note_goals(&mut cursor, &roles),
+            false => seen.n_given_up += 1,
+        }
+    }
+    let mean = |sum: u64, n: u64| if n == 0 { 0.0 } else { sum as f64 / n as f64 };
+    let same_goals = roles.len() > 1 && seen.n_playouts > 0 && !seen.has_unlike_goals;
+    Survey {
+        features: GameFeatures {
+            n_roles: roles.len(),
+            simultaneous: seen.is_simultaneous,
+            chance: roles.len() < game.roles().len(),
+            hidden_information: game.has_percepts(),
+        },
+        n_playouts: seen.n_playouts,
+        is_constant_sum: seen.n_playouts > 0 && seen.min_sum == seen.max_sum,
+        is_cooperative: same_goals && seen.min_sum != seen.max_sum,
+        mean_length: mean(seen.n_steps, seen.n_playouts),
+        mean_choices: mean(seen.n_moves, seen.n_choices),
+        playouts_per_second: seen.n_playouts as f64 / start.elapsed().as_secs_f64().max(1e-9),
+    }
+}
+
+#[derive(Default)]
+struct Sums {
+    n_playouts: u64,
+    n_given_up: u64,
+    n_steps: u64,
+    n_choices: u64,
+    n_moves: u64,
+    is_simultaneous: bool,
+    has_unlike_goals: bool,
+    min_sum: Option<u32>,
+    max_sum: Option<u32>,
+}
+
+impl Sums {
+    /// Plays one random game; whether it came to its end.
+    fn play_out<G: Game>(
+        &mut self,
+        game: &G,
+        cursor: &mut G::Cursor,
+        roles: &[RoleId],
+        rng: &mut Rng,
+        deadline: &Deadline,
+    ) -> bool {
+        let mut joint: Vec<MoveId> = Vec::new();
+        for n_steps in 0..MAX_STEPS {
+            if cursor.is_terminal() {
+                self.n_steps += n_steps as u64;
+                return !cursor.has_fault();
+            }
+            if n_steps % 8 == 7 && deadline.reached() {
+                return false;
+            }
+            let mut n_choosing = 0;
+            joint.clear();
+            for role in game.role_ids() {
+                let legal = cursor.legal_moves(role);
+                let Some(&drawn) = rng.choose(legal) else { return false };
+                if legal.len() > 1 && roles.contains(&role) {
+                    n_choosing += 1;
+                    self.n_moves += legal.len() as u64;
+                }
+                joint.push(drawn);
+            }
+            self.n_choices += n_choosing;
+            self.is_simultaneous |= n_choosing > 1;
+            cursor.play(&joint);
+        }
+        false
+    }
+
+    fn note_goals<C: Cursor>(&mut self, cursor: &mut C, roles: &[RoleId]) {
+        let goals: Vec<u32> =
+            roles.iter().map(|&role| u32::from(cursor.goal(role).value())).collect();
+        let sum = goals.iter().sum();
+        self.n_playouts += 1;
+        self.has_unlike_goals |= goals.iter().any(|&goal| goal != goals[0]);
+        self.min_sum = Some(self.min_sum.map_or(sum, |min| min.min(sum)));
+        self.max_sum = Some(self.max_sum.map_or(sum, |max| max.max(sum)));
+    }
+}

@@ -1,0 +1,184 @@
+//! The contract, with searches that break it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ludex_base::{RoleId, Source};
+use ludex_game::{Cursor, Game, Observe};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
+use ludex_testkit::library;
+
+use crate::mind::{Mind, Opinion};
+use crate::*;
+
+fn loaded(name: &str) -> (LoadedGame, Machine) {
+    let rules =
+        library().into_iter().find(|rules| rules.name == name).expect("it is a library game");
+    let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");
+    let Engine::Machine(machine) = &loaded.engine else { unreachable!("library games are small") };
+    let machine = machine.clone();
+    (loaded, machine)
+}
+
+/// How a search fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    Panics,
+    /// Ignores its deadline for that many milliseconds.
+    Sleeps(u64),
+    Illegal,
+}
+
+struct Faulty(Fault);
+
+impl Mind<Machine> for Faulty {
+    fn prepare(&mut self, _: RoleId, _: &ludex_search::Limits) {}
+
+    fn think(&mut self, _: &[ludex_base::BitSet], _: RoleId, _: &ludex_search::Limits) -> Opinion {
+        let mut report = ludex_search::SearchReport::default();
+        match self.0 {
+            Fault::Panics => panic!("as the test wants"),
+            Fault::Sleeps(ms) => std::thread::sleep(Duration::from_millis(ms)),
+            Fault::Illegal => report.chosen = Some(ludex_base::MoveId::new(99_999)),
+        }
+        Opinion { report, search: "faulty".into() }
+    }
+}
+
+fn faulty_player(fault: Fault) -> (Player<Machine>, Machine) {
+    let (loaded, machine) = loaded("tictactoe");
+    let spec = PlayerSpec::parse("random").expect("it is there");
+    let config = PlayerConfig::new(ludex_base::Seed(1));
+    let player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config)
+        .thinking_with(Arc::new(move || Box::new(Faulty(fault))));
+    (player, machine)
+}
+
+/// Plays the first role of tic-tac-toe to the end; the rungs its moves were made on, and the longest
+/// time one took.
+fn play_through(fault: Fault, clock: Duration) -> (Vec<Rung>, Duration) {
+    let (mut player, machine) = faulty_player(fault);
+    let (me, other) = (RoleId::new(0), RoleId::new(1));
+    player.start(me, Instant::now() + clock);
+    let mut cursor = machine.cursor();
+    let mut joint: Option<Vec<ludex_base::MoveId>> = None;
+    let (mut rungs, mut longest) = (Vec::new(), Duration::ZERO);
+    while !cursor.is_terminal() {
+        let seen = joint.as_ref().map_or(Seen::Nothing, |joint| Seen::Joint(joint));
+        let asked = Instant::now();
+        let choice = player.choose(seen, asked + clock);
+        longest = longest.max(asked.elapsed());
+        let chosen = choice.chosen.expect("the engine is fine");
+        assert!(cursor.legal_moves(me).contains(&chosen), "{choice:?}");
+        rungs.push(choice.thought.rung);
+        let reply = cursor.legal_moves(other)[0];
+        joint = Some(vec![chosen, reply]);
+        cursor.play(&[chosen, reply]);
+    }
+    (rungs, longest)
+}
+
+#[test]
+fn when_the_search_panics_the_reasoner_plays() {
+    let (rungs, _) = play_through(Fault::Panics, Duration::from_secs(20));
+    assert!(rungs.iter().all(|rung| matches!(rung, Rung::Reasoner | Rung::Forced)), "{rungs:?}");
+    assert!(rungs.contains(&Rung::Reasoner));
+}
+
+#[test]
+fn an_illegal_choice_is_not_passed_on() {
+    let (rungs, _) = play_through(Fault::Illegal, Duration::from_secs(20));
+    assert!(rungs.contains(&Rung::Reasoner) && !rungs.contains(&Rung::Search), "{rungs:?}");
+}
+
+#[test]
+fn a_stuck_search_does_not_make_it_late() {
+    // Far longer than the clock; the machine may be busy, so the clock is not short either.
+    let clock = Duration::from_millis(300);
+    let (rungs, longest) = play_through(Fault::Sleeps(3_000), clock);
+    assert!(rungs.contains(&Rung::Random) && !rungs.contains(&Rung::Search), "{rungs:?}");
+    assert!(longest < Duration::from_millis(2_500), "{longest:?}");
+}
+
+#[test]
+fn hidden_states_agree_with_what_was_seen() {
+    // The player is shown its own moves and percepts alone; its legal moves must be the true ones.
+    for name in ["blind-tictactoe", "kuhn-poker", "mastermind-small", "monty-hall"] {
+        let (loaded, machine) = loaded(name);
+        let me = machine
+            .role_ids()
+            .find(|role| !machine.roles()[role.index()].is_random)
+            .expect("somebody plays");
+        for seed in 0..4 {
+            let spec = PlayerSpec::parse("random").expect("it is there");
+            let seed = ludex_base::Seed(seed);
+            let program = Arc::clone(&loaded.program);
+            let mut player = Player::new(&spec, &machine, program, PlayerConfig::new(seed));
+            let clock = Duration::from_secs(20);
+            player.start(me, Instant::now() + Duration::from_millis(50));
+            let mut rng = seed.rng();
+            let mut cursor = machine.cursor();
+            let mut last: Option<(ludex_base::MoveId, Vec<ludex_base::PerceptId>)> = None;
+            while !cursor.is_terminal() {
+                let seen = match &last {
+                    None => Seen::Nothing,
+                    Some((own, percepts)) => Seen::Own { own: *own, percepts },
+                };
+                let choice = player.choose(seen, Instant::now() + clock);
+                let legal = cursor.legal_moves(me).to_vec();
+                let chosen = choice.chosen.expect("the engine is fine");
+                assert!(legal.contains(&chosen), "{name}: {choice:?}");
+                assert!(choice.thought.rung <= Rung::Search, "{name}: {choice:?}");
+                let joint: Vec<_> = machine
+                    .role_ids()
+                    .map(|role| match role == me {
+                        true => chosen,
+                        false => *rng.choose(cursor.legal_moves(role)).expect("there is a move"),
+                    })
+                    .collect();
+                cursor.play(&joint);
+                last = Some((chosen, cursor.percepts(me).to_vec()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_survey_tells_games_apart() {
+    let look = |name: &str| {
+        let (_, machine) = loaded(name);
+        survey(&machine, 50, ludex_base::Seed(1), &ludex_base::Deadline::never())
+    };
+    let tictactoe = look("tictactoe");
+    assert!(tictactoe.is_constant_sum && !tictactoe.features.simultaneous);
+    assert!((5.0..=9.0).contains(&tictactoe.mean_length), "{tictactoe:?}");
+    assert!(look("rock-paper-scissors").features.simultaneous);
+    assert!(look("pig").features.chance);
+    assert!(look("kuhn-poker").features.hidden_information);
+    assert_eq!(look("eight-puzzle").features.n_roles, 1);
+    assert!(!tictactoe.is_cooperative);
+}
+
+#[test]
+fn puzzles_are_solved_by_a_line() {
+    for name in ["eight-puzzle", "hanoi", "wolf-goat-cabbage", "maze"] {
+        let (loaded, machine) = loaded(name);
+        let spec = PlayerSpec::parse("ludex").expect("it is there");
+        let config =
+            PlayerConfig { iterations: Some(300_000), ..PlayerConfig::new(ludex_base::Seed(1)) };
+        let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
+        let me = RoleId::new(0);
+        let clock = Duration::from_secs(60);
+        player.start(me, Instant::now() + clock);
+        let mut cursor = machine.cursor();
+        let mut joint: Option<Vec<ludex_base::MoveId>> = None;
+        while !cursor.is_terminal() {
+            let seen = joint.as_ref().map_or(Seen::Nothing, |joint| Seen::Joint(joint));
+            let choice = player.choose(seen, Instant::now() + clock);
+            joint = Some(vec![choice.chosen.expect("the engine is fine")]);
+            cursor.play(joint.as_ref().expect("it was just set"));
+        }
+        assert_eq!(cursor.goal(me).value(), 100, "{name}");
+    }
+}

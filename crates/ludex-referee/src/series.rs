@@ -1,0 +1,147 @@
+//! Many matches between the same players.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use ludex_base::{Deadline, RoleId, Seed};
+use ludex_game::{Describe, Observe};
+
+use crate::record::{Clocks, Ending, MatchRecord};
+use crate::referee::{MatchConfig, play_match};
+use crate::seat::Seat;
+use crate::seating::Seating;
+use crate::sequential::{SequentialTest, Verdict};
+use crate::tally::verdict;
+
+/// How to play a series.
+#[derive(Clone, Debug)]
+pub struct SeriesConfig {
+    /// Matches to play.
+    pub count: usize,
+    /// The clocks of each.
+    pub clocks: Clocks,
+    /// Where all randomness comes from; match number `n` draws from its child `n`.
+    pub seed: Seed,
+    /// Matches under way at once. No more than there are cores, or they take each other's time.
+    pub n_parallel: usize,
+    /// When the answer is known; `None` plays all matches.
+    pub test: Option<SequentialTest>,
+    /// Steps after which a match is given up.
+    pub max_steps: usize,
+    /// When to leave off; matches under way are dropped.
+    pub stop: Deadline,
+}
+
+/// What came of a series.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Series {
+    /// The matches that were finished, by number.
+    pub records: Vec<MatchRecord>,
+    /// Why there are not more of them.
+    pub end: SeriesEnd,
+    /// What the sequential test says.
+    pub verdict: Verdict,
+}
+
+/// Why a series ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SeriesEnd {
+    /// All matches were played.
+    Complete,
+    /// The sequential test had its answer.
+    Known,
+    /// The deadline was reached, or somebody stopped it.
+    Stopped,
+}
+
+/// Makes the seat of a player, by its place in the list of names, from a seed.
+pub type MakeSeat<'a> = dyn Fn(usize, Seed) -> Box<dyn Seat + 'a> + Sync + 'a;
+
+/// Plays matches, several at once, and tells `on_match` of each as it ends.
+pub fn play_series<G>(
+    game: &G,
+    seating: &Seating,
+    make_seat: &MakeSeat<'_>,
+    config: &SeriesConfig,
+    on_match: &mut dyn FnMut(&MatchRecord),
+) -> Series
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    let next = AtomicUsize::new(0);
+    let is_known = AtomicBool::new(false);
+    let mut records: Vec<MatchRecord> = Vec::new();
+    let mut answer = Verdict::Open;
+    std::thread::scope(|scope| {
+        // A match is heard before the next one begins.
+        let (sender, receiver) = mpsc::sync_channel(0);
+        for _ in 0..config.n_parallel.clamp(1, config.count.max(1)) {
+            let (next, is_known, sender) = (&next, &is_known, sender.clone());
+            scope.spawn(move || {
+                while !is_known.load(Ordering::Relaxed) && !config.stop.reached() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= config.count {
+                        break;
+                    }
+                    let record = play_one(game, seating, make_seat, config, number);
+                    if sender.send(record).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for record in receiver {
+            if record.ending == Ending::Interrupted {
+                continue;
+            }
+            on_match(&record);
+            records.push(record);
+            if let (Some(test), Verdict::Open) = (&config.test, answer) {
+                answer = verdict(test, seating, &records);
+                is_known.store(answer != Verdict::Open, Ordering::Relaxed);
+            }
+        }
+    });
+    records.sort_by_key(|record| record.number);
+    let end = if records.len() >= config.count {
+        SeriesEnd::Complete
+    } else if answer != Verdict::Open {
+        SeriesEnd::Known
+    } else {
+        SeriesEnd::Stopped
+    };
+    Series { records, end, verdict: answer }
+}
+
+fn play_one<G>(
+    game: &G,
+    seating: &Seating,
+    make_seat: &MakeSeat<'_>,
+    config: &SeriesConfig,
+    number: usize,
+) -> MatchRecord
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    let seed = config.seed.child(number as u64);
+    let mut players = seating.players(number).into_iter();
+    let roles = game.role_ids().zip(game.roles());
+    let mut seats: Vec<Option<Box<dyn Seat + '_>>> = roles
+        .map(|(role_id, role)| {
+            let seed = seed.child(1 + RoleId::index(role_id) as u64);
+            (!role.is_random)
+                .then(|| make_seat(players.next().expect("every role has its player"), seed))
+        })
+        .collect();
+    let config = MatchConfig {
+        number,
+        seed,
+        clocks: config.clocks,
+        max_steps: config.max_steps,
+        stop: config.stop.clone(),
+    };
+    play_match(game, &mut seats, &config)
+}

@@ -1,0 +1,238 @@
+//! Matches between scripted seats on a small game.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, Goal, MoveId, RoleId, Seed, Source};
+use ludex_game::{Cursor, Game};
+use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
+use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
+use ludex_reasoner::Reasoner;
+
+use crate::*;
+
+/// Two roles say `a` or `b` three times at once; who says `a` more often wins.
+const GAME: &str = "(role left) (role right) (init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4)
+    (init (lead 0)) (plus 0 1) (plus 1 2) (plus 2 3) (plus m3 m2) (plus m2 m1) (plus m1 0)
+    (<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r))
+    (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+    (<= (next (lead ?y)) (does left a) (does right b) (true (lead ?x)) (plus ?x ?y))
+    (<= (next (lead ?x)) (does left b) (does right a) (true (lead ?y)) (plus ?x ?y))
+    (<= (next (lead ?x)) (does left ?m) (does right ?m) (true (lead ?x)))
+    (<= terminal (true (step 4)))
+    (ahead 1) (ahead 2) (ahead 3) (behind m1) (behind m2) (behind m3)
+    (<= (goal left 100) (true (lead ?x)) (ahead ?x)) (<= (goal right 0) (true (lead ?x)) (ahead ?x))
+    (<= (goal left 0) (true (lead ?x)) (behind ?x)) (<= (goal right 100) (true (lead ?x)) (behind ?x))
+    (<= (goal left 50) (true (lead 0))) (<= (goal right 50) (true (lead 0)))";
+
+fn game() -> (LoadedGame, Reasoner) {
+    let options =
+        LoadOptions { machine: ludex_pipeline::MachineChoice::Reasoner, ..LoadOptions::default() };
+    let loaded = load(Source::new("duel", GAME), &options).expect("the rules are fine");
+    let Engine::Reasoner(reasoner) = &loaded.engine else { unreachable!("it was asked for") };
+    let reasoner = reasoner.clone();
+    (loaded, reasoner)
+}
+
+/// What a scripted seat does each time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Script {
+    Say(&'static str),
+    /// Says it after that many milliseconds.
+    Slow(&'static str, u64),
+    Foreign,
+    Panic,
+    Mute,
+}
+
+struct Scripted(Script);
+
+impl Seat for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn start(&mut self, _role: RoleId, _deadline: Instant) -> Result<(), String> {
+        match self.0 {
+            Script::Panic => panic!("as the script says"),
+            Script::Mute => Err("it does not want to".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn play(&mut self, _seen: Seen<'_>, _deadline: Instant) -> Answer {
+        let reply = match self.0 {
+            Script::Say(text) => Reply::Text(text.into()),
+            Script::Slow(text, ms) => {
+                std::thread::sleep(Duration::from_millis(ms));
+                Reply::Text(text.into())
+            }
+            Script::Foreign => Reply::Move(MoveId::new(1_000_000)),
+            Script::Panic => panic!("as the script says"),
+            Script::Mute => Reply::Nothing("silence".into()),
+        };
+        Answer { reply, thought: None }
+    }
+
+    fn stop(&mut self, _seen: Seen<'_>) {}
+}
+
+fn config(number: usize) -> MatchConfig {
+    let clock = Duration::from_secs(5);
+    MatchConfig {
+        number,
+        seed: Seed(number as u64),
+        clocks: Clocks { start: clock, play: clock },
+        max_steps: MAX_STEPS,
+        stop: Deadline::never(),
+    }
+}
+
+fn play_scripts(left: Script, right: Script, config: &MatchConfig) -> MatchRecord {
+    let (_, game) = game();
+    let seat = |script| -> Option<Box<dyn Seat>> { Some(Box::new(Scripted(script))) };
+    play_match(&game, &mut [seat(left), seat(right)], config)
+}
+
+fn lapses(record: &MatchRecord, role: usize) -> Vec<Lapse> {
+    record.lapses(RoleId::new(role)).cloned().collect()
+}
+
+#[test]
+fn what_is_said_is_played() {
+    let record = play_scripts(Script::Say("a"), Script::Say("b"), &config(0));
+    assert_eq!(record.ending, Ending::Terminal);
+    assert_eq!(record.goals, [Goal::MAX, Goal::MIN]);
+    assert_eq!(record.steps.len(), 3);
+    assert!(record.steps.iter().all(|step| step.moves == ["a", "b"]));
+    assert!(lapses(&record, 0).is_empty() && lapses(&record, 1).is_empty());
+}
+
+#[test]
+fn what_is_illegal_or_missing_is_replaced_and_counted() {
+    let record = play_scripts(Script::Say("castle"), Script::Foreign, &config(1));
+    assert_eq!(record.ending, Ending::Terminal);
+    assert_eq!(lapses(&record, 0), vec![Lapse::Illegal("castle".into()); 3]);
+    assert!(lapses(&record, 1).iter().all(|lapse| matches!(lapse, Lapse::Illegal(_))));
+    let record = play_scripts(Script::Mute, Script::Panic, &config(2));
+    assert_eq!(record.ending, Ending::Terminal);
+    // Once before the first move, and with each of three moves.
+    assert_eq!(lapses(&record, 0).len(), 4);
+    assert_eq!(lapses(&record, 1), vec![Lapse::Failed("it panicked".into()); 4]);
+}
+
+#[test]
+fn what_is_late_does_not_count_even_if_it_is_legal() {
+    let clock = Duration::from_millis(20);
+    let clocks = Clocks { start: clock, play: clock };
+    let config = MatchConfig { clocks, ..config(3) };
+    let record = play_scripts(Script::Slow("a", 60), Script::Slow("castle", 60), &config);
+    assert_eq!(lapses(&record, 0), vec![Lapse::Late; 3]);
+    assert_eq!(lapses(&record, 1), vec![Lapse::Late; 3]);
+    let times = record.steps.iter().filter_map(|step| step.answers[0].as_ref());
+    assert!(times.into_iter().all(|answer| answer.time >= Duration::from_millis(60)));
+}
+
+#[test]
+fn a_match_is_stopped_between_steps_and_by_its_length() {
+    let config_long = MatchConfig { max_steps: 2, ..config(4) };
+    let record = play_scripts(Script::Say("a"), Script::Say("b"), &config_long);
+    assert_eq!((record.ending, record.steps.len()), (Ending::TooLong, 2));
+    let config = MatchConfig { stop: Deadline::after(Duration::ZERO), ..config(5) };
+    let record = play_scripts(Script::Say("a"), Script::Say("b"), &config);
+    assert_eq!((record.ending, record.steps.len()), (Ending::Interrupted, 0));
+}
+
+#[test]
+fn a_record_replays_to_the_same_goals() {
+    let (_, game) = game();
+    for number in 0..10 {
+        let record = play_scripts(Script::Mute, Script::Mute, &config(number));
+        assert_eq!(replay(&game, &record), Ok(record.goals.clone()));
+    }
+    let mut record = play_scripts(Script::Say("a"), Script::Say("b"), &config(0));
+    record.steps[1].moves[0] = "castle".into();
+    let error = replay(&game, &record).expect_err("it is not legal");
+    assert_eq!(error.to_string(), "step 1: `castle` is not legal for left");
+}
+
+fn series(config: &SeriesConfig, scripts: [Script; 2]) -> (Series, Tally) {
+    let (_, game) = game();
+    let seating = Seating::new(2, 2).expect("they fit");
+    let make = |player: usize, _seed| -> Box<dyn Seat> { Box::new(Scripted(scripts[player])) };
+    let mut n_told = 0;
+    let series = play_series(&game, &seating, &make, config, &mut |_| n_told += 1);
+    assert_eq!(n_told, series.records.len());
+    let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
+    (series, tally)
+}
+
+fn series_config(count: usize) -> SeriesConfig {
+    let MatchConfig { clocks, max_steps, stop, .. } = config(0);
+    SeriesConfig { count, clocks, seed: Seed(1), n_parallel: 2, test: None, max_steps, stop }
+}
+
+#[test]
+fn seats_are_exchanged_and_shares_follow() {
+    let (series, tally) = series(&series_config(10), [Script::Say("a"), Script::Say("b")]);
+    assert_eq!(series.end, SeriesEnd::Complete);
+    let numbers: Vec<usize> = series.records.iter().map(|record| record.number).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+    assert_eq!((tally.players[0].n_wins, tally.players[1].n_losses), (10, 10));
+    assert_eq!(tally.players[0].goal.map(|goal| goal.mean), Some(100.0));
+    let comparison = tally.comparison.expect("two players compare");
+    assert_eq!((comparison.share.mean, comparison.n_exchanges), (1.0, 5));
+    assert!(comparison.share.low < 0.9);
+    let (_, tally) = self::series(&series_config(6), [Script::Say("a"), Script::Say("a")]);
+    assert_eq!((tally.players[0].n_draws, tally.players[1].n_draws), (6, 6));
+    assert_eq!(tally.comparison.map(|it| it.share.mean), Some(0.5));
+}
+
+#[test]
+fn a_series_stops_when_the_answer_is_known() {
+    let test = Some(SequentialTest::default());
+    let config = SeriesConfig { test, n_parallel: 1, ..series_config(1_000) };
+    let (series, _) = series(&config, [Script::Say("b"), Script::Say("a")]);
+    assert_eq!((series.end, series.verdict), (SeriesEnd::Known, Verdict::Second));
+    assert!(series.records.len() < 10, "{}", series.records.len());
+}
+
+#[test]
+fn what_was_finished_is_kept_when_a_series_is_stopped() {
+    let stop = Deadline::after(Duration::from_millis(150));
+    let config = SeriesConfig { stop, ..series_config(100_000) };
+    let (series, tally) = series(&config, [Script::Slow("a", 5), Script::Say("b")]);
+    assert_eq!(series.end, SeriesEnd::Stopped);
+    assert!(series.records.iter().all(|record| record.ending == Ending::Terminal));
+    assert_eq!(tally.n_unfinished, 0);
+}
+
+#[test]
+fn players_with_an_iteration_limit_play_the_same_match_twice() {
+    let (loaded, game) = game();
+    let seating = Seating::new(2, 2).expect("they fit");
+    let specs = ["ludex", "uct"].map(|name| PlayerSpec::parse(name).expect("it is there"));
+    let make = |player: usize, seed| -> Box<dyn Seat> {
+        let config = PlayerConfig { iterations: Some(40), ..PlayerConfig::new(seed) };
+        let program = Arc::clone(&loaded.program);
+        Box::new(LocalSeat::new(Player::new(&specs[player], &game, program, config)))
+    };
+    // Clocks so long that only the limit counts.
+    let clocks = Clocks { start: Duration::from_secs(600), play: Duration::from_secs(600) };
+    let config = SeriesConfig { clocks, ..series_config(4) };
+    let moves = || {
+        let series = play_series(&game, &seating, &make, &config, &mut |_| {});
+        let moves = |record: &MatchRecord| {
+            record.steps.iter().map(|step| step.moves.clone()).collect::<Vec<_>>()
+        };
+        series.records.iter().map(moves).collect::<Vec<_>>()
+    };
+    assert_eq!(moves(), moves());
+}
+
+#[test]
+fn the_game_of_these_tests_is_what_they_take_it_for() {
+    let (_, game) = game();
+    let mut cursor = game.cursor();
+    assert_eq!(cursor.legal_moves(RoleId::new(0)).len(), 2);
+}

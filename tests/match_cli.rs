@@ -1,0 +1,129 @@
+//! `ludex match`, `ludex players` and `ludex play` as a person or a script meets them.
+
+use ludex_testkit::command::{json, ludex, ludex_with, stderr, stdout};
+
+const QUICK: [&str; 4] = ["--start-clock", "0.05", "--play-clock", "0.03"];
+
+fn play(game: &str, players: &str, more: &[&str], code: i32) -> serde_json::Value {
+    let mut args = vec!["match", game, "--players", players, "--json"];
+    args.extend(QUICK);
+    args.extend(more);
+    json(&ludex(&args), code)
+}
+
+#[test]
+fn a_match_has_what_the_contract_says() {
+    let report = play("tictactoe", "ludex,random", &["--count", "4"], 0);
+    assert_eq!(report["played"], 4);
+    let players = report["players"].as_array().expect("a list");
+    assert_eq!((&players[0]["name"], &players[1]["name"]), (&"ludex".into(), &"random".into()));
+    for player in players {
+        let sum = ["wins", "draws", "losses"].map(|key| player[key].as_u64().expect("a count"));
+        assert_eq!(sum.iter().sum::<u64>(), 4, "{player}");
+        let mean = player["mean_goal"].as_f64().expect("a mean");
+        let ends = [0, 1].map(|end| player["ci95"][end].as_f64().expect("an end"));
+        assert!(ends[0] <= mean && mean <= ends[1], "{player}");
+        assert!(player["illegal"] == 0 && player["late"].is_u64(), "{player}");
+    }
+    let goals = |idx: usize| players[idx]["mean_goal"].as_f64().expect("a mean");
+    assert!((goals(0) + goals(1) - 100.0).abs() < 1e-6);
+    let share = report["share"]["percent"].as_f64().expect("a share");
+    assert!((share - goals(0)).abs() < 1e-6, "in a game of constant sum");
+    let matches = report["matches"].as_array().expect("a list");
+    assert_eq!(matches[0]["players"], serde_json::json!(["ludex", "random"]));
+    assert_eq!(matches[1]["players"], serde_json::json!(["random", "ludex"]));
+    for record in matches {
+        let n_steps = record["moves"].as_array().expect("a list").len();
+        assert!((5..=9).contains(&n_steps));
+        assert_eq!(record["times"].as_array().map(Vec::len), Some(n_steps));
+        assert_eq!(record["errors"].as_array().map(Vec::len), Some(n_steps + 1));
+        assert_eq!(record["ending"], "terminal");
+    }
+}
+
+#[test]
+fn seats_are_filled_as_the_roles_want() {
+    let one = play("hanoi", "random", &["--count", "1"], 0);
+    assert_eq!(one["share"], serde_json::Value::Null);
+    let three = play("three-player-nim", "random,ludex", &["--count", "6"], 0);
+    let seats = |idx: usize| three["players"][idx]["seats"].as_u64();
+    assert_eq!((seats(0), seats(1)), (Some(9), Some(9)));
+    let output = ludex(&["match", "tictactoe", "--players", "random"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("say two names"), "{}", stderr(&output));
+    let output = ludex(&["match", "tictactoe", "--players", "random,nobody"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no player `nobody`"), "{}", stderr(&output));
+}
+
+#[test]
+fn chance_is_the_referees() {
+    let report = play("pig", "random,random", &["--count", "2"], 0);
+    let players = report["matches"][0]["players"].as_array().expect("a list");
+    assert!(players.contains(&serde_json::Value::Null), "{players:?}");
+}
+
+#[test]
+fn a_known_answer_stops_a_series_and_time_does_too() {
+    let more = ["--count", "200", "--stop-early", "--threads", "1"];
+    let report = play("connectfour", "ludex,random", &more, 0);
+    assert_eq!(report["stopped"], "known");
+    assert_eq!(report["share"]["stronger"], "ludex");
+    let report = play("reversi", "random,random", &["--count", "100000", "--time", "0.5"], 3);
+    assert_eq!(report["stopped"], "stopped");
+}
+
+#[test]
+fn an_iteration_limit_repeats_a_match() {
+    let args = [
+        "match",
+        "tictactoe",
+        "--players",
+        "uct,uct",
+        "--count",
+        "2",
+        "--iterations",
+        "30",
+        "--start-clock",
+        "600",
+        "--play-clock",
+        "600",
+        "--seed",
+        "5",
+        "--json",
+    ];
+    let moves = || {
+        let report = json(&ludex(&args), 0);
+        [0, 1].map(|idx| report["matches"][idx]["moves"].clone())
+    };
+    assert_eq!(moves(), moves());
+}
+
+#[test]
+fn the_roster_lists_names_games_and_claims() {
+    let report = json(&ludex(&["players", "--json"]), 0);
+    let players = report["players"].as_array().expect("a list");
+    assert_eq!(players[0]["name"], "ludex");
+    for player in players {
+        assert!(player["games"].as_array().is_some_and(|games| !games.is_empty()), "{player}");
+        let claims = player["claims"].as_array().expect("a list");
+        assert!(claims.contains(&"legal".into()), "{player}");
+    }
+    let summary = players[0]["summary"].as_str().expect("words");
+    assert!(summary.contains("determinised"), "{summary}");
+}
+
+#[test]
+fn a_person_may_ask_and_take_back() {
+    let answers = "hint\neval\nundo\n(mark 2 2)\nundo\n(mark 1 1)\n1\n1\n1\n1\n1\n1\n1\n1\n";
+    let args = ["play", "tictactoe", "--move-time", "1", "--threads", "1", "--seed", "1"];
+    let output = ludex_with(&args, answers);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(text.contains("There is nothing to take back."), "{text}");
+    assert!(text.contains("Taken back."), "{text}");
+    assert!(text.contains("xplayer can expect"), "{text}");
+    assert!(text.contains("The game is over"), "{text}");
+    let output = ludex_with(&["play", "tictactoe", "--player", "nobody"], "");
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,82 @@
+//! Every player of the roster on games of every kind: legal moves, by long clocks and by short ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ludex_base::{Deadline, Seed};
+use ludex_pipeline::{MachineChoice, with_game};
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, players};
+use ludex_referee::{
+    Clocks, Ending, LocalSeat, Seat, Seating, SeriesConfig, Tally, play_series, replay,
+};
+use ludex_testkit::{in_parallel, library};
+
+/// One game of each kind: two roles, one, three, at once, chance, hidden, both.
+const GAMES: &[&str] = &[
+    "tictactoe",
+    "eight-puzzle",
+    "three-player-nim",
+    "rock-paper-scissors",
+    "pig",
+    "kuhn-poker",
+    "blind-tictactoe",
+];
+
+#[test]
+fn every_player_plays_every_kind_of_game_to_its_end() {
+    let clocks = [(50, 50), (1, 1)].map(|(start, play)| Clocks {
+        start: Duration::from_millis(start),
+        play: Duration::from_millis(play),
+    });
+    let names: Vec<&str> = players().iter().map(|info| info.name).collect();
+    in_parallel(&names, |name| {
+        for game in GAMES {
+            for clocks in clocks {
+                check(game, name, clocks);
+            }
+        }
+    });
+}
+
+fn check(game: &str, player: &str, clocks: Clocks) {
+    let rules = library().into_iter().find(|rules| rules.name == game).expect("a library game");
+    let loaded = ludex_tests::load_for(&rules, MachineChoice::Auto).expect("it loads");
+    with_game!(&loaded.engine, |engine| {
+        let tally = play(engine, Arc::clone(&loaded.program), player, clocks);
+        for seat in &tally.players {
+            assert_eq!((seat.n_illegal, seat.n_failed), (0, 0), "{player} on {game}: {tally:?}");
+            assert!(seat.n_seats > 0, "{player} on {game}: {tally:?}");
+        }
+    });
+}
+
+fn play<G: Playable>(
+    game: &G,
+    program: Arc<ludex_gdl::Program>,
+    player: &str,
+    clocks: Clocks,
+) -> Tally {
+    let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
+    let names = vec![player.to_string(); n_roles];
+    let seating = Seating::new(n_roles, n_roles).expect("as many players as roles");
+    let spec = PlayerSpec::parse(player).expect("it is in the roster");
+    let make = |_, seed| -> Box<dyn Seat> {
+        let program = Arc::clone(&program);
+        Box::new(LocalSeat::new(Player::new(&spec, game, program, PlayerConfig::new(seed))))
+    };
+    let config = SeriesConfig {
+        count: 1,
+        clocks,
+        seed: Seed(3),
+        n_parallel: 1,
+        test: None,
+        max_steps: 500,
+        stop: Deadline::never(),
+    };
+    let series = play_series(game, &seating, &make, &config, &mut |_| {});
+    for record in &series.records {
+        assert_eq!(record.ending, Ending::Terminal, "{player}");
+        assert_eq!(replay(game, record).as_ref(), Ok(&record.goals));
+    }
+    Tally::new(&names, &seating, &series.records)
+}
