@@ -23,7 +23,7 @@ use crate::{Measure, Model, ModelError, Quantifier, Scope, Ties};
 /// let x = model.int("x", 0..=1);
 /// model.forall("second");
 /// let y = model.int("y", 0..=1);
-/// model.require(y.different_from(x));
+/// model.require(y.differs(x));
 /// model.goal((x + y).equals(1));
 /// let text = xcsp3::write(&model)?;
 /// assert!(text.contains("type=\"QCSP+\"") && text.contains("<exists> x </exists>"));
