@@ -49,7 +49,8 @@ impl Mind<Machine> for Faulty {
 fn faulty_player(fault: Fault) -> (Player<Machine>, Machine) {
     let (loaded, machine) = loaded("tictactoe");
     let spec = PlayerSpec::parse("random").expect("it is there");
-    let config = PlayerConfig::new(ludex_base::Seed(1));
+    // Clocks are long, for the machine may be busy; a few iterations keep the tests short.
+    let config = PlayerConfig { iterations: Some(100), ..PlayerConfig::new(ludex_base::Seed(1)) };
     let player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config)
         .thinking_with(Arc::new(move || Box::new(Faulty(fault))));
     (player, machine)
