@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
+use ludex_testkit::command::{self, lines, ludex, ludex_with, stderr};
 use serde_json::{Value, json};
 
 const QUEENS: &str = r#"<instance format="XCSP3" type="CSP">
@@ -32,21 +32,11 @@ fn solve(text: &str, args: &[&str]) -> Output {
     ludex_with(&[&["csp", "solve", "-"], args].concat(), text)
 }
 
-#[track_caller]
-fn report(output: &Output, code: i32) -> Value {
-    let lines = lines(output, code);
-    assert_eq!(lines.len(), 1, "JSON is one line: {lines:?}");
-    serde_json::from_str(&lines[0]).expect("standard output is JSON")
-}
-
 /// A call that is refused with this code, and with all these words on standard error.
 #[track_caller]
 fn check_refused(text: &str, args: &[&str], code: i32, words: &[&str]) {
     let output = solve(text, args);
-    assert_eq!(lines(&output, code), [""; 0]);
-    for word in words {
-        assert!(stderr(&output).contains(word), "no {word} in {}", stderr(&output));
-    }
+    command::check_refused(&output, code, words);
 }
 
 /// Queens that keep any search busy for longer than a test lasts when all are counted.
@@ -92,7 +82,7 @@ fn a_file_that_is_not_there_is_a_wrong_call() {
 #[test]
 fn four_queens_are_counted() {
     for search in ["mac", "fc", "cbj", "dbt"] {
-        let counted = report(&solve(QUEENS, &["--count", "--json", "--search", search]), 0);
+        let counted = command::json(&solve(QUEENS, &["--count", "--json", "--search", search]), 0);
         assert_eq!((&counted["status"], &counted["solutions"]), (&json!("SATISFIABLE"), &json!(2)));
     }
     let lines = lines(&solve(QUEENS, &["--count", "--threads", "2"]), 0);
@@ -101,7 +91,7 @@ fn four_queens_are_counted() {
 
 #[test]
 fn all_and_the_first_few_are_shown() {
-    let all = report(&solve(QUEENS, &["--all", "--json"]), 0);
+    let all = command::json(&solve(QUEENS, &["--all", "--json"]), 0);
     assert_eq!(all["solutions"], 2);
     let mut rows: Vec<Vec<i64>> = all["assignments"]
         .as_array()
@@ -126,18 +116,18 @@ fn an_optimum_has_its_value() {
     assert_eq!(lines[end - 1], "o 9");
     assert!(lines[end + 1].contains("<values> 2 5 </values>"), "{lines:?}");
 
-    let best = report(&solve(COST, &["--json"]), 0);
+    let best = command::json(&solve(COST, &["--json"]), 0);
     assert_eq!((&best["status"], &best["value"]), (&json!("OPTIMUM FOUND"), &json!(9)));
     assert_eq!(best["solution"], json!({"x": 2, "y": 5}));
 }
 
 #[test]
 fn json_says_what_was_done() {
-    let found = report(&solve(QUEENS, &["--json"]), 0);
+    let found = command::json(&solve(QUEENS, &["--json"]), 0);
     assert!(found["solution"]["q[3]"].is_i64());
     assert!(found["nodes"].is_u64() && found["seconds"].is_f64(), "{found}");
     assert_eq!((found.get("solutions"), found.get("value")), (None, None));
-    let none = report(&solve(PIGEONS, &["--json"]), 0);
+    let none = command::json(&solve(PIGEONS, &["--json"]), 0);
     assert_eq!((&none["status"], &none["solution"]), (&json!("UNSATISFIABLE"), &Value::Null));
 }
 
@@ -184,7 +174,7 @@ fn a_malformed_file_is_refused_with_its_line() {
     check_refused("", &[], 1, &["<stdin>:1: "]);
     check_refused(&COST.replace("gt(add(x,y),6)", "gt(add(x,z),6)"), &[], 1, &["<stdin>:3: ", "z"]);
     let output = solve("<instance>\n<variables> <var id=\"x\"> 5..1e9 </var>", &["--json"]);
-    let refused = report(&output, 1);
+    let refused = command::json(&output, 1);
     assert_eq!((&refused["ok"], &refused["errors"][0]["line"]), (&json!(false), &json!(2)));
 }
 
@@ -217,7 +207,7 @@ fn symbols_are_shown_by_their_names() {
         <intension> and(eq(c[2],blue),ne(d,white)) </intension>
       </constraints>
     </instance>"#;
-    let found = report(&solve(colors, &["--all", "--json"]), 0);
+    let found = command::json(&solve(colors, &["--all", "--json"]), 0);
     assert_eq!(found["solutions"], 1);
     let expected = json!({"c[0]": "green", "c[1]": "red", "c[2]": "blue", "d": "red"});
     assert_eq!(found["solution"], expected);
@@ -229,16 +219,16 @@ fn symbols_are_shown_by_their_names() {
 fn preprocessing_can_be_left_out() {
     let free = QUEENS.replace("</variables>", "<var id=\"free\"> 1..7 </var> </variables>");
     for args in [&["--count", "--json"][..], &["--count", "--json", "--no-preprocess"]] {
-        let counted = report(&solve(&free, args), 0);
+        let counted = command::json(&solve(&free, args), 0);
         assert_eq!(counted["solutions"], 14, "{args:?}");
     }
-    assert_eq!(report(&solve(&free, &["--all", "--json"]), 0)["solutions"], 14);
+    assert_eq!(command::json(&solve(&free, &["--all", "--json"]), 0)["solutions"], 14);
 }
 
 #[test]
 fn time_stops_with_the_best_that_is_known() {
     let start = Instant::now();
-    let stopped = report(&solve(&many_queens(), &["--count", "--json", "--time", "0.5"]), 3);
+    let stopped = command::json(&solve(&many_queens(), &["--count", "--json", "--time", "0.5"]), 3);
     assert_eq!((&stopped["status"], &stopped["stopped"]), (&json!("SATISFIABLE"), &json!("time")));
     assert!(stopped["solutions"].as_u64() > Some(0), "{stopped}");
     // Generate and test finds nothing there.
@@ -251,6 +241,7 @@ fn time_stops_with_the_best_that_is_known() {
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_stops_too() {
-    let stopped = report(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
+    let stopped =
+        command::json(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
     assert_eq!(stopped["stopped"], "memory");
 }

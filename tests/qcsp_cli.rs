@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
+use ludex_testkit::command::{self, lines, ludex, ludex_with, stderr};
 use ludex_testkit::workspace;
 use serde_json::{Value, json};
 
@@ -16,21 +16,11 @@ fn solve(file: &str, args: &[&str]) -> Output {
     ludex(&[&["qcsp", "solve", file], args].concat())
 }
 
-#[track_caller]
-fn report(output: &Output, code: i32) -> Value {
-    let lines = lines(output, code);
-    assert_eq!(lines.len(), 1, "JSON is one line: {lines:?}");
-    serde_json::from_str(&lines[0]).expect("standard output is JSON")
-}
-
 /// A text that is refused with this code, and with all these words on standard error.
 #[track_caller]
 fn check_refused(text: &str, args: &[&str], code: i32, words: &[&str]) {
     let output = ludex_with(&[&["qcsp", "solve", "-"], args].concat(), text);
-    assert_eq!(lines(&output, code), [""; 0]);
-    for word in words {
-        assert!(stderr(&output).contains(word), "no {word} in {}", stderr(&output));
-    }
+    command::check_refused(&output, code, words);
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -39,16 +29,16 @@ fn temporary(name: &str) -> PathBuf {
 
 #[test]
 fn json_says_what_was_found() {
-    let nim = report(&solve(&model("nim"), &["-D", "n=27", "--json"]), 0);
+    let nim = command::json(&solve(&model("nim"), &["-D", "n=27", "--json"]), 0);
     assert_eq!(nim["status"], "true");
     assert!(nim["nodes"].is_u64() && nim["seconds"].is_f64(), "{nim}");
     assert_eq!((nim.get("value"), &nim["strategy_nodes"]), (None, &json!(0)));
-    let prices = report(&solve(&model("link-pricing"), &["--json", "-D", "links=5"]), 0);
+    let prices = command::json(&solve(&model("link-pricing"), &["--json", "-D", "links=5"]), 0);
     assert_eq!((&prices["status"], &prices["value"]), (&json!("true"), &json!(260)));
     let pessimistic = ["--json", "--ties", "pessimistic"];
-    assert_eq!(report(&solve(&model("link-pricing"), &pessimistic), 0)["value"], 200);
+    assert_eq!(command::json(&solve(&model("link-pricing"), &pessimistic), 0)["value"], 200);
     let board = ["-D", "columns=4", "-D", "rows=4", "--json"];
-    assert_eq!(report(&solve(&model("connect-four"), &board), 0)["status"], "false");
+    assert_eq!(command::json(&solve(&model("connect-four"), &board), 0)["status"], "false");
 }
 
 #[test]
@@ -57,14 +47,15 @@ fn strategies_are_written_and_checked() {
         let file = temporary(&format!("{n}.json"));
         let path = file.display().to_string();
         let size = format!("n={n}");
-        let found = report(&solve(&model("nim"), &["-D", &size, "--strategy", &path, "--json"]), 0);
+        let found =
+            command::json(&solve(&model("nim"), &["-D", &size, "--strategy", &path, "--json"]), 0);
         assert!(found["strategy_nodes"].as_u64() > Some(0), "{found}");
         let strategy: Value =
             serde_json::from_str(&fs::read_to_string(&file).expect("it was written"))
                 .expect("it is JSON");
         assert_eq!(strategy["winner"], winner);
         let args = ["-D", &size, "--check-strategy", &path, "--json"];
-        let checked = report(&solve(&model("nim"), &args), 0);
+        let checked = command::json(&solve(&model("nim"), &args), 0);
         assert_eq!((&checked["ok"], &checked["winner"]), (&json!(true), &json!(winner)));
         // The strategy of another game is none of this one.
         let other = solve(&model("nim"), &["-D", "n=9", "--check-strategy", &path]);
@@ -88,7 +79,7 @@ fn strategies_are_drawn() {
 
 #[test]
 fn all_strategies_are_counted() {
-    let found = report(&solve(&model("nim-black-jack"), &["--all-strategies", "--json"]), 0);
+    let found = command::json(&solve(&model("nim-black-jack"), &["--all-strategies", "--json"]), 0);
     assert_eq!((&found["status"], &found["strategies"]), (&json!("true"), &json!(2)));
 }
 
@@ -104,9 +95,9 @@ fn data_comes_from_files() {
         fs::write(&file, data).expect("a temporary file can be written");
         let path = file.display().to_string();
         let output = ludex_with(&["qcsp", "solve", "-", "--json", "--data", &path], text);
-        assert_eq!(report(&output, 0)["status"], "true");
+        assert_eq!(command::json(&output, 0)["status"], "true");
         let args = ["qcsp", "solve", "-", "--json", "--data", &path, "-D", "c=[1, 1]"];
-        assert_eq!(report(&ludex_with(&args, text), 0)["status"], "false");
+        assert_eq!(command::json(&ludex_with(&args, text), 0)["status"], "false");
         fs::remove_file(&file).expect("the file is there");
     }
 }
@@ -130,7 +121,7 @@ fn mistakes_have_places_and_remedies() {
     check_refused("goal true;", &["-D", "n"], 2, &["-D name=value"]);
     check_refused("goal true;", &["-D", "n=1 +"], 2, &["-D n=1 +"]);
     let output = ludex_with(&["qcsp", "solve", "-", "--json"], "goal 1 +;");
-    let refused = report(&output, 1);
+    let refused = command::json(&output, 1);
     assert_eq!((&refused["ok"], &refused["errors"][0]["code"]), (&json!(false), &json!("syntax")));
     assert_eq!(solve("no-such-file.qcp", &[]).status.code(), Some(2));
 }
@@ -138,7 +129,7 @@ fn mistakes_have_places_and_remedies() {
 #[test]
 fn time_stops_the_search() {
     let args = ["--time", "0.5", "--json", "--threads", "1"];
-    let stopped = report(&solve(&model("connect-four"), &args), 3);
+    let stopped = command::json(&solve(&model("connect-four"), &args), 3);
     assert_eq!((&stopped["status"], &stopped["stopped"]), (&json!("unknown"), &json!("time")));
 }
 
@@ -169,7 +160,7 @@ fn every_choice_is_taken() {
         &["--threads", "2"],
     ] {
         let args = [&["-D", "n=9", "--json"][..], option].concat();
-        assert_eq!(report(&solve(&model("nim"), &args), 0)["status"], "true", "{option:?}");
+        assert_eq!(command::json(&solve(&model("nim"), &args), 0)["status"], "true", "{option:?}");
     }
 }
 
@@ -178,7 +169,7 @@ fn xcsp3_is_written_and_read() {
     let file = temporary("jack.xml");
     let path = file.display().to_string();
     lines(&solve(&model("nim-black-jack"), &["--xcsp3", &path]), 0);
-    assert_eq!(report(&solve(&path, &["--json"]), 0)["status"], "true");
+    assert_eq!(command::json(&solve(&path, &["--json"]), 0)["status"], "true");
     fs::write(&file, "<instance>").expect("a temporary file can be written");
     let refused = solve(&path, &[]);
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
@@ -196,10 +187,10 @@ fn qdimacs_is_read_and_written() {
         ("p cnf 2 2\ne 2 0\na 1 0\n1 2 0\n-1 -2 0\n", "false"),
     ] {
         fs::write(&file, text).expect("a temporary file can be written");
-        assert_eq!(report(&solve(&path, &["--json"]), 0)["status"], status);
+        assert_eq!(command::json(&solve(&path, &["--json"]), 0)["status"], status);
         let written = lines(&solve(&path, &["--qdimacs", "-"]), 0).join("\n") + "\n";
         fs::write(&file, written).expect("a temporary file can be written");
-        assert_eq!(report(&solve(&path, &["--json"]), 0)["status"], status);
+        assert_eq!(command::json(&solve(&path, &["--json"]), 0)["status"], status);
     }
     fs::remove_file(&file).expect("the file is there");
 }

@@ -71,6 +71,7 @@ fn networks_of_the_corpus_agree_with_the_machine() {
     let Some(shared) = shared_or_skip("networks of public rulesheets") else { return };
     let games: Vec<RulesFile> =
         corpus(&shared).into_iter().filter(|it| SAMPLE.contains(&&*it.name)).collect();
+    assert_eq!(games.len(), SAMPLE.len(), "every name is a public rulesheet");
     check(&games);
 }
 

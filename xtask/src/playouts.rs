@@ -185,7 +185,13 @@ pub fn corpus_table(seconds: f64) -> Result<()> {
 }
 
 fn measure(ludex: &Path, rules: &RulesFile, seconds: f64) -> Row {
-    let ask = |machine, seconds| bench(ludex, &rules.path, machine, seconds, 1).unwrap_or_default();
+    // One sheet that can't be measured is told of, and the others go on.
+    let ask = |machine, seconds| {
+        bench(ludex, &rules.path, machine, seconds, 1).unwrap_or_else(|error| {
+            eprintln!("{error:#}");
+            Value::Null
+        })
+    };
     let step = |report: &Value| {
         let speed = report["moves_per_cpu_second"].as_f64().filter(|&speed| speed > 0.0);
         speed.map(|speed| 1e9 / speed)

@@ -188,18 +188,7 @@ impl Circuit {
             })
             .filter(|it| !it.feedback.is_empty())
             .collect();
-        Circuit {
-            next: self.next.iter().map(|&id| new(id)).collect(),
-            legal: self.legal.iter().map(|&id| new(id)).collect(),
-            sees: self.sees.iter().map(|&id| new(id)).collect(),
-            terminal: new(self.terminal),
-            goals: self.goals.iter().map(|&(role, goal, id)| (role, goal, new(id))).collect(),
-            loops,
-            gates,
-            vocabulary: self.vocabulary,
-            has_percepts: self.has_percepts,
-            init: self.init,
-        }
+        self.over(gates, loops, new)
     }
 
     /// Whether a gate is an input or a constant: it needs no evaluation.

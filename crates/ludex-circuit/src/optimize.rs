@@ -33,20 +33,8 @@ impl Circuit {
         if let Some((it, start)) = open_loop {
             pass.end_loop(it, start);
         }
-        let new = |id: &GateId| pass.new_ids[id.index()];
-        let optimized = Circuit {
-            vocabulary: self.vocabulary.clone(),
-            has_percepts: self.has_percepts,
-            init: self.init.clone(),
-            next: self.next.iter().map(new).collect(),
-            legal: self.legal.iter().map(new).collect(),
-            sees: self.sees.iter().map(new).collect(),
-            terminal: new(&self.terminal),
-            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
-            loops: pass.loops,
-            gates: pass.builder.finish(),
-        };
-        optimized.pruned()
+        let Pass { builder, new_ids, loops, .. } = pass;
+        self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned()
     }
 }
 

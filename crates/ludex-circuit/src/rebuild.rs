@@ -1,7 +1,7 @@
 //! A circuit made again with some of its gates replaced.
 
 use crate::builder::Builder;
-use crate::circuit::{Circuit, Gate, GateId, Loop};
+use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
 
 impl Circuit {
     /// The circuit with other gates in the place of some. `replace` is given the new gates of those
@@ -35,20 +35,29 @@ impl Circuit {
             new_ids.push(new);
         }
         loops.extend(open.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
-        let new = |id: &GateId| new_ids[id.index()];
+        self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned()
+    }
+
+    /// The same game over other gates: `new` says what became of the gate of an output.
+    pub(crate) fn over(
+        &self,
+        gates: Gates,
+        loops: Vec<Loop>,
+        new: impl Fn(GateId) -> GateId,
+    ) -> Circuit {
+        let all = |ids: &[GateId]| ids.iter().map(|&id| new(id)).collect();
         Circuit {
             vocabulary: self.vocabulary.clone(),
             has_percepts: self.has_percepts,
             init: self.init.clone(),
-            next: self.next.iter().map(new).collect(),
-            legal: self.legal.iter().map(new).collect(),
-            sees: self.sees.iter().map(new).collect(),
-            terminal: new(&self.terminal),
-            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
+            next: all(&self.next),
+            legal: all(&self.legal),
+            sees: all(&self.sees),
+            terminal: new(self.terminal),
+            goals: self.goals.iter().map(|&(role, goal, id)| (role, goal, new(id))).collect(),
             loops,
-            gates: builder.finish(),
+            gates,
         }
-        .pruned()
     }
 }
 

@@ -32,20 +32,9 @@ impl Circuit {
                 return None;
             }
         }
-        let new = |id: &GateId| copy.new_ids[id.index()].expect("every gate was copied");
-        let unrolled = Circuit {
-            vocabulary: self.vocabulary.clone(),
-            has_percepts: self.has_percepts,
-            init: self.init.clone(),
-            next: self.next.iter().map(new).collect(),
-            legal: self.legal.iter().map(new).collect(),
-            sees: self.sees.iter().map(new).collect(),
-            terminal: new(&self.terminal),
-            goals: self.goals.iter().map(|(role, goal, id)| (*role, *goal, new(id))).collect(),
-            loops: Vec::new(),
-            gates: copy.builder.finish(),
-        };
-        Some(unrolled.pruned())
+        let Copy { builder, new_ids, .. } = copy;
+        let new = |id: GateId| new_ids[id.index()].expect("every gate was copied");
+        Some(self.over(builder.finish(), Vec::new(), new).pruned())
     }
 }
 

@@ -62,9 +62,20 @@ pub fn lines(output: &Output, code: i32) -> Vec<String> {
     stdout(output).lines().map(String::from).collect()
 }
 
-/// The JSON that a command wrote on standard output and ended with this code.
+/// The JSON that a command wrote on standard output, in one line, and ended with this code.
 #[track_caller]
 pub fn json(output: &Output, code: i32) -> Value {
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    serde_json::from_str(&stdout(output)).expect("standard output is JSON")
+    let lines = lines(output, code);
+    assert_eq!(lines.len(), 1, "JSON is one line: {lines:?}");
+    serde_json::from_str(&lines[0]).expect("standard output is JSON")
+}
+
+/// A call that was refused with this code and nothing on standard output, and with all these words
+/// on standard error.
+#[track_caller]
+pub fn check_refused(output: &Output, code: i32, words: &[&str]) {
+    assert_eq!(lines(output, code), [""; 0]);
+    for word in words {
+        assert!(stderr(output).contains(word), "no {word} in {}", stderr(output));
+    }
 }
