@@ -42,7 +42,8 @@
 //! 4. `config`: options, verdicts, reports
 //! 5. `plan`: which variable is decided when, and what follows; `search`: the search over it
 //! 6. [`consistency`]: quantified consistencies; `solve`: the entry
-//! 7. [`lang`]: the text language; [`xcsp3`] and [`qdimacs`]: files of other solvers
+//! 7. [`stochastic`]: networks with chance instead of an opponent
+//! 8. [`lang`]: the text language; [`xcsp3`] and [`qdimacs`]: files of other solvers
 
 mod check;
 mod config;
@@ -57,6 +58,7 @@ pub mod qdimacs;
 mod scope;
 mod search;
 mod solve;
+pub mod stochastic;
 mod strategy;
 pub mod xcsp3;
 
