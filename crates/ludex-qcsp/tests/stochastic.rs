@@ -195,7 +195,7 @@ fn random_distribution(
             let parent = *rng.choose(variables).unwrap();
             let x = VarId::new(network.variables().len());
             // Zero is always possible.
-            Distribution::UniformWhere(x.at_most(parent))
+            Distribution::uniform_where(x.at_most(parent))
         }
         _ => {
             let on = vec![*rng.choose(variables).unwrap()];
@@ -442,6 +442,19 @@ fn bad_input_is_refused_in_words() {
             network.chance("y", 0..=1, Distribution::Table { on, rows });
         }),
         "the distribution of `y` given x = 1: no value can be drawn"
+    );
+    let weighted = |total| Distribution::Weighted { weight: VarId::new(1) + VarId::new(0), total };
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", 0..=1, weighted(Some(1)));
+        }),
+        "the distribution of `y` given x = 1: the weights sum to 3, not to 1"
+    );
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", -1..=1, weighted(None));
+        }),
+        "the distribution of `y` given x = 0: the weight of -1 is -1"
     );
     assert_eq!(
         problem(&|network| {

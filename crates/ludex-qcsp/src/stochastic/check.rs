@@ -90,15 +90,27 @@ impl Checker<'_> {
                         self.weights(x, self.given(on, row), weights);
                     }
                 }
-                self.every_row(x, on, |row| rows.contains_key(row));
+                let nothing = || Some("no value can be drawn".to_string());
+                self.every_row(x, on, |row| if rows.contains_key(row) { None } else { nothing() });
             }
-            Distribution::UniformWhere(_) => {
+            Distribution::Weighted { total, .. } => {
                 let parents = distribution.parents(x);
-                let is_said = |row: &[Value]| {
+                self.every_row(x, &parents, |row| {
                     let of = |y| parents.binary_search(&y).map_or(0, |i| row[i]);
-                    !network.outcomes(x, &of).is_empty()
-                };
-                self.every_row(x, &parents, is_said);
+                    let weights = network.weights(x, &of);
+                    if let Some((value, weight)) = weights.iter().find(|(_, weight)| *weight < 0) {
+                        return Some(format!("the weight of {value} is {weight}"));
+                    }
+                    let sum: i128 = weights.iter().map(|(_, weight)| i128::from(*weight)).sum();
+                    match total {
+                        Some(total) if sum != i128::from(*total) => {
+                            Some(format!("the weights sum to {sum}, not to {total}"))
+                        }
+                        _ if sum == 0 => Some("no value can be drawn".to_string()),
+                        _ if sum > i128::from(i64::MAX) => Some("the weights are too large".into()),
+                        _ => None,
+                    }
+                });
             }
         }
     }
@@ -106,7 +118,12 @@ impl Checker<'_> {
     /// Whether a distribution says something whatever the variables are that it depends on.
     ///
     /// Where there are too many rows to look, a missing one is an error of the search.
-    fn every_row(&mut self, x: VarId, on: &[VarId], is_said: impl Fn(&[Value]) -> bool) {
+    fn every_row(
+        &mut self,
+        x: VarId,
+        on: &[VarId],
+        problem_of: impl Fn(&[Value]) -> Option<String>,
+    ) {
         let domains: Vec<Vec<Value>> =
             on.iter().map(|&y| self.network.domain(y).iter().collect()).collect();
         let n_rows = domains.iter().try_fold(1_u64, |n, domain| n.checked_mul(domain.len() as u64));
@@ -116,13 +133,11 @@ impl Checker<'_> {
         let mut at = vec![0; on.len()];
         loop {
             let row: Vec<Value> = at.iter().zip(&domains).map(|(&i, domain)| domain[i]).collect();
-            if !is_said(&row) {
-                let problem = "no value can be drawn".to_string();
+            if let Some(problem) = problem_of(&row) {
                 return self.problem(x, self.given(on, &row), problem);
             }
-            let Some(i) = (0..at.len()).rev().find(|&i| at[i] + 1 < domains[i].len()) else {
-                return;
-            };
+            let next = (0..at.len()).rev().find(|&i| at[i] + 1 < domains[i].len());
+            let Some(i) = next else { return };
             at[i] += 1;
             at[i + 1..].fill(0);
         }

@@ -20,17 +20,28 @@ pub enum Distribution {
         /// For values of these, the values that are drawn, each with its probability.
         rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>>,
     },
-    /// Every value for which the condition is true of it and of earlier variables is as likely.
-    UniformWhere(Expr),
+    /// Each value in proportion to its weight, an expression over it and earlier variables. With
+    /// a condition, which is 1 or 0, all values for which it is true are as likely.
+    Weighted {
+        /// The weight, never negative.
+        weight: Expr,
+        /// What the weights of all values sum to, if that is to be checked.
+        total: Option<i64>,
+    },
 }
 
 impl Distribution {
+    /// Every value is as likely for which a condition on it and on earlier variables is true.
+    pub fn uniform_where(condition: impl Into<Expr>) -> Self {
+        Distribution::Weighted { weight: condition.into(), total: None }
+    }
+
     /// The earlier variables it depends on; `x` is the variable that is drawn.
     pub fn parents(&self, x: VarId) -> Vec<VarId> {
         let mut parents = match self {
             Distribution::Uniform | Distribution::Weights(_) => Vec::new(),
             Distribution::Table { on, .. } => on.clone(),
-            Distribution::UniformWhere(condition) => condition.scope(),
+            Distribution::Weighted { weight, .. } => weight.scope(),
         };
         parents.retain(|&parent| parent != x);
         parents.sort_unstable();
@@ -61,13 +72,28 @@ impl StochasticNetwork {
                 let weights = rows.get(&row).map_or(&[][..], |weights| weights);
                 weights.iter().filter(is_possible).cloned().collect()
             }
-            Distribution::UniformWhere(condition) => {
-                let holds = |value: Value| {
-                    let value_of = |y| i64::from(if y == x { value } else { value_of(y) });
-                    condition.holds(&value_of)
+            Distribution::Weighted { .. } => {
+                let weights = self.weights(x, value_of);
+                let total: i128 = weights.iter().map(|(_, weight)| i128::from(*weight)).sum();
+                let share = |(value, weight): (Value, i64)| {
+                    (value, Rational::new(weight.into(), total.max(1).into()))
                 };
-                uniform(domain.iter().filter(|&value| holds(value)).collect())
+                weights.into_iter().filter(|(_, weight)| *weight > 0).map(share).collect()
             }
         }
+    }
+
+    /// The weight of each value of a variable drawn by weights. Where the weight has no value it
+    /// is 0.
+    pub(super) fn weights(&self, x: VarId, value_of: &dyn Fn(VarId) -> Value) -> Vec<(Value, i64)> {
+        let variable = self.variable(x);
+        let Some(Distribution::Weighted { weight, .. }) = &variable.distribution else {
+            return Vec::new();
+        };
+        let of = |value: Value| {
+            let value_of = |y| i64::from(if y == x { value } else { value_of(y) });
+            (value, weight.eval(&value_of).unwrap_or(0))
+        };
+        variable.variable.domain.iter().map(of).collect()
     }
 }

@@ -248,8 +248,8 @@ impl StochasticNetwork {
             let mut variable = self.variable(x).clone();
             match &mut variable.distribution {
                 Some(Distribution::Table { on, .. }) => on.iter_mut().for_each(|y| *y = to(*y)),
-                Some(Distribution::UniformWhere(condition)) => {
-                    *condition = condition.rename(&|y| to(y).into());
+                Some(Distribution::Weighted { weight, .. }) => {
+                    *weight = weight.rename(&|y| to(y).into());
                 }
                 _ => {}
             }
