@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> Result<()> {
 pub fn runs_folder() -> Result<PathBuf> {
     let folder = workspace().join("benches/runs").join(format!("{}-{}", today(), machine()));
     std::fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
-    Ok(folder)
+    Ok(folder.canonicalize()?)
 }
 
 /// The machine in a few letters: architecture and number of cores, `LUDEX_MACHINE` if it is set.

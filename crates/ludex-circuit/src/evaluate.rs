@@ -38,7 +38,13 @@ impl Circuit {
         values
     }
 
-    fn value(&self, id: GateId, values: &[bool], state: &BitSet, joint: &[MoveId]) -> bool {
+    pub(crate) fn value(
+        &self,
+        id: GateId,
+        values: &[bool],
+        state: &BitSet,
+        joint: &[MoveId],
+    ) -> bool {
         match self.gate(id) {
             Gate::Constant(value) => value,
             Gate::Fluent(fluent) => state.contains(fluent.index()),

@@ -16,6 +16,7 @@ mod evaluate; // 5. the value of every gate, slowly
 mod rebuild; // 6. the circuit with some gates replaced
 mod phases; // 7. smaller circuits for the phases of a game
 mod factor; // 8. common factors taken out
+mod share; // 9. gates within gates
 
 #[cfg(test)]
 mod tests;

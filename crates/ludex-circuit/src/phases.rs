@@ -1,60 +1,62 @@
 //! Circuits for the phases of a game.
 //!
-//! In most games some fluents go round and round whatever is played, above all whose turn it is. In
-//! each phase of that round these fluents are known, so most moves of all roles but one are known to
-//! be illegal, and with them about half of the gates fall away.
+//! In most games some fluents go their way whatever is played, above all whose turn it is and the
+//! number of the step. Those that go round and round divide the game into *phases*. In each phase
+//! they are known, so most moves of all roles but one are known to be illegal, and with them about
+//! half of the gates fall away. Fluents that go their way without going round may be known in a phase
+//! as well: where red begins and turns alternate, no even step is red's.
 
 use ludex_base::BitSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::circuit::{Circuit, Gate, GateId};
 
 /// Longer rounds are not looked for.
 const MAX_PERIOD: usize = 4;
 
-/// How many gates may be looked at to find what depends on nothing else: a few hundredths of a second.
-const MAX_CLOSING_WORK: usize = 4_000_000;
+/// How many gates may be looked at to find what depends on nothing else, and again to follow it: a few
+/// hundredths of a second each.
+const MAX_WORK: usize = 4_000_000;
 
-/// Fluents that depend on nothing but each other and return to their initial values.
+/// Fluents that depend on nothing but each other, and what is known of them at every step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Phases {
-    /// The fluents.
-    pub fluents: BitSet,
-    /// Those of them that are true, phase by phase. The initial state is in the first phase, and after
-    /// the last comes the first again.
+    /// For each phase, the fluents that have the same value whenever it comes round. The initial state
+    /// is in the first phase, and after the last comes the first again.
+    pub known: Vec<BitSet>,
+    /// For each phase, those of them that are true.
     pub values: Vec<BitSet>,
+    /// Fluents whose next values depend on nothing but each other. The known ones are among them.
+    followed: Vec<usize>,
+    /// The values that these have together in reachable states, with the phase.
+    steps: FxHashMap<BitSet, usize>,
 }
 
 impl Phases {
+    /// How many phases there are; a single one if nothing goes round.
+    pub fn n_phases(&self) -> usize {
+        self.values.len()
+    }
+
     /// The phase that a state is in; reachable states are in one.
     pub fn phase_of(&self, state: &BitSet) -> Option<usize> {
-        let is_in = |values: &BitSet| {
-            let words = self.fluents.words().iter().zip(values.words()).zip(state.words());
-            words.into_iter().all(|((fluents, values), state)| state & fluents == *values)
-        };
-        self.values.iter().position(is_in)
+        self.steps.get(&picked(state, &self.followed)).copied()
     }
 }
 
 impl Circuit {
-    /// The phases of the game; a single one if nothing goes round.
+    /// The phases of the game.
     pub fn phases(&self) -> Phases {
         let all: Vec<GateId> = self.gate_ids().collect();
         let independent = self.closed((0..self.next.len()).collect(), &all);
         let cone = self.cone(independent.iter().map(|&fluent| self.next[fluent]));
         let cone: Vec<GateId> = all.into_iter().filter(|id| cone[id.index()]).collect();
-        let mut trajectory = vec![self.init.clone()];
-        for _ in 0..if independent.is_empty() { 0 } else { MAX_PERIOD } {
-            let values = self.evaluate(&trajectory[trajectory.len() - 1], &[]);
-            let mut state = BitSet::new(self.next.len());
-            let is_true = |&fluent: &usize| values[self.next[fluent].index()];
-            independent.iter().filter(|it| is_true(it)).for_each(|&it| state.insert(it));
-            trajectory.push(state);
-        }
+        let mut trajectory = Trajectory::new(self, &independent, &cone);
+        (0..MAX_PERIOD).for_each(|_| trajectory.advance());
         let mut best = (1, Vec::new());
-        for period in 1..trajectory.len() {
-            let returns = |&&fluent: &&usize| {
-                trajectory[period].contains(fluent) == trajectory[0].contains(fluent)
-            };
+        for period in 1..=MAX_PERIOD {
+            let states = &trajectory.states;
+            let returns = |&&it: &&usize| states[period].contains(it) == states[0].contains(it);
             let candidates = independent.iter().filter(returns).copied().collect();
             let fluents = self.closed(candidates, &cone);
             // What returns after one step returns after two as well.
@@ -62,26 +64,23 @@ impl Circuit {
                 best = (period, fluents);
             }
         }
-        let (period, list) = best;
-        let mut fluents = BitSet::new(self.next.len());
-        list.iter().for_each(|&it| fluents.insert(it));
-        let values = trajectory[..period]
-            .iter()
-            .map(|state| {
-                let mut values = BitSet::new(self.next.len());
-                let is_true = list.iter().filter(|&&it| state.contains(it));
-                is_true.for_each(|&it| values.insert(it));
-                values
-            })
-            .collect();
-        Phases { fluents, values }
+        let (period, returning) = best;
+        let is_complete = trajectory.complete(period);
+        let states = &trajectory.states;
+        if is_complete {
+            let phases = known_in_phases(states, period, independent);
+            if phases.known.iter().any(|known| known.count() > returning.len()) {
+                return phases;
+            }
+        }
+        known_in_phases(&states[..period], period, returning)
     }
 
     /// Those of some fluents whose next values depend on nothing but each other; `cone` has the gates
     /// in between. None if that takes many rounds to find out.
     fn closed(&self, mut fluents: Vec<usize>, cone: &[GateId]) -> Vec<usize> {
         let mut depends_on_others = vec![true; self.n_gates()];
-        let n_rounds = MAX_CLOSING_WORK / (cone.len() + 1);
+        let n_rounds = MAX_WORK / (cone.len() + 1);
         for _ in 0..n_rounds {
             let mut is_listed = vec![false; self.next.len()];
             fluents.iter().for_each(|&fluent| is_listed[fluent] = true);
@@ -107,12 +106,12 @@ impl Circuit {
     /// It says the same as this one about the transitions from states of the phase in which every
     /// role plays a legal move.
     pub fn in_phase(&self, phases: &Phases, phase: usize) -> Circuit {
-        if phases.fluents.is_empty() {
+        let (known, values) = (&phases.known[phase], &phases.values[phase]);
+        if known.is_empty() {
             return self.clone();
         }
-        let values = &phases.values[phase];
         let fluents_known = self.with_known(|gate| match gate {
-            Gate::Fluent(fluent) if phases.fluents.contains(fluent.index()) => {
+            Gate::Fluent(fluent) if known.contains(fluent.index()) => {
                 Some(values.contains(fluent.index()))
             }
             _ => None,
@@ -133,4 +132,85 @@ impl Circuit {
     fn with_known(&self, known: impl Fn(Gate<'_>) -> Option<bool>) -> Circuit {
         self.rebuilt(|builder, _, id| known(self.gate(id)).map(|value| builder.constant(value)))
     }
+}
+
+/// Where fluents go that depend on nothing but each other.
+struct Trajectory<'a> {
+    circuit: &'a Circuit,
+    fluents: &'a [usize],
+    /// The gates between their values and their next values.
+    cone: &'a [GateId],
+    /// Their values, step by step from the initial state.
+    states: Vec<BitSet>,
+    gates: Vec<bool>,
+}
+
+impl<'a> Trajectory<'a> {
+    fn new(circuit: &'a Circuit, fluents: &'a [usize], cone: &'a [GateId]) -> Self {
+        let gates = vec![false; circuit.n_gates()];
+        let mut init = BitSet::new(circuit.next.len());
+        fluents.iter().filter(|&&it| circuit.init.contains(it)).for_each(|&it| init.insert(it));
+        Self { circuit, fluents, cone, states: vec![init], gates }
+    }
+
+    /// Adds the next state.
+    fn advance(&mut self) {
+        let state = &self.states[self.states.len() - 1];
+        for &id in self.cone {
+            self.gates[id.index()] = self.circuit.value(id, &self.gates, state, &[]);
+        }
+        let mut next = BitSet::new(self.circuit.next.len());
+        let is_true = |&&it: &&usize| self.gates[self.circuit.next[it].index()];
+        self.fluents.iter().filter(is_true).for_each(|&it| next.insert(it));
+        self.states.push(next);
+    }
+
+    /// Goes on until a state comes again in the same phase; false if that is far.
+    fn complete(&mut self, period: usize) -> bool {
+        let n_words = self.circuit.next.len() / 64;
+        let max_steps = MAX_WORK / (self.cone.len() + self.fluents.len() + n_words + 1);
+        let mut seen: FxHashSet<(BitSet, usize)> = FxHashSet::default();
+        for step in 0..max_steps {
+            while self.states.len() <= step {
+                self.advance();
+            }
+            if !seen.insert((self.states[step].clone(), step % period)) {
+                self.states.truncate(step);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// What is known of some fluents in each phase, from all their states in order.
+fn known_in_phases(states: &[BitSet], period: usize, followed: Vec<usize>) -> Phases {
+    let capacity = states[0].words().len() * 64;
+    let (mut known, mut values) = (Vec::new(), Vec::new());
+    for phase in 0..period {
+        let (mut known_here, mut values_here) = (BitSet::new(capacity), BitSet::new(capacity));
+        for &fluent in &followed {
+            let value = states[phase].contains(fluent);
+            let mut of_phase = states[phase..].iter().step_by(period);
+            if of_phase.all(|state| state.contains(fluent) == value) {
+                known_here.insert(fluent);
+                if value {
+                    values_here.insert(fluent);
+                }
+            }
+        }
+        known.push(known_here);
+        values.push(values_here);
+    }
+    let steps = states.iter().enumerate();
+    let steps = steps.map(|(step, state)| (picked(state, &followed), step % period)).collect();
+    Phases { known, values, followed, steps }
+}
+
+/// The values of some fluents, in a set of their own.
+fn picked(state: &BitSet, fluents: &[usize]) -> BitSet {
+    let mut set = BitSet::new(fluents.len());
+    let is_true = fluents.iter().enumerate().filter(|(_, fluent)| state.contains(**fluent));
+    is_true.for_each(|(idx, _)| set.insert(idx));
+    set
 }

@@ -141,14 +141,20 @@ fn factors_are_taken_out_and_shared() {
     };
     let (before, after) = (n_edges(&circuit), n_edges(&factored));
     assert!(2 * after < before, "{after} of {before} edges");
+    assert_same(&factored, &circuit);
+}
+
+/// Compares two circuits for the same game on random states, reachable or not, and joint moves.
+#[track_caller]
+fn assert_same(a: &Circuit, b: &Circuit) {
     let mut rng = Seed(6).rng();
     for _ in 0..500 {
-        let mut state = BitSet::new(circuit.vocabulary.fluents.len());
-        (0..circuit.next.len()).filter(|_| rng.below(2) == 0).for_each(|idx| state.insert(idx));
-        let joint: Vec<MoveId> = (0..2)
+        let mut state = BitSet::new(b.vocabulary.fluents.len());
+        (0..b.next.len()).filter(|_| rng.below(2) == 0).for_each(|idx| state.insert(idx));
+        let joint: Vec<MoveId> = (0..b.n_roles())
             .map(|role| {
-                let of_role = |idx: &usize| circuit.vocabulary.moves[*idx].0.index() == role;
-                let moves: Vec<usize> = (0..circuit.legal.len()).filter(of_role).collect();
+                let of_role = |idx: &usize| b.vocabulary.moves[*idx].0.index() == role;
+                let moves: Vec<usize> = (0..b.legal.len()).filter(of_role).collect();
                 MoveId::new(moves[rng.below(moves.len())])
             })
             .collect();
@@ -156,8 +162,25 @@ fn factors_are_taken_out_and_shared() {
             let values = circuit.evaluate(&state, &joint);
             circuit.outputs().map(|id| values[id.index()]).collect::<Vec<bool>>()
         };
-        assert_eq!(values(&factored), values(&circuit), "{state:?} {joint:?}");
+        assert_eq!(values(a), values(b), "{state:?} {joint:?}");
     }
+}
+
+#[test]
+fn gates_read_others_that_have_some_of_their_inputs() {
+    // A move touches where it begins and where it ends.
+    let circuit = circuit(
+        "(role me) (init (at a)) (cell a) (cell b) (cell c) (cell d) (cell e)
+        (<= (legal me (go ?x ?y)) (true (at ?x)) (cell ?y) (distinct ?x ?y)) (legal me stay)
+        (<= (next (at ?y)) (does me (go ?x ?y))) (<= (next (at ?x)) (true (at ?x)) (does me stay))
+        (<= (touched ?x) (does me (go ?x ?y))) (<= (touched ?y) (does me (go ?x ?y)))
+        (<= (next (mark ?x)) (true (mark ?x)) (not (touched ?x))) (<= (next (mark ?x)) (true (at ?x)))
+        (<= terminal (true (mark e))) (goal me 100)",
+    )
+    .optimized();
+    let shared = circuit.with_shared_parts();
+    assert!(shared.n_edges() < circuit.n_edges(), "{} edges", shared.n_edges());
+    assert_same(&shared, &circuit);
 }
 
 #[test]
@@ -168,7 +191,7 @@ fn phases_are_what_goes_round_whatever_is_played() {
         let text = |idx| circuit.vocabulary.fluent_text(FluentId::new(idx));
         set.iter().map(text).collect::<Vec<String>>()
     };
-    assert_eq!(names(&phases.fluents), ["(turn me)", "(turn you)"]);
+    assert_eq!(names(&phases.known[0]), ["(turn me)", "(turn you)"]);
     let values: Vec<_> = phases.values.iter().map(names).collect();
     assert_eq!(values, [["(turn me)"], ["(turn you)"]]);
     let mine = circuit.in_phase(&phases, 0);
@@ -178,6 +201,36 @@ fn phases_are_what_goes_round_whatever_is_played() {
         assert_eq!(is_dead(idx), waits == (role.index() == 0), "move {idx}");
     }
     assert!(mine.n_edges() < circuit.n_edges());
+}
+
+#[test]
+fn what_never_differs_in_a_phase_is_known_there() {
+    let circuit = circuit(
+        "(role red) (role blue) (init (turn red)) (init (step 1))
+        (succ 1 2) (succ 2 3) (succ 3 4)
+        (<= (next (turn red)) (true (turn blue))) (<= (next (turn blue)) (true (turn red)))
+        (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
+        (<= (next (owner ?k ?r)) (true (step ?k)) (true (turn ?r)))
+        (<= (next (owner ?k ?r)) (true (owner ?k ?r)))
+        (<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r))
+        (<= (next (taken ?k)) (does ?r a) (true (owner ?k ?r)) (true (turn ?r)))
+        (<= terminal (true (step 4))) (<= (goal ?r 100) (role ?r))",
+    );
+    let phases = circuit.phases();
+    let names = |set: &BitSet| {
+        let text = |idx| circuit.vocabulary.fluent_text(FluentId::new(idx));
+        set.iter().map(text).collect::<Vec<String>>()
+    };
+    let known = names(&phases.known[0]);
+    assert!(known.contains(&"(owner 2 red)".into()) && known.contains(&"(step 2)".into()));
+    assert!(!known.contains(&"(owner 1 red)".into()) && !known.contains(&"(step 1)".into()));
+    assert_eq!(names(&phases.values[0]), ["(turn red)"]);
+    // Blue's turn comes after red's first.
+    assert_eq!(names(&phases.values[1]), ["(owner 1 red)", "(turn blue)"]);
+    assert_eq!(phases.phase_of(&circuit.init), Some(0));
+    // Nothing comes to this state, so nothing is known of what comes after it.
+    let off = state(&circuit, &["(turn red)", "(step 1)", "(step 3)"]);
+    assert_eq!(phases.phase_of(&off), None);
 }
 
 #[test]

@@ -15,11 +15,13 @@ mod effects; // 4. what a move changes
 mod net; // 5. counters that are told of changes
 mod assemble; // 6. from the circuit to the net
 mod word; // 7. a bit for each of many playouts
-mod tape; // 8. the circuit as a list of operations on words
-mod draw; // 9. a random legal move in every lane
-mod plan; // 10. the tapes for a step
-mod wide; // 11. many playouts at once
-mod cursor; // 12. one state at a time
+mod fuse; // 8. gates evaluated within others
+mod tape; // 9. the circuit as a list of operations on words
+mod run; // 10. the operations carried out
+mod draw; // 11. a random legal move in every lane
+mod plan; // 12. the tapes for a step
+mod wide; // 13. many playouts at once
+mod cursor; // 14. one state at a time
 mod machine; // the game
 
 #[cfg(test)]

@@ -4,11 +4,16 @@ use ludex_base::{BitSet, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId, Phases};
 
 use crate::draw::DrawOption;
-use crate::tape::{Signal, Slots, Tape};
+use crate::fuse::{n_readers, without_not};
+use crate::run::RunTape;
+use crate::tape::{MAX_COUNT, Signal, Slots, Tape};
 use crate::word::Word;
 
 /// Re-evaluating gates after a refill is worth it up to this share of the whole.
 const MAX_REPEATED_SHARE: f64 = 0.1;
+
+/// About how many words are read and written to draw from an option.
+const DRAW_COST: usize = 6;
 
 /// A circuit prepared for lanes, whatever their number.
 #[derive(Debug)]
@@ -39,6 +44,8 @@ pub(crate) struct StepPlan {
     /// Whether `legal_tape` and `next_tape` need nothing of `terminal_tape`, so that lanes refilled in
     /// between can play on at once. Otherwise they wait for the next step.
     pub plays_on_at_once: bool,
+    /// About how many words a step reads.
+    pub cost: usize,
 }
 
 /// How the next state becomes the current one.
@@ -47,6 +54,8 @@ pub(crate) struct NextCopy {
     /// Fluents that take the value of an input, which may be another fluent: all are read before one
     /// is written.
     from_inputs: Vec<(u32, Signal)>,
+    /// Fluents that take the value of a gate which is evaluated now: nothing reads them afterwards.
+    in_place: Tape,
     /// Fluents that take the value of a gate.
     from_gates: Vec<(u32, Signal)>,
 }
@@ -66,8 +75,8 @@ impl WidePlan {
     pub fn new(circuit: &Circuit) -> Self {
         let circuit = &circuit.factored();
         let phases = circuit.phases();
-        let steps: Vec<StepPlan> = (0..phases.values.len())
-            .map(|phase| StepPlan::new(&circuit.in_phase(&phases, phase)))
+        let steps: Vec<StepPlan> = (0..phases.n_phases())
+            .map(|phase| StepPlan::new(&circuit.in_phase(&phases, phase).with_shared_parts()))
             .collect();
         Self {
             n_slots: steps.iter().map(|step| step.n_slots).max().expect("there is a phase"),
@@ -109,39 +118,38 @@ impl StepPlan {
             slots = terminal_slots.clone();
         }
         let (legal_tape, options) = legal_tape(circuit, &mut slots);
-        let next_tape = Tape::new(circuit, circuit.next.iter().copied(), &mut slots);
+        let (next_tape, next) = next_tape(circuit, &mut slots, first_computed);
+        let draws = options.iter().map(|it| DRAW_COST * it.len()).sum::<usize>();
         Self {
             n_slots: slots.len().max(terminal_slots.len()),
-            terminal_tape,
             terminal,
+            cost: terminal_tape.cost() + legal_tape.cost() + next_tape.cost() + next.cost() + draws,
+            terminal_tape,
             legal_tape,
             options,
             next_tape,
-            next: NextCopy::new(circuit.next.iter().map(|&id| slots.signal(id)), first_computed),
+            next,
             plays_on_at_once,
         }
     }
 }
 
 impl NextCopy {
-    fn new(next: impl Iterator<Item = Signal>, first_computed: u32) -> Self {
-        let (mut from_inputs, mut from_gates) = (Vec::new(), Vec::new());
-        for (idx, signal) in next.enumerate() {
-            let slot = Slots::FIRST_FLUENT + idx as u32;
-            if signal.slot >= first_computed {
-                from_gates.push((slot, signal));
-            } else if signal != Signal::plain(slot) {
-                from_inputs.push((slot, signal));
-            }
-        }
-        Self { from_inputs, from_gates }
+    fn cost(&self) -> usize {
+        self.in_place.cost() + self.from_gates.len() + 2 * self.from_inputs.len()
     }
 
     /// Copies; `buffer` is working memory.
     #[inline(always)]
-    pub fn run<const N: usize>(&self, values: &mut [Word<N>], buffer: &mut Vec<Word<N>>) {
+    pub fn run<const N: usize>(
+        &self,
+        run_tape: RunTape<N>,
+        values: &mut [Word<N>],
+        buffer: &mut Vec<Word<N>>,
+    ) {
         buffer.clear();
         buffer.extend(self.from_inputs.iter().map(|(_, signal)| signal.read(values)));
+        run_tape(&self.in_place, values);
         for &(slot, signal) in &self.from_gates {
             values[slot as usize] = signal.read(values);
         }
@@ -149,6 +157,69 @@ impl NextCopy {
             values[*slot as usize] = *value;
         }
     }
+}
+
+/// The tape for the next state, and how that becomes the current one.
+fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape, NextCopy) {
+    let in_place = changed_in_place(circuit, slots);
+    // What is changed in place comes last, but its inputs before.
+    let mut outputs: Vec<GateId> = Vec::new();
+    for (&id, &is_in_place) in circuit.next.iter().zip(&in_place) {
+        match is_in_place {
+            false => outputs.push(id),
+            true => outputs.extend(operands(circuit, id, slots)),
+        }
+    }
+    let tape = Tape::new(circuit, outputs, slots);
+    let (mut from_inputs, mut from_gates, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+    for (idx, (&id, is_in_place)) in circuit.next.iter().zip(in_place).enumerate() {
+        let slot = Slots::FIRST_FLUENT + idx as u32;
+        if is_in_place {
+            targets.push((slot, id));
+            continue;
+        }
+        let signal = slots.signal(id);
+        if signal.slot >= first_computed {
+            from_gates.push((slot, signal));
+        } else if signal != Signal::plain(slot) {
+            from_inputs.push((slot, signal));
+        }
+    }
+    let in_place = Tape::with_targets(circuit, &targets, slots);
+    (tape, NextCopy { from_inputs, in_place, from_gates })
+}
+
+/// For each fluent, whether its next value is made by a gate that nothing else needs, and the gate of no
+/// other such fluent reads it: then it can be written over the fluent, after everything else.
+fn changed_in_place(circuit: &Circuit, slots: &Slots) -> Vec<bool> {
+    let n_readers = n_readers(circuit);
+    let is_candidate = |id: GateId| {
+        matches!(circuit.gate(id), Gate::And(_) | Gate::Or(_))
+            && n_readers[id.index()] == 1
+            && circuit.inputs(id).len() <= MAX_COUNT
+    };
+    let mut is_in_place: Vec<bool> = circuit.next.iter().map(|&id| is_candidate(id)).collect();
+    for (idx, &id) in circuit.next.iter().enumerate().filter(|(_, id)| is_candidate(**id)) {
+        for part in operands(circuit, id, slots) {
+            match circuit.gate(without_not(circuit, part).0) {
+                Gate::Fluent(fluent) if fluent.index() != idx => {
+                    is_in_place[fluent.index()] = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    is_in_place
+}
+
+/// What the operation of a gate reads.
+fn operands(circuit: &Circuit, id: GateId, slots: &Slots) -> Vec<GateId> {
+    let parts_of = |&input: &GateId| {
+        let (inner, _) = without_not(circuit, input);
+        let parts = circuit.inputs(inner);
+        if slots.is_inner(inner) { parts.to_vec() } else { vec![input] }
+    };
+    circuit.inputs(id).iter().flat_map(parts_of).collect()
 }
 
 /// The tape for the legal moves, and the moves of each role to draw from.

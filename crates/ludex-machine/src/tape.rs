@@ -1,10 +1,12 @@
 //! The circuit as a compact list of operations that is run from front to back.
 //!
 //! Values live in *slots*. Gates get slots in the order in which they are evaluated, so an operation
-//! says only what it reads. Negations cost nothing: they are marks on what is read.
+//! says only what it reads. Negations cost nothing: they are marks on what is read. Pairs that only one
+//! operation needs are evaluated within it.
 
 use ludex_circuit::{Circuit, Gate, GateId, Loop};
 
+use crate::fuse::{inner_gates, without_not};
 use crate::word::Word;
 
 /// Where values are.
@@ -14,6 +16,8 @@ pub(crate) struct Slots {
     signals: Vec<Option<Signal>>,
     /// The feedback gates that a tape gives their values.
     has_source: Vec<bool>,
+    /// The gates that have no slot, since the only gate that reads them evaluates them.
+    is_inner: Vec<bool>,
     n_slots: u32,
 }
 
@@ -24,33 +28,47 @@ pub(crate) struct Signal {
     pub is_negated: bool,
 }
 
-/// Operations whose results go into consecutive slots.
+/// A list of operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tape {
-    /// Runs of operations of the same form: a head, their number, then the inputs of each, first
-    /// those that are read as they are, then those that are negated.
-    code: Vec<u32>,
-    /// Where the first result goes.
-    first_slot: u32,
+    /// Runs of operations of the same shape: a head, then the inputs of each. In a tape that says where
+    /// results go, that comes first.
+    pub code: Vec<u32>,
+    /// The code in parts, in order.
+    pub parts: Vec<Part>,
     /// No slot that is read or written is as large as this.
-    n_slots: usize,
-    loops: Vec<TapeLoop>,
+    pub n_slots: usize,
+    /// Whether operations say where their results go, instead of filling consecutive slots.
+    pub has_targets: bool,
 }
 
-/// A stretch of operations that is repeated until nothing changes.
+/// A stretch of operations; with feedback it is repeated until nothing changes.
 #[derive(Clone, Debug)]
-struct TapeLoop {
-    code: std::ops::Range<u32>,
-    first_slot: u32,
-    end_slot: u32,
-    feedback: Vec<(u32, Signal)>,
+pub(crate) struct Part {
+    /// Where its code ends.
+    pub end: u32,
+    /// Where the first result goes.
+    pub first_slot: u32,
+    pub feedback: Vec<(u32, Signal)>,
 }
 
-/// The head of a run: whether its operations are disjunctions, and how many inputs they have of each
-/// kind.
-const OR: u32 = 1 << 31;
-const COUNT_BITS: u32 = 15;
-const MAX_COUNT: usize = (1 << COUNT_BITS) - 1;
+/// What the operations of a run have in common, and how many there are.
+///
+/// A disjunction has some plain inputs, then some that are negated, then pairs of which both have to
+/// hold: two plain ones, a plain and a negated one, two negated ones. In a conjunction one of a pair has
+/// to hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Head {
+    pub is_or: bool,
+    /// How many inputs or pairs there are of each sort, in the order above.
+    pub shape: Shape,
+    pub n_operations: usize,
+}
+
+pub(crate) type Shape = [usize; 5];
+
+/// How many inputs or pairs of a sort fit into a head.
+pub(crate) const MAX_COUNT: usize = (1 << 15) - 1;
 
 impl Slots {
     /// Slots for the inputs of a circuit: constants, fluents, moves, and the feedback of loops.
@@ -60,6 +78,7 @@ impl Slots {
         let mut slots = Self {
             signals: vec![None; circuit.n_gates()],
             has_source: vec![false; circuit.n_gates()],
+            is_inner: inner_gates(circuit),
             n_slots: 1 + n_fluents + n_moves,
         };
         for id in circuit.gate_ids() {
@@ -96,6 +115,11 @@ impl Slots {
         self.signals[id.index()].expect("the gate is computed before it is read")
     }
 
+    /// Whether a gate has no slot, since the only gate that reads it evaluates it.
+    pub fn is_inner(&self, id: GateId) -> bool {
+        self.is_inner[id.index()]
+    }
+
     fn is_placed(&self, id: GateId) -> bool {
         self.signals[id.index()].is_some()
     }
@@ -124,25 +148,35 @@ impl Tape {
         slots: &mut Slots,
     ) -> Self {
         let is_needed = circuit.cone(outputs);
-        let mut tape = Tape { first_slot: slots.n_slots, ..Tape::default() };
+        let mut tape = Tape::default();
         let mut next = 0;
         for it in &circuit.loops {
-            tape.add_gates(circuit, next..it.gates.start as usize, &is_needed, slots);
-            tape.add_loop(circuit, it, &is_needed, slots);
+            tape.add_part(circuit, next..it.gates.start as usize, None, &is_needed, slots);
+            let gates = it.gates.start as usize..it.gates.end as usize;
+            tape.add_part(circuit, gates, Some(it), &is_needed, slots);
             next = it.gates.end as usize;
         }
-        tape.add_gates(circuit, next..circuit.n_gates(), &is_needed, slots);
+        tape.add_part(circuit, next..circuit.n_gates(), None, &is_needed, slots);
         tape.n_slots = slots.len();
         tape
     }
 
-    fn add_loop(&mut self, circuit: &Circuit, it: &Loop, is_needed: &[bool], slots: &mut Slots) {
-        let (code_start, first_slot) = (self.code.len() as u32, slots.n_slots);
-        let gates = it.gates.start as usize..it.gates.end as usize;
+    fn add_part(
+        &mut self,
+        circuit: &Circuit,
+        gates: std::ops::Range<usize>,
+        of_loop: Option<&Loop>,
+        is_needed: &[bool],
+        slots: &mut Slots,
+    ) {
+        let first_slot = slots.n_slots;
         self.add_gates(circuit, gates, is_needed, slots);
         let is_open = |to: &GateId| is_needed[to.index()] && !slots.has_source[to.index()];
-        let feedback: Vec<(GateId, GateId)> =
-            it.feedback.iter().filter(|(to, _)| is_open(to)).copied().collect();
+        let feedback: Vec<(GateId, GateId)> = (of_loop.iter())
+            .flat_map(|it| &it.feedback)
+            .filter(|(to, _)| is_open(to))
+            .copied()
+            .collect();
         if feedback.is_empty() && first_slot == slots.n_slots {
             return;
         }
@@ -151,8 +185,7 @@ impl Tape {
             .into_iter()
             .map(|(to, from)| (slots.signal(to).slot, slots.signal(from)))
             .collect();
-        let code = code_start..self.code.len() as u32;
-        self.loops.push(TapeLoop { code, first_slot, end_slot: slots.n_slots, feedback });
+        self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback });
     }
 
     /// Adds those of some gates that are needed and not placed. They are sorted by level, so that a
@@ -177,9 +210,12 @@ impl Tape {
             };
             let below = circuit.inputs(id).iter().map(level_of).max().unwrap_or(0);
             let is_negation = matches!(circuit.gate(id), Gate::Not(_));
-            let level = if is_negation { below } else { below + 1 };
+            let is_inner = slots.is_inner(without_not(circuit, id).0);
+            let level = if is_negation || is_inner { below } else { below + 1 };
             levels[id.index() - gates.start] = level;
-            open.push((level, id));
+            if !is_inner {
+                open.push((level, id));
+            }
         }
         // Negations of a level follow its gates, and are numbered after them.
         open.sort_by_key(|&(level, id)| (level, matches!(circuit.gate(id), Gate::Not(_)), id));
@@ -192,19 +228,18 @@ impl Tape {
     }
 
     fn add_level(&mut self, circuit: &Circuit, level: &[(u32, GateId)], slots: &mut Slots) {
-        let mut operations: Vec<(u32, Vec<u32>, GateId)> = Vec::new();
+        let mut operations: Vec<(Head, Vec<u32>, GateId)> = Vec::new();
         let mut negations = Vec::new();
         for &(_, id) in level {
             match circuit.gate(id) {
                 Gate::Not(input) => negations.push((id, input)),
-                Gate::And(inputs) => operations.push(self.operation(false, inputs, id, slots)),
-                Gate::Or(inputs) => operations.push(self.operation(true, inputs, id, slots)),
+                Gate::And(_) | Gate::Or(_) => operations.push(self.operation(circuit, id, slots)),
                 _ => unreachable!("inputs have slots from the beginning"),
             }
         }
         operations.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         for run in operations.chunk_by(|a, b| a.0 == b.0) {
-            self.code.extend([run[0].0, run.len() as u32]);
+            self.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
             for (_, inputs, id) in run {
                 self.code.extend(inputs);
                 slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
@@ -220,28 +255,68 @@ impl Tape {
     /// The head and the inputs of the operation of a gate.
     fn operation(
         &mut self,
-        is_or: bool,
-        inputs: &[GateId],
+        circuit: &Circuit,
         id: GateId,
         slots: &mut Slots,
-    ) -> (u32, Vec<u32>, GateId) {
-        let (mut plain, mut negated): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        for Signal { slot, is_negated } in inputs.iter().map(|&input| slots.signal(input)) {
-            if is_negated { &mut negated } else { &mut plain }.push(slot);
+    ) -> (Head, Vec<u32>, GateId) {
+        let is_or = matches!(circuit.gate(id), Gate::Or(_));
+        let mut sorts: [Vec<u32>; 5] = Default::default();
+        for &input in circuit.inputs(id) {
+            let (inner, is_negated) = without_not(circuit, input);
+            if !slots.is_inner(inner) {
+                let Signal { slot, is_negated } = slots.signal(input);
+                sorts[usize::from(is_negated)].push(slot);
+                continue;
+            }
+            let signals = circuit.inputs(inner).iter().map(|&part| slots.signal(part));
+            let mut pair: Vec<(bool, u32)> =
+                signals.map(|it| (it.is_negated != is_negated, it.slot)).collect();
+            pair.sort_unstable();
+            let n_negated = pair.iter().filter(|(is_negated, _)| *is_negated).count();
+            sorts[2 + n_negated].extend(pair.iter().map(|&(_, slot)| slot));
         }
         // A very wide gate becomes a chain: each link reads the one before.
-        while plain.len() + negated.len() > MAX_COUNT {
-            let list = if plain.len() > negated.len() { &mut plain } else { &mut negated };
-            let link: Vec<u32> = list.drain(..MAX_COUNT / 2).collect();
-            let n_plain = if plain.len() > negated.len() { link.len() } else { 0 };
-            self.code.extend([head(is_or, n_plain, link.len() - n_plain), 1]);
-            self.code.extend(link);
-            plain.push(slots.n_slots);
-            slots.n_slots += 1;
+        // Links are plain inputs, so these come last.
+        for sort in (0..5).rev() {
+            let width = if sort < 2 { 1 } else { 2 };
+            while sorts[sort].len() > MAX_COUNT * width {
+                let link: Vec<u32> = sorts[sort].drain(..MAX_COUNT / 2 * width).collect();
+                let mut shape = [0; 5];
+                shape[sort] = link.len() / width;
+                self.code.extend(Head { is_or, shape, n_operations: 1 }.words());
+                self.code.extend(link);
+                sorts[0].push(slots.n_slots);
+                slots.n_slots += 1;
+            }
         }
-        let head = head(is_or, plain.len(), negated.len());
-        plain.extend(negated);
-        (head, plain, id)
+        let shape = [0, 1, 2, 3, 4].map(|sort| sorts[sort].len() / if sort < 2 { 1 } else { 2 });
+        (Head { is_or, shape, n_operations: 0 }, sorts.concat(), id)
+    }
+
+    /// The operations for some gates whose inputs have slots, at most [`MAX_COUNT`] of them, each with the slot that its result goes to.
+    pub fn with_targets(circuit: &Circuit, targets: &[(u32, GateId)], slots: &mut Slots) -> Self {
+        let mut tape = Tape { has_targets: true, ..Tape::default() };
+        let mut operations: Vec<(Head, u32, Vec<u32>)> = Vec::new();
+        for &(target, id) in targets {
+            let (head, inputs, _) = tape.operation(circuit, id, slots);
+            operations.push((head, target, inputs));
+        }
+        operations.sort();
+        for run in operations.chunk_by(|a, b| a.0 == b.0) {
+            tape.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
+            for (_, target, inputs) in run {
+                tape.code.push(*target);
+                tape.code.extend(inputs);
+            }
+        }
+        tape.parts.push(Part { end: tape.code.len() as u32, first_slot: 0, feedback: Vec::new() });
+        tape.n_slots = slots.len();
+        tape
+    }
+
+    /// About how many words it reads.
+    pub fn cost(&self) -> usize {
+        self.code.len()
     }
 
     /// A slot that has the value of a gate as it is, if need be of its own.
@@ -251,138 +326,39 @@ impl Tape {
             return slot;
         }
         debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
-        self.code.extend([head(false, 0, 1), 1, slot]);
+        let first_slot = slots.n_slots;
+        self.code.extend(Head { is_or: false, shape: [0, 1, 0, 0, 0], n_operations: 1 }.words());
+        self.code.push(slot);
+        self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback: Vec::new() });
         slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
         slots.n_slots += 1;
         self.n_slots = slots.len();
         slots.n_slots - 1
     }
+}
 
-    /// Runs the operations.
+impl Head {
+    pub const N_WORDS: usize = 4;
+
+    fn words(self) -> [u32; Self::N_WORDS] {
+        let [plain, negated, both_plain, mixed, both_negated] = self.shape.map(|it| it as u32);
+        [
+            u32::from(self.is_or) << 31 | plain << 15 | negated,
+            both_plain << 15 | mixed,
+            both_negated,
+            self.n_operations as u32,
+        ]
+    }
+
     #[inline(always)]
-    pub fn run<const N: usize>(&self, values: &mut [Word<N>]) {
-        // `operate` and `run_code` rely on this.
-        assert!(values.len() >= self.n_slots, "there is a value for every slot");
-        let (mut code, mut slot) = (0, self.first_slot);
-        for it in &self.loops {
-            run_code(&self.code[code..it.code.start as usize], slot, values);
-            self.run_loop(it, values);
-            (code, slot) = (it.code.end as usize, it.end_slot);
-        }
-        run_code(&self.code[code..], slot, values);
-    }
-
-    #[inline(always)]
-    fn run_loop<const N: usize>(&self, it: &TapeLoop, values: &mut [Word<N>]) {
-        for &(to, _) in &it.feedback {
-            values[to as usize] = Word::ZERO;
-        }
-        loop {
-            let code = &self.code[it.code.start as usize..it.code.end as usize];
-            run_code(code, it.first_slot, values);
-            let mut changed = Word::ZERO;
-            for &(to, from) in &it.feedback {
-                let value = from.read(values);
-                changed |= values[to as usize] ^ value;
-                values[to as usize] = value;
-            }
-            if changed.is_zero() {
-                break;
-            }
+    pub fn from_words(words: [u32; Self::N_WORDS]) -> Self {
+        let high = |word: u32| (word >> 15) as usize & MAX_COUNT;
+        let low = |word: u32| word as usize & MAX_COUNT;
+        let [first, second, third, n_operations] = words;
+        Self {
+            is_or: first >> 31 != 0,
+            shape: [high(first), low(first), high(second), low(second), low(third)],
+            n_operations: n_operations as usize,
         }
     }
-}
-
-fn head(is_or: bool, n_plain: usize, n_negated: usize) -> u32 {
-    let counts = (n_plain as u32) << COUNT_BITS | n_negated as u32;
-    if is_or { OR | counts } else { counts }
-}
-
-#[inline(always)]
-fn run_code<const N: usize>(mut code: &[u32], slot: u32, values: &mut [Word<N>]) {
-    let mut slot = slot as usize;
-    while let [head, n_operations, rest @ ..] = code {
-        let n_plain = (head >> COUNT_BITS) as usize & MAX_COUNT;
-        let n_negated = *head as usize & MAX_COUNT;
-        let n_inputs = n_plain + n_negated;
-        let n_operations = *n_operations as usize;
-        let (inputs, rest) = rest.split_at(n_operations * n_inputs);
-        code = rest;
-        // The usual forms have loops of their own, in which everything is known but the slots.
-        macro_rules! runs {
-            ($(($n_plain:literal, $n_negated:literal))*) => {
-                match (head & OR != 0, n_plain, n_negated) {
-                    $(
-                        (false, $n_plain, $n_negated) =>
-                            run_form::<N, false, $n_plain, $n_negated>(inputs, slot, values),
-                        (true, $n_plain, $n_negated) =>
-                            run_form::<N, true, $n_plain, $n_negated>(inputs, slot, values),
-                    )*
-                    (false, ..) => run_wide::<N, false>(inputs, n_plain, n_negated, slot, values),
-                    (true, ..) => run_wide::<N, true>(inputs, n_plain, n_negated, slot, values),
-                }
-            };
-        }
-        runs!((2, 0)(1, 1)(0, 2)(3, 0)(2, 1)(1, 2)(0, 3)(4, 0));
-        slot += n_operations;
-    }
-}
-
-/// Operations of a form that the compiler knows.
-#[inline(always)]
-fn run_form<const N: usize, const IS_OR: bool, const N_PLAIN: usize, const N_NEGATED: usize>(
-    inputs: &[u32],
-    mut slot: usize,
-    values: &mut [Word<N>],
-) {
-    for inputs in inputs.chunks_exact(N_PLAIN + N_NEGATED) {
-        let (plain, negated) = inputs.split_at(N_PLAIN);
-        let value = operate::<N, IS_OR>(plain, negated, values);
-        // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
-        // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
-        // (docs/decisions/009).
-        unsafe { *values.get_unchecked_mut(slot) = value };
-        slot += 1;
-    }
-}
-
-/// Operations of any form.
-#[inline(always)]
-fn run_wide<const N: usize, const IS_OR: bool>(
-    inputs: &[u32],
-    n_plain: usize,
-    n_negated: usize,
-    mut slot: usize,
-    values: &mut [Word<N>],
-) {
-    for inputs in inputs.chunks_exact(n_plain + n_negated) {
-        let (plain, negated) = inputs.split_at(n_plain);
-        let value = operate::<N, IS_OR>(plain, negated, values);
-        // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
-        // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
-        // (docs/decisions/009).
-        unsafe { *values.get_unchecked_mut(slot) = value };
-        slot += 1;
-    }
-}
-
-#[inline(always)]
-fn operate<const N: usize, const IS_OR: bool>(
-    plain: &[u32],
-    negated: &[u32],
-    values: &[Word<N>],
-) -> Word<N> {
-    // SAFETY: inputs are slots that the tape was made with, and `run` has seen that there are values
-    // for all of them.
-    let read = |input: u32| unsafe { *values.get_unchecked(input as usize) };
-    let mut value = Word::splat(!IS_OR);
-    for &input in plain {
-        let input = read(input);
-        value = if IS_OR { value | input } else { value & input };
-    }
-    for &input in negated {
-        let input = !read(input);
-        value = if IS_OR { value | input } else { value & input };
-    }
-    value
 }

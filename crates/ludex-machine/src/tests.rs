@@ -298,7 +298,7 @@ fn lanes_refuse_states_that_no_phase_has() {
     let init = machine.cursor().state().clone();
     // Both at turn, which never happens: playouts from there are played one by one.
     let mut odd = init.clone();
-    phases.fluents.iter().for_each(|fluent| odd.insert(fluent));
+    phases.known[0].iter().for_each(|fluent| odd.insert(fluent));
     assert_eq!(phases.phase_of(&odd), None);
     for start in [init, odd] {
         let request = PlayoutRequest {

@@ -20,6 +20,7 @@ use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner};
 
 use crate::draw::{Draw, WordRng};
 use crate::plan::WidePlan;
+use crate::run::{RunTape, tape_runner};
 use crate::tape::Slots;
 use crate::word::Word;
 
@@ -140,6 +141,7 @@ fn run_eight(
 /// The working memory of all lanes.
 struct Lanes<const N: usize> {
     plan: Arc<WidePlan>,
+    run_tape: RunTape<N>,
     values: Vec<Word<N>>,
     next: Vec<Word<N>>,
     goal_values: Vec<Word<N>>,
@@ -175,6 +177,8 @@ struct Work<'a, 'b> {
     n_jobs: u64,
     /// The next playout of each lane: they are dealt like cards.
     next_jobs: Vec<u64>,
+    /// What idle lanes have cost since the last refill, in words of a lane.
+    idle_cost: usize,
     /// The phase that each start is in.
     phases: Vec<usize>,
 }
@@ -189,6 +193,7 @@ impl<const N: usize> Lanes<N> {
             n_steps: vec![0; n_lanes],
         };
         Self {
+            run_tape: tape_runner(),
             values: vec![Word::ZERO; plan.n_slots],
             next: Vec::new(),
             goal_values: vec![Word::ZERO; plan.goals.n_slots],
@@ -219,6 +224,7 @@ impl<const N: usize> Lanes<N> {
         let mut work = Work {
             n_jobs: (n_starts as u64).saturating_mul(request.n_per_start as u64),
             next_jobs: (0..n_lanes as u64).collect(),
+            idle_cost: 0,
             phases: request.starts.iter().map(phase_of).collect(),
             request,
             results,
@@ -241,8 +247,10 @@ impl<const N: usize> Lanes<N> {
                 continue;
             }
 
+            work.idle_cost += now.cost * idle.count() as usize;
+
             // Step 2. Which playouts are over? Park them and begin the next ones.
-            now.terminal_tape.run(&mut self.values);
+            (self.run_tape)(&now.terminal_tape, &mut self.values);
             let over = now.terminal.read(&self.values) & active;
             if !over.is_zero() {
                 self.park(over, step, &mut work);
@@ -254,7 +262,7 @@ impl<const N: usize> Lanes<N> {
             }
 
             // Step 3. Draw a legal move for each role.
-            now.legal_tape.run(&mut self.values);
+            (self.run_tape)(&now.legal_tape, &mut self.values);
             let mut stuck = Word::ZERO;
             for draw in &mut self.draws[phase] {
                 stuck |= active & !draw.draw(active, &mut rng, &mut self.values);
@@ -264,9 +272,11 @@ impl<const N: usize> Lanes<N> {
             }
 
             // Step 4. Play them. What idle lanes play does not matter.
-            now.next_tape.run(&mut self.values);
-            now.next.run(&mut self.values, &mut self.next);
-            self.draws[phase].iter_mut().for_each(|draw| draw.clear(&mut self.values));
+            (self.run_tape)(&now.next_tape, &mut self.values);
+            now.next.run(self.run_tape, &mut self.values, &mut self.next);
+            for draw in &mut self.draws[phase] {
+                draw.clear(&mut self.values);
+            }
             step += 1;
 
             // Step 5. Give up what can't or won't end.
@@ -293,7 +303,7 @@ impl<const N: usize> Lanes<N> {
                     lanes.set(lane, phases[lane] == phase);
                     self.set_lane(lane, start);
                 }
-                plan.steps[phase].terminal_tape.run(&mut self.values);
+                (self.run_tape)(&plan.steps[phase].terminal_tape, &mut self.values);
                 !(plan.steps[phase].terminal.read(&self.values) & lanes).is_zero()
             })
         })
@@ -322,6 +332,13 @@ impl<const N: usize> Lanes<N> {
         if idle.is_zero() || has_one_start && work.phases[0] != phase {
             return;
         }
+        // A refill writes all fluents, for one lane as for many. It waits until idle lanes have cost as
+        // much as it will.
+        let is_worth_it = work.idle_cost >= 2 * self.plan.n_fluents * Word::<N>::N_LANES;
+        if has_one_start && !active.is_zero() && !is_worth_it {
+            return;
+        }
+        work.idle_cost = 0;
         let n_starts = work.request.starts.len() as u64;
         let mut filled = Word::ZERO;
         for lane in idle.lanes() {
@@ -342,8 +359,11 @@ impl<const N: usize> Lanes<N> {
         *active |= filled;
         if let [start] = work.request.starts {
             let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.plan.n_fluents];
-            for (idx, fluent) in fluents.iter_mut().enumerate() {
-                *fluent = fluent.merged(Word::splat(start.contains(idx)), filled);
+            for fluent in fluents.iter_mut() {
+                *fluent &= !filled;
+            }
+            for idx in start.iter() {
+                fluents[idx] |= filled;
             }
         } else {
             for lane in filled.lanes() {
@@ -386,7 +406,7 @@ impl<const N: usize> Lanes<N> {
             for (kept, &idx) in buffer.fluents.iter().zip(&plan.goals.fluents) {
                 self.goal_values[Slots::FIRST_FLUENT as usize + idx] = *kept;
             }
-            plan.goals.tape.run(&mut self.goal_values);
+            (self.run_tape)(&plan.goals.tape, &mut self.goal_values);
             report(&plan, buffer, &self.goal_values, work);
             buffer.occupied = Word::ZERO;
         }
