@@ -121,6 +121,13 @@ impl Circuit {
         (0..self.n_gates()).map(GateId::new)
     }
 
+    /// Whether a gate belongs to a loop.
+    pub(crate) fn is_in_loop(&self, id: GateId) -> bool {
+        let idx = id.index() as u32;
+        let next = self.loops.partition_point(|it| it.gates.end <= idx);
+        self.loops.get(next).is_some_and(|it| it.gates.contains(&idx))
+    }
+
     /// How many roles there are.
     pub fn n_roles(&self) -> usize {
         self.vocabulary.roles.len()

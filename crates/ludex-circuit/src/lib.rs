@@ -15,8 +15,9 @@ mod optimize; // 4. fewer gates that say the same
 mod evaluate; // 5. the value of every gate, slowly
 mod rebuild; // 6. the circuit with some gates replaced
 mod phases; // 7. smaller circuits for the phases of a game
-mod factor; // 8. common factors taken out
-mod share; // 9. gates within gates
+mod select; // 8. what a move finds and where it puts it, apart
+mod factor; // 9. common factors taken out
+mod share; // 10. gates within gates
 
 #[cfg(test)]
 mod tests;

@@ -30,14 +30,9 @@ impl Circuit {
 
     /// The conjunctions and disjunctions with some inputs, but those of loops.
     fn wide_gates(&self) -> Vec<GateId> {
-        let in_some_loop = |id: GateId| {
-            let idx = id.index() as u32;
-            let next = self.loops.partition_point(|it| it.gates.end <= idx);
-            self.loops.get(next).is_some_and(|it| it.gates.contains(&idx))
-        };
         (self.gate_ids())
             .filter(|&id| matches!(self.gate(id), Gate::And(_) | Gate::Or(_)))
-            .filter(|&id| self.inputs(id).len() >= MIN_PART && !in_some_loop(id))
+            .filter(|&id| self.inputs(id).len() >= MIN_PART && !self.is_in_loop(id))
             .collect()
     }
 }

@@ -167,6 +167,26 @@ fn assert_same(a: &Circuit, b: &Circuit) {
 }
 
 #[test]
+fn what_a_move_finds_is_told_apart_from_where_it_goes() {
+    // A move does not say which piece it moves.
+    let circuit = circuit(
+        "(role me) (init (on a king)) (init (on b queen)) (init (on c pawn))
+        (cell a) (cell b) (cell c) (cell d) (cell e) (cell f)
+        (<= (full ?x) (true (on ?x ?p)))
+        (<= (legal me (go ?x ?y)) (full ?x) (cell ?y) (distinct ?x ?y)) (legal me stay)
+        (<= (next (on ?y ?p)) (does ?r (go ?x ?y)) (true (on ?x ?p)))
+        (<= (touched ?x) (does ?r (go ?x ?y))) (<= (touched ?y) (does ?r (go ?x ?y)))
+        (<= (next (on ?x ?p)) (true (on ?x ?p)) (not (touched ?x)))
+        (<= terminal (true (on e king))) (<= (goal ?r 100) (role ?r))",
+    )
+    .optimized();
+    let selected = circuit.with_selections();
+    let (before, after) = (circuit.n_edges(), selected.n_edges());
+    assert!(4 * after <= 3 * before, "{after} of {before} edges");
+    assert_same(&selected, &circuit);
+}
+
+#[test]
 fn gates_read_others_that_have_some_of_their_inputs() {
     // A move touches where it begins and where it ends.
     let circuit = circuit(

@@ -73,10 +73,14 @@ pub(crate) struct GoalPlan {
 
 impl WidePlan {
     pub fn new(circuit: &Circuit) -> Self {
+        // Factors are taken out first: a sheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
         let phases = circuit.phases();
         let steps: Vec<StepPlan> = (0..phases.n_phases())
-            .map(|phase| StepPlan::new(&circuit.in_phase(&phases, phase).with_shared_parts()))
+            .map(|phase| {
+                let circuit = circuit.in_phase(&phases, phase);
+                StepPlan::new(&circuit.with_selections().with_shared_parts())
+            })
             .collect();
         Self {
             n_slots: steps.iter().map(|step| step.n_slots).max().expect("there is a phase"),

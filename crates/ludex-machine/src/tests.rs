@@ -36,8 +36,9 @@ fn check(name: &str, rules: &str, n_steps: usize) {
     let machine = Machine::new(circuit.clone());
     let factored = machine.circuit().factored();
     let phases = factored.phases();
-    let phase_circuits: Vec<Circuit> =
-        (0..phases.values.len()).map(|phase| factored.in_phase(&phases, phase)).collect();
+    let phase_circuits: Vec<Circuit> = (0..phases.n_phases())
+        .map(|phase| factored.in_phase(&phases, phase).with_selections().with_shared_parts())
+        .collect();
     let mut cursor = machine.cursor();
     let mut rng = Seed(11).rng();
     let mut stored = vec![cursor.state().clone()];
