@@ -77,6 +77,56 @@ fn strategies_are_drawn() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
+/// That a strategy wins is not all: the best tolls and the choices of those who pay them.
+#[test]
+fn strategies_are_certified_to_be_the_best() {
+    let file = temporary("prices.json");
+    let path = file.display().to_string();
+    let model = model("link-pricing");
+    let small = ["-D", "links=3", "-D", "tariffs={3, 7}"];
+    lines(&solve(&model, &[&small[..], &["--strategy", &path]].concat()), 0);
+    let check = ["--check-strategy", &path, "--json"];
+    let checked = command::json(&solve(&model, &[&small[..], &check].concat()), 0);
+    assert_eq!((&checked["ok"], &checked["optimal"]), (&json!(true), &json!(true)), "{checked}");
+    // With more tariffs it still wins, but is not the best.
+    let more = ["-D", "links=3", "-D", "tariffs={3, 7, 11}"];
+    let refuted = command::json(&solve(&model, &[&more[..], &check].concat()), 1);
+    assert_eq!((&refuted["ok"], &refuted["optimal"]), (&json!(false), &json!(false)), "{refuted}");
+    let any = ["--ties", "any"];
+    let unknown = command::json(&solve(&model, &[&small[..], &check, &any].concat()), 0);
+    assert_eq!((&unknown["ok"], &unknown["optimal"]), (&json!(true), &json!(null)), "{unknown}");
+    fs::remove_file(&file).expect("the file is there");
+}
+
+#[test]
+fn a_strategy_that_does_not_fit_is_refused_in_words() {
+    let file = temporary("large.json");
+    let path = file.display().to_string();
+    let board = ["-D", "columns=4", "-D", "rows=4", "-D", "question=notlose", "--json"];
+    let args = [&board[..], &["--memory", "1MB", "--strategy", &path]].concat();
+    let output = solve(&model("connect-four"), &args);
+    let refused = command::json(&output, 3);
+    assert_eq!((&refused["status"], &refused["strategy_nodes"]), (&json!("true"), &json!(0)));
+    assert!(stderr(&output).contains("does not fit in"), "{}", stderr(&output));
+    assert!(!file.exists());
+    // A model that does not fit is refused before it is built.
+    let large = ["-D", "depth=10", "--memory", "5MB"];
+    let output = solve(&model("matrix-game"), &large);
+    command::check_refused(&output, 1, &["error[too-large]"]);
+}
+
+#[test]
+fn branches_of_a_strategy_are_counted() {
+    let file = temporary("branches.json");
+    let path = file.display().to_string();
+    let found =
+        command::json(&solve(&model("nim-black-jack"), &["--json", "--strategy", &path]), 0);
+    let scopes = found["strategy_scopes"].as_array().expect("a list");
+    assert_eq!(scopes[0], json!({"scope": "x1", "nodes": 1, "branches": 1}));
+    assert_eq!(scopes[1], json!({"scope": "y1", "nodes": 1, "branches": 3}));
+    fs::remove_file(&file).expect("the file is there");
+}
+
 #[test]
 fn all_strategies_are_counted() {
     let found = command::json(&solve(&model("nim-black-jack"), &["--all-strategies", "--json"]), 0);
@@ -116,6 +166,24 @@ fn mistakes_have_places_and_remedies() {
         1,
         &["error[empty-domain]", "`x` has no values"],
     );
+    check_refused(
+        "exists x: 0..1 let z = x + y; forall y: 0..1; goal true;",
+        &[],
+        1,
+        &["error[used-before-scope]", "<stdin>:1:28", "`y`"],
+    );
+    check_refused(
+        "forall k: 0..1 aggregate total = sum(incom);\nexists income: 0..1;\ngoal true;",
+        &[],
+        1,
+        &["error[unknown-variable]", "<stdin>:1:38", "did you mean `income`?"],
+    );
+    check_refused(
+        "exists x: 0..1 minimize y; forall y: 0..1; goal true;",
+        &[],
+        1,
+        &["error[unknown-variable]", "aggregate"],
+    );
     check_refused("goal colum > 1; param column: int = 2;", &[], 1, &["error[unknown-name]"]);
     check_refused("param n: int; goal true;", &[], 1, &["error[missing-data]", "-D n="]);
     check_refused("goal true;", &["-D", "n"], 2, &["-D name=value"]);
@@ -149,10 +217,13 @@ fn every_choice_is_taken() {
     for option in [
         &["--propagation", "none"][..],
         &["--propagation", "restrictor"],
+        &["--propagation", "fusion"],
         &["--propagation", "cascade"],
+        &["--propagation", "full"],
         &["--order", "ascending"],
         &["--order", "goal"],
         &["--order", "history"],
+        &["--order", "preserve"],
         &["--no-memory"],
         &["--no-symmetry"],
         &["--no-bounds"],

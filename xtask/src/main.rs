@@ -18,6 +18,7 @@ mod bench;
 mod search;
 mod translate;
 mod matches;
+mod quantified;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -122,6 +123,12 @@ enum Task {
         #[arg(long, default_value_t = 300)]
         count: usize,
     },
+    /// Time the quantified models by the command, beside other solvers
+    Quantified {
+        /// Connect four on the usual board is asked for up to this depth
+        #[arg(long, default_value_t = 25)]
+        deepest: usize,
+    },
     /// Keep a core busy, for `loaded`
     #[command(hide = true)]
     Burn,
@@ -154,6 +161,7 @@ fn main() -> ExitCode {
         Task::Strength { games, count } => matches::strength(&games, count),
         Task::Puzzles { games } => matches::puzzles(&games),
         Task::Loaded { count } => matches::loaded(count),
+        Task::Quantified { deepest } => quantified::run(deepest),
         Task::Burn => matches::burn_a_core(),
     };
     match done {

@@ -43,6 +43,9 @@ pub struct SolveConfig {
     pub strategy_bytes: usize,
     /// How many threads work.
     pub n_threads: usize,
+    /// How many nodes one thread searches before the others join: small models are decided
+    /// before threads and a table that they share are worth having.
+    pub nodes_alone: u64,
     /// Stop after this many nodes.
     pub max_nodes: u64,
     /// Where random choices come from.
@@ -69,6 +72,7 @@ impl Default for SolveConfig {
             memory_bytes: 512 << 20,
             strategy_bytes: 256 << 20,
             n_threads: 1,
+            nodes_alone: 1 << 17,
             max_nodes: u64::MAX,
             seed: Seed(0),
             deadline: Deadline::never(),
@@ -85,17 +89,24 @@ pub enum Propagation {
     None,
     /// Each restrictor is propagated while its scope is searched.
     Restrictor,
-    /// So is every restrictor after it, and the goal.
+    /// Each restrictor is propagated together with those after it, as far as their scopes are
+    /// declared non-blocking: what leaves one of them without a solution can't be chosen.
+    Fusion,
+    /// When a scope is opened, so is every restrictor after it, and the goal.
     Cascade,
+    /// The cascade after every single assignment.
+    Full,
 }
 
 impl Propagation {
     /// All ways with their names in options.
-    pub const ALL: [(&'static str, Propagation); 4] = [
+    pub const ALL: [(&'static str, Propagation); 6] = [
         ("auto", Propagation::Auto),
         ("none", Propagation::None),
         ("restrictor", Propagation::Restrictor),
+        ("fusion", Propagation::Fusion),
         ("cascade", Propagation::Cascade),
+        ("full", Propagation::Full),
     ];
 }
 
@@ -137,15 +148,20 @@ pub enum ValueOrder {
     Goal,
     /// Values that decided other nodes of the scope first.
     History,
+    /// The general order of Verger and Bessière in full: after what [`ValueOrder::Goal`] sees,
+    /// values that keep the owner from being blocked in the scopes that follow, and that
+    /// block the opponent there, nearest first.
+    Preserve,
 }
 
 impl ValueOrder {
     /// All orders with their names in options.
-    pub const ALL: [(&'static str, ValueOrder); 4] = [
+    pub const ALL: [(&'static str, ValueOrder); 5] = [
         ("auto", ValueOrder::Auto),
         ("ascending", ValueOrder::Ascending),
         ("goal", ValueOrder::Goal),
         ("history", ValueOrder::History),
+        ("preserve", ValueOrder::Preserve),
     ];
 }
 

@@ -14,7 +14,8 @@ use crate::scope::{Measure, Quantifier, Ties};
 /// Every choice of every scope is tried. For small models and tests.
 pub fn by_definition(model: &Model) -> (bool, Option<i64>) {
     let mut values = vec![0; model.variables().len()];
-    let outcome = evaluate(model, 0, &mut values);
+    let mut n_left = u64::MAX;
+    let outcome = evaluate(model, 0, &mut values, &mut n_left).expect("there is no limit");
     let value = outcome
         .as_ref()
         .and_then(|outcome| outcome.get(&crate::measure::root_measure(model)?).copied());
@@ -22,16 +23,26 @@ pub fn by_definition(model: &Model) -> (bool, Option<i64>) {
 }
 
 /// What the measures that earlier scopes may look at are in the end.
-type Outcome = FxHashMap<Measure, i64>;
+pub(crate) type Outcome = FxHashMap<Measure, i64>;
 
-/// The outcome from a scope on; `None` when the existential player loses.
-fn evaluate(model: &Model, scope_idx: usize, values: &mut [Value]) -> Option<Outcome> {
+/// More choices would have to be tried than allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TooMany;
+
+/// The outcome from a scope on; `None` when the existential player loses. So many choices are
+/// left to be tried.
+pub(crate) fn evaluate(
+    model: &Model,
+    scope_idx: usize,
+    values: &mut [Value],
+    n_left: &mut u64,
+) -> Result<Option<Outcome>, TooMany> {
     let Some(scope) = model.scopes().get(scope_idx) else {
         let value_of = |x: VarId| i64::from(values[x.index()]);
         let is_won = model.goal_constraints().iter().all(|c| c.holds(&value_of));
-        return is_won.then(Outcome::default);
+        return Ok(is_won.then(Outcome::default));
     };
-    let choices = choices(model, scope_idx, values);
+    let choices = choices_within(model, scope_idx, values, n_left)?;
     let set = |choice: &[Value], values: &mut [Value]| {
         for (&x, &value) in scope.variables.iter().zip(choice) {
             values[x.index()] = value;
@@ -43,7 +54,9 @@ fn evaluate(model: &Model, scope_idx: usize, values: &mut [Value]) -> Option<Out
             let mut best: Option<Outcome> = None;
             for choice in choices {
                 set(&choice, values);
-                let Some(mut outcome) = evaluate(model, scope_idx + 1, values) else { continue };
+                let Some(mut outcome) = evaluate(model, scope_idx + 1, values, n_left)? else {
+                    continue;
+                };
                 for (&x, &value) in scope.variables.iter().zip(&choice) {
                     outcome.insert(Measure::Variable(x), value.into());
                 }
@@ -54,27 +67,35 @@ fn evaluate(model: &Model, scope_idx: usize, values: &mut [Value]) -> Option<Out
                     best = Some(outcome);
                 }
             }
-            best
+            Ok(best)
         }
         Quantifier::Forall => {
             let mut branches = Vec::new();
             for choice in choices {
                 set(&choice, values);
-                branches.push(evaluate(model, scope_idx + 1, values)?);
-            }
-            let mut outcome = Outcome::default();
-            for (i, aggregate) in model.aggregates().iter().enumerate() {
-                if aggregate.scope.index() == scope_idx {
-                    let of = branches.iter().filter_map(|b| b.get(&aggregate.of).copied());
-                    let measure = Measure::Aggregate(crate::AggregateId::new(i));
-                    if let Some(value) = aggregate_value(aggregate.function, of) {
-                        outcome.insert(measure, value);
-                    }
+                match evaluate(model, scope_idx + 1, values, n_left)? {
+                    Some(branch) => branches.push(branch),
+                    None => return Ok(None),
                 }
             }
-            Some(outcome)
+            Ok(Some(aggregated(model, scope_idx, &branches)))
         }
     }
+}
+
+/// The aggregates of a universal scope, from its branches.
+pub(crate) fn aggregated(model: &Model, scope_idx: usize, branches: &[Outcome]) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (i, aggregate) in model.aggregates().iter().enumerate() {
+        if aggregate.scope.index() == scope_idx {
+            let of = branches.iter().filter_map(|b| b.get(&aggregate.of).copied());
+            let measure = Measure::Aggregate(crate::AggregateId::new(i));
+            if let Some(value) = aggregate_value(aggregate.function, of) {
+                outcome.insert(measure, value);
+            }
+        }
+    }
+    outcome
 }
 
 /// Whether a choice is better than the best one before it. Earlier choices win ties: they
@@ -97,20 +118,33 @@ fn is_preferred(ties: Ties, interests: &[Interest], new: &Outcome, best: &Outcom
 
 /// All choices of a scope: values of its variables, in lexicographic order.
 pub(crate) fn choices(model: &Model, scope_idx: usize, values: &mut [Value]) -> Vec<Vec<Value>> {
+    let mut n_left = u64::MAX;
+    choices_within(model, scope_idx, values, &mut n_left).expect("there is no limit")
+}
+
+/// All choices of a scope, unless more have to be tried than are left.
+fn choices_within(
+    model: &Model,
+    scope_idx: usize,
+    values: &mut [Value],
+    n_left: &mut u64,
+) -> Result<Vec<Vec<Value>>, TooMany> {
     fn extend(
         model: &Model,
         scope_idx: usize,
         at: usize,
         values: &mut [Value],
+        n_left: &mut u64,
         found: &mut Vec<Vec<Value>>,
-    ) {
+    ) -> Result<(), TooMany> {
         let scope = &model.scopes()[scope_idx];
         let Some(&x) = scope.variables.get(at) else {
+            *n_left = n_left.checked_sub(1).ok_or(TooMany)?;
             let value_of = |x: VarId| i64::from(values[x.index()]);
             if scope.restrictor.iter().all(|constraint| constraint.holds(&value_of)) {
                 found.push(scope.variables.iter().map(|x| values[x.index()]).collect());
             }
-            return;
+            return Ok(());
         };
         let variable = model.variable(x);
         match &variable.definition {
@@ -119,20 +153,21 @@ pub(crate) fn choices(model: &Model, scope_idx: usize, values: &mut [Value]) -> 
                 let value = value.and_then(|value| Value::try_from(value).ok());
                 if let Some(value) = value.filter(|v| variable.variable.domain.contains(*v)) {
                     values[x.index()] = value;
-                    extend(model, scope_idx, at + 1, values, found);
+                    extend(model, scope_idx, at + 1, values, n_left, found)?;
                 }
             }
             None => {
                 for value in variable.variable.domain.iter() {
                     values[x.index()] = value;
-                    extend(model, scope_idx, at + 1, values, found);
+                    extend(model, scope_idx, at + 1, values, n_left, found)?;
                 }
             }
         }
+        Ok(())
     }
     let mut found = Vec::new();
-    extend(model, scope_idx, 0, values, &mut found);
-    found
+    extend(model, scope_idx, 0, values, n_left, &mut found)?;
+    Ok(found)
 }
 
 /// Completes a choice, given by the values of the variables that are not definitions; says

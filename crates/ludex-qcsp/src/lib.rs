@@ -74,4 +74,7 @@ pub use scope::{
     Scope, ScopeId, Symmetry, Ties,
 };
 pub use solve::solve;
-pub use strategy::{NodeId, Refutation, Strategy, StrategyNode, check_strategy, strategy_dot};
+pub use strategy::{
+    NodeId, Optimality, Refutation, Strategy, StrategyNode, check_optimality, check_strategy,
+    strategy_dot,
+};

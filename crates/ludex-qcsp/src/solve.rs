@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use ludex_base::StopReason;
 use ludex_csp::Expr;
 
 use crate::config::{Report, SolveConfig, Statistics, StrategyRequest, Verdict};
@@ -43,15 +44,12 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     // Measures of choices that lose don't matter, but ties are settled among what is left.
     let fuses_goal = !model.is_optimization();
     let plan = plan(model, config.symmetry, fuses_goal)?;
-    let memory = Arc::new(Memory::new(config.memory_bytes, config.n_threads > 1));
+    let memory = Arc::new(Memory::new(config.memory_bytes));
     let mut searcher = Searcher::new(&plan, config, memory)?;
     let setup_time = start.elapsed();
     let (verdict, value) = if is_parallel(&searcher) {
-        let stack = stack_bytes(model);
-        let (found, statistics) = parallel::decide(&plan, config, &searcher.memory, stack)?;
-        searcher.statistics.absorb(&statistics);
-        let verdict = found.map_or_else(|stopped| Verdict::Unknown(stopped.0), Verdict::from);
-        (verdict, None)
+        let found = decide_by_threads(&mut searcher, stack_bytes(model))?;
+        (found.map_or_else(|stopped| Verdict::Unknown(stopped.0), Verdict::from), None)
     } else {
         answer(&plan, &mut searcher)
     };
@@ -65,7 +63,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     if plan.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
         // The universal player answers choices that lose, too.
         let whole = crate::plan::plan(model, config.symmetry, false)?;
-        let memory = Arc::new(Memory::new(config.memory_bytes, false));
+        let memory = Arc::new(Memory::new(config.memory_bytes));
         add_strategy(&mut report, &mut Searcher::new(&whole, config, memory)?);
     } else {
         add_strategy(&mut report, &mut searcher);
@@ -96,11 +94,33 @@ fn solve_reduced(
     let mut report = solve_here(&reduced, &no_strategy)?;
     if config.strategy != StrategyRequest::None {
         let whole = crate::plan::plan(model, config.symmetry, false)?;
-        let memory = Arc::new(Memory::new(config.memory_bytes, false));
+        let memory = Arc::new(Memory::new(config.memory_bytes));
         add_strategy(&mut report, &mut Searcher::new(&whole, &plain, memory)?);
     }
     report.statistics.time = start.elapsed();
     Ok(report)
+}
+
+/// Decides a model alone as long as it seems small, and then by all threads.
+fn decide_by_threads(
+    searcher: &mut Searcher<'_>,
+    stack_bytes: usize,
+) -> Result<Result<bool, Stopped>, ModelError> {
+    let config = searcher.config;
+    if config.nodes_alone > 0 {
+        searcher.max_nodes = config.max_nodes.min(config.nodes_alone);
+        let found = searcher.decide_all();
+        if found != Err(Stopped(StopReason::Count)) || searcher.max_nodes == config.max_nodes {
+            return Ok(found);
+        }
+        searcher.max_nodes = config.max_nodes;
+    }
+    if let Some(memory) = Arc::get_mut(&mut searcher.memory) {
+        memory.grow_to_share();
+    }
+    let (found, statistics) = parallel::decide(searcher, stack_bytes)?;
+    searcher.statistics.absorb(&statistics);
+    Ok(found)
 }
 
 /// Whether the search is one that several threads can share.

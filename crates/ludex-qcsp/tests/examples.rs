@@ -1,4 +1,14 @@
 //! The worked examples of the literature with their right answers.
+//!
+//! By their numbers in the collection: I1, I2, I6 `sums_and_products`; I3
+//! `nim_with_ten_matches`; I4 `boolean.rs`; J1 `nim_black_jack_has_two_compact_strategies`; J2
+//! `nim_fibonacci_is_lost_at_fibonacci_numbers`; J3, J4 `tictactoe_…`; J5 `a_robust_schedule`;
+//! J7 `small_connect_four_boards_are_draws`, with 5x5 and deeper boards in `cargo xtask
+//! quantified`; K1 `a_leader_does_not_choose_for_its_follower`; K2 `link_pricing_…`; K3
+//! `three_levels_of_decisions`; K4 `virtual_network_pricing`; K5
+//! `a_universal_opponent_is_not_an_existential_one`. Those that compare formalisms (I5, J8, J9,
+//! K6, and the rest of I2, I3, J1, J2, J3, J5) are in `formalisms.rs`. J6 needs instances that
+//! are not public, and the coordinates of K7 are lost.
 
 mod models;
 
@@ -204,10 +214,16 @@ fn tictactoe_without_blocked_players_is_a_draw_too() {
         [((|won| won.equals(1)) as fn(VarId) -> Expr, false), (|won| won.differs(2), true)]
     {
         let model = tictactoe_to_the_end(goal);
-        for propagation in [Propagation::Auto, Propagation::Restrictor] {
+        for propagation in [Propagation::Auto, Propagation::Restrictor, Propagation::Fusion] {
             let config = SolveConfig { propagation, ..SolveConfig::default() };
             assert_eq!(solve(&model, &config).unwrap().verdict, expected.into());
         }
+        // The rules for non-blocking scopes change the time, not the answer.
+        let mut blocking = model.clone();
+        for scope in (0..9).map(ScopeId::new) {
+            blocking.scope_mut(scope).is_non_blocking = false;
+        }
+        assert_eq!(verdict(&blocking), expected.into());
     }
 }
 

@@ -151,6 +151,7 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
         ("learning", SolveConfig { learning: true, ..default() }),
         ("restrictors", SolveConfig { propagation: Propagation::Restrictor, ..default() }),
         ("cascade", SolveConfig { propagation: Propagation::Cascade, ..default() }),
+        ("full cascade", SolveConfig { propagation: Propagation::Full, ..default() }),
         (
             "cascade with reasons",
             SolveConfig {
@@ -160,9 +161,13 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
                 ..default()
             },
         ),
-        ("two threads", SolveConfig { n_threads: 2, memory_bytes: 1 << 16, ..default() }),
+        (
+            "two threads",
+            SolveConfig { n_threads: 2, nodes_alone: 0, memory_bytes: 1 << 16, ..default() },
+        ),
         ("deepening", SolveConfig { deepening: true, ..default() }),
         ("history", SolveConfig { value_order: ValueOrder::History, ..default() }),
+        ("preserve", SolveConfig { value_order: ValueOrder::Preserve, ..default() }),
     ]
 }
 
@@ -216,6 +221,14 @@ fn check_strategies(model: &Model, is_true: bool, seed: u64) {
         assert_eq!(strategy.winner, winner, "seed {seed}");
         check_strategy(model, &strategy)
             .unwrap_or_else(|refutation| panic!("seed {seed}, {request:?}: {refutation}"));
+        let judged = check_optimality(model, &strategy, u64::MAX);
+        let is_fine = match judged {
+            Optimality::Certified => is_true && model.is_optimization(),
+            Optimality::NothingToOptimize => !is_true || !model.is_optimization(),
+            Optimality::AnyTies { .. } => true,
+            _ => false,
+        };
+        assert!(is_fine, "seed {seed}, {request:?}: {judged:?}");
         let turned = Strategy { winner: winner.opponent(), ..strategy };
         assert!(check_strategy(model, &turned).is_err(), "seed {seed}, {request:?}");
     }

@@ -6,7 +6,8 @@ use ludex_base::Span;
 use ludex_csp::{Comparison, Expr as Formula, Operation, ValueSet};
 
 use super::codes;
-use super::eval::{Evaluated, Evaluator, Place};
+use super::eval::{Evaluated, Evaluator};
+use super::indexing::Place;
 use super::value::{Array, Term, Value};
 
 /// A value as a number; truth counts as 1 and falsehood as 0.
@@ -355,11 +356,25 @@ fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: 
     if at.is_empty() {
         return evaluator.fail(codes::INDEX, span, "an empty array has no members");
     }
-    let items: Vec<Value> = at.into_iter().map(|at| array.items[at].clone()).collect();
-    let is_bool = items.iter().all(Value::is_bool);
-    let mut list = Vec::new();
-    for item in items {
-        list.push(number(evaluator, item, span)?);
+    let is_bool = at.iter().all(|&at| array.items[at].is_bool());
+    let mut list: Vec<Formula> = Vec::with_capacity(at.len());
+    // What members that depend on variables need to be defined, by their place.
+    let mut needs: Vec<(usize, Vec<Formula>)> = Vec::new();
+    let (mut members_size, mut members_depth) = (0, 1);
+    for at in at {
+        let (formula, size) = match &array.items[at] {
+            Value::Int(number) => (Formula::Constant(*number), 1),
+            item => {
+                let term = number(evaluator, item.clone(), span)?;
+                if !term.defined.is_empty() {
+                    needs.push((list.len(), term.defined));
+                }
+                members_depth = members_depth.max(term.depth);
+                (term.formula, term.size)
+            }
+        };
+        members_size += size;
+        list.push(formula);
     }
     // The place in the list, with each index kept inside of its dimension.
     let mut defined: Vec<Formula> = Vec::new();
@@ -410,12 +425,6 @@ fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: 
     }
     let place = if parts.len() == 1 { parts.remove(0) } else { Formula::Sum(parts) };
     // A member that is defined only sometimes must be so where it is chosen.
-    let needs: Vec<(usize, Vec<Formula>)> = list
-        .iter_mut()
-        .enumerate()
-        .map(|(i, term)| (i, std::mem::take(&mut term.defined)))
-        .filter(|(_, needs)| !needs.is_empty())
-        .collect();
     for (i, needs) in needs {
         let elsewhere = Formula::Compare(
             Comparison::Ne,
@@ -425,10 +434,9 @@ fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: 
         let guarded = needs.into_iter().map(|need| Formula::Or(vec![elsewhere.clone(), need]));
         defined.extend(guarded);
     }
-    size += list.iter().map(|term| term.size).sum::<usize>();
-    depth = depth.max(list.iter().map(|term| term.depth).max().unwrap_or(0)) + 1;
-    let formulas: Vec<Formula> = list.into_iter().map(|term| term.formula).collect();
-    let formula = Formula::Element(formulas, Box::new(place));
+    size += members_size;
+    depth = depth.max(members_depth) + 1;
+    let formula = Formula::Element(list, Box::new(place));
     evaluator.grow(size, span)?;
     if is_bool {
         let truth =

@@ -39,6 +39,8 @@ struct Rules<'g> {
     /// Names that are given behind the move.
     after: Vec<&'g Let>,
     ends: Vec<(&'g Expr, Outcome)>,
+    symmetries: Vec<&'g [Expr]>,
+    is_non_blocking: bool,
     blocked: Outcome,
     players: Vec<Quantifier>,
     span: Span,
@@ -106,6 +108,8 @@ impl Lowering<'_, '_> {
             order: None,
             after: Vec::new(),
             ends: Vec::new(),
+            symmetries: Vec::new(),
+            is_non_blocking: false,
             blocked: Outcome::Loses,
             players,
             span: game.at.0,
@@ -155,6 +159,8 @@ impl Lowering<'_, '_> {
                 }
                 GameClause::End { condition, outcome } => rules.ends.push((condition, *outcome)),
                 GameClause::Blocked { outcome, .. } => rules.blocked = *outcome,
+                GameClause::Symmetry(equations) => rules.symmetries.push(equations),
+                GameClause::NonBlocking => rules.is_non_blocking = true,
             }
         }
         if rules.declarations.is_empty() {
@@ -298,10 +304,16 @@ impl Lowering<'_, '_> {
         let span = rules.span;
         let mover = Self::mover(rules, round);
         let name = format!("{}@{round}", rules.declarations[0].name.text);
-        self.open(name, mover, span)?;
+        let scope = self.open(name, mover, span)?;
         self.model.round((round - 1) as u32);
         self.remember(&position, outer);
         self.begin(rules, &position, round);
+        if rules.is_non_blocking {
+            self.model.non_blocking();
+        }
+        for equations in &rules.symmetries {
+            self.symmetry(equations, scope)?;
+        }
 
         // Step 1. Names of the state.
         for definition in &rules.before {

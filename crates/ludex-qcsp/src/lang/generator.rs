@@ -8,12 +8,41 @@ const FACTOR: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
 /// The draw at a place, counted from 1, of the sequence of a seed, between two bounds.
-///
-/// A place is reached without the places before it, by squaring the step.
 pub fn draw(seed: u64, place: u64, low: i64, high: i64) -> i64 {
+    Sequence::default().draw(seed, place, low, high)
+}
+
+/// A sequence of draws that remembers where it is.
+#[derive(Clone, Copy, Default)]
+pub struct Sequence {
+    seed: u64,
+    /// The place of the last draw, 0 before the first.
+    place: u64,
+    state: u64,
+}
+
+impl Sequence {
+    /// The draw at a place. The place after the last draw is one step away; any other is
+    /// reached without the places before it, by squaring the step.
+    pub fn draw(&mut self, seed: u64, place: u64, low: i64, high: i64) -> i64 {
+        let is_next = self.place > 0 && self.seed == seed && self.place.wrapping_add(1) == place;
+        self.state = match is_next {
+            true => self.state.wrapping_mul(FACTOR).wrapping_add(INCREMENT),
+            false => state_after(seed, place.saturating_add(1)),
+        };
+        (self.seed, self.place) = (seed, place);
+        let drawn = self.state >> 33;
+        match high.checked_sub(low).and_then(|span| span.checked_add(1)) {
+            Some(n_values) => low + (drawn % n_values as u64) as i64,
+            // More values than draws.
+            None => low.wrapping_add(drawn as i64),
+        }
+    }
+}
+
+fn state_after(seed: u64, mut n_steps: u64) -> u64 {
     let mut state = seed;
     let (mut factor, mut increment) = (FACTOR, INCREMENT);
-    let mut n_steps = place.saturating_add(1);
     while n_steps > 0 {
         if n_steps & 1 == 1 {
             state = state.wrapping_mul(factor).wrapping_add(increment);
@@ -22,8 +51,7 @@ pub fn draw(seed: u64, place: u64, low: i64, high: i64) -> i64 {
         factor = factor.wrapping_mul(factor);
         n_steps >>= 1;
     }
-    let span = (high as i128 - low as i128 + 1) as u128;
-    (low as i128 + (u128::from(state >> 33) % span) as i128) as i64
+    state
 }
 
 #[cfg(test)]
@@ -38,8 +66,15 @@ mod tests {
             state
         };
         step();
+        let mut sequence = Sequence::default();
         for place in 1..100 {
-            assert_eq!(draw(7, place, -3, 1000), -3 + ((step() >> 33) % 1004) as i64);
+            let expected = -3 + ((step() >> 33) % 1004) as i64;
+            assert_eq!(draw(7, place, -3, 1000), expected);
+            assert_eq!(sequence.draw(7, place, -3, 1000), expected);
         }
+        // Other places and other seeds are no next step.
+        assert_eq!(sequence.draw(7, 50, 0, 9), draw(7, 50, 0, 9));
+        assert_eq!(sequence.draw(8, 51, 0, 9), draw(8, 51, 0, 9));
+        assert!(draw(7, 1, i64::MIN, i64::MAX) >= i64::MIN);
     }
 }

@@ -35,3 +35,21 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// The limits, lowered where models that large would not fit into so many bytes.
+    pub fn within(max_bytes: u64) -> Self {
+        let default = Self::default();
+        let most = |limit: usize, bytes_each: u64| {
+            usize::try_from(max_bytes / bytes_each).unwrap_or(usize::MAX).min(limit)
+        };
+        // A part is copied into the plan and the compiled code, a variable has a name, a
+        // domain and places in the tables of the search.
+        Self {
+            max_parts: most(default.max_parts, 80),
+            max_length: most(default.max_length, 80),
+            max_variables: most(default.max_variables, 1000),
+            ..default
+        }
+    }
+}

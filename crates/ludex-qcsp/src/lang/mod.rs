@@ -9,25 +9,33 @@
 //! 2. `parse` and `expressions`: tokens to a tree; `print`: back again
 //! 3. `names`: whether every name means something, from the text alone; `suggest`
 //! 4. `data`: values of parameters
-//! 5. `value`, `eval`, `arithmetic`, `builtins`: expressions to constants and terms
-//! 6. `lower`: items to a model; `game`: rounds from one state to the next; `optimum`: models
-//!    inside models
+//! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
+//!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
+//! 6. `lower`: items to a model; by theme `parameters`, `scopes`, `objectives`; `game`: rounds
+//!    from one state to the next; `optimum`: models inside models
 
 mod arithmetic;
 mod builtins;
 pub mod codes;
+mod compute;
+mod conditions;
 mod data;
 mod eval;
 mod expressions;
 mod game;
 mod generator;
+mod indexing;
 mod lexer;
 mod limits;
+mod loops;
 mod lower;
 mod names;
+mod objectives;
 mod optimum;
+mod parameters;
 mod parse;
 mod print;
+mod scopes;
 mod suggest;
 pub mod syntax;
 mod value;

@@ -236,6 +236,8 @@ impl Resolver {
                     self.see(name);
                 }
                 Clause::Order(order) => self.expr(order),
+                Clause::NonBlocking => {}
+                Clause::Symmetry(equations) => equations.iter().for_each(|e| self.expr(e)),
             }
         }
     }
@@ -264,8 +266,10 @@ impl Resolver {
         }
         for clause in &game.clauses {
             match clause {
-                GameClause::State { .. } | GameClause::Blocked { .. } => {}
+                GameClause::State { .. } | GameClause::Blocked { .. } | GameClause::NonBlocking => {
+                }
                 GameClause::Let(definition) => self.definition(definition),
+                GameClause::Symmetry(equations) => equations.iter().for_each(|e| self.expr(e)),
                 GameClause::Move { declarations, legal, order } => {
                     for declaration in declarations {
                         self.declaration(declaration);

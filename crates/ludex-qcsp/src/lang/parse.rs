@@ -527,6 +527,10 @@ impl Parser {
             Ok(Clause::Aggregate { name, function, expr })
         } else if self.take_word("order") {
             Ok(Clause::Order(self.expr()?))
+        } else if self.take_word("symmetry") {
+            Ok(Clause::Symmetry(self.equations()?))
+        } else if self.take_word("nonblocking") {
+            Ok(Clause::NonBlocking)
         } else {
             self.unexpected("`;`")
         }
@@ -601,10 +605,35 @@ impl Parser {
             Ok(GameClause::End { condition, outcome: self.outcome()? })
         } else if self.take_word("blocked") {
             Ok(GameClause::Blocked { outcome: self.outcome()?, at })
+        } else if self.take_word("symmetry") {
+            Ok(GameClause::Symmetry(self.equations()?))
+        } else if self.take_word("nonblocking") {
+            Ok(GameClause::NonBlocking)
         } else {
             self.unexpected(
-                "`rounds`, `players`, `state`, `let`, `move`, `next`, `end`, `blocked` or `}`",
+                "`rounds`, `players`, `state`, `let`, `move`, `next`, `end`, `blocked`, `symmetry` or `}`",
             )
+        }
+    }
+
+    /// `x = y, y = x`
+    fn equations(&mut self) -> Parsed<Vec<Expr>> {
+        let mut equations = Vec::new();
+        loop {
+            let equation = self.expr()?;
+            if !matches!(equation.kind, ExprKind::Binary(Binary::Eq, ..)) {
+                self.error(
+                    codes::SYNTAX,
+                    equation.at.0,
+                    "a symmetry is a list of equations".into(),
+                )
+                .help = Some("say what takes whose place: `symmetry x = y, y = x`".into());
+                return Err(Broken);
+            }
+            equations.push(equation);
+            if !self.take_sign(",") {
+                return Ok(equations);
+            }
         }
     }
 

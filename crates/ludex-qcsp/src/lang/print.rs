@@ -216,6 +216,8 @@ impl Printer {
                     self.put("order ");
                     self.expr(order, 0);
                 }
+                Clause::Symmetry(equations) => self.symmetry(equations),
+                Clause::NonBlocking => self.put("nonblocking"),
             }
         }
         self.put(";");
@@ -283,6 +285,15 @@ impl Printer {
             GameClause::Blocked { outcome, .. } => {
                 let _ = write!(self.out, "blocked {}", outcome.word());
             }
+            GameClause::Symmetry(equations) => self.symmetry(equations),
+            GameClause::NonBlocking => self.put("nonblocking"),
+        }
+    }
+
+    fn symmetry(&mut self, equations: &[Expr]) {
+        for (i, equation) in equations.iter().enumerate() {
+            self.put(if i == 0 { "symmetry " } else { ", " });
+            self.expr(equation, 0);
         }
     }
 

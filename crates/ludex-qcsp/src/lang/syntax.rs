@@ -194,6 +194,10 @@ pub enum Clause {
     },
     /// In which order values are tried.
     Order(Expr),
+    /// `symmetry x = y, y = x`: what earlier variables may be exchanged for.
+    Symmetry(Vec<Expr>),
+    /// `nonblocking`: there is a choice however the scope is reached.
+    NonBlocking,
 }
 
 /// A game: rounds of one form, from one state to the next.
@@ -253,6 +257,10 @@ pub enum GameClause {
         /// Where it is said.
         at: At,
     },
+    /// `symmetry board = …, height = …;`: states that are as good.
+    Symmetry(Vec<Expr>),
+    /// `nonblocking;`: there is a move in every round.
+    NonBlocking,
 }
 
 /// What becomes of the player to move.

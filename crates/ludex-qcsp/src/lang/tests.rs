@@ -289,3 +289,80 @@ fn every_mistake_is_found_in_one_run() {
     let n_found = compiled(text, &[]).err().map_or(0, |diagnostics| diagnostics.len());
     assert_eq!(n_found, 3);
 }
+
+/// Lists of plain arithmetic are computed in another way than other values.
+#[test]
+fn long_lists_are_what_their_members_are() {
+    let bodies = [
+        "i * i - 3",
+        "-i mod 7",
+        "if i mod 3 = 0 then i div 2 elseif i > 20 /\\ i != 25 then 7 else -i endif",
+        "bool2int(i > 4 \\/ i < 2) + a[i mod 3 + 1, 2]",
+        "draw(seed, 2 * i, 1, 100) - draw(3, i, 0, 9) * (i = 5)",
+        "2 ^ (i mod 5) + seed",
+    ];
+    for body in bodies {
+        // A loop of two names, or with a condition, is not computed so.
+        let text = format!(
+            "param seed: int = 4; let a = [| 1, 2 | 3, 4 | 5, 6 |];
+             let fast = [{body} | i in 1..40];
+             let slow = [{body} | i in 1..40 where i > 0];
+             assert fast = slow, \"{}\";
+             exists x: 0..1; goal x = 1;",
+            body.replace('"', "'")
+        );
+        check(&text, true, None);
+    }
+    let truths = "let fast = [i * 2 > 9 /\\ not (i = 12) | i in 1..30];
+        let slow = [i * 2 > 9 /\\ not (i = 12) | i in 1..30 where true];
+        assert forall(i in 1..30)(fast[i] <-> slow[i]);
+        exists x: 0..1; goal fast[5] -> x = 1;";
+    check(truths, true, None);
+    // What has no value is reported where it stands.
+    check_wrong(
+        "let a = [1 div (i - 20) | i in 1..30]; goal true;",
+        &[("arithmetic", "1 div (i - 20)")],
+    );
+    check_wrong("let b = [1, 2]; let a = [b[i] | i in 1..30]; goal true;", &[("index", "i")]);
+    check_wrong("let a = [i + true /\\ i | i in 1..30]; goal true;", &[("type", "i + true /\\ i")]);
+}
+
+#[test]
+fn symmetries_are_declared_and_change_no_verdict() {
+    let text = "exists x: 1..3, y: 1..3;
+        forall z: 1..3 symmetry x = y, y = x where z != x /\\ z != y;
+        goal z < x + y;";
+    let model = compiled(text, &[]).ok().expect("it is right").model;
+    assert_eq!(model.scopes()[1].symmetries.len(), 1);
+    check(text, true, None);
+    let game = "game { rounds 4; state a: array[1..2] of 0..3 = [2, 3];
+        move x: 1..2 where a[x] > 0;
+        next a = [a[i] - bool2int(x = i) | i in 1..2];
+        symmetry a = [a[2], a[1]]; } goal true;";
+    let model = compiled(game, &[]).ok().expect("it is right").model;
+    // Before the first move the state is constant.
+    let declared: Vec<usize> = model.scopes().iter().map(|scope| scope.symmetries.len()).collect();
+    assert_eq!(declared, [0, 1, 1, 1]);
+    check_wrong("exists x: 0..1 symmetry x = x; goal true;", &[("misplaced", "x = x")]);
+    check_wrong(
+        "exists x, y: 0..1; forall z: 0..1 symmetry x + 1 = y; goal true;",
+        &[("type", "x + 1 = y")],
+    );
+    check_wrong(
+        "exists x: array[1..2] of 0..1; forall z: 0..1 symmetry x = [x[1]]; goal true;",
+        &[("type", "x = [x[1]]")],
+    );
+    check_wrong("exists x: 0..1; forall z: 0..1 symmetry x; goal true;", &[("syntax", "x")]);
+}
+
+#[test]
+fn scopes_are_declared_non_blocking() {
+    let text = "exists x: 1..3; forall y: 1..3 nonblocking where y != x; goal x != y;";
+    let model = compiled(text, &[]).ok().expect("it is right").model;
+    assert_eq!(model.scopes().iter().map(|s| s.is_non_blocking).collect::<Vec<_>>(), [false, true]);
+    check(text, true, None);
+    let game = "game { rounds 2; state s: 0..4 = 0; move x: 1..2; next s = s + x; nonblocking; }
+        goal s <= 3;";
+    let model = compiled(game, &[]).ok().expect("it is right").model;
+    assert!(model.scopes().iter().all(|scope| scope.is_non_blocking));
+}

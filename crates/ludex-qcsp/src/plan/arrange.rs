@@ -11,6 +11,7 @@ use ludex_csp::{Comparison, Condition, Constraint, Expr, Operation, VarId, eleme
 use rustc_hash::FxHashSet;
 
 use super::fold::fold;
+use super::implied::implied;
 use super::{Rule, split};
 use crate::model::Model;
 
@@ -44,6 +45,7 @@ pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> A
             .filter(|&x| model.variable(x).definition.is_some())
             .collect(),
     };
+    let constraints: Vec<Pending> = open.pending.iter().flatten().cloned().collect();
     let opening = open.follow();
     let mut levels = Vec::new();
     while !open.unknown.is_empty() {
@@ -54,8 +56,11 @@ pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> A
             .filter(|x| open.unknown.contains(x) && model.variable(*x).definition.is_none())
             .collect();
         let x = open.choose(&candidates);
+        let before = open.unknown.clone();
         open.unknown.remove(&x);
-        levels.push((x, open.follow()));
+        let mut rules = open.follow();
+        open.look_ahead(&constraints, &before, &mut rules);
+        levels.push((x, rules));
     }
     Arranged { opening, levels }
 }
@@ -108,6 +113,27 @@ impl Open<'_> {
             self.follow_constraints(&mut rules);
             if rules.len() == n_before {
                 return rules;
+            }
+        }
+    }
+
+    /// Adds what constraints that can't be checked yet make of the values known so far: those
+    /// which have learnt of a variable since `before`, when others were unknown.
+    fn look_ahead(
+        &self,
+        constraints: &[Pending],
+        before: &FxHashSet<VarId>,
+        rules: &mut Vec<Rule>,
+    ) {
+        for Pending { constraint, scope } in constraints {
+            let is_unknown = |x: &VarId| self.unknown.contains(x);
+            let is_news = |x: &VarId| !is_unknown(x) && before.contains(x);
+            if scope.iter().any(is_unknown)
+                && scope.iter().any(is_news)
+                && let Constraint::Intension(e) = &**constraint
+            {
+                let checks = implied(self.model, e, &|x| is_unknown(&x));
+                rules.extend(checks.into_iter().map(Constraint::Intension).map(Rule::Check));
             }
         }
     }

@@ -12,7 +12,7 @@ pub(crate) struct Key {
     pub variables: Vec<VarId>,
     /// By variable: its place in the array, its least value, and where its bits begin.
     parts: Vec<(u32, Value, u32)>,
-    is_exact: bool,
+    n_bits: u32,
     symmetries: Vec<Transformation>,
 }
 
@@ -23,6 +23,7 @@ struct Transformation {
 }
 
 impl Key {
+    /// The key of these variables, in ascending order.
     pub fn new(model: &Model, live: &[VarId]) -> Self {
         let mut shift = 0;
         let mut parts = Vec::new();
@@ -32,16 +33,26 @@ impl Key {
             parts.push((x.index() as u32, lo as Value, shift));
             shift += n_bits;
         }
-        Self { variables: live.to_vec(), parts, is_exact: shift <= 128, symmetries: Vec::new() }
+        Self { variables: live.to_vec(), parts, n_bits: shift, symmetries: Vec::new() }
     }
 
-    /// Folds states that the symmetries of a scope map to each other.
+    /// How many bits the values have side by side.
+    pub fn n_bits(&self) -> u32 {
+        self.n_bits
+    }
+
+    /// Folds states that the symmetries of a scope map to each other. A symmetry that leads
+    /// out of the key says nothing about states that the key takes for one, and is left out.
     pub fn add_symmetries(&mut self, symmetries: &[crate::Symmetry]) {
         for symmetry in symmetries {
-            let source = |x: VarId| {
+            let from = |x: VarId| {
                 let pair = symmetry.variables.iter().find(|(to, _)| *to == x);
-                pair.map_or(x, |&(_, from)| from).index() as u32
+                pair.map_or(x, |&(_, from)| from)
             };
+            if !self.variables.iter().all(|&x| self.variables.binary_search(&from(x)).is_ok()) {
+                continue;
+            }
+            let source = |x: VarId| from(x).index() as u32;
             let map = |x: VarId| {
                 let of_x = symmetry.values.iter().filter(|(y, _, _)| *y == x);
                 of_x.map(|&(_, from, to)| (from, to)).collect()
@@ -69,7 +80,7 @@ impl Key {
     #[inline]
     fn pack(&self, values: impl Iterator<Item = Value>) -> u128 {
         let parts = self.parts.iter().zip(values);
-        if self.is_exact {
+        if self.n_bits <= 128 {
             return parts.fold(0, |key, (&(_, least, shift), value)| {
                 key | u128::from(value.wrapping_sub(least) as u32) << shift
             });

@@ -9,6 +9,7 @@
 mod arrange;
 pub(crate) mod code;
 pub(crate) mod fold;
+mod implied;
 pub(crate) mod interval;
 mod key;
 pub(crate) mod measures;
@@ -249,7 +250,8 @@ impl<'m> Planner<'m> {
         first_level.push(levels.len());
         self.place_goal(&mut levels, &can_block);
         mark_worth_bounding(&mut levels);
-        let mut keys: Vec<Key> = live.iter().map(|live| Key::new(self.model, live)).collect();
+        let mut keys: Vec<Key> =
+            live.iter().enumerate().map(|(scope, live)| self.key(scope, live)).collect();
         for (key, scope) in keys.iter_mut().zip(self.model.scopes()).filter(|_| uses_symmetry) {
             key.add_symmetries(&scope.symmetries);
         }
@@ -320,10 +322,21 @@ impl<'m> Planner<'m> {
                 .filter(|&x| model.variable(x).scope.index() < scope)
                 .collect();
             before.sort_unstable();
-            live.push(model.scopes()[scope].memory_key.clone().unwrap_or(before));
+            live.push(before);
         }
         live.reverse();
         live
+    }
+
+    /// The key of a scope: what is read from there on, or what was declared if that is less.
+    fn key(&self, scope: usize, live: &[VarId]) -> Key {
+        let found = Key::new(self.model, live);
+        let Some(declared) = &self.model.scopes()[scope].memory_key else { return found };
+        let mut declared = declared.clone();
+        declared.sort_unstable();
+        declared.dedup();
+        let declared = Key::new(self.model, &declared);
+        if declared.n_bits() < found.n_bits() { declared } else { found }
     }
 
     /// Whether the owner of a scope can be blocked, as far as is cheap to see.

@@ -71,18 +71,18 @@ impl Searcher<'_> {
         Some(if wish.is_minimized { lo.max(NONE + 1) } else { hi })
     }
 
-    fn widen(&mut self, level: &Level) {
+    pub(super) fn widen(&mut self, level: &Level) {
         if let Some(x) = level.x {
             let (lo, hi) = self.plan.model.bounds(x);
             self.ranges[x.index()] = (lo as i32, hi as i32);
         }
     }
 
-    fn goal_may_hold(&self, level: &Level) -> bool {
+    pub(super) fn goal_may_hold(&self, level: &Level) -> bool {
         level.goal.iter().all(|check| check.certainty(&self.ranges) != Certainty::Fails)
     }
 
-    fn run_on_ranges(&mut self, steps: &[Step]) -> Certainty {
+    pub(super) fn run_on_ranges(&mut self, steps: &[Step]) -> Certainty {
         let mut certainty = Certainty::Holds;
         for step in steps {
             match step.run_on_ranges(&mut self.ranges) {

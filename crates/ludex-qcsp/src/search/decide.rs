@@ -18,7 +18,7 @@ pub(crate) enum Opened {
 struct Candidate {
     place: usize,
     key: u128,
-    /// How often the value decided elsewhere.
+    /// How often the value decided elsewhere, or how good it looks.
     credit: u64,
 }
 
@@ -107,6 +107,7 @@ impl Searcher<'_> {
         let (n_asked, n_answered) = self.asked[next.scope];
         self.plan.levels[level].is_last_of_scope
             && (!next.opening.is_empty()
+                || self.config.value_order == ValueOrder::Preserve
                 || self.config.memory && (n_asked < 1000 || n_answered * 100 >= n_asked))
     }
 
@@ -120,10 +121,9 @@ impl Searcher<'_> {
             return Opened::Decided(true);
         }
         if self.plan.levels[level].is_last_of_scope {
-            self.look(level + 1)
-        } else {
-            Opened::Open(0)
+            return self.look(level + 1);
         }
+        self.cascade_within(level).map_or(Opened::Open(0), Opened::Decided)
     }
 
     pub(super) fn search_after(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
@@ -138,13 +138,15 @@ impl Searcher<'_> {
         let plan = self.plan;
         let spec = &plan.levels[level];
         let wanted = spec.quantifier == Quantifier::Exists;
-        // Sorting a few values is not worth it.
+        // An order of a few values is not worth having.
         const MIN_SORTED: usize = 6;
         let mut order: Vec<u32> = Vec::new();
         if self.uses_history(level) && spec.values.len() >= MIN_SORTED {
-            let history = &self.history[spec.class];
-            order.extend(0..spec.values.len() as u32);
-            order.sort_by_key(|&place| std::cmp::Reverse(history[place as usize]));
+            order.extend_from_slice(self.history[spec.class].ranking());
+            // What decided the last node of this level comes first: neighbors are alike.
+            if let Some(at) = order.iter().position(|&place| place == self.last_decider[level]) {
+                order[..=at].rotate_right(1);
+            }
         }
         for i in 0..spec.values.len() {
             let place = order.get(i).map_or(i, |&place| place as usize);
@@ -178,7 +180,8 @@ impl Searcher<'_> {
 
     fn credit(&mut self, level: usize, place: usize) {
         let depth = (self.plan.levels.len() - level) as u64;
-        self.history[self.plan.levels[level].class][place] += depth;
+        self.history[self.plan.levels[level].class].credit(place, depth);
+        self.last_decider[level] = place as u32;
     }
 
     /// First looks at what each choice leads to: one that blocks the opponent, or that the
@@ -203,7 +206,10 @@ impl Searcher<'_> {
                 }
                 Opened::Decided(_) => {}
                 Opened::Open(key) => {
-                    let credit = self.history[spec.class][place] * u64::from(uses_history);
+                    let credit = match self.config.value_order {
+                        ValueOrder::Preserve if !spec.is_ordered => self.foresight(level),
+                        _ => self.history[spec.class].credit_of(place) * u64::from(uses_history),
+                    };
                     candidates.push(Candidate { place, key, credit });
                 }
             }

@@ -52,7 +52,10 @@ impl Engines {
         let propagates = |scope: usize| match config.propagation {
             Propagation::Auto => is_worth_propagating(plan, scope),
             Propagation::None => false,
-            Propagation::Restrictor | Propagation::Cascade => true,
+            Propagation::Restrictor
+            | Propagation::Fusion
+            | Propagation::Cascade
+            | Propagation::Full => true,
         };
         let mut scopes = Vec::new();
         for scope in 0..n_scopes {
@@ -70,7 +73,7 @@ impl Engines {
             false => None,
         };
         let mut cascade = Vec::new();
-        if config.propagation == Propagation::Cascade {
+        if matches!(config.propagation, Propagation::Cascade | Propagation::Full) {
             for scope in 0..=n_scopes {
                 cascade.push(filter(model, scope, false, config)?);
             }
@@ -92,6 +95,7 @@ impl Engines {
     }
 
     /// Whether choices of a scope are filtered by an engine.
+    #[inline]
     pub fn filters(&self, scope: usize) -> bool {
         self.scopes[scope].is_some()
     }
@@ -130,13 +134,9 @@ fn filter(
     }
     let place = match model.scopes().get(scope) {
         Some(of) => {
-            for constraint in &of.restrictor {
-                network.add(constraint.clone());
-            }
-            for &x in &of.variables {
-                if let Some(definition) = &model.variable(x).definition {
-                    network.require(x.equals(definition));
-                }
+            add_restrictor(model, scope, &mut network);
+            if config.propagation == Propagation::Fusion {
+                add_non_blocking(model, scope + 1, &mut network);
             }
             format!("the restrictor of scope `{}`", of.name)
         }
@@ -152,6 +152,29 @@ fn filter(
     engine.set_deadline(&config.deadline);
     let is_impossible = engine.propagate().is_err() && !engine.is_stopped();
     Ok(Filter { engine, is_impossible })
+}
+
+fn add_restrictor(model: &Model, scope: usize, network: &mut Network) {
+    let scope = &model.scopes()[scope];
+    for constraint in &scope.restrictor {
+        network.add(constraint.clone());
+    }
+    for &x in &scope.variables {
+        if let Some(definition) = &model.variable(x).definition {
+            network.require(x.equals(definition));
+        }
+    }
+}
+
+/// Adds the restrictors of the scopes from here on that are declared non-blocking, up to the
+/// first that is not.
+fn add_non_blocking(model: &Model, from: usize, network: &mut Network) {
+    for scope in from..model.scopes().len() {
+        if !model.scopes()[scope].is_non_blocking {
+            return;
+        }
+        add_restrictor(model, scope, network);
+    }
 }
 
 impl Searcher<'_> {
@@ -190,17 +213,46 @@ impl Searcher<'_> {
     }
 
     /// The verdict that propagation through the scopes from here on gives, if any.
+    #[inline]
     pub(super) fn cascade(&mut self, scope: usize) -> Option<bool> {
         if self.engines.cascade.is_empty() {
             return None;
         }
         let known = self.known_before(scope);
+        self.cascade_from(scope, known, false)
+    }
+
+    /// The verdict that propagation gives after a choice inside of a scope. Against its owner
+    /// only: whether the scope can be chosen to its end is not known.
+    #[inline]
+    pub(super) fn cascade_within(&mut self, level: usize) -> Option<bool> {
+        if self.config.propagation != Propagation::Full {
+            return None;
+        }
+        let scope = self.plan.levels[level].scope;
+        let mut known = self.known_before(scope);
+        let chosen = &self.plan.levels[self.plan.first_level[scope]..=level];
+        known
+            .extend(chosen.iter().filter_map(|level| level.x).map(|x| (x, self.values[x.index()])));
+        self.cascade_from(scope, known, true)
+    }
+
+    fn cascade_from(
+        &mut self,
+        scope: usize,
+        known: Vec<(VarId, Value)>,
+        is_partly_chosen: bool,
+    ) -> Option<bool> {
         let engines = &mut self.engines;
         let model = self.plan.model;
         let n_scopes = model.scopes().len();
         let first = self.plan.n_variables_before[scope];
         let mut reduced: Vec<(VarId, ValueSet)> = Vec::new();
         let mut can_block = [false; 2];
+        if is_partly_chosen {
+            let is_universal = model.scopes()[scope].quantifier == Quantifier::Forall;
+            can_block[usize::from(is_universal)] = true;
+        }
         for k in scope..=n_scopes {
             let Filter { engine, is_impossible } = &mut engines.cascade[k];
             engine.pop_to(0);
@@ -226,6 +278,9 @@ impl Searcher<'_> {
                 }
                 self.statistics.n_pruned += 1;
                 // The owner of scope k can't choose, if it is reached.
+                if k == scope && is_partly_chosen {
+                    return Some(is_universal);
+                }
                 return (!can_block[usize::from(!is_universal)]).then_some(is_universal);
             }
             if k == n_scopes {

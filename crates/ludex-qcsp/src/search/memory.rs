@@ -16,19 +16,22 @@ pub(crate) struct Memory {
     max_buckets: usize,
 }
 
+/// The size of a new table.
+const FIRST_BUCKETS: usize = 1 << 9;
+/// The size of a table that threads share, as it can't grow then.
+const SHARED_BUCKETS: usize = 1 << 21;
+
 const WORDS_PER_SLOT: usize = 3;
 const SLOTS_PER_BUCKET: usize = 2;
 const WORDS_PER_BUCKET: usize = WORDS_PER_SLOT * SLOTS_PER_BUCKET;
 
 impl Memory {
-    /// An empty table that may grow to so many bytes; with a size of its own from the start
-    /// when it is shared, as it can't grow then.
-    pub fn new(max_bytes: usize, is_shared: bool) -> Self {
+    /// An empty table that may grow to so many bytes.
+    pub fn new(max_bytes: usize) -> Self {
         let max_buckets = (max_bytes / (8 * WORDS_PER_BUCKET)).max(1);
-        let wanted: usize = if is_shared { 1 << 21 } else { 1 << 9 };
         let mut memory = Self {
             words: Vec::new(),
-            n_buckets: wanted.min(max_buckets),
+            n_buckets: FIRST_BUCKETS.min(max_buckets),
             n_stored: AtomicU64::new(0),
             max_buckets,
         };
@@ -102,7 +105,15 @@ impl Memory {
 
     /// Makes the table four times as large.
     pub fn grow(&mut self) {
-        let n_buckets = (self.n_buckets * 4).min(self.max_buckets);
+        self.resize((self.n_buckets * 4).min(self.max_buckets));
+    }
+
+    /// Makes the table as large as one that threads share.
+    pub fn grow_to_share(&mut self) {
+        self.resize(SHARED_BUCKETS.min(self.max_buckets).max(self.n_buckets));
+    }
+
+    fn resize(&mut self, n_buckets: usize) {
         let old = std::mem::take(&mut self.words);
         let n_stored = self.n_stored.load(Ordering::Relaxed);
         self.n_buckets = n_buckets;
@@ -125,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_found_was_stored() {
-        let mut memory = Memory::new(1 << 16, false);
+        let mut memory = Memory::new(1 << 16);
         for i in 0..5000_u128 {
             memory.put((i % 7) as usize, i << 60, i % 3 == 0, i as u64);
             if memory.is_small() {

@@ -7,6 +7,8 @@ mod bound;
 mod decide;
 mod engines;
 mod extract;
+mod foresight;
+mod history;
 mod memory;
 pub(crate) mod optimize;
 pub(crate) mod parallel;
@@ -25,6 +27,7 @@ use crate::plan::Plan;
 use crate::plan::interval::Range;
 use engines::Engines;
 pub(crate) use extract::extract;
+use history::History;
 pub(crate) use memory::Memory;
 use optimize::Outcome;
 use rustc_hash::FxHashMap;
@@ -39,11 +42,15 @@ pub(crate) struct Searcher<'p> {
     pub config: &'p SolveConfig,
     pub values: Vec<Value>,
     pub memory: Arc<Memory>,
-    /// By class of levels and place of a value: how often it decided.
-    pub history: Vec<Vec<u64>>,
+    /// By class of levels: which values decided how often.
+    pub history: Vec<History>,
+    /// By level: the place of the value that decided last.
+    last_decider: Vec<u32>,
     /// By scope: how often the memory was asked, and answered.
     pub asked: Vec<(u64, u64)>,
     pub statistics: Statistics,
+    /// Stop after this many nodes.
+    pub max_nodes: u64,
     /// The scope where the prefix is cut, and the verdict that is assumed there.
     pub cut: Option<(usize, bool)>,
     /// Outcomes remembered, by scope and key.
@@ -75,9 +82,11 @@ impl<'p> Searcher<'p> {
             config,
             values: vec![0; plan.model.variables().len()],
             memory,
-            history: plan.history_sizes.iter().map(|&n| vec![0; n]).collect(),
+            history: plan.history_sizes.iter().map(|&n| History::new(n)).collect(),
+            last_decider: vec![u32::MAX; plan.levels.len()],
             asked: vec![(0, 0); plan.first_level.len()],
             statistics: Statistics::default(),
+            max_nodes: config.max_nodes,
             cut: None,
             outcomes: FxHashMap::default(),
             incumbents: vec![None; plan.first_level.len()],
@@ -93,7 +102,7 @@ impl<'p> Searcher<'p> {
 
     /// Forgets all verdicts.
     pub fn forget(&mut self) {
-        self.memory = Arc::new(Memory::new(self.config.memory_bytes, false));
+        self.memory = Arc::new(Memory::new(self.config.memory_bytes));
         self.outcomes.clear();
     }
 
@@ -109,7 +118,7 @@ impl<'p> Searcher<'p> {
             if self.config.deadline.reached() {
                 return Err(Stopped(StopReason::Time));
             }
-            if self.statistics.n_nodes >= self.config.max_nodes {
+            if self.statistics.n_nodes >= self.max_nodes {
                 return Err(Stopped(StopReason::Count));
             }
         }
@@ -124,7 +133,7 @@ impl<'p> Searcher<'p> {
         if let Some(x) = spec.x {
             self.values[x.index()] = spec.values[place];
         }
-        if !self.choose_in_engine(level) {
+        if self.engines.filters(spec.scope) && !self.choose_in_engine(level) {
             return false;
         }
         let steps = spec.steps.get(place).unwrap_or(&spec.steps[0]);

@@ -11,10 +11,9 @@ use std::sync::{Arc, Mutex};
 use ludex_csp::Value;
 
 use super::decide::Opened;
-use super::{Memory, Searcher, Stopped};
-use crate::config::{SolveConfig, Statistics};
+use super::{Searcher, Stopped};
+use crate::config::Statistics;
 use crate::error::ModelError;
-use crate::plan::Plan;
 
 /// What the threads have in common.
 #[derive(Default)]
@@ -65,18 +64,18 @@ impl Offer {
 /// Levels this near to the end are searched by one thread.
 const MIN_LEVELS_LEFT: usize = 6;
 
-/// Whether the existential player wins, found by several threads.
+/// Whether the existential player wins, found by several threads that know what one of them
+/// has learnt before.
 pub(crate) fn decide(
-    plan: &Plan<'_>,
-    config: &SolveConfig,
-    memory: &Arc<Memory>,
+    first: &Searcher<'_>,
     stack_bytes: usize,
 ) -> Result<(Result<bool, Stopped>, Statistics), ModelError> {
     let pool = Pool::default();
     let mut searchers = Vec::new();
-    for _ in 0..config.n_threads {
-        let mut searcher = Searcher::new(plan, config, Arc::clone(memory))?;
+    for _ in 0..first.config.n_threads {
+        let mut searcher = Searcher::new(first.plan, first.config, Arc::clone(&first.memory))?;
         searcher.pool = Some(&pool);
+        searcher.history.clone_from(&first.history);
         searchers.push(searcher);
     }
     let mut main = searchers.pop().expect("there is a thread");

@@ -2,12 +2,14 @@
 
 mod check;
 mod dot;
+mod optimality;
 
 use ludex_csp::Value;
 
 use crate::scope::{Quantifier, ScopeId};
 pub use check::{Refutation, check_strategy};
 pub use dot::strategy_dot;
+pub use optimality::{Optimality, check_optimality};
 
 ludex_base::define_id! {
     /// A node of a strategy.
@@ -56,6 +58,19 @@ impl Strategy {
     /// How many nodes the graph has.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// By scope, how many nodes there are for it and how many branches these have together.
+    pub fn branches_by_scope(&self, n_scopes: usize) -> Vec<(usize, usize)> {
+        let mut counts = vec![(0, 0); n_scopes];
+        for node in &self.nodes {
+            if let StrategyNode::Play { scope, branches } = node {
+                let (n_nodes, n_branches) = &mut counts[scope.index()];
+                *n_nodes += 1;
+                *n_branches += branches.len();
+            }
+        }
+        counts
     }
 
     /// How many plays there are, saturating.

@@ -15,12 +15,13 @@ use crate::input::{read_text, shown_path};
 
 /// Reads the model of a call, in the form its name tells.
 pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Model, Failure> {
-    let max_bytes = common.memory.unwrap_or(LoadOptions::default().memory).min(MAX_BYTES);
+    let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
+    let max_bytes = max_memory.min(MAX_BYTES);
     let text = read_text(&args.file, max_bytes)?;
     let read = match Path::new(&args.file).extension().and_then(|end| end.to_str()) {
         Some("xml") => ludex_qcsp::xcsp3::read,
         Some("qdimacs") => ludex_qcsp::qdimacs::read,
-        _ => return Ok(compiled(args, text, max_bytes, deadline)?.model),
+        _ => return Ok(compiled(args, text, max_memory, deadline)?.model),
     };
     if !(args.data.is_empty() && args.define.is_empty()) {
         return Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into()));
@@ -35,12 +36,12 @@ const MAX_BYTES: u64 = 1 << 30;
 pub fn compiled(
     args: &QcspFile,
     text: String,
-    max_bytes: u64,
+    max_memory: u64,
     deadline: &Deadline,
 ) -> Result<Compiled, Failure> {
     let mut data = Data::default();
     for file in &args.data {
-        data.extend(read_data(file, max_bytes)?);
+        data.extend(read_data(file, max_memory.min(MAX_BYTES))?);
     }
     for definition in &args.define {
         let (name, value) = definition
@@ -51,7 +52,7 @@ pub fn compiled(
         data.values.insert(name.trim().to_string(), datum);
     }
     let source = Source::new(shown_path(&args.file), text);
-    match compile(&source, &data, &Limits::default(), deadline) {
+    match compile(&source, &data, &Limits::within(max_memory), deadline) {
         Ok(compiled) => {
             diagnostics::report(&source, &compiled.warnings, true);
             Ok(compiled)

@@ -6,7 +6,8 @@ use std::time::Instant;
 use ludex_base::Deadline;
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::{
-    Model, Quantifier, Report, SolveConfig, StrategyRequest, Verdict, check_strategy, solve,
+    Model, Optimality, Quantifier, Report, SolveConfig, StrategyRequest, Verdict, check_optimality,
+    check_strategy, solve,
 };
 use serde::Serialize;
 
@@ -81,16 +82,30 @@ struct CheckJson {
     ok: bool,
     winner: &'static str,
     strategy_nodes: usize,
+    /// Whether every choice of an optimizing scope is the best; null when that was not found
+    /// out, or there is nothing to optimize.
+    optimal: Option<bool>,
+    optimality: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
+
+/// Choices that are tried to see whether those of a strategy are the best.
+const MAX_CHOICES: u64 = 5_000_000;
 
 /// Accepts or refutes a strategy that was written before.
 fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
     let max_bytes = common.memory.unwrap_or(LoadOptions::default().memory);
     let text = read_text(file, max_bytes)?;
     let found = strategy::read(model, &text, file)?;
-    let problem = check_strategy(model, &found).err().map(|refuted| refuted.to_string());
+    let mut problem = check_strategy(model, &found).err().map(|refuted| refuted.to_string());
+    let (optimal, optimality) = match &problem {
+        None => optimality(&check_optimality(model, &found, MAX_CHOICES)),
+        Some(_) => (None, "not looked at: the strategy does not win".to_string()),
+    };
+    if optimal == Some(false) {
+        problem = Some(optimality.clone());
+    }
     let winner = found.winner.name();
     if common.json {
         let strategy_nodes = found.n_nodes();
@@ -98,19 +113,44 @@ fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
             ok: problem.is_none(),
             winner,
             strategy_nodes,
+            optimal,
+            optimality: optimality.clone(),
             problem: problem.clone(),
         })?;
     }
     match problem {
         None if common.json => Ok(DONE),
         None => {
-            output::text(&format!("`{file}` is a winning strategy of `{winner}`\n"))?;
+            output::text(&format!(
+                "`{file}` is a winning strategy of `{winner}`\noptimality: {optimality}\n"
+            ))?;
             Ok(DONE)
         }
         Some(problem) => {
-            eprintln!("ludex: `{file}` is no winning strategy: {problem}");
+            eprintln!("ludex: `{file}` is refuted: {problem}");
             Ok(WRONG_INPUT)
         }
+    }
+}
+
+/// Whether a strategy is optimal, if that is known, and the same in words.
+fn optimality(found: &Optimality) -> (Option<bool>, String) {
+    let shown = |value: &Option<i64>| value.map_or("none".into(), |value| value.to_string());
+    match found {
+        Optimality::Certified => (Some(true), "every choice is the best of its scope".into()),
+        Optimality::NothingToOptimize => (None, "there is nothing to optimize".into()),
+        Optimality::Refuted { scope, found, best } => (
+            Some(false),
+            format!(
+                "in scope `{scope}` a choice comes to {}, and the best to {}",
+                shown(found),
+                shown(best)
+            ),
+        ),
+        Optimality::AnyTies { scope } => {
+            (None, format!("not certified: `{scope}` takes any of equally good choices"))
+        }
+        _ => (None, format!("not certified: it takes more than {MAX_CHOICES} choices to compare")),
     }
 }
 
@@ -161,6 +201,9 @@ struct Answer {
     plays: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     strategies: Option<u64>,
+    /// Nodes and branches of the strategy, scope by scope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    strategy_scopes: Vec<ScopeBranches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     strategy_refused: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,6 +213,23 @@ struct Answer {
     memory_hits: u64,
     max_depth: usize,
     setup_seconds: f64,
+}
+
+#[derive(Serialize)]
+struct ScopeBranches {
+    scope: String,
+    nodes: usize,
+    branches: usize,
+}
+
+impl ScopeBranches {
+    fn all(model: &Model, strategy: &ludex_qcsp::Strategy) -> Vec<Self> {
+        let counts = strategy.branches_by_scope(model.scopes().len());
+        let scopes = model.scopes().iter().zip(counts);
+        scopes
+            .map(|(scope, (nodes, branches))| Self { scope: scope.name.clone(), nodes, branches })
+            .collect()
+    }
 }
 
 impl Answer {
@@ -189,6 +249,7 @@ impl Answer {
             strategies: found
                 .filter(|_| args.all_strategies)
                 .map(|strategy| count(strategy.n_strategies(owner))),
+            strategy_scopes: found.map_or_else(Vec::new, |found| ScopeBranches::all(model, found)),
             strategy_refused: report.strategy_refused.map(|refused| refused.to_string()),
             stopped: match report.verdict {
                 Verdict::Unknown(reason) => Some(reason.name()),

@@ -1,0 +1,45 @@
+//! How good a choice looks for its owner: the value order of Verger and Bessière.
+//!
+//! The scopes after the choice are run through on ranges, nearest first. A choice that leaves
+//! the owner without one of his own later on is bad (*self-preservation*), one that leaves the
+//! opponent without is good (*blocking*), and the nearer the more so. They propagate the
+//! restrictors for that; ranges are cheaper and see less.
+
+use super::Searcher;
+use crate::plan::interval::Certainty;
+use crate::scope::Quantifier;
+
+/// How many scopes are looked at.
+const HORIZON: usize = 4;
+
+impl Searcher<'_> {
+    /// How good the choice just made at the last level of a scope looks; more is better.
+    pub(super) fn foresight(&mut self, level: usize) -> u64 {
+        const NEUTRAL: usize = HORIZON + 1;
+        let plan = self.plan;
+        let own = &plan.levels[level];
+        for (range, &value) in self.ranges.iter_mut().zip(&self.values) {
+            *range = (value, value);
+        }
+        for distance in 1..=HORIZON {
+            let scope = own.scope + distance;
+            let Some(&end) = plan.first_level.get(scope + 1) else { break };
+            let levels = &plan.levels[plan.first_level[scope]..end];
+            let mut is_blocked = self.run_on_ranges(&levels[0].opening) == Certainty::Fails;
+            let mut is_goal_lost = false;
+            for next in levels {
+                self.widen(next);
+                is_blocked |= self.run_on_ranges(&next.generic) == Certainty::Fails;
+                is_goal_lost |= !self.goal_may_hold(next);
+            }
+            let loser = if is_blocked { levels[0].quantifier } else { Quantifier::Exists };
+            if is_blocked || is_goal_lost {
+                let nearness = HORIZON + 1 - distance;
+                let is_good = loser != own.quantifier;
+                let score = if is_good { NEUTRAL + nearness } else { NEUTRAL - nearness };
+                return score as u64;
+            }
+        }
+        NEUTRAL as u64
+    }
+}
