@@ -12,8 +12,8 @@ use crate::error::ModelError;
 use crate::model::Model;
 use crate::plan::{Plan, plan};
 use crate::scope::Quantifier;
-use crate::search::optimize::NONE;
-use crate::search::{Memory, Searcher, Stopped, extract, parallel};
+use crate::search::optimize::{NONE, Outcome};
+use crate::search::{Memory, Searcher, Stopped, extract, parallel, share};
 
 /// Solves a model.
 ///
@@ -50,6 +50,8 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     let (verdict, value) = if is_parallel(&searcher) {
         let found = decide_by_threads(&mut searcher, stack_bytes(model))?;
         (found.map_or_else(|stopped| Verdict::Unknown(stopped.0), Verdict::from), None)
+    } else if config.n_threads > 1 && model.is_optimization() && share::can_share(&plan) {
+        optimize_by_threads(&mut searcher, stack_bytes(model))?
     } else {
         answer(&plan, &mut searcher)
     };
@@ -139,14 +141,8 @@ fn stack_bytes(model: &Model) -> usize {
 fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {
     let config = searcher.config;
     if plan.model.is_optimization() {
-        return match searcher.optimize_all() {
-            Ok(None) => (Verdict::False, None),
-            Ok(Some(outcome)) => {
-                let value = plan.measures.root.map(|root| outcome.measures[root]);
-                (Verdict::True, value.filter(|&value| value != NONE))
-            }
-            Err(Stopped(reason)) => (Verdict::Unknown(reason), searcher.incumbents[0]),
-        };
+        let outcome = searcher.optimize_all();
+        return optimum(plan, &outcome, searcher.incumbents[0]);
     }
     let verdict = if config.refinement && searcher.can_refine() {
         searcher.refine()
@@ -161,6 +157,42 @@ fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>
         Ok(is_true) => (is_true.into(), None),
         Err(Stopped(reason)) => (Verdict::Unknown(reason), None),
     }
+}
+
+/// What an optimization came to; when it was stopped, the best value so far.
+fn optimum(
+    plan: &Plan<'_>,
+    outcome: &Result<Option<Outcome>, Stopped>,
+    incumbent: Option<i64>,
+) -> (Verdict, Option<i64>) {
+    match outcome {
+        Ok(None) => (Verdict::False, None),
+        Ok(Some(outcome)) => {
+            let value = plan.measures.root.map(|root| outcome.measures[root]);
+            (Verdict::True, value.filter(|&value| value != NONE))
+        }
+        Err(Stopped(reason)) => (Verdict::Unknown(*reason), incumbent),
+    }
+}
+
+/// Optimizes alone as long as the model seems small, and then by all threads.
+fn optimize_by_threads(
+    searcher: &mut Searcher<'_>,
+    stack_bytes: usize,
+) -> Result<(Verdict, Option<i64>), ModelError> {
+    let (plan, config) = (searcher.plan, searcher.config);
+    if config.nodes_alone > 0 {
+        searcher.max_nodes = config.max_nodes.min(config.nodes_alone);
+        let outcome = searcher.optimize_all();
+        let is_out = outcome == Err(Stopped(StopReason::Count));
+        if !is_out || searcher.max_nodes == config.max_nodes {
+            return Ok(optimum(plan, &outcome, searcher.incumbents[0]));
+        }
+        searcher.max_nodes = config.max_nodes;
+    }
+    let (outcome, best, statistics) = share::optimize(searcher, stack_bytes)?;
+    searcher.statistics.absorb(&statistics);
+    Ok(optimum(plan, &outcome, best))
 }
 
 /// Cuts the prefix after more and more scopes. A model that is true although plays that reach

@@ -14,6 +14,7 @@ pub(crate) mod optimize;
 pub(crate) mod parallel;
 mod reasoned;
 mod refine;
+pub(crate) mod share;
 
 use std::sync::Arc;
 
@@ -67,6 +68,8 @@ pub(crate) struct Searcher<'p> {
     /// What several threads have in common, and the offers that this one works on.
     pool: Option<&'p parallel::Pool>,
     offers: Vec<Arc<parallel::Offer>>,
+    /// When threads share an optimizing first scope: the best value that any knows.
+    best_elsewhere: Option<&'p share::SharedBest>,
     /// A choice of the first scope that is known to win, by variable.
     pub first_choice: Option<Vec<Value>>,
 }
@@ -96,6 +99,7 @@ impl<'p> Searcher<'p> {
             engines: Engines::new(plan, config)?,
             pool: None,
             offers: Vec::new(),
+            best_elsewhere: None,
             first_choice: None,
         })
     }

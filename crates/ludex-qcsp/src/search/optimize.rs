@@ -89,7 +89,7 @@ impl Searcher<'_> {
     }
 
     /// The best outcome of an existential scope from a level on.
-    fn best_choice(&mut self, level: usize) -> Result<Option<Outcome>, Stopped> {
+    pub(super) fn best_choice(&mut self, level: usize) -> Result<Option<Outcome>, Stopped> {
         let plan = self.plan;
         let spec = &plan.levels[level];
         let measures = &plan.measures.scopes[spec.scope];
@@ -139,19 +139,27 @@ impl Searcher<'_> {
         outcome
     }
 
-    fn note_incumbent(&mut self, scope: usize, outcome: &Outcome) {
+    pub(super) fn note_incumbent(&mut self, scope: usize, outcome: &Outcome) {
         let Some(wish) = own_wish(&self.plan.measures.scopes[scope]) else { return };
         let value = outcome.measures[wish.measure];
         let is_better = self.incumbents[scope].is_none_or(|best| better(wish, value, best).is_gt());
         if is_better {
             self.incumbents[scope] = Some(value);
+            if let (0, Some(best)) = (scope, self.best_elsewhere) {
+                best.offer(value);
+            }
         }
     }
 
     /// Whether a choice whose criterion is at best so can change the outcome of the scope.
-    fn can_improve(&self, scope: usize, bound: Option<i64>) -> bool {
+    pub(super) fn can_improve(&self, scope: usize, bound: Option<i64>) -> bool {
         let measures = &self.plan.measures.scopes[scope];
-        let (Some(wish), Some(best)) = (own_wish(measures), self.incumbents[scope]) else {
+        let own_best = self.incumbents[scope];
+        let best = match self.best_elsewhere {
+            Some(elsewhere) if scope == 0 => elsewhere.get().or(own_best),
+            _ => own_best,
+        };
+        let (Some(wish), Some(best)) = (own_wish(measures), best) else {
             return bound.is_some();
         };
         let Some(bound) = bound else { return false };
@@ -165,7 +173,7 @@ impl Searcher<'_> {
 
     /// Places of values with bounds on the criterion, the best first. `None` where no bound
     /// was computed, `Some(None)` where the choice can't win.
-    fn ordered(&mut self, level: usize) -> Vec<(usize, Option<Option<i64>>)> {
+    pub(super) fn ordered(&mut self, level: usize) -> Vec<(usize, Option<Option<i64>>)> {
         let spec = &self.plan.levels[level];
         let n_values = spec.values.len();
         let wish = own_wish(&self.plan.measures.scopes[spec.scope]).copied();
