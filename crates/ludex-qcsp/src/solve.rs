@@ -190,9 +190,9 @@ fn optimize_by_threads(
         }
         searcher.max_nodes = config.max_nodes;
     }
-    let (outcome, best, statistics) = share::optimize(searcher, stack_bytes)?;
-    searcher.statistics.absorb(&statistics);
-    Ok(optimum(plan, &outcome, best))
+    let shared = share::optimize(searcher, stack_bytes)?;
+    searcher.statistics.absorb(&shared.statistics);
+    Ok(optimum(plan, &shared.outcome, shared.best))
 }
 
 /// Cuts the prefix after more and more scopes. A model that is true although plays that reach

@@ -332,14 +332,14 @@ fn symmetries_are_declared_and_change_no_verdict() {
     let text = "exists x: 1..3, y: 1..3;
         forall z: 1..3 symmetry x = y, y = x where z != x /\\ z != y;
         goal z < x + y;";
-    let model = compiled(text, &[]).ok().expect("it is right").model;
+    let model = compiled(text, &[]).expect("it is right").model;
     assert_eq!(model.scopes()[1].symmetries.len(), 1);
     check(text, true, None);
     let game = "game { rounds 4; state a: array[1..2] of 0..3 = [2, 3];
         move x: 1..2 where a[x] > 0;
         next a = [a[i] - bool2int(x = i) | i in 1..2];
         symmetry a = [a[2], a[1]]; } goal true;";
-    let model = compiled(game, &[]).ok().expect("it is right").model;
+    let model = compiled(game, &[]).expect("it is right").model;
     // Before the first move the state is constant.
     let declared: Vec<usize> = model.scopes().iter().map(|scope| scope.symmetries.len()).collect();
     assert_eq!(declared, [0, 1, 1, 1]);
@@ -358,11 +358,11 @@ fn symmetries_are_declared_and_change_no_verdict() {
 #[test]
 fn scopes_are_declared_non_blocking() {
     let text = "exists x: 1..3; forall y: 1..3 nonblocking where y != x; goal x != y;";
-    let model = compiled(text, &[]).ok().expect("it is right").model;
+    let model = compiled(text, &[]).expect("it is right").model;
     assert_eq!(model.scopes().iter().map(|s| s.is_non_blocking).collect::<Vec<_>>(), [false, true]);
     check(text, true, None);
     let game = "game { rounds 2; state s: 0..4 = 0; move x: 1..2; next s = s + x; nonblocking; }
         goal s <= 3;";
-    let model = compiled(game, &[]).ok().expect("it is right").model;
+    let model = compiled(game, &[]).expect("it is right").model;
     assert!(model.scopes().iter().all(|scope| scope.is_non_blocking));
 }

@@ -50,11 +50,17 @@ pub(crate) fn can_share(plan: &Plan<'_>) -> bool {
         && own_wish(&plan.measures.scopes[0]).is_some()
 }
 
-/// The outcome of the whole model, and the best value known if the search was stopped.
-pub(crate) fn optimize(
-    first: &Searcher<'_>,
-    stack_bytes: usize,
-) -> Result<(Result<Option<Outcome>, Stopped>, Option<i64>, Statistics), ModelError> {
+/// What the threads found together.
+pub(crate) struct Shared {
+    /// The outcome of the whole model.
+    pub outcome: Result<Option<Outcome>, Stopped>,
+    /// The best value of the first criterion, also when the search was stopped.
+    pub best: Option<i64>,
+    pub statistics: Statistics,
+}
+
+/// Optimizes a model whose first scope threads can share.
+pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Shared, ModelError> {
     let (plan, n_threads) = (first.plan, first.config.n_threads);
     let measures = &plan.measures.scopes[0];
     let wish = *own_wish(measures).expect("the first scope has a criterion");
@@ -115,7 +121,7 @@ pub(crate) fn optimize(
     });
     statistics.absorb(&main.statistics);
     if let Some(reason) = *stopped.lock().expect("no thread panics here") {
-        return Ok((Err(reason), best.get(), statistics));
+        return Ok(Shared { outcome: Err(reason), best: best.get(), statistics });
     }
     // In the order of the tasks, so that the outcome does not depend on who was faster.
     let mut found = found.into_inner().expect("no thread panics here");
@@ -123,7 +129,7 @@ pub(crate) fn optimize(
     let outcome = found.into_iter().map(|(_, outcome)| outcome).reduce(|best, outcome| {
         if is_preferred(measures, &outcome, &best) { outcome } else { best }
     });
-    Ok((Ok(outcome), best.get(), statistics))
+    Ok(Shared { outcome: Ok(outcome), best: best.get(), statistics })
 }
 
 impl Searcher<'_> {
