@@ -81,6 +81,18 @@ impl Checker<'_> {
                 self.declaration(id, problem);
             }
         }
+        for symmetry in &scope.symmetries {
+            let sorted = |mut variables: Vec<VarId>| {
+                variables.sort_unstable();
+                variables
+            };
+            let to = sorted(symmetry.variables.iter().map(|&(to, _)| to).collect());
+            let from = sorted(symmetry.variables.iter().map(|&(_, from)| from).collect());
+            if to != from || to.windows(2).any(|pair| pair[0] == pair[1]) {
+                let problem = "a symmetry exchanges variables: each that takes a place leaves one";
+                self.declaration(id, problem.to_string());
+            }
+        }
         let symmetric = scope.symmetries.iter().flat_map(|symmetry| {
             let pairs = symmetry.variables.iter().flat_map(|&(x, y)| [x, y]);
             pairs.chain(symmetry.values.iter().map(|&(x, _, _)| x))

@@ -50,8 +50,30 @@ pub struct SolveConfig {
     pub max_nodes: u64,
     /// Where random choices come from.
     pub seed: Seed,
+    /// From which sizes on methods are used.
+    pub sizes: Sizes,
     /// When to stop. It is asked every 1,024 nodes, and inside propagation.
     pub deadline: Deadline,
+}
+
+/// From which sizes on methods pay. They change the time, never the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Sizes {
+    /// With fewer choices than this in the first scope, they are tried one after the other and
+    /// not refined by counter-examples.
+    pub min_refined: u64,
+    /// With fewer choices than this in a scope, checking them is faster than propagating.
+    pub min_propagated: u64,
+    /// Levels with more values than this are not played branch by branch for a bound.
+    pub max_branches: usize,
+    /// With fewer levels than this to the end, a node is searched by one thread.
+    pub min_shared_levels: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { min_refined: 10_000, min_propagated: 1_000, max_branches: 64, min_shared_levels: 7 }
+    }
 }
 
 impl Default for SolveConfig {
@@ -75,6 +97,7 @@ impl Default for SolveConfig {
             nodes_alone: 1 << 17,
             max_nodes: u64::MAX,
             seed: Seed(0),
+            sizes: Sizes::default(),
             deadline: Deadline::never(),
         }
     }

@@ -63,8 +63,8 @@ mod strategy;
 pub mod xcsp3;
 
 pub use config::{
-    Consistency, Propagation, Report, SolveConfig, Statistics, StrategyRefused, StrategyRequest,
-    ValueOrder, Verdict,
+    Consistency, Propagation, Report, Sizes, SolveConfig, Statistics, StrategyRefused,
+    StrategyRequest, ValueOrder, Verdict,
 };
 pub use definition::by_definition;
 pub use error::ModelError;

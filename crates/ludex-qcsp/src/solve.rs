@@ -24,7 +24,7 @@ pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> 
         return Err(error);
     }
     const MAX_ON_THIS_STACK: usize = 200;
-    if model.variables().len() <= MAX_ON_THIS_STACK {
+    if model.variables().len() + model.scopes().len() <= MAX_ON_THIS_STACK {
         return solve_here(model, config);
     }
     // The search is as deep as the prefix is long.
@@ -135,7 +135,7 @@ fn is_parallel(searcher: &Searcher<'_>) -> bool {
 }
 
 fn stack_bytes(model: &Model) -> usize {
-    (16 << 20) + model.variables().len() * (8 << 10)
+    (16 << 20) + (model.variables().len() + model.scopes().len()) * (8 << 10)
 }
 
 fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {

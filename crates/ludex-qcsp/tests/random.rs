@@ -138,6 +138,10 @@ fn optimize(rng: &mut Rng, model: &mut Model) {
     }
 }
 
+/// Every method is used wherever it can be.
+const EAGER: Sizes =
+    Sizes { min_refined: 0, min_propagated: 0, max_branches: 1, min_shared_levels: 1 };
+
 fn configurations() -> Vec<(&'static str, SolveConfig)> {
     let default = SolveConfig::default;
     vec![
@@ -165,6 +169,18 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
             "two threads",
             SolveConfig { n_threads: 2, nodes_alone: 0, memory_bytes: 1 << 16, ..default() },
         ),
+        (
+            "three threads",
+            SolveConfig {
+                n_threads: 3,
+                nodes_alone: 0,
+                memory_bytes: 1 << 16,
+                sizes: EAGER,
+                ..default()
+            },
+        ),
+        ("eager", SolveConfig { sizes: EAGER, ..default() }),
+        ("eager tries", SolveConfig { sizes: EAGER, refinement: false, ..default() }),
         ("deepening", SolveConfig { deepening: true, ..default() }),
         ("history", SolveConfig { value_order: ValueOrder::History, ..default() }),
         ("preserve", SolveConfig { value_order: ValueOrder::Preserve, ..default() }),
@@ -231,5 +247,93 @@ fn check_strategies(model: &Model, is_true: bool, seed: u64) {
         assert!(is_fine, "seed {seed}, {request:?}: {judged:?}");
         let turned = Strategy { winner: winner.opponent(), ..strategy };
         assert!(check_strategy(model, &turned).is_err(), "seed {seed}, {request:?}");
+    }
+}
+
+#[test]
+fn goals_of_the_first_scope_alone_are_not_forgotten_by_refinement() {
+    let mut model = Model::new();
+    model.exists("first");
+    let x = model.ints("x", 5, 0..=9);
+    model.forall("second");
+    let y = model.bool("y");
+    model.goal((x[0] * x[1]).equals(17));
+    model.goal((x[2] + y).at_most(9));
+    assert_eq!(solve(&model, &SolveConfig::default()).unwrap().verdict, Verdict::False);
+}
+
+#[test]
+fn bounds_count_every_choice_of_a_wide_scope() {
+    for (function, value) in [(AggregateFunction::Sum, 5_050), (AggregateFunction::Count, 100)] {
+        let mut model = Model::new();
+        let first = model.exists("first");
+        let x = model.int("x", 0..=1);
+        let second = model.forall("second");
+        let k = model.int("k", 1..=100);
+        model.exists("third");
+        model.bool("idle");
+        let paid = model.define("paid", x * k);
+        let total = model.aggregate(second, "total", function, paid);
+        model.maximize(first, total);
+        for branch_and_bound in [true, false] {
+            let config = SolveConfig { branch_and_bound, ..SolveConfig::default() };
+            assert_eq!(solve(&model, &config).unwrap().value, Some(value), "{function:?}");
+        }
+    }
+}
+
+#[test]
+fn symmetries_that_leave_a_domain_are_not_used_there() {
+    let mut model = Model::new();
+    model.forall("first");
+    let x = model.int("x", 0..=1);
+    let y = model.int("y", 0..=3);
+    model.exists("second");
+    let z = model.int("z", 1..=5);
+    model.symmetry(Symmetry { variables: vec![(x, y), (y, x)], ..Symmetry::default() });
+    model
+        .goal(Expr::from(z).greater_than(x * y * 10 - if_then_else((x * y).greater_than(1), 9, 0)));
+    let expected = by_definition(&model).0;
+    assert_eq!(solve(&model, &SolveConfig::default()).unwrap().verdict, expected.into());
+}
+
+#[test]
+fn measures_are_not_remembered_by_what_decides_verdicts() {
+    let mut model = Model::new();
+    let first = model.exists("first");
+    let x = model.bool("x");
+    let y = model.bool("y");
+    model.require((x + y).equals(1));
+    model.exists("second");
+    model.symmetry(Symmetry { variables: vec![(x, y), (y, x)], ..Symmetry::default() });
+    model.memory_key([]);
+    let z = model.bool("z");
+    let v = model.define("v", x * 3 + y + z);
+    model.maximize(first, v);
+    let (_, expected) = by_definition(&model);
+    assert_eq!(solve(&model, &SolveConfig::default()).unwrap().value, expected);
+}
+
+#[test]
+fn a_declared_key_may_be_a_definition_that_nobody_reads() {
+    // Take 1 or 2 of n, who can't move loses; the rest of n by 3 decides.
+    for n in 0..=9 {
+        let mut model = Model::new();
+        let mut left: Option<VarId> = None;
+        for round in 0..=n {
+            let quantifier = if round % 2 == 0 { Quantifier::Exists } else { Quantifier::Forall };
+            model.open(format!("round{round}"), quantifier);
+            let before = left.map_or(Expr::from(n), Expr::from);
+            let take = model.int(format!("take{round}"), 1..=2);
+            if round > 0 {
+                model.memory_key([VarId::new(left.unwrap().index() + 1)]);
+            }
+            left = Some(model.define_in(format!("left{round}"), 0..=n, before - take));
+            model.define(format!("rest{round}"), left.unwrap() % 3);
+        }
+        let config = SolveConfig { strategy: StrategyRequest::One, ..SolveConfig::default() };
+        let report = solve(&model, &config).unwrap();
+        assert_eq!(report.verdict, (n % 3 != 0).into(), "n = {n}");
+        check_strategy(&model, &report.strategy.unwrap()).unwrap();
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ludex_csp::{Comparison, Condition, Constraint, Expr, Operation, VarId, element};
 use rustc_hash::FxHashSet;
 
-use super::fold::fold;
+use super::fold::{fold, is_total};
 use super::implied::implied;
 use super::{Rule, split};
 use crate::model::Model;
@@ -204,11 +204,29 @@ fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> 
     }
 }
 
+/// How many terms a sum has, none of them put together.
+fn n_terms(e: &Expr) -> usize {
+    match e {
+        Expr::Constant(_) => 0,
+        Expr::Sum(list) => list.iter().map(n_terms).sum(),
+        Expr::Neg(e) => n_terms(e),
+        Expr::Binary(Operation::Mul, a, b) => match (&**a, &**b) {
+            (Expr::Constant(_), e) | (e, Expr::Constant(_)) => n_terms(e),
+            _ => 1,
+        },
+        _ => 1,
+    }
+}
+
 /// `x` from a linear equation where it occurs once: with coefficient 1 or -1, or as a factor
 /// of something that is never 0.
 fn solved_sum(model: &Model, x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
     let difference = Expr::Sum(vec![a.clone(), Expr::Neg(Box::new(b.clone()))]);
     let (terms, constant) = difference.linear_form()?;
+    // Terms that cancel must have had a value.
+    if n_terms(&difference) != terms.len() && !is_total(&difference, &|y| model.bounds(y)) {
+        return None;
+    }
     let mut factor_of_x: Option<Expr> = None;
     let mut rest = vec![Expr::Constant(constant)];
     for (factor, e) in terms {

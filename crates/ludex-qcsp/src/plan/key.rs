@@ -1,6 +1,6 @@
 //! What decides the verdict from a scope on, packed into one number.
 
-use ludex_csp::{Value, VarId};
+use ludex_csp::{Value, ValueSet, VarId};
 
 use crate::model::Model;
 
@@ -13,6 +13,8 @@ pub(crate) struct Key {
     /// By variable: its place in the array, its least value, and where its bits begin.
     parts: Vec<(u32, Value, u32)>,
     n_bits: u32,
+    /// By variable, its values, when there are symmetries.
+    domains: Vec<ValueSet>,
     symmetries: Vec<Transformation>,
 }
 
@@ -30,10 +32,17 @@ impl Key {
         for &x in live {
             let (lo, hi) = model.bounds(x);
             let n_bits = 64 - ((hi - lo) as u64).leading_zeros();
-            parts.push((x.index() as u32, lo as Value, shift));
+            // A variable with one value has no bits, and may stand behind the last one.
+            parts.push((x.index() as u32, lo as Value, shift.min(127)));
             shift += n_bits;
         }
-        Self { variables: live.to_vec(), parts, n_bits: shift, symmetries: Vec::new() }
+        Self {
+            variables: live.to_vec(),
+            parts,
+            n_bits: shift,
+            domains: Vec::new(),
+            symmetries: Vec::new(),
+        }
     }
 
     /// How many bits the values have side by side.
@@ -43,7 +52,10 @@ impl Key {
 
     /// Folds states that the symmetries of a scope map to each other. A symmetry that leads
     /// out of the key says nothing about states that the key takes for one, and is left out.
-    pub fn add_symmetries(&mut self, symmetries: &[crate::Symmetry]) {
+    pub fn add_symmetries(&mut self, model: &Model, symmetries: &[crate::Symmetry]) {
+        if !symmetries.is_empty() {
+            self.domains = self.variables.iter().map(|&x| model.domain(x).clone()).collect();
+        }
         for symmetry in symmetries {
             let from = |x: VarId| {
                 let pair = symmetry.variables.iter().find(|(to, _)| *to == x);
@@ -69,12 +81,16 @@ impl Key {
     pub fn of(&self, values: &[Value]) -> u128 {
         let own = self.pack(self.parts.iter().map(|part| values[part.0 as usize]));
         let image = |symmetry: &Transformation| {
-            self.pack(symmetry.sources.iter().zip(&symmetry.maps).map(|(&x, map)| {
+            let moved = |(&x, map): (&u32, &Vec<(Value, Value)>)| {
                 let value = values[x as usize];
                 map.iter().find(|(from, _)| *from == value).map_or(value, |&(_, to)| to)
-            }))
+            };
+            let images = || symmetry.sources.iter().zip(&symmetry.maps).map(moved);
+            // What leaves a domain is no state.
+            let is_state = images().zip(&self.domains).all(|(value, set)| set.contains(value));
+            is_state.then(|| self.pack(images()))
         };
-        self.symmetries.iter().map(image).fold(own, u128::min)
+        self.symmetries.iter().filter_map(image).fold(own, u128::min)
     }
 
     #[inline]

@@ -41,6 +41,8 @@ pub(crate) struct Plan<'m> {
     pub first_level: Vec<usize>,
     /// By scope, what decides the verdict from there on.
     pub keys: Vec<Key>,
+    /// By scope, the earlier variables that are read from there on.
+    pub live: Vec<Vec<VarId>>,
     /// By scope, the levels that decide the variables of its key.
     pub key_levels: Vec<Vec<usize>>,
     pub measures: Measures,
@@ -237,6 +239,8 @@ struct Planner<'m> {
 
 impl<'m> Planner<'m> {
     fn plan(mut self, uses_symmetry: bool) -> Plan<'m> {
+        // Symmetries keep verdicts; what measures become is another matter.
+        let uses_symmetry = uses_symmetry && !self.model.is_optimization();
         let live = self.drop_unused();
         let can_block: Vec<bool> =
             (0..self.arranged.len()).map(|scope| self.can_block(scope)).collect();
@@ -253,7 +257,7 @@ impl<'m> Planner<'m> {
         let mut keys: Vec<Key> =
             live.iter().enumerate().map(|(scope, live)| self.key(scope, live)).collect();
         for (key, scope) in keys.iter_mut().zip(self.model.scopes()).filter(|_| uses_symmetry) {
-            key.add_symmetries(&scope.symmetries);
+            key.add_symmetries(self.model, &scope.symmetries);
         }
         let mut n_variables_before = vec![0];
         let mut is_known = vec![false; self.model.variables().len()];
@@ -278,6 +282,7 @@ impl<'m> Planner<'m> {
             levels,
             first_level,
             keys,
+            live,
             key_levels: Vec::new(),
             measures: Measures::new(self.model),
             is_fused: self.is_fused,
@@ -302,6 +307,7 @@ impl<'m> Planner<'m> {
             needed.extend(constraint.scope());
         }
         for scope in 0..model.scopes().len() {
+            needed.extend(model.scopes()[scope].memory_key.iter().flatten());
             let measures = interests(model, scope).into_iter().map(|interest| interest.measure);
             let aggregated = model.aggregates().iter().map(|aggregate| aggregate.of);
             needed.extend(measures.chain(aggregated).filter_map(|measure| match measure {
@@ -331,7 +337,11 @@ impl<'m> Planner<'m> {
     /// The key of a scope: what is read from there on, or what was declared if that is less.
     fn key(&self, scope: usize, live: &[VarId]) -> Key {
         let found = Key::new(self.model, live);
-        let Some(declared) = &self.model.scopes()[scope].memory_key else { return found };
+        // A declared key decides the verdict, but not what measures become.
+        let declared = self.model.scopes()[scope].memory_key.as_ref();
+        let Some(declared) = declared.filter(|_| !self.model.is_optimization()) else {
+            return found;
+        };
         let mut declared = declared.clone();
         declared.sort_unstable();
         declared.dedup();

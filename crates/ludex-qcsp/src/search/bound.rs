@@ -33,12 +33,20 @@ const ANYTHING: (i64, i64) = (i64::MIN, i64::MAX);
 struct Branch {
     /// How many cases, from this one on, make one branch; 0 for those after the first.
     n_cases: usize,
+    /// How many choices it stands for, at most.
+    n_choices: i64,
     is_legal: bool,
     forecast: Forecast,
 }
 
-/// Levels with more values than this are not played branch by branch.
-const MAX_BRANCHES: usize = 64;
+/// What the levels of a scope played so far say of a branch.
+#[derive(Clone, Copy)]
+struct SoFar {
+    n_choices: i64,
+    is_legal: bool,
+    /// Whether the goals decided so far certainly hold.
+    holds: bool,
+}
 
 impl Searcher<'_> {
     /// The best that the criterion of a scope can become after the choice just made at a
@@ -104,7 +112,8 @@ impl Searcher<'_> {
         let opening = self.run_on_ranges(&self.plan.levels[level].opening);
         let mut branches: Vec<Branch> = Vec::new();
         if opening != Certainty::Fails {
-            self.branches(level, opening == Certainty::Holds, true, &mut branches);
+            let so_far = SoFar { n_choices: 1, is_legal: opening == Certainty::Holds, holds: true };
+            self.branches(level, so_far, &mut branches);
         }
         match self.plan.levels[level].quantifier {
             Quantifier::Exists => self.existential(scope, &branches),
@@ -113,13 +122,15 @@ impl Searcher<'_> {
     }
 
     /// Plays the levels of a scope on ranges.
-    fn branches(&mut self, level: usize, is_legal: bool, holds: bool, into: &mut Vec<Branch>) {
+    fn branches(&mut self, level: usize, so_far: SoFar, into: &mut Vec<Branch>) {
         let spec = &self.plan.levels[level];
-        let is_ranged = spec.values.len() > MAX_BRANCHES;
+        let is_ranged = spec.values.len() > self.config.sizes.max_branches;
+        let n_values = if is_ranged { spec.values.len() as i64 } else { 1 };
+        let n_choices = so_far.n_choices.saturating_mul(n_values);
         let n_branches = if is_ranged { 1 } else { spec.values.len() };
         for place in 0..n_branches {
             if let Some(y) = self.split_variable(level, place) {
-                self.cases(level, place, y, is_legal, holds, into);
+                self.cases(level, place, y, so_far, into);
                 continue;
             }
             let steps = if is_ranged {
@@ -136,16 +147,16 @@ impl Searcher<'_> {
                 continue;
             }
             // One range for many values: some choice is there only if all certainly are.
-            let is_legal = is_legal && certainty == Certainty::Holds && !is_ranged;
+            let is_legal = so_far.is_legal && certainty == Certainty::Holds && !is_ranged;
             let goal = spec.goal.iter().map(|check| check.certainty(&self.ranges));
-            let (mut may_hold, mut holds) = (true, holds);
+            let (mut may_hold, mut holds) = (true, so_far.holds);
             for certainty in goal {
                 may_hold &= certainty != Certainty::Fails;
                 holds &= certainty == Certainty::Holds;
             }
             if !spec.is_last_of_scope {
                 if may_hold || spec.quantifier == Quantifier::Forall {
-                    self.branches(level + 1, is_legal, holds, into);
+                    self.branches(level + 1, SoFar { n_choices, is_legal, holds }, into);
                 }
                 continue;
             }
@@ -156,7 +167,7 @@ impl Searcher<'_> {
                 let (lo, hi) = self.ranges[x.index()];
                 forecast.measures[number] = (lo.into(), hi.into());
             }
-            into.push(Branch { n_cases: 1, is_legal, forecast });
+            into.push(Branch { n_cases: 1, n_choices, is_legal, forecast });
         }
     }
 
@@ -169,7 +180,7 @@ impl Searcher<'_> {
         let is_open = |x: &&VarId| self.ranges[x.index()].0 != self.ranges[x.index()].1;
         let mut open = reads.iter().filter(is_open);
         let y = *open.next()?;
-        let is_few = self.plan.model.domain(y).len() <= MAX_BRANCHES as u64;
+        let is_few = self.plan.model.domain(y).len() <= self.config.sizes.max_branches as u64;
         // A defined variable stands for what it is computed from, and can't be split alone.
         let is_decided = self.plan.levels.iter().any(|level| level.x == Some(y));
         (open.next().is_none() && is_few && is_decided).then_some(y)
@@ -181,14 +192,13 @@ impl Searcher<'_> {
         level: usize,
         place: usize,
         y: VarId,
-        is_legal: bool,
-        holds: bool,
+        so_far: SoFar,
         into: &mut Vec<Branch>,
     ) {
         let spec = &self.plan.levels[level];
         let range = self.ranges[y.index()];
         let first = into.len();
-        let mut is_whole = is_legal;
+        let SoFar { n_choices, is_legal: mut is_whole, holds } = so_far;
         if let Some(x) = spec.x {
             self.ranges[x.index()] = (spec.values[place], spec.values[place]);
         }
@@ -208,7 +218,7 @@ impl Searcher<'_> {
                 let (lo, hi) = self.ranges[x.index()];
                 forecast.measures[number] = (lo.into(), hi.into());
             }
-            into.push(Branch { n_cases: 0, is_legal: false, forecast });
+            into.push(Branch { n_cases: 0, n_choices, is_legal: false, forecast });
         }
         self.ranges[y.index()] = range;
         let n_cases = into.len() - first;
@@ -283,15 +293,23 @@ fn aggregate(function: AggregateFunction, of: usize, branches: &[Branch]) -> (i6
         return ANYTHING;
     }
     match function {
-        AggregateFunction::Sum => ranges().fold((0_i64, 0_i64), |sum, (is_legal, (lo, hi))| {
-            let (lo, hi) = if is_legal { (lo, hi) } else { (lo.min(0), hi.max(0)) };
+        AggregateFunction::Sum => branches.iter().fold((0_i64, 0_i64), |sum, branch| {
+            let (lo, hi) = branch.forecast.measures[of];
+            let (lo, hi) = match branch.is_legal {
+                true => (lo, hi),
+                false => {
+                    let of_all = |one: i64| one.saturating_mul(branch.n_choices);
+                    (of_all(lo.min(0)), of_all(hi.max(0)))
+                }
+            };
             (sum.0.saturating_add(lo), sum.1.saturating_add(hi))
         }),
         AggregateFunction::Count => {
             let is_counted =
                 |&(is_legal, (lo, hi)): &(bool, (i64, i64))| is_legal && (lo > 0 || hi < 0);
-            let may_count = |&(_, range): &(bool, (i64, i64))| range != (0, 0);
-            (ranges().filter(is_counted).count() as i64, ranges().filter(may_count).count() as i64)
+            let may_count = |branch: &&Branch| branch.forecast.measures[of] != (0, 0);
+            let counted = branches.iter().filter(may_count).map(|branch| branch.n_choices);
+            (ranges().filter(is_counted).count() as i64, counted.fold(0, i64::saturating_add))
         }
         _ if !ranges().any(|(is_legal, _)| is_legal) => ANYTHING,
         AggregateFunction::Min => (

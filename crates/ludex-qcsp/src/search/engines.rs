@@ -42,15 +42,12 @@ struct Filter {
     is_impossible: bool,
 }
 
-/// With fewer choices than this, checking them is faster than propagating.
-const MIN_CHOICES: f64 = 1000.0;
-
 impl Engines {
     pub fn new(plan: &Plan<'_>, config: &SolveConfig) -> Result<Self, ModelError> {
         let model = plan.model;
         let n_scopes = model.scopes().len();
         let propagates = |scope: usize| match config.propagation {
-            Propagation::Auto => is_worth_propagating(plan, scope),
+            Propagation::Auto => is_worth_propagating(plan, scope, config.sizes.min_propagated),
             Propagation::None => false,
             Propagation::Restrictor
             | Propagation::Fusion
@@ -107,7 +104,7 @@ impl Engines {
 }
 
 /// Whether a scope has so many choices, tied by constraints, that propagation pays.
-fn is_worth_propagating(plan: &Plan<'_>, scope: usize) -> bool {
+fn is_worth_propagating(plan: &Plan<'_>, scope: usize, min_choices: u64) -> bool {
     let levels = &plan.levels[plan.first_level[scope]..plan.first_level[scope + 1]];
     let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
     let is_last = scope + 2 == plan.first_level.len()
@@ -118,7 +115,7 @@ fn is_worth_propagating(plan: &Plan<'_>, scope: usize) -> bool {
     };
     let restrictor = plan.model.scopes()[scope].restrictor.iter();
     let goal = plan.model.goal_constraints().iter().filter(|_| is_last);
-    n_choices >= MIN_CHOICES && restrictor.chain(goal).any(|constraint| own(constraint) > 1)
+    n_choices >= min_choices as f64 && restrictor.chain(goal).any(|constraint| own(constraint) > 1)
 }
 
 /// The filter of a scope, or of the goal after the last one. Variables keep their numbers.

@@ -66,7 +66,8 @@ impl Extractor<'_, '_> {
         if level == plan.levels.len() {
             return self.node(StrategyNode::End);
         }
-        let live = plan.keys[scope].variables.iter();
+        // A declared key decides who wins, but not which choices there are.
+        let live = plan.live[scope].iter();
         let state: Vec<Value> = live.map(|x| self.searcher.values[x.index()]).collect();
         let state = (scope, state, decided.is_some());
         if let Some(&node) = self.states.get(&state) {

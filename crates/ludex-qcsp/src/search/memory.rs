@@ -6,8 +6,9 @@ use crate::plan::mix;
 
 /// A table of verdicts with a bound on its size, shared by threads without locks.
 ///
-/// A slot is three words. Two of them hold the key, changed by the third, so that a slot torn
-/// by two threads is not taken for an entry. Each bucket keeps the entry that took the most
+/// A slot is three words: the low half of the key changed by the third word, the high half
+/// changed by the first, and the verdict. A slot torn by two threads is an entry for a key that
+/// nobody asks for, but for one chance in 2^64. Each bucket keeps the entry that took the most
 /// work, and the one stored last.
 pub(crate) struct Memory {
     words: Vec<AtomicU64>,
@@ -67,7 +68,7 @@ impl Memory {
             let [low, high, data] = self.slot(bucket + slot * WORDS_PER_SLOT);
             if data >> 16 == scope as u64 + 1
                 && low ^ data == key as u64
-                && high ^ data == (key >> 64) as u64
+                && high ^ mix(low) == (key >> 64) as u64
             {
                 return Some(data & 1 != 0);
             }
@@ -89,7 +90,8 @@ impl Memory {
             }
         }
         let at = bucket + if is_first { 0 } else { WORDS_PER_SLOT };
-        let words = [key as u64 ^ data, (key >> 64) as u64 ^ data, data];
+        let low = key as u64 ^ data;
+        let words = [low, (key >> 64) as u64 ^ mix(low), data];
         for (i, word) in words.into_iter().enumerate() {
             self.words[at + i].store(word, Ordering::Relaxed);
         }
@@ -121,7 +123,7 @@ impl Memory {
         for slot in old.chunks_exact(WORDS_PER_SLOT) {
             let [low, high, data] = [0, 1, 2].map(|i| slot[i].load(Ordering::Relaxed));
             if data != 0 {
-                let key = u128::from(high ^ data) << 64 | u128::from(low ^ data);
+                let key = u128::from(high ^ mix(low)) << 64 | u128::from(low ^ data);
                 let n_nodes = 1_u64 << ((data & 0xffff) >> 1).min(63).saturating_sub(1);
                 self.put((data >> 16) as usize - 1, key, data & 1 != 0, n_nodes);
             }

@@ -61,9 +61,6 @@ impl Offer {
     }
 }
 
-/// Levels this near to the end are searched by one thread.
-const MIN_LEVELS_LEFT: usize = 6;
-
 /// Whether the existential player wins, found by several threads that know what one of them
 /// has learnt before.
 pub(crate) fn decide(
@@ -117,9 +114,10 @@ impl Searcher<'_> {
     pub(super) fn should_offer(&self, level: usize) -> bool {
         let Some(pool) = self.pool else { return false };
         pool.n_waiting.load(Ordering::Relaxed) > 0
-            && self.plan.levels.len() - level > MIN_LEVELS_LEFT
-            // Another thread's engine does not know the choices made so far in this scope.
-            && !self.engines.filters(self.plan.levels[level].scope)
+            && self.plan.levels.len() - level >= self.config.sizes.min_shared_levels
+            // Another thread's engine does not know the choices made so far in this scope, and
+            // this thread's engines of earlier scopes would be lost when it helps elsewhere.
+            && !(0..=self.plan.levels[level].scope).any(|scope| self.engines.filters(scope))
     }
 
     /// Searches choices of a level together with whoever is free; says whether one decides.

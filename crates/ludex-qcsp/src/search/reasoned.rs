@@ -109,7 +109,8 @@ impl Searcher<'_> {
     fn learn(&mut self, scope: usize, reason: &Reason, verdict: bool) {
         let levels: Vec<usize> = reason.iter().collect();
         let values = self.pattern_values(&levels);
-        let max_verdicts = self.config.memory_bytes / (64 * MAX_PATTERNS);
+        let n_tables = MAX_PATTERNS * self.plan.model.scopes().len();
+        let max_verdicts = self.config.memory_bytes / (64 * n_tables);
         let patterns = &mut self.learnt[scope].patterns;
         let place = patterns.iter().position(|(of, _)| *of == levels);
         let place = match place {

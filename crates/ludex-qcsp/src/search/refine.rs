@@ -15,10 +15,8 @@ use rustc_hash::FxHashMap;
 use super::decide::Opened;
 use super::{Searcher, Stopped};
 use crate::model::Model;
+use crate::plan::split;
 use crate::scope::Quantifier;
-
-/// With fewer choices than this in the first scope, they are tried one after the other.
-const MIN_CHOICES: f64 = 10_000.0;
 
 impl Searcher<'_> {
     /// Whether the model has the shape for refinement, and enough choices.
@@ -31,7 +29,7 @@ impl Searcher<'_> {
         let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
         (2..=3).contains(&quantifiers.len())
             && quantifiers == shape[..quantifiers.len()]
-            && n_choices >= MIN_CHOICES
+            && n_choices >= self.config.sizes.min_refined as f64
             // What is left for the last scope has to be a network itself, or else trying is
             // cheaper.
             && (quantifiers.len() == 2 || self.engines.solves(2))
@@ -49,6 +47,17 @@ impl Searcher<'_> {
             network.int(model.name(x), model.domain(x).clone());
         }
         add_scope(model, 0, &mut network, &FxHashMap::default());
+        // The search below begins behind the first scope, and with it behind the goals that
+        // are decided there.
+        let n_levels = self.plan.first_level[1];
+        if self.plan.levels[..n_levels].iter().any(|level| !level.goal.is_empty()) {
+            let is_own = |x: &VarId| model.variable(*x).scope.index() == 0;
+            for constraint in split(model.goal_constraints()) {
+                if constraint.scope().iter().all(is_own) {
+                    network.add(constraint);
+                }
+            }
+        }
         loop {
             let config =
                 SearchConfig { deadline: self.config.deadline.clone(), ..SearchConfig::default() };
