@@ -3,7 +3,8 @@
 //! A variable follows when it has a definition, or when a constraint of the restrictor gives
 //! its value: `x = e`, a linear equation with coefficient 1, an equivalence, an element. The
 //! variable whose decision makes the most others follow comes first; that is the *decision
-//! variable* of a move.
+//! variable* of a move. Where the form of the constraints does not show it, it is looked for by
+//! propagation (`probe`).
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use rustc_hash::FxHashSet;
 
 use super::fold::{fold, is_total};
 use super::implied::implied;
+use super::probe::decider;
 use super::{Rule, split};
 use crate::model::Model;
 
@@ -55,7 +57,10 @@ pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> A
             .copied()
             .filter(|x| open.unknown.contains(x) && model.variable(*x).definition.is_none())
             .collect();
-        let x = open.choose(&candidates);
+        let mut x = open.choose(&candidates);
+        if levels.is_empty() && open.leaves_open(x) {
+            x = decider(model, scope_idx, &candidates).unwrap_or(x);
+        }
         let before = open.unknown.clone();
         open.unknown.remove(&x);
         let mut rules = open.follow();
@@ -102,6 +107,14 @@ impl Open<'_> {
             }
         }
         best.0
+    }
+
+    /// Whether variables stay unknown when this one is decided.
+    fn leaves_open(&self, x: VarId) -> bool {
+        let mut open = self.clone();
+        open.unknown.remove(&x);
+        open.follow();
+        !open.unknown.is_empty()
     }
 
     /// Everything that can be computed or checked now.

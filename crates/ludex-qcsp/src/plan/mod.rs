@@ -13,6 +13,7 @@ mod implied;
 pub(crate) mod interval;
 mod key;
 pub(crate) mod measures;
+mod probe;
 
 use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId};
 use rustc_hash::FxHashSet;
