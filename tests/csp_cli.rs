@@ -138,6 +138,7 @@ fn every_choice_is_taken() {
         ("--all-different", "auto value bounds gac"),
         ("--order", "lex dom dom/deg dom/ddeg dom/wdeg impact activity"),
         ("--values", "min max random last"),
+        ("--branching", "binary d-way"),
         ("--restarts", "never luby geometric"),
         ("--search", "mac local gt bt bc cbj dbt fc"),
     ];
@@ -165,6 +166,10 @@ fn a_wrong_choice_names_the_right_ones() {
 fn options_that_do_not_fit_are_refused() {
     check_refused(QUEENS, &["--count", "--search", "local"], 2, &["--search local"]);
     check_refused(COST, &["--count"], 2, &["objective", "--count"]);
+    check_refused(QUEENS, &["--search", "cbj", "--order", "dom"], 2, &["cbj", "dom"]);
+    check_refused(QUEENS, &["--search", "fc", "--order", "impact"], 2, &["fc", "impact"]);
+    let ordered = lines(&solve(QUEENS, &["--search", "fc", "--order", "dom"]), 0);
+    assert_eq!(ordered[0], "s SATISFIABLE");
     check_refused(COST, &["--search", "fc"], 2, &["objective", "--search mac"]);
 }
 

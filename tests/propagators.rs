@@ -136,6 +136,19 @@ fn automaton() -> Automaton {
     Automaton { n_states: 4, start: 0, accepting: vec![0, 1], transitions }
 }
 
+/// Items by weight and profit; the last variable is their value.
+fn knapsack_of(
+    v: &[VarId],
+    items: &[(i64, i64)],
+    capacity: i64,
+    sign: i64,
+    extra: i64,
+) -> Knapsack {
+    let item = |(&x, &(weight, profit))| Item { x, weight, profit };
+    let items = v.iter().zip(items).map(item).collect();
+    Knapsack::new(items, capacity, v[v.len() - 1], sign, extra).expect("a choice")
+}
+
 fn literal(x: VarId, op: Comparison, value: Value) -> Literal {
     Literal::new(x, op, value)
 }
@@ -169,6 +182,15 @@ propagator_suite! {
     };
     linear_with_a_variable_twice: [0..=5, 0..=5], Checking, |v| {
         Linear::new(&[(1, v[0]), (1, v[0]), (-3, v[1])], LinearRelation::Eq, 1)
+    };
+    knapsack: [0..=1, 0..=2, 0..=1, 0..=3, 0..=30], Checking, |v| {
+        knapsack_of(v, &[(5, 7), (3, 5), (4, 1), (2, 3)], 8, 1, 0)
+    };
+    knapsack_with_every_sign: [-2..=2, -1..=3, 0..=2, -2..=1, -12..=9], Checking, |v| {
+        knapsack_of(v, &[(2, 3), (-1, -2), (3, -1), (-2, 4)], 3, 1, -2)
+    };
+    knapsack_to_be_small: [0..=2, 0..=2, 0..=3, -3..=20], Checking, |v| {
+        knapsack_of(v, &[(-3, -4), (-2, -3), (-4, -7)], -7, -1, 1)
     };
     clause: [0..=3, 0..=3, 0..=3, 0..=1], Domain, |v| Clause::new(vec![
         literal(v[0], Comparison::Lt, 1), literal(v[1], Comparison::Eq, 2),
@@ -335,6 +357,39 @@ fn random_sums_reach_bounds_consistency_of_their_kind() {
             });
         }
     }
+}
+
+#[test]
+fn random_knapsacks() {
+    let mut rng = Seed(6).rng();
+    let mut n_made = 0;
+    for _ in 0..24 {
+        let n = 2 + rng.below(3);
+        let mut number = |from: i64, to: i64| from + rng.below((to - from + 1) as usize) as i64;
+        let items: Vec<(i64, i64)> = (0..n).map(|_| (number(-4, 6), number(-4, 6))).collect();
+        let sets: Vec<ValueSet> = (0..n)
+            .map(|_| {
+                let lo = number(-2, 1) as Value;
+                ValueSet::from(lo..=lo + number(0, 3) as Value)
+            })
+            .chain([ValueSet::from(-8..=8)])
+            .collect();
+        let (capacity, extra) = (number(-4, 12), number(-3, 3));
+        for sign in [1, -1] {
+            let make = |v: &[VarId]| {
+                let item = |(&x, &(weight, profit))| Item { x, weight, profit };
+                Knapsack::new(v.iter().zip(&items).map(item).collect(), capacity, v[n], sign, extra)
+            };
+            let vars: Vec<VarId> = (0..=n).map(VarId::new).collect();
+            if make(&vars).is_some() {
+                n_made += 1;
+                propagator_suite(&sets, Strength::Checking, |v| {
+                    Box::new(make(v).expect("a choice"))
+                });
+            }
+        }
+    }
+    assert!(n_made > 16, "most have a choice");
 }
 
 #[test]

@@ -7,7 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ludex_base::Seed;
 use ludex_csp::propagators::table::TableAlgorithm;
 use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
-use ludex_csp::{AllDifferentStrength, Restarts, SearchConfig, ValueOrder, VariableOrder};
+use ludex_csp::{
+    AllDifferentStrength, Branching, Restarts, SearchConfig, ValueOrder, VariableOrder,
+};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 
 /// Plays, checks and measures games from their rules.
@@ -268,18 +270,23 @@ pub struct CspSolve {
     #[arg(long, value_name = "P", value_parser = choice(&AllDifferentStrength::ALL),
         default_value = name_of(&AllDifferentStrength::ALL, &defaults().post.all_different))]
     pub all_different: AllDifferentStrength,
-    /// Which search to run: maintaining consistency, min-conflicts, or one kept for study
+    /// Which search to run: maintaining consistency, forward checking, min-conflicts, or one
+    /// kept for study; the options that follow, but for `--order`, are those of `mac`
     #[arg(long, value_name = "S", value_parser = choice(&SearchMethod::ALL),
         default_value = name_of(&SearchMethod::ALL, &SolveOptions::default().method))]
     pub search: SearchMethod,
-    /// Which variable to branch on
-    #[arg(long, value_name = "O", value_parser = choice(&VariableOrder::ALL),
-        default_value = name_of(&VariableOrder::ALL, &defaults().variable_order))]
-    pub order: VariableOrder,
+    /// Which variable to branch on; forward checking knows all but the last two, the others
+    /// `lex` [default: dom/wdeg for `mac`, else lex]
+    #[arg(long, value_name = "O", value_parser = choice(&VariableOrder::ALL))]
+    pub order: Option<VariableOrder>,
     /// Which value to try first
     #[arg(long, value_name = "O", value_parser = choice(&ValueOrder::ALL),
         default_value = name_of(&ValueOrder::ALL, &defaults().value_order))]
     pub values: ValueOrder,
+    /// Whether a value that failed is refuted before another variable may be chosen
+    #[arg(long, value_name = "B", value_parser = choice(&Branching::ALL),
+        default_value = name_of(&Branching::ALL, &defaults().branching))]
+    pub branching: Branching,
     /// When to start again from the root; never when several solutions are wanted
     #[arg(long, value_name = "R", value_parser = choice(&Restarts::ALL),
         default_value = name_of(&Restarts::ALL, &defaults().restarts))]

@@ -40,9 +40,14 @@ pub struct Engine {
     queues: [VecDeque<PropagatorId>; Cost::COUNT],
     last_conflict: Option<PropagatorId>,
     n_propagations: u64,
+    /// Work since the deadline was asked.
+    work: u32,
     deadline: Deadline,
     is_stopped: bool,
 }
+
+/// The deadline is asked after so much work, where a call counts by its cost.
+const WORK_BEFORE_ASKING: u32 = 256;
 
 struct Posted {
     propagator: Box<dyn Propagator>,
@@ -73,6 +78,7 @@ impl Clone for Engine {
             queues: self.queues.clone(),
             last_conflict: self.last_conflict,
             n_propagations: self.n_propagations,
+            work: self.work,
             deadline: self.deadline.clone(),
             is_stopped: self.is_stopped,
         }
@@ -95,6 +101,7 @@ impl Engine {
             queues: Default::default(),
             last_conflict: None,
             n_propagations: 0,
+            work: 0,
             deadline: Deadline::never(),
             is_stopped: false,
         }
@@ -165,7 +172,8 @@ impl Engine {
         self.n_propagations
     }
 
-    /// When propagation is to stop. It is asked every 256 calls of propagators.
+    /// When propagation is to stop. It is asked every 256 calls of the cheapest propagators,
+    /// every 4 calls of the heaviest.
     pub fn set_deadline(&mut self, deadline: &Deadline) {
         self.deadline = deadline.clone();
     }
@@ -205,11 +213,15 @@ impl Engine {
                 continue;
             }
             self.n_propagations += 1;
-            if self.n_propagations.is_multiple_of(256) && self.deadline.reached() {
-                self.is_stopped = true;
-                self.last_conflict = None;
-                self.clear_queue();
-                return Err(Conflict);
+            self.work += posted.cost.work();
+            if self.work >= WORK_BEFORE_ASKING {
+                self.work = 0;
+                if self.deadline.reached() {
+                    self.is_stopped = true;
+                    self.last_conflict = None;
+                    self.clear_queue();
+                    return Err(Conflict);
+                }
             }
             match posted.propagator.propagate(&mut self.domains) {
                 Ok(pruning) => {

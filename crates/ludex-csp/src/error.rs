@@ -100,6 +100,12 @@ pub enum CspError {
     /// An objective that the search would not look at.
     #[error("only the search by maintaining consistency looks at an objective")]
     ObjectiveIgnored,
+    /// An order of variables that the search does not know.
+    #[error("this search does not know the order `{order}`")]
+    UnknownOrder {
+        /// The name of the order.
+        order: &'static str,
+    },
     /// Reading or posting was not finished in time.
     #[error("stopped by the limit of {}", .0.name())]
     Stopped(StopReason),

@@ -112,12 +112,19 @@ fn project(constraint: &Constraint, network: &mut Network) -> bool {
     if variable.domain.len() > MAX_PROJECTED {
         return false;
     }
-    variable.domain = variable.domain.filter(|value| constraint.holds(&|_| i64::from(value)));
+    variable.domain = match constraint {
+        // Looking each value up would go through the table again and again.
+        Constraint::Table { table, is_positive, .. } if !table.has_stars() => {
+            let listed: ValueSet = table.tuples().map(|tuple| tuple[0]).collect();
+            variable.domain.filter(|value| listed.contains(value) == *is_positive)
+        }
+        _ => variable.domain.filter(|value| constraint.holds(&|_| i64::from(value))),
+    };
     true
 }
 
 /// Tables with up to this many values in all are merged; more would take too much room.
-const MAX_MERGED: usize = 1 << 24;
+const MAX_MERGED: usize = 1 << 22;
 
 /// Merges positive tables with the same set of variables: a tuple stays when all allow it.
 /// The merged table takes the place of the first.

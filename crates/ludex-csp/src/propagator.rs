@@ -73,6 +73,11 @@ pub enum Cost {
 
 impl Cost {
     pub(crate) const COUNT: usize = 4;
+
+    /// A measure of the work of a call: 1, 4, 16 or 64.
+    pub(crate) fn work(self) -> u32 {
+        1 << (2 * self as u32)
+    }
 }
 
 /// The engine as a propagator sees it when it is posted.

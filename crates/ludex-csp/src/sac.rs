@@ -28,7 +28,7 @@ pub fn singleton_consistency(engine: &mut Engine, deadline: &Deadline) -> Result
             if deadline.reached() {
                 return Ok(n_removed);
             }
-            if !branch(engine, &mut pending, x, index) {
+            if !branch(engine, &mut pending, x, index, deadline) {
                 if engine.is_stopped() {
                     return Ok(n_removed);
                 }
@@ -43,7 +43,13 @@ pub fn singleton_consistency(engine: &mut Engine, deadline: &Deadline) -> Result
 }
 
 /// Decides `x` and then as many pending values as go together. False when the first fails.
-fn branch(engine: &mut Engine, pending: &mut Pending, x: VarId, index: u32) -> bool {
+fn branch(
+    engine: &mut Engine,
+    pending: &mut Pending,
+    x: VarId,
+    index: u32,
+    deadline: &Deadline,
+) -> bool {
     engine.push_level();
     if engine.decide(|domains| domains.fix_index(x, index)).is_err() {
         engine.pop_level();
@@ -52,7 +58,7 @@ fn branch(engine: &mut Engine, pending: &mut Pending, x: VarId, index: u32) -> b
     pending.strike_fixed(engine);
     while let Some((y, index)) = pending.next_open(engine) {
         engine.push_level();
-        if engine.decide(|domains| domains.fix_index(y, index)).is_err() {
+        if deadline.reached() || engine.decide(|domains| domains.fix_index(y, index)).is_err() {
             break;
         }
         pending.strike_fixed(engine);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ludex_base::{Deadline, Rng, Seed, StopReason};
 use ludex_csp::propagators::table::{STAR, Table, TableAlgorithm};
 use ludex_csp::search::local::{LocalConfig, min_conflicts};
-use ludex_csp::search::study::{Method, study};
+use ludex_csp::search::study::{Method, StudyConfig, study};
 use ludex_csp::*;
 
 fn queens(n: usize) -> Network {
@@ -126,7 +126,7 @@ fn study_searches_find_what_mac_finds() {
         let mut n_checks = Vec::new();
         let mut n_nodes = Vec::new();
         for (name, method) in Method::ALL {
-            let report = study(&network, method, Goal::All, &Deadline::never()).unwrap();
+            let report = study(&network, &StudyConfig::new(method, Goal::All)).unwrap();
             let mut solutions = report.solutions;
             solutions.sort_unstable();
             assert_eq!(solutions, expected, "{name}, seed {seed}");
@@ -138,6 +138,30 @@ fn study_searches_find_what_mac_finds() {
         assert_eq!(n_nodes[1], n_nodes[2]);
         assert!(n_checks[1] >= n_checks[2] && n_nodes[3] <= n_nodes[2] && n_nodes[5] <= n_nodes[2]);
     }
+}
+
+#[test]
+fn forward_checking_goes_by_the_orders_it_knows() {
+    let orders = VariableOrder::ALL.map(|(_, order)| order);
+    let knows = |method: Method| orders.into_iter().filter(move |&order| method.knows(order));
+    assert_eq!(knows(Method::ForwardChecking).count(), 5);
+    assert_eq!(knows(Method::Backjumping).count(), 1);
+    let config =
+        |order| StudyConfig { order, ..StudyConfig::new(Method::ForwardChecking, Goal::All) };
+    for seed in 0..8 {
+        let network = random_tables(seed, 6, 7);
+        let expected = by_brute_force(&network);
+        for order in knows(Method::ForwardChecking) {
+            let mut solutions = study(&network, &config(order)).unwrap().solutions;
+            solutions.sort_unstable();
+            assert_eq!(solutions, expected, "{}, seed {seed}", order.name());
+        }
+    }
+    // Fail first: the smallest domain first makes the tree of the queens smaller.
+    let n_nodes = |order| study(&queens(9), &config(order)).unwrap().n_nodes;
+    assert!(n_nodes(VariableOrder::Dom) < n_nodes(VariableOrder::Lexicographic));
+    let refused = study(&queens(4), &config(VariableOrder::Impact)).unwrap_err();
+    assert_eq!(refused.to_string(), "this search does not know the order `impact`");
 }
 
 #[test]
@@ -183,6 +207,25 @@ fn threads_restart_in_rounds() {
 }
 
 #[test]
+fn threads_share_what_they_refute() {
+    let mut n_nogoods = 0;
+    for seed in 0..12 {
+        let mut network = random_tables(seed, 9, 10);
+        let vars: Vec<VarId> = (0..9).map(VarId::new).collect();
+        network.minimize(sum(vars.iter().enumerate().map(|(i, &x)| x * (i as Value % 4 - 1))));
+        let alone = solve(&network, &SearchConfig::default()).unwrap();
+        for restarts in [Restarts::Luby { unit: 2 }, Restarts::Geometric { first: 2, percent: 110 }]
+        {
+            let config = SearchConfig { n_threads: 3, restarts, ..SearchConfig::default() };
+            let report = solve(&network, &config).unwrap();
+            assert_eq!((report.value, report.stopped), (alone.value, None), "seed {seed}");
+            n_nogoods += report.statistics.n_nogoods;
+        }
+    }
+    assert!(n_nogoods > 0, "the networks are hard enough");
+}
+
+#[test]
 fn the_first_so_many_are_so_many() {
     for n_threads in [1, 2] {
         let config = SearchConfig { goal: Goal::First(5), n_threads, ..SearchConfig::default() };
@@ -194,11 +237,11 @@ fn the_first_so_many_are_so_many() {
 }
 
 /// A knapsack with the greatest worth found by dynamic programming.
-fn knapsack(seed: u64) -> (Network, i64) {
+fn knapsack(seed: u64, n_items: usize) -> (Network, i64) {
     let mut rng = Seed(seed).rng();
     let items: Vec<(Value, Value)> =
-        (0..14).map(|_| (5 + rng.below(40) as Value, 5 + rng.below(40) as Value)).collect();
-    let capacity = 150;
+        (0..n_items).map(|_| (5 + rng.below(40) as Value, 5 + rng.below(40) as Value)).collect();
+    let capacity = 11 * n_items;
     let mut best = vec![0; capacity + 1];
     for &(weight, worth) in &items {
         for room in (weight as usize..=capacity).rev() {
@@ -207,7 +250,8 @@ fn knapsack(seed: u64) -> (Network, i64) {
     }
     let mut network = Network::new();
     let x = network.ints("x", items.len(), 0..=1);
-    network.require(sum(x.iter().zip(&items).map(|(&x, item)| x * item.0)).at_most(150));
+    network
+        .require(sum(x.iter().zip(&items).map(|(&x, item)| x * item.0)).at_most(capacity as Value));
     network.maximize(sum(x.iter().zip(&items).map(|(&x, item)| x * item.1)));
     (network, best[capacity])
 }
@@ -215,7 +259,7 @@ fn knapsack(seed: u64) -> (Network, i64) {
 #[test]
 fn branch_and_bound_finds_the_best_knapsack() {
     for seed in 0..6 {
-        let (network, expected) = knapsack(seed);
+        let (network, expected) = knapsack(seed, 14);
         for n_threads in [1, 2] {
             let config = SearchConfig { n_threads, ..SearchConfig::default() };
             let mut seen = Vec::new();
@@ -225,6 +269,64 @@ fn branch_and_bound_finds_the_best_knapsack() {
             assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "each is better: {seen:?}");
         }
     }
+}
+
+#[test]
+fn a_limited_sum_bounds_an_objective_that_is_a_sum() {
+    for seed in 0..4 {
+        let (network, expected) = knapsack(seed, 60);
+        let report = solve(&network, &SearchConfig::default()).unwrap();
+        assert_eq!((report.value, report.stopped), (Some(expected), None));
+        // Without the bound of the linear relaxation there would be billions.
+        assert!(report.statistics.n_nodes < 20_000, "{}", report.statistics.n_nodes);
+    }
+}
+
+#[test]
+fn bounds_of_sums_change_no_optimum() {
+    for seed in 0..30 {
+        let mut rng = Seed(seed).rng();
+        let mut factors = || -> Vec<Value> { (0..6).map(|_| rng.below(9) as Value - 3).collect() };
+        let (weights, others, costs) = (factors(), factors(), factors());
+        let mut network = Network::new();
+        let x = network.ints("x", 6, -1..=2);
+        let weigh = |by: &[Value]| sum(x.iter().zip(by).map(|(&x, &a)| x * a));
+        network.require(weigh(&weights).at_least(4));
+        network.require(weigh(&others).equals(3));
+        let value = network.int("value", -200..=200);
+        network.require(weigh(&costs).equals(value));
+        let all: Vec<i64> =
+            by_brute_force(&without_value(&network)).iter().map(|s| worth(s, &costs)).collect();
+        for is_minimized in [true, false] {
+            let mut network = network.clone();
+            match is_minimized {
+                true => network.minimize(value),
+                false => network.maximize(value),
+            }
+            let expected = if is_minimized { all.iter().min() } else { all.iter().max() };
+            let report = solve(&network, &SearchConfig::default()).unwrap();
+            assert_eq!(report.value.as_ref(), expected, "seed {seed}");
+            assert!(report.is_complete());
+        }
+    }
+}
+
+/// The network without its last variable and the constraint that defines it.
+fn without_value(network: &Network) -> Network {
+    let mut smaller = Network::new();
+    let n = network.variables().len() - 1;
+    for variable in &network.variables()[..n] {
+        smaller.int(variable.name.clone(), variable.domain.clone());
+    }
+    let defines = |constraint: &&Constraint| constraint.scope().contains(&VarId::new(n));
+    for constraint in network.constraints().iter().filter(|c| !defines(c)) {
+        smaller.add(constraint.clone());
+    }
+    smaller
+}
+
+fn worth(solution: &[Value], factors: &[Value]) -> i64 {
+    solution.iter().zip(factors).map(|(&v, &a)| i64::from(v) * i64::from(a)).sum()
 }
 
 #[test]
@@ -386,7 +488,7 @@ fn what_preprocessing_refutes_or_moves_is_told_as_stated() {
 #[test]
 fn study_searches_walk_the_trees_of_the_textbooks() {
     let tree = |network: &Network, method, goal| {
-        let report = study(network, method, goal, &Deadline::never()).unwrap();
+        let report = study(network, &StudyConfig::new(method, goal)).unwrap();
         (report.n_solutions, report.n_nodes, report.n_conflicts)
     };
     // Eight queens, first solution: 876 squares are tried, 113 queens are placed.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use ludex_base::Deadline;
 use ludex_csp::propagators::table::{BitTable, Str, Table, TableAlgorithm};
 use ludex_csp::propagators::{AllDifferentGac, AllDifferentValue, NotEqual};
-use ludex_csp::search::study::{Method, Step, study};
+use ludex_csp::search::study::{Method, Step, StudyConfig, study};
 use ludex_csp::*;
 
 /// Letters `i`, `j`, `k` as the values 0, 1, 2.
@@ -88,7 +87,7 @@ fn d3_queens() {
 
 #[test]
 fn d3_generate_and_test_tries_every_assignment() {
-    let report = study(&queens(4).0, Method::GenerateAndTest, Goal::All, &Deadline::never());
+    let report = study(&queens(4).0, &StudyConfig::new(Method::GenerateAndTest, Goal::All));
     let report = report.unwrap();
     assert_eq!(report.solutions, [[2, 4, 1, 3], [3, 1, 4, 2]]);
     // 4 + 16 + 64 + 256 values are given, 256 of them complete an assignment.
@@ -204,7 +203,7 @@ fn d8_backjumping_skips_the_innocent() {
     // w = i, x = j, y = i leaves nothing for z: forbid w = x = i to get there at once.
     network.forbid(&[w, x], letters(&["ii"]));
     let back_from_z = |method: Method| -> Vec<VarId> {
-        let report = study(&network, method, Goal::First(1), &Deadline::never()).unwrap();
+        let report = study(&network, &StudyConfig::new(method, Goal::First(1))).unwrap();
         assert_eq!(report.solutions, [[1, 1, 0, 0]], "the first solution is the same for all");
         (report.steps.iter())
             .filter_map(|step| match step {

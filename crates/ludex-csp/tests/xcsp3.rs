@@ -808,7 +808,7 @@ fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
         deadline: Deadline::after(Duration::from_millis(5)),
         ..SearchConfig::default()
     };
-    let options = SolveOptions { goal: Goal::First(1), method, search };
+    let options = SolveOptions { method, search, ..SolveOptions::default() };
     let Ok(answer) = solve_instance(Arc::clone(&instance), &options, &mut |_, _| {}) else {
         return false;
     };

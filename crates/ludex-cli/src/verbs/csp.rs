@@ -90,14 +90,15 @@ fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveO
             None => Goal::First(1),
         },
         method: args.search,
+        order: args.order,
         search: SearchConfig {
             post: PostConfig {
                 table: args.propagator,
                 all_different: args.all_different,
                 ..PostConfig::default()
             },
-            variable_order: args.order,
             value_order: args.values,
+            branching: args.branching,
             restarts: args.restarts,
             singleton_consistency: args.sac,
             preprocesses: !args.no_preprocess,
@@ -114,7 +115,22 @@ fn check_call(args: &CspSolve, options: &SolveOptions) -> Result<(), Failure> {
         let message = "`--search local` finds one solution and can't tell how many there are";
         return Err(Failure::Call(message.into()));
     }
-    Ok(())
+    let is_known = |order| match args.search {
+        SearchMethod::Mac => true,
+        SearchMethod::Local => false,
+        SearchMethod::Study(method) => method.knows(order),
+    };
+    match args.order {
+        Some(order) if !is_known(order) => {
+            let message = format!(
+                "`--search {}` does not know `--order {}`",
+                args.search.name(),
+                order.name()
+            );
+            Err(Failure::Call(message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is to be done beside the watch.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::linear::SUM_LIMIT;
 use super::{AllDifferentStrength, Poster};
 use crate::constraint::{Condition, Constraint};
 use crate::domains::VarId;
@@ -10,6 +11,9 @@ use crate::expr::{Comparison, Expr};
 use crate::propagators::table::{Table, table_propagator};
 use crate::propagators::*;
 use crate::{Value, ValueSet};
+
+/// Automata are unrolled to up to this many steps, as many as fit in a gigabyte.
+const MAX_UNROLLED: usize = 1 << 26;
 
 impl Poster<'_> {
     pub(super) fn constraint(&mut self, constraint: &Constraint) -> Result<(), CspError> {
@@ -58,8 +62,7 @@ impl Poster<'_> {
                 let [origins, lengths, heights] =
                     [self.vars_of(origins)?, self.vars_of(lengths)?, self.vars_of(heights)?];
                 let limit = self.var_of(limit)?;
-                self.post(Cumulative::new(&origins, &lengths, &heights, limit));
-                Ok(())
+                self.cumulative(&origins, &lengths, &heights, limit)
             }
             Constraint::Circuit { list, start, size } => {
                 let vars = self.vars_of(list)?;
@@ -76,6 +79,10 @@ impl Poster<'_> {
             Constraint::Regular { list, automaton } => {
                 let vars = self.vars_of(list)?;
                 self.narrow_scope(&vars, "an automaton")?;
+                let n_steps = automaton.transitions.len().max(automaton.n_states);
+                if n_steps.saturating_mul(vars.len()) > MAX_UNROLLED {
+                    return Err(CspError::out_of_range("the size of the unrolled automaton"));
+                }
                 let domains = self.engine.domains();
                 let allows = |at: usize, value: Value| domains.contains(vars[at], value);
                 match automaton.unroll(vars.len(), allows) {
@@ -178,6 +185,7 @@ impl Poster<'_> {
 
     pub(super) fn all_different_lists(&mut self, lists: &[Vec<Expr>]) -> Result<(), CspError> {
         for (i, first) in lists.iter().enumerate() {
+            self.check_deadline()?;
             for second in &lists[..i] {
                 let differs = first.iter().zip(second).map(|(a, b)| a.clone().differs(b));
                 self.require(&Expr::Or(differs.collect()))?;
@@ -294,6 +302,28 @@ impl Poster<'_> {
         }
     }
 
+    fn cumulative(
+        &mut self,
+        origins: &[VarId],
+        lengths: &[VarId],
+        heights: &[VarId],
+        limit: VarId,
+    ) -> Result<(), CspError> {
+        let most = |x: VarId| i128::from(self.bounds_of(x).1).max(0);
+        let energy: i128 = lengths.iter().zip(heights).map(|(&l, &h)| most(l) * most(h)).sum();
+        let latest = origins.iter().zip(lengths).map(|(&x, &l)| {
+            let (lo, hi) = self.bounds_of(x);
+            i128::from(lo.abs().max(hi.abs())) + most(l)
+        });
+        // More than all tasks together need is no limit.
+        let all_heights = heights.iter().map(|&h| most(h)).sum();
+        if energy + most(limit).min(all_heights) * latest.max().unwrap_or(0) > SUM_LIMIT {
+            return Err(CspError::out_of_range("time by resource of the tasks"));
+        }
+        self.post(Cumulative::new(origins, lengths, heights, limit));
+        Ok(())
+    }
+
     pub(super) fn no_overlap(
         &mut self,
         origins: &[Vec<Expr>],
@@ -314,6 +344,7 @@ impl Poster<'_> {
             return Ok(());
         }
         for (i, first) in boxes.iter().enumerate() {
+            self.check_deadline()?;
             for second in &boxes[..i] {
                 self.post(DisjointBoxes::new(first, second, ignores_zeros));
             }

@@ -6,10 +6,10 @@ use super::Poster;
 use crate::domains::VarId;
 use crate::error::CspError;
 use crate::expr::{Comparison, Expr, Operation};
-use crate::propagators::{EqualOffset, Linear, LinearRelation, NotEqual};
+use crate::propagators::{EqualOffset, Item, Knapsack, Linear, LinearRelation, NotEqual};
 
 /// Sums stay below this, so that adding bounds can't overflow.
-const SUM_LIMIT: i128 = 1 << 61;
+pub(super) const SUM_LIMIT: i128 = 1 << 61;
 
 impl Poster<'_> {
     /// An expression as a weighted sum of variables plus a constant.
@@ -63,7 +63,20 @@ impl Poster<'_> {
             }
             return Ok(());
         }
-        let (terms, relation, constant) = normalized(terms, op, constant);
+        let (mut terms, relation, mut constant) = normalized(terms, op, constant);
+        // Without a common factor bounds meet sooner, and an equation may be seen to fail.
+        let divisor = terms.iter().fold(0, |divisor, term| gcd(divisor, term.0));
+        if divisor > 1 {
+            match (relation, constant % divisor == 0) {
+                (LinearRelation::Eq, false) => {
+                    self.fail();
+                    return Ok(());
+                }
+                (LinearRelation::Ne, false) => return Ok(()),
+                _ => constant = constant.div_euclid(divisor),
+            }
+            terms.iter_mut().for_each(|term| term.0 /= divisor);
+        }
         match (&terms[..], relation) {
             (&[(1, x), (-1, y)], LinearRelation::Ne) | (&[(-1, y), (1, x)], LinearRelation::Ne) => {
                 self.post(NotEqual::new(x, y, constant));
@@ -78,8 +91,85 @@ impl Poster<'_> {
             }
             _ => self.post(Linear::new(&terms, relation, constant)),
         }
+        if self.network.objective().is_some() && relation != LinearRelation::Ne {
+            self.sums.push(Sum { terms, relation, constant });
+        }
         Ok(())
     }
+
+    /// Bounds an objective that is a sum by each sum that is limited: what an assignment
+    /// that fits can be worth.
+    pub(super) fn bound_objective(&mut self, value: VarId, is_minimized: bool) {
+        let sums = std::mem::take(&mut self.sums);
+        let defines = |sum: &&Sum| {
+            sum.relation == LinearRelation::Eq
+                && sum.terms.iter().any(|&(a, x)| x == value && a.abs() == 1)
+        };
+        // A longer sum is the definition, a shorter one may be anything.
+        let Some(definition) = sums.iter().filter(defines).max_by_key(|sum| sum.terms.len()) else {
+            return;
+        };
+        let sign = if is_minimized { -1 } else { 1 };
+        let (profits, extra) = definition.solved_for(value, sign);
+        let profit_of: FxHashMap<VarId, i64> = profits.iter().map(|&(a, x)| (x, a)).collect();
+        let mut n_posted = 0;
+        for sum in sums.iter().filter(|sum| sum.terms.iter().all(|term| term.1 != value)) {
+            for factor in sum.as_limits() {
+                let wanted = |x: VarId| profit_of.get(&x).map_or(0, |profit| profit.signum());
+                let is_traded = |&&(weight, x): &&(i64, VarId)| {
+                    wanted(x) != 0 && wanted(x) == (factor * weight).signum()
+                };
+                if sum.terms.iter().filter(is_traded).count() < 2 || n_posted == MAX_KNAPSACKS {
+                    continue;
+                }
+                let weight_of: FxHashMap<VarId, i64> =
+                    sum.terms.iter().map(|&(a, x)| (x, factor * a)).collect();
+                let valued = profits.iter().map(|&(profit, x)| {
+                    let weight = weight_of.get(&x).copied().unwrap_or(0);
+                    Item { x, weight, profit }
+                });
+                let others = sum.terms.iter().filter(|term| !profit_of.contains_key(&term.1));
+                let others = others.map(|&(a, x)| Item { x, weight: factor * a, profit: 0 });
+                let items = valued.chain(others).collect();
+                let capacity = factor * sum.constant;
+                if let Some(knapsack) = Knapsack::new(items, capacity, value, sign, extra) {
+                    self.post(knapsack);
+                    n_posted += 1;
+                }
+            }
+        }
+    }
+}
+
+/// An objective is bounded by up to this many limited sums.
+const MAX_KNAPSACKS: usize = 32;
+
+/// A sum that was posted: at most or equal to a constant.
+pub(super) struct Sum {
+    terms: Vec<(i64, VarId)>,
+    relation: LinearRelation,
+    constant: i64,
+}
+
+impl Sum {
+    /// An equation with a term `value` or `-value` as `sign * value = terms + constant`.
+    fn solved_for(&self, value: VarId, sign: i64) -> (Vec<(i64, VarId)>, i64) {
+        let own = self.terms.iter().find(|term| term.1 == value).expect("the caller has looked").0;
+        let others = self.terms.iter().filter(|term| term.1 != value);
+        (others.map(|&(a, x)| (-sign * own * a, x)).collect(), sign * own * self.constant)
+    }
+
+    /// The factors with which the sum is at most its constant.
+    fn as_limits(&self) -> &'static [i64] {
+        match self.relation {
+            LinearRelation::Eq => &[1, -1],
+            _ => &[1],
+        }
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// The terms with the relation as one of the three that propagators know.

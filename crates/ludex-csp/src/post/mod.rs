@@ -20,6 +20,7 @@ use std::sync::Arc;
 use ludex_base::{Deadline, StopReason};
 use rustc_hash::FxHashMap;
 
+use self::linear::Sum;
 use crate::constraint::Constraint;
 use crate::domains::{Conflict, Domains, VarId};
 use crate::engine::Engine;
@@ -107,7 +108,8 @@ impl Network {
         self.post_by(config, &Deadline::never())
     }
 
-    /// As [`Network::post_all`], but stops at a deadline, which is asked at each constraint.
+    /// As [`Network::post_all`], but stops at a deadline, which is asked at each constraint
+    /// and at each part of those that are taken apart.
     ///
     /// # Errors
     /// As [`Network::post`], and [`CspError::Stopped`].
@@ -116,18 +118,18 @@ impl Network {
         let mut poster = Poster {
             network: self,
             config,
+            deadline,
             engine: Engine::new(),
             constants: FxHashMap::default(),
             defined: FxHashMap::default(),
             tabled: FxHashMap::default(),
             origins: FxHashMap::default(),
             counted: BTreeMap::new(),
+            sums: Vec::new(),
         };
         poster.add_variables()?;
         for (index, constraint) in self.constraints().iter().enumerate() {
-            if deadline.reached() {
-                return Err(CspError::Stopped(StopReason::Time));
-            }
+            poster.check_deadline()?;
             poster
                 .constraint(constraint)
                 .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
@@ -138,6 +140,7 @@ impl Network {
                 let x = poster
                     .var_of(&objective.expr)
                     .map_err(|problem| CspError::InObjective { problem: Box::new(problem) })?;
+                poster.bound_objective(x, objective.is_minimized);
                 Some((x, objective.is_minimized))
             }
             None => None,
@@ -154,6 +157,7 @@ impl Network {
 struct Poster<'a> {
     network: &'a Network,
     config: &'a PostConfig,
+    deadline: &'a Deadline,
     engine: Engine,
     constants: FxHashMap<Value, VarId>,
     /// Auxiliary variables by what they are equal to.
@@ -164,6 +168,8 @@ struct Poster<'a> {
     origins: FxHashMap<VarId, Vec<VarId>>,
     /// By list: the values that are counted in it, and the variable of their number.
     counted: BTreeMap<Vec<VarId>, Vec<(ValueSet, VarId)>>,
+    /// The sums that were posted, where there is an objective.
+    sums: Vec<Sum>,
 }
 
 impl Poster<'_> {
@@ -197,6 +203,13 @@ impl Poster<'_> {
                 .ok_or_else(|| CspError::DomainTooLarge { variable: variable.name.clone() })?;
         }
         Ok(())
+    }
+
+    fn check_deadline(&self) -> Result<(), CspError> {
+        match self.deadline.reached() {
+            true => Err(CspError::Stopped(StopReason::Time)),
+            false => Ok(()),
+        }
     }
 
     fn domains(&self) -> &Domains {

@@ -7,6 +7,7 @@
 //! weaker than the full rule; see Vilím, *Edge Finding Filtering Algorithm for Discrete
 //! Cumulative Resources in O(kn log n)*, CP 2009, for that.
 
+use super::tasks::{Edges, Task};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -19,26 +20,12 @@ pub struct Cumulative {
     n: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Task {
-    var: usize,
-    earliest_start: i64,
-    latest_end: i64,
-    length: i64,
-    height: i64,
-}
-
-impl Task {
-    fn energy(&self) -> i64 {
-        self.length * self.height
-    }
-}
-
 impl Cumulative {
     /// The constraint on tasks given by starts, lengths and heights.
     ///
     /// # Panics
-    /// When the lists have different lengths.
+    /// When the lists have different lengths. The caller sees to it that the product of all
+    /// time and all resource fits in 62 bits.
     pub fn new(starts: &[VarId], lengths: &[VarId], heights: &[VarId], limit: VarId) -> Self {
         assert!(starts.len() == lengths.len() && starts.len() == heights.len(), "one of each");
         let scope = [starts, lengths, heights, &[limit]].concat();
@@ -49,40 +36,10 @@ impl Cumulative {
         self.scope[3 * self.n]
     }
 
-    /// The tasks that take time and resource for sure; `mirrored` turns time around.
-    fn tasks(&self, mirrored: bool, domains: &Domains) -> Vec<Task> {
-        (0..self.n)
-            .filter_map(|var| {
-                let start = self.scope[var];
-                let length = i64::from(domains.min(self.scope[self.n + var]));
-                let height = i64::from(domains.min(self.scope[2 * self.n + var]));
-                let (lo, hi) = (i64::from(domains.min(start)), i64::from(domains.max(start)));
-                let (earliest_start, latest_end) =
-                    if mirrored { (-hi - length, -lo) } else { (lo, hi + length) };
-                (length > 0 && height > 0).then_some(Task {
-                    var,
-                    earliest_start,
-                    latest_end,
-                    length,
-                    height,
-                })
-            })
-            .collect()
-    }
-
-    fn raise(
-        &self,
-        task: &Task,
-        to: i64,
-        mirrored: bool,
-        domains: &mut Domains,
-    ) -> Result<bool, Conflict> {
-        let start = self.scope[task.var];
-        if mirrored {
-            domains.at_most_wide(start, -to - task.length)
-        } else {
-            domains.at_least_wide(start, to)
-        }
+    fn tasks(&self, is_mirrored: bool, domains: &Domains) -> Vec<Task> {
+        let (starts, rest) = self.scope.split_at(self.n);
+        let (lengths, heights) = rest.split_at(self.n);
+        Task::certain(starts, lengths, Some(heights), is_mirrored, domains)
     }
 
     /// The certain parts as a step function: from each time on, the height. Also the least
@@ -112,8 +69,8 @@ impl Cumulative {
     /// Moves tasks out of the peaks of the profile.
     fn time_table(&self, domains: &mut Domains) -> Result<bool, Conflict> {
         let mut is_reduced = false;
-        for mirrored in [false, true] {
-            let tasks = self.tasks(mirrored, domains);
+        for is_mirrored in [false, true] {
+            let tasks = self.tasks(is_mirrored, domains);
             let profile = Self::profile(&tasks);
             let peak = profile.iter().map(|step| step.1).max().unwrap_or(0);
             is_reduced |= domains.at_least_wide(self.limit(), peak)?;
@@ -136,27 +93,24 @@ impl Cumulative {
                         start = end;
                     }
                 }
-                is_reduced |= self.raise(task, start, mirrored, domains)?;
+                is_reduced |= task.raise(start, domains)?;
             }
         }
         Ok(is_reduced)
     }
 
     /// Overload checking, and tasks that end after a set of others start later.
-    fn edge_find(&self, mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
-        let capacity = i64::from(domains.max(self.limit()));
-        let mut tasks = self.tasks(mirrored, domains);
-        tasks.sort_unstable_by_key(|task| (task.earliest_start, task.var));
-        let mut deadlines: Vec<i64> = tasks.iter().map(|task| task.latest_end).collect();
-        deadlines.sort_unstable();
-        deadlines.dedup();
-        let mut new_starts: Vec<i64> = tasks.iter().map(|task| task.earliest_start).collect();
-        let mut energy = vec![0; tasks.len()];
-        for &deadline in &deadlines {
+    fn edge_find(&self, is_mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
+        let mut edges = Edges::new(self.tasks(is_mirrored, domains));
+        // More than all tasks together need is no limit, and could leave the range of numbers.
+        let all_heights = edges.tasks.iter().map(|task| task.height).sum();
+        let capacity = i64::from(domains.max(self.limit())).min(all_heights);
+        let n = edges.tasks.len();
+        let mut energy = vec![0; n];
+        for deadline in edges.deadlines.clone() {
             // Step 1. Energy of the tasks from each place on that end by the deadline.
             let mut total = 0;
-            for place in (0..tasks.len()).rev() {
-                let task = &tasks[place];
+            for (place, task) in edges.tasks.iter().enumerate().rev() {
                 if task.latest_end <= deadline {
                     total += task.energy();
                     if total > capacity * (deadline - task.earliest_start) {
@@ -170,7 +124,8 @@ impl Cumulative {
             }
             // Step 2. Tasks that don't fit beside such a set end after it.
             let (mut best, mut best_place) = (i64::MIN, 0);
-            for (place, task) in tasks.iter().enumerate() {
+            for place in 0..n {
+                let task = edges.tasks[place];
                 if energy[place] > 0 && capacity * task.earliest_start + energy[place] > best {
                     best = capacity * task.earliest_start + energy[place];
                     best_place = place;
@@ -190,23 +145,19 @@ impl Cumulative {
                     continue;
                 };
                 // Step 3. What the set can't do beside the task is done before it starts.
-                for from in first..tasks.len() {
-                    let start = tasks[from].earliest_start;
-                    let rest = energy[from] - (capacity - task.height) * (deadline - start);
-                    if energy[from] > 0 && rest > 0 {
+                for (from, &energy) in energy.iter().enumerate().skip(first) {
+                    let start = edges.tasks[from].earliest_start;
+                    let rest = energy - (capacity - task.height) * (deadline - start);
+                    if energy > 0 && rest > 0 {
                         let new_start = start
                             + rest.div_euclid(task.height)
                             + i64::from(rest.rem_euclid(task.height) != 0);
-                        new_starts[place] = new_starts[place].max(new_start);
+                        edges.raise(place, new_start);
                     }
                 }
             }
         }
-        let mut is_reduced = false;
-        for (task, &new_start) in tasks.iter().zip(&new_starts) {
-            is_reduced |= self.raise(task, new_start, mirrored, domains)?;
-        }
-        Ok(is_reduced)
+        edges.prune(domains)
     }
 }
 
@@ -231,25 +182,19 @@ impl Propagator for Cumulative {
     }
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        for &x in &self.scope {
-            setup.subscribe(x, Events::BOUNDS);
-        }
+        setup.subscribe_all(&self.scope, Events::BOUNDS);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
         for &x in &self.scope[self.n..] {
             domains.at_least(x, 0)?;
         }
-        loop {
-            let mut is_reduced = self.time_table(domains)?;
-            if !is_reduced {
-                is_reduced |= self.edge_find(false, domains)?;
-                is_reduced |= self.edge_find(true, domains)?;
-            }
-            if !is_reduced {
-                return Ok(Pruning::Fixpoint);
-            }
+        let mut is_reduced = self.time_table(domains)?;
+        if !is_reduced {
+            is_reduced |= self.edge_find(false, domains)?;
+            is_reduced |= self.edge_find(true, domains)?;
         }
+        Ok(if is_reduced { Pruning::MayPruneMore } else { Pruning::Fixpoint })
     }
 
     fn cost(&self) -> Cost {

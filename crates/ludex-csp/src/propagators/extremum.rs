@@ -29,57 +29,22 @@ impl Extremum {
         Self { scope, is_maximum }
     }
 
-    /// For the maximum: `least` of the list bounds the result from below, and so on.
-    fn propagate_maximum(&self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        let (result, list) = (self.scope[0], &self.scope[1..]);
-        let lo = list.iter().map(|&x| domains.min(x)).max().expect("not empty");
-        let hi = list.iter().map(|&x| domains.max(x)).max().expect("not empty");
-        domains.at_least(result, lo)?;
-        domains.at_most(result, hi)?;
-        let (lo, hi) = (domains.min(result), domains.max(result));
-        let mut reaching = None;
-        let mut n_reaching = 0;
-        for &x in list {
-            domains.at_most(x, hi)?;
-            if domains.max(x) >= lo {
-                n_reaching += 1;
-                reaching = Some(x);
-            }
-        }
-        match reaching {
-            None => Err(Conflict),
-            Some(x) if n_reaching == 1 => {
-                domains.at_least(x, lo)?;
-                Ok(Pruning::MayPruneMore)
-            }
-            _ => Ok(Pruning::MayPruneMore),
-        }
+    // The least is the greatest with every sign turned, so that one reasoning serves both.
+
+    fn lo(&self, x: VarId, domains: &Domains) -> Value {
+        if self.is_maximum { domains.min(x) } else { -domains.max(x) }
     }
 
-    fn propagate_minimum(&self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        let (result, list) = (self.scope[0], &self.scope[1..]);
-        let lo = list.iter().map(|&x| domains.min(x)).min().expect("not empty");
-        let hi = list.iter().map(|&x| domains.max(x)).min().expect("not empty");
-        domains.at_least(result, lo)?;
-        domains.at_most(result, hi)?;
-        let (lo, hi) = (domains.min(result), domains.max(result));
-        let mut reaching = None;
-        let mut n_reaching = 0;
-        for &x in list {
-            domains.at_least(x, lo)?;
-            if domains.min(x) <= hi {
-                n_reaching += 1;
-                reaching = Some(x);
-            }
-        }
-        match reaching {
-            None => Err(Conflict),
-            Some(x) if n_reaching == 1 => {
-                domains.at_most(x, hi)?;
-                Ok(Pruning::MayPruneMore)
-            }
-            _ => Ok(Pruning::MayPruneMore),
-        }
+    fn hi(&self, x: VarId, domains: &Domains) -> Value {
+        if self.is_maximum { domains.max(x) } else { -domains.min(x) }
+    }
+
+    fn at_least(&self, x: VarId, value: Value, domains: &mut Domains) -> Result<bool, Conflict> {
+        if self.is_maximum { domains.at_least(x, value) } else { domains.at_most(x, -value) }
+    }
+
+    fn at_most(&self, x: VarId, value: Value, domains: &mut Domains) -> Result<bool, Conflict> {
+        if self.is_maximum { domains.at_most(x, value) } else { domains.at_least(x, -value) }
     }
 }
 
@@ -98,17 +63,30 @@ impl Propagator for Extremum {
     }
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        for &x in &self.scope {
-            setup.subscribe(x, Events::BOUNDS);
-        }
+        setup.subscribe_all(&self.scope, Events::BOUNDS);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        if self.is_maximum {
-            self.propagate_maximum(domains)
-        } else {
-            self.propagate_minimum(domains)
+        let (result, list) = (self.scope[0], &self.scope[1..]);
+        let lo = list.iter().map(|&x| self.lo(x, domains)).max().expect("not empty");
+        let hi = list.iter().map(|&x| self.hi(x, domains)).max().expect("not empty");
+        self.at_least(result, lo, domains)?;
+        self.at_most(result, hi, domains)?;
+        let (lo, hi) = (self.lo(result, domains), self.hi(result, domains));
+        let mut reaching = None;
+        let mut n_reaching = 0;
+        for &x in list {
+            self.at_most(x, hi, domains)?;
+            if self.hi(x, domains) >= lo {
+                n_reaching += 1;
+                reaching = Some(x);
+            }
         }
+        let reaching = reaching.ok_or(Conflict)?;
+        if n_reaching == 1 {
+            self.at_least(reaching, lo, domains)?;
+        }
+        Ok(Pruning::MayPruneMore)
     }
 
     duplicate_by_clone!();

@@ -149,7 +149,7 @@ impl Propagator for LinearReified {
                 _ => Err(Conflict),
             };
         }
-        let (lo, hi) = self.sum.bounds(domains);
+        let Span { lo, hi, .. } = self.sum.span(domains);
         let constant = self.constant;
         let is_equal = if lo == hi {
             Some(lo == constant)
@@ -175,6 +175,25 @@ impl Propagator for LinearReified {
     }
 
     duplicate_by_clone!();
+}
+
+/// Bounds may creep by one, a billion times; after so many rounds the engine, which knows a
+/// deadline, is asked to call again.
+const MAX_ROUNDS: usize = 64;
+
+/// What a sum can be: how many terms are open, the bounds, and the widest open term.
+struct Span {
+    n_open: usize,
+    lo: i64,
+    hi: i64,
+    widest: i64,
+}
+
+/// An end of what a term can be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Least,
+    Greatest,
 }
 
 /// A weighted sum whose fixed terms are set aside.
@@ -238,12 +257,18 @@ impl OpenSum {
         if a > 0 { (lo, hi) } else { (hi, lo) }
     }
 
-    fn bounds(&mut self, domains: &mut Domains) -> (i64, i64) {
+    /// What the sum can be as far as bounds tell.
+    #[inline]
+    fn span(&mut self, domains: &mut Domains) -> Span {
         let (n_open, fixed) = self.set_aside(domains);
-        self.order[..n_open].iter().fold((fixed, fixed), |(lo, hi), &term| {
-            let (l, h) = self.term(term as usize, domains);
-            (lo + l, hi + h)
-        })
+        let mut span = Span { n_open, lo: fixed, hi: fixed, widest: 0 };
+        for &term in &self.order[..n_open] {
+            let (lo, hi) = self.term(term as usize, domains);
+            span.lo += lo;
+            span.hi += hi;
+            span.widest = span.widest.max(hi - lo);
+        }
+        span
     }
 
     /// Whether one or two open terms can make the sum equal to the constant; with more, yes.
@@ -293,28 +318,14 @@ impl OpenSum {
         domains: &mut Domains,
         constant: i64,
     ) -> Result<Pruning, Conflict> {
-        let (n_open, fixed) = self.set_aside(domains);
-        let (mut lo, mut hi) = (fixed, fixed);
-        let mut widest = 0;
-        for &term in &self.order[..n_open] {
-            let (l, h) = self.term(term as usize, domains);
-            lo += l;
-            hi += h;
-            widest = widest.max(h - l);
-        }
-        if lo > constant {
+        let span = self.span(domains);
+        if span.lo > constant {
             return Err(Conflict);
         }
-        if hi <= constant {
+        if span.hi <= constant {
             return Ok(Pruning::Entailed);
         }
-        let slack = constant - lo;
-        if widest > slack {
-            for &term in &self.order[..n_open] {
-                self.limit_above(term as usize, slack, domains)?;
-            }
-        }
-        Ok(Pruning::Fixpoint)
+        self.limit_all(&span, constant - span.lo, End::Least, domains)
     }
 
     /// The sum is greater than the constant.
@@ -323,17 +334,28 @@ impl OpenSum {
         domains: &mut Domains,
         constant: i64,
     ) -> Result<Pruning, Conflict> {
-        let (lo, hi) = self.bounds(domains);
-        if hi <= constant {
+        let span = self.span(domains);
+        if span.hi <= constant {
             return Err(Conflict);
         }
-        if lo > constant {
+        if span.lo > constant {
             return Ok(Pruning::Entailed);
         }
-        let (n_open, _) = self.set_aside(domains);
-        let slack = hi - constant - 1;
-        for &term in &self.order[..n_open] {
-            self.limit_below(term as usize, slack, domains)?;
+        self.limit_all(&span, span.hi - constant - 1, End::Greatest, domains)
+    }
+
+    /// No open term is further than `slack` from an end.
+    fn limit_all(
+        &self,
+        span: &Span,
+        slack: i64,
+        end: End,
+        domains: &mut Domains,
+    ) -> Result<Pruning, Conflict> {
+        if span.widest > slack {
+            for &term in &self.order[..span.n_open] {
+                self.limit(term as usize, slack, end, domains)?;
+            }
         }
         Ok(Pruning::Fixpoint)
     }
@@ -343,16 +365,8 @@ impl OpenSum {
         domains: &mut Domains,
         constant: i64,
     ) -> Result<Pruning, Conflict> {
-        loop {
-            let (n_open, fixed) = self.set_aside(domains);
-            let (mut lo, mut hi) = (fixed, fixed);
-            let mut widest = 0;
-            for &term in &self.order[..n_open] {
-                let (l, h) = self.term(term as usize, domains);
-                lo += l;
-                hi += h;
-                widest = widest.max(h - l);
-            }
+        for _ in 0..MAX_ROUNDS {
+            let Span { n_open, mut lo, mut hi, widest } = self.span(domains);
             if lo > constant || hi < constant {
                 return Err(Conflict);
             }
@@ -367,12 +381,14 @@ impl OpenSum {
                 // The sums change with the term, so that later terms see tighter bounds.
                 let term = term as usize;
                 let (l, h) = self.term(term, domains);
-                if h - l > constant - lo && self.limit_above(term, constant - lo, domains)? {
+                if h - l > constant - lo && self.limit(term, constant - lo, End::Least, domains)? {
                     hi += self.term(term, domains).1 - h;
                     is_reduced = true;
                 }
                 let (l, h) = self.term(term, domains);
-                if h - l > hi - constant && self.limit_below(term, hi - constant, domains)? {
+                if h - l > hi - constant
+                    && self.limit(term, hi - constant, End::Greatest, domains)?
+                {
                     lo += self.term(term, domains).0 - l;
                     is_reduced = true;
                 }
@@ -381,6 +397,7 @@ impl OpenSum {
                 return Ok(Pruning::Fixpoint);
             }
         }
+        Ok(Pruning::MayPruneMore)
     }
 
     fn propagate_different(
@@ -407,37 +424,21 @@ impl OpenSum {
         }
     }
 
-    /// The term is at most `slack` above its least.
+    /// The term is at most `slack` from an end.
     #[inline]
-    fn limit_above(
+    fn limit(
         &self,
         term: usize,
         slack: i64,
+        end: End,
         domains: &mut Domains,
     ) -> Result<bool, Conflict> {
         let (x, a) = (self.scope[term], self.coefficients[term]);
         let room = slack / a.abs();
-        if a > 0 {
+        if (a > 0) == (end == End::Least) {
             domains.at_most_wide(x, i64::from(domains.min(x)) + room)
         } else {
             domains.at_least_wide(x, i64::from(domains.max(x)) - room)
-        }
-    }
-
-    /// The term is at most `slack` below its greatest.
-    #[inline]
-    fn limit_below(
-        &self,
-        term: usize,
-        slack: i64,
-        domains: &mut Domains,
-    ) -> Result<bool, Conflict> {
-        let (x, a) = (self.scope[term], self.coefficients[term]);
-        let room = slack / a.abs();
-        if a > 0 {
-            domains.at_least_wide(x, i64::from(domains.max(x)) - room)
-        } else {
-            domains.at_most_wide(x, i64::from(domains.min(x)) + room)
         }
     }
 }

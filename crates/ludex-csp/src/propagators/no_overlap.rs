@@ -1,5 +1,6 @@
 //! Tasks on one machine, and boxes that share no inside.
 
+use super::tasks::{Edges, Task};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -17,15 +18,6 @@ pub struct NoOverlap {
     ignores_zeros: bool,
 }
 
-/// A task as far as it is known.
-#[derive(Clone, Copy, Debug)]
-struct Task {
-    var: usize,
-    earliest_start: i64,
-    latest_end: i64,
-    length: i64,
-}
-
 impl NoOverlap {
     /// The constraint that tasks don't overlap.
     ///
@@ -40,52 +32,18 @@ impl NoOverlap {
         self.scope.len() / 2
     }
 
-    /// The tasks that take time for sure; `mirrored` turns time around.
-    fn tasks(&self, mirrored: bool, domains: &Domains) -> Vec<Task> {
-        let n = self.n_tasks();
-        (0..n)
-            .filter_map(|var| {
-                let length = i64::from(domains.min(self.scope[n + var]));
-                let start = self.scope[var];
-                let (lo, hi) = (i64::from(domains.min(start)), i64::from(domains.max(start)));
-                let (earliest_start, latest_end) =
-                    if mirrored { (-hi - length, -lo) } else { (lo, hi + length) };
-                (length > 0).then_some(Task { var, earliest_start, latest_end, length })
-            })
-            .collect()
-    }
-
-    fn raise(
-        &self,
-        task: &Task,
-        to: i64,
-        mirrored: bool,
-        domains: &mut Domains,
-    ) -> Result<bool, Conflict> {
-        let start = self.scope[task.var];
-        if mirrored {
-            domains.at_most_wide(start, -to - task.length)
-        } else {
-            domains.at_least_wide(start, to)
-        }
-    }
-
     /// Raises earliest starts of tasks that must come after a set of others.
-    fn edge_find(&self, mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
-        let mut tasks = self.tasks(mirrored, domains);
-        tasks.sort_unstable_by_key(|task| (task.earliest_start, task.var));
-        let mut deadlines: Vec<i64> = tasks.iter().map(|task| task.latest_end).collect();
-        deadlines.sort_unstable();
-        deadlines.dedup();
-        let mut new_starts: Vec<i64> = tasks.iter().map(|task| task.earliest_start).collect();
+    fn edge_find(&self, is_mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
+        let (starts, lengths) = self.scope.split_at(self.n_tasks());
+        let mut edges = Edges::new(Task::certain(starts, lengths, None, is_mirrored, domains));
+        let n = edges.tasks.len();
         // By place: work of the tasks from here on that end by the deadline, and when they
         // can be done at the earliest.
-        let mut work = vec![0; tasks.len()];
-        let mut done = vec![i64::MIN; tasks.len()];
-        for &deadline in &deadlines {
+        let mut work = vec![0; n];
+        let mut done = vec![i64::MIN; n];
+        for deadline in edges.deadlines.clone() {
             let (mut total, mut finish) = (0, i64::MIN);
-            for place in (0..tasks.len()).rev() {
-                let task = &tasks[place];
+            for (place, task) in edges.tasks.iter().enumerate().rev() {
                 if task.latest_end <= deadline {
                     total += task.length;
                     finish = finish.max(task.earliest_start + total);
@@ -97,7 +55,8 @@ impl NoOverlap {
                 done[place] = finish;
             }
             let (mut best, mut best_done) = (i64::MIN, i64::MIN);
-            for (place, task) in tasks.iter().enumerate() {
+            for place in 0..n {
+                let task = edges.tasks[place];
                 if work[place] > 0 && task.earliest_start + work[place] > best {
                     best = task.earliest_start + work[place];
                     best_done = done[place];
@@ -106,18 +65,14 @@ impl NoOverlap {
                     continue;
                 }
                 if best > i64::MIN && best + task.length > deadline {
-                    new_starts[place] = new_starts[place].max(best_done);
+                    edges.raise(place, best_done);
                 }
                 if work[place] > 0 && task.earliest_start + task.length + work[place] > deadline {
-                    new_starts[place] = new_starts[place].max(done[place]);
+                    edges.raise(place, done[place]);
                 }
             }
         }
-        let mut is_reduced = false;
-        for (task, &new_start) in tasks.iter().zip(&new_starts) {
-            is_reduced |= self.raise(task, new_start, mirrored, domains)?;
-        }
-        Ok(is_reduced)
+        edges.prune(domains)
     }
 
     /// When one of two tasks can't be first, the other is.
@@ -175,9 +130,7 @@ impl Propagator for NoOverlap {
     }
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        for &x in &self.scope {
-            setup.subscribe(x, Events::BOUNDS);
-        }
+        setup.subscribe_all(&self.scope, Events::BOUNDS);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
@@ -185,14 +138,10 @@ impl Propagator for NoOverlap {
         for &length in &self.scope[n..] {
             domains.at_least(length, 0)?;
         }
-        loop {
-            let mut is_reduced = self.precede_pairs(domains)?;
-            is_reduced |= self.edge_find(false, domains)?;
-            is_reduced |= self.edge_find(true, domains)?;
-            if !is_reduced {
-                return Ok(Pruning::Fixpoint);
-            }
-        }
+        let mut is_reduced = self.precede_pairs(domains)?;
+        is_reduced |= self.edge_find(false, domains)?;
+        is_reduced |= self.edge_find(true, domains)?;
+        Ok(if is_reduced { Pruning::MayPruneMore } else { Pruning::Fixpoint })
     }
 
     fn cost(&self) -> Cost {
@@ -247,9 +196,7 @@ impl Propagator for DisjointBoxes {
     }
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        for &x in &self.scope {
-            setup.subscribe(x, Events::BOUNDS);
-        }
+        setup.subscribe_all(&self.scope, Events::BOUNDS);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -42,6 +42,11 @@ impl VariableOrder {
         ("impact", VariableOrder::Impact),
         ("activity", VariableOrder::Activity),
     ];
+
+    /// Its name in options.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, order)| *order == self).expect("all are listed").0
+    }
 }
 
 /// Which value to try first.

@@ -25,7 +25,7 @@ pub struct LocalConfig {
     pub patience: u64,
     /// Where randomness comes from.
     pub seed: Seed,
-    /// When to stop; it is asked every 64 steps.
+    /// When to stop; it is asked at every step and every 256 values tried in it.
     pub deadline: Deadline,
 }
 
@@ -111,7 +111,7 @@ impl<'a> LocalSearch<'a> {
                 debug_assert!(self.network.is_solution(&solution), "costs tell what holds");
                 return (Some(solution), step, None);
             }
-            if step.is_multiple_of(64) && config.deadline.reached() {
+            if config.deadline.reached() {
                 return (None, step, Some(StopReason::Time));
             }
             n_idle += 1;
@@ -132,7 +132,10 @@ impl<'a> LocalSearch<'a> {
             } else {
                 let mut least = u64::MAX;
                 let mut choices = Vec::new();
-                for value in values.clone() {
+                for (at, value) in values.clone().into_iter().enumerate() {
+                    if at % 256 == 255 && config.deadline.reached() {
+                        break;
+                    }
                     let cost = self.cost_with(x, value);
                     if cost < least {
                         least = cost;

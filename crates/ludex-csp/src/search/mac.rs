@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use ludex_base::{Rng, StopReason};
 
 use super::heuristics::{Scores, ValueOrder};
-use super::nogoods::{Assignment, NogoodBase};
+use super::nogoods::{Literal, NogoodBase};
 use super::parallel::Pool;
 use super::restarts::Restarts;
 use super::{Goal, Problem, SearchConfig, Statistics};
@@ -29,6 +29,12 @@ pub enum Branching {
     DWay,
 }
 
+impl Branching {
+    /// Both ways with their names in options.
+    pub const ALL: [(&'static str, Branching); 2] =
+        [("binary", Branching::Binary), ("d-way", Branching::DWay)];
+}
+
 /// As long as there is no solution, domains of up to this many values are probed, and this
 /// many values in all.
 const MAX_PROBED_VALUES: u64 = 64;
@@ -40,6 +46,32 @@ pub(super) struct Decision {
     pub x: VarId,
     pub index: u32,
     pub is_positive: bool,
+    /// Whether another thread has the other half, so that this one says nothing about it.
+    pub is_shared: bool,
+}
+
+impl Decision {
+    /// Whether what was refuted below it was refuted only with it. A negative decision whose
+    /// positive half was refuted before holds anyhow.
+    fn is_condition(&self) -> bool {
+        self.is_positive || self.is_shared
+    }
+}
+
+/// The decisions on which what was found below them depends.
+fn conditions(branch: &[Decision]) -> Vec<Literal> {
+    branch
+        .iter()
+        .filter(|decision| decision.is_condition())
+        .map(|&decision| decision.into())
+        .collect()
+}
+
+impl From<Decision> for Literal {
+    fn from(decision: Decision) -> Self {
+        let Decision { x, index, is_positive, .. } = decision;
+        Self { x, index, is_positive }
+    }
 }
 
 pub(super) struct Mac<'a> {
@@ -62,6 +94,12 @@ pub(super) struct Mac<'a> {
     /// Values tried for the bound they leave.
     n_probes: u64,
     nogoods: Option<NogoodBase>,
+    /// How many of the nogoods of the pool this thread has, and whether they leave nothing.
+    n_taken: usize,
+    is_refuted: bool,
+    /// What was decided down to the last decision whose other half is elsewhere: all that is
+    /// seen of the subproblem lies below.
+    own_part: Vec<Literal>,
     pub pool: Option<Arc<Pool>>,
     n_solutions: u64,
     statistics: Statistics,
@@ -81,7 +119,7 @@ impl<'a> Mac<'a> {
             [0, 1].map(|part: usize| engine.domains_mut().new_cell(order[part].len() as u64));
         let restarts = config.restarts != Restarts::Never
             && (problem.bound.is_some() || config.goal == Goal::First(1));
-        let nogoods = (config.records_nogoods && restarts && config.n_threads == 1).then(|| {
+        let nogoods = (config.records_nogoods && restarts).then(|| {
             let base = NogoodBase::default();
             let vars = engine.domains().variables().collect();
             let propagator = base.propagator(vars, engine.domains().n_variables());
@@ -106,6 +144,9 @@ impl<'a> Mac<'a> {
             last_solution: None,
             n_probes: 0,
             nogoods,
+            n_taken: 0,
+            is_refuted: false,
+            own_part: Vec::new(),
             pool: None,
             n_solutions: 0,
             statistics: Statistics::default(),
@@ -141,21 +182,19 @@ impl<'a> Mac<'a> {
 
     /// Searches a subproblem given by the decisions that lead to it.
     pub fn run_below(&mut self, prefix: &[Decision], on_solution: &mut OnSolution<'_>) -> Below {
-        let engine = &mut self.problem.posted.engine;
-        engine.pop_to(0);
+        self.problem.posted.engine.pop_to(0);
         self.branch.clear();
-        engine.push_level();
-        let mut result = Ok(());
-        for decision in prefix {
-            result = engine.decide(|domains| match decision.is_positive {
-                true => domains.fix_index(decision.x, decision.index),
-                false => domains.remove_index(decision.x, decision.index),
-            });
-            if result.is_err() {
-                break;
-            }
+        let mut result = self.take_nogoods();
+        self.is_refuted |= result.is_err() && !self.problem.posted.engine.is_stopped();
+        if self.is_refuted {
+            return Below::Done;
+        }
+        if result.is_ok() {
+            self.problem.posted.engine.push_level();
+            result = self.follow(prefix);
         }
         self.branch.extend_from_slice(prefix);
+        self.own_part = conditions(prefix);
         self.n_prefix = prefix.len();
         self.base_level = 1;
         self.n_given = 1;
@@ -166,9 +205,61 @@ impl<'a> Mac<'a> {
         };
         match outcome {
             Explored::Stopped(reason) => Below::Stopped(reason),
-            Explored::Cutoff => Below::Cut,
-            Explored::All | Explored::Enough => Below::Done,
+            Explored::Cutoff => {
+                self.give_nogoods(self.refuted());
+                Below::Cut
+            }
+            Explored::All => {
+                let own_part = self.own_part.clone();
+                self.give_nogoods(vec![own_part]);
+                Below::Done
+            }
+            Explored::Enough => Below::Done,
         }
+    }
+
+    /// Takes the decisions that lead to a subproblem.
+    fn follow(&mut self, prefix: &[Decision]) -> Result<(), Conflict> {
+        let engine = &mut self.problem.posted.engine;
+        prefix.iter().try_for_each(|decision| {
+            engine.decide(|domains| match decision.is_positive {
+                true => domains.fix_index(decision.x, decision.index),
+                false => domains.remove_index(decision.x, decision.index),
+            })
+        })
+    }
+
+    /// Adds what other threads have refuted, at the root.
+    fn take_nogoods(&mut self) -> Result<(), Conflict> {
+        let (Some(base), Some(pool)) = (&self.nogoods, &self.pool) else {
+            return Ok(());
+        };
+        let engine = &mut self.problem.posted.engine;
+        for nogood in pool.nogoods_after(self.n_taken) {
+            self.n_taken += 1;
+            base.add(nogood, engine.domains_mut())?;
+        }
+        engine.propagate()
+    }
+
+    fn give_nogoods(&mut self, nogoods: Vec<Vec<Literal>>) {
+        if let (Some(_), Some(pool)) = (&self.nogoods, &self.pool) {
+            self.statistics.n_nogoods += nogoods.len() as u64;
+            pool.add_nogoods(nogoods);
+        }
+    }
+
+    /// By decision of the branch that was refuted: what was decided before, and it.
+    fn refuted(&self) -> Vec<Vec<Literal>> {
+        let is_refuted = |decision: &Decision| !decision.is_condition();
+        let places = (0..self.branch.len()).filter(|&at| is_refuted(&self.branch[at]));
+        places
+            .map(|at| {
+                let mut nogood = conditions(&self.branch[..at]);
+                nogood.push(Literal { is_positive: true, ..self.branch[at].into() });
+                nogood
+            })
+            .collect()
     }
 
     /// Applies the best bound known.
@@ -222,7 +313,7 @@ impl<'a> Mac<'a> {
             self.scores.before_decision(&self.problem.posted.engine);
             let engine = &mut self.problem.posted.engine;
             engine.push_level();
-            self.branch.push(Decision { x, index, is_positive: true });
+            self.branch.push(Decision { x, index, is_positive: true, is_shared: false });
             self.statistics.max_depth = self.statistics.max_depth.max(engine.level());
             let result = engine.decide(|domains| domains.fix_index(x, index));
             self.scores.after_decision(x, &self.problem.posted.engine, result.is_err());
@@ -297,19 +388,11 @@ impl<'a> Mac<'a> {
 
     /// Remembers what was refuted and goes back to the root.
     fn restart(&mut self) -> Result<(), Conflict> {
-        let mut positive: Vec<Assignment> = Vec::new();
-        let mut learned: Vec<Vec<Assignment>> = Vec::new();
-        for decision in &self.branch {
-            if decision.is_positive {
-                positive.push((decision.x, decision.index));
-            } else if self.nogoods.is_some() {
-                learned.push([&positive[..], &[(decision.x, decision.index)]].concat());
-            }
-        }
+        let refuted = self.refuted();
         self.branch.clear();
         self.problem.posted.engine.pop_to(0);
         if let Some(base) = &self.nogoods {
-            for nogood in learned {
+            for nogood in refuted {
                 let n_new = base.add(nogood, self.problem.posted.engine.domains_mut())?;
                 self.statistics.n_nogoods += u64::from(n_new);
             }
@@ -330,7 +413,8 @@ impl<'a> Mac<'a> {
             level += 1;
             if level > self.n_given {
                 let mut given = self.branch[..at].to_vec();
-                given.push(Decision { is_positive: false, ..*decision });
+                given.push(Decision { is_positive: false, is_shared: true, ..*decision });
+                self.own_part = conditions(&self.branch[..=at]);
                 self.n_given = level;
                 pool.offer(given);
                 return;

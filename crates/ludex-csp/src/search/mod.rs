@@ -69,7 +69,8 @@ pub struct SearchConfig {
     pub max_nodes: u64,
     /// Where ties and random orders come from.
     pub seed: Seed,
-    /// When to stop. It is asked at every node and every 256 calls of propagators.
+    /// When to stop. It is asked at every node and, on the way to the next, every 4 to 256
+    /// calls of propagators, as heavy as they are.
     pub deadline: Deadline,
 }
 

@@ -1,10 +1,12 @@
 //! What was refuted before a restart, so that it is not refuted again.
 //!
 //! A refuted decision below positive decisions is a nogood: these and the refuted one can't
-//! all be. Negative decisions before it need not be kept.
+//! all be. Negative decisions before it need not be kept, unless nobody has refuted their
+//! positive half: where two threads share a tree, each knows that of its own half alone.
 //!
 //! After Lecoutre, Sais, Tabary and Vidal, *Nogood Recording from Restarts*, IJCAI 2007.
-//! Nogoods are propagated by two watched decisions each.
+//! Nogoods are propagated by two watched decisions each, which are looked at when their
+//! variable is fixed.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +14,37 @@ use crate::Value;
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 
-/// "The variable takes the value with this index."
-pub(super) type Assignment = (VarId, u32);
+/// "The variable takes, or does not take, the value with this index."
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Literal {
+    pub x: VarId,
+    pub index: u32,
+    pub is_positive: bool,
+}
+
+impl Literal {
+    /// Whether the domain says otherwise.
+    fn is_false(&self, domains: &Domains) -> bool {
+        match self.is_positive {
+            true => !domains.contains_index(self.x, self.index),
+            false => domains.is_fixed(self.x) && domains.contains_index(self.x, self.index),
+        }
+    }
+
+    /// Whether it does not hold, or is not known to: a value that is gone is taken note of
+    /// when the variable is fixed.
+    fn is_open(&self, domains: &Domains) -> bool {
+        !domains.is_fixed(self.x) || self.is_false(domains)
+    }
+
+    /// Makes the domain say otherwise.
+    fn refute(&self, domains: &mut Domains) -> Result<bool, Conflict> {
+        match self.is_positive {
+            true => domains.remove_index(self.x, self.index),
+            false => domains.fix_index(self.x, self.index),
+        }
+    }
+}
 
 /// A growing set of nogoods, shared by the search that adds and the propagator that prunes.
 #[derive(Clone, Default)]
@@ -24,7 +55,7 @@ pub(super) struct NogoodBase {
 #[derive(Clone, Default)]
 struct Nogoods {
     /// The first two of each are watched.
-    nogoods: Vec<Vec<Assignment>>,
+    nogoods: Vec<Vec<Literal>>,
     /// By variable: the nogoods that watch it.
     watches: Vec<Vec<u32>>,
 }
@@ -48,23 +79,19 @@ impl NogoodBase {
     ///
     /// # Errors
     /// [`Conflict`] when it leaves a domain empty.
-    pub fn add(
-        &self,
-        mut nogood: Vec<Assignment>,
-        domains: &mut Domains,
-    ) -> Result<bool, Conflict> {
-        if nogood.iter().any(|&(x, index)| !domains.contains_index(x, index)) {
+    pub fn add(&self, mut nogood: Vec<Literal>, domains: &mut Domains) -> Result<bool, Conflict> {
+        if nogood.iter().any(|literal| literal.is_false(domains)) {
             return Ok(false);
         }
-        nogood.retain(|&(x, _)| !domains.is_fixed(x));
+        nogood.retain(|literal| literal.is_open(domains));
         match nogood[..] {
             [] => Err(Conflict),
-            [(x, index)] => domains.remove_index(x, index),
-            [(x, _), (y, _), ..] => {
+            [literal] => literal.refute(domains),
+            [first, second, ..] => {
                 let mut base = self.lock();
                 let id = base.nogoods.len() as u32;
-                base.watches[x.index()].push(id);
-                base.watches[y.index()].push(id);
+                base.watches[first.x.index()].push(id);
+                base.watches[second.x.index()].push(id);
                 base.nogoods.push(nogood);
                 Ok(true)
             }
@@ -91,28 +118,29 @@ impl NogoodPropagator {
             let id = watching[at];
             at += 1;
             let nogood = &mut base.nogoods[id as usize];
-            if nogood[0].0 == x {
+            if nogood[0].x == x {
                 nogood.swap(0, 1);
             }
-            let (_, index) = nogood[1];
-            let is_open = |&(y, index): &Assignment, domains: &Domains| {
-                !domains.is_fixed(y) || !domains.contains_index(y, index)
+            let is_settled = nogood[1].is_false(domains);
+            let is_open = |literal: &Literal| literal.is_open(domains);
+            let other = match is_settled {
+                true => None,
+                false => nogood[2..].iter().position(is_open).map(|at| at + 2),
             };
-            if !domains.contains_index(x, index) {
-                watching[kept] = id;
-                kept += 1;
-                continue;
-            }
-            if let Some(other) = (2..nogood.len()).find(|&i| is_open(&nogood[i], domains)) {
-                nogood.swap(1, other);
-                base.watches[nogood[1].0.index()].push(id);
-                continue;
+            match other {
+                Some(other) if nogood[other].x != x => {
+                    nogood.swap(1, other);
+                    base.watches[nogood[1].x.index()].push(id);
+                    continue;
+                }
+                // An open literal of a fixed variable is a false one.
+                Some(_) => {}
+                None if is_settled => {}
+                None => result = nogood[0].refute(domains).map(|_| ()),
             }
             watching[kept] = id;
             kept += 1;
-            let (y, index) = nogood[0];
-            if let Err(conflict) = domains.remove_index(y, index) {
-                result = Err(conflict);
+            if result.is_err() {
                 break;
             }
         }

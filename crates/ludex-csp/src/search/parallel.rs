@@ -6,16 +6,19 @@
 //!
 //! Restarts are rounds: when the threads together have met so many conflicts, each leaves
 //! what it was doing, and the last to come to the pool begins anew from the root, with what
-//! each has learned about variables. No nogoods are recorded: what a thread has given away
-//! is not refuted.
+//! each has learned about variables. What a thread has refuted when it leaves, and what it has
+//! seen to the end, goes to the pool as nogoods, and all threads take them before their next
+//! subproblem.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use ludex_base::StopReason;
+use rustc_hash::FxHashSet;
 
 use super::mac::{Below, Decision, Mac};
+use super::nogoods::Literal;
 use super::restarts::Restarts;
 use super::{Goal, Problem, Report, SearchConfig, keep};
 use crate::Value;
@@ -28,9 +31,17 @@ pub(super) struct Pool {
     n_hungry: AtomicUsize,
     is_over: AtomicBool,
     restarts: Restarts,
+    nogoods: Mutex<Nogoods>,
     /// Conflicts left in this round; none are left when it is zero or less.
     n_left: AtomicI64,
     n_rounds: AtomicU64,
+}
+
+/// What was refuted, by any thread, in the order found and each once.
+#[derive(Default)]
+struct Nogoods {
+    list: Vec<Vec<Literal>>,
+    known: FxHashSet<Vec<Literal>>,
 }
 
 struct State {
@@ -45,6 +56,7 @@ impl Pool {
     fn new(n_threads: usize, restarts: Restarts) -> Self {
         Self {
             restarts,
+            nogoods: Mutex::default(),
             n_left: AtomicI64::new(round_length(restarts, 0, n_threads)),
             n_rounds: AtomicU64::new(0),
             state: Mutex::new(State {
@@ -61,6 +73,21 @@ impl Pool {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().expect("no thread panics while it holds the pool")
+    }
+
+    /// Adds what was refuted.
+    pub fn add_nogoods(&self, nogoods: Vec<Vec<Literal>>) {
+        let mut all = self.nogoods.lock().expect("no thread panics with the nogoods");
+        for nogood in nogoods {
+            if all.known.insert(nogood.clone()) {
+                all.list.push(nogood);
+            }
+        }
+    }
+
+    /// All nogoods but the first `n`.
+    pub fn nogoods_after(&self, n: usize) -> Vec<Vec<Literal>> {
+        self.nogoods.lock().expect("no thread panics with the nogoods").list[n..].to_vec()
     }
 
     /// Whether a thread waits for work.
@@ -137,10 +164,10 @@ impl Pool {
 }
 
 /// How many conflicts the threads may meet together in a round. Rounds that grow do so faster
-/// than the runs of one thread, which has nogoods to spare it what it has seen.
+/// than the runs of one thread: the threads have to come together for each.
 fn round_length(restarts: Restarts, round: u64, n_threads: usize) -> i64 {
     let run = match restarts {
-        Restarts::Geometric { .. } => round.saturating_mul(4),
+        Restarts::Geometric { .. } => round.saturating_mul(2),
         _ => round,
     };
     let cutoff = restarts.cutoff(run).saturating_mul(n_threads as u64);

@@ -11,9 +11,10 @@ use crate::error::CspError;
 use crate::post::AllDifferentStrength;
 use crate::propagators::table::TableAlgorithm;
 use crate::search::local::{LocalConfig, LocalReport, min_conflicts};
-use crate::search::study::{Method, StudyReport, study_with};
+use crate::search::study::{Method, StudyConfig, StudyReport, study_with};
 use crate::search::{
-    Goal, Report, Restarts, SearchConfig, Statistics, ValueOrder, VariableOrder, solve_with,
+    Branching, Goal, Report, Restarts, SearchConfig, Statistics, ValueOrder, VariableOrder,
+    solve_with,
 };
 
 /// Which search to run.
@@ -41,6 +42,11 @@ impl SearchMethod {
         all
     };
 
+    /// Its name in options.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, method)| *method == self).expect("all are listed").0
+    }
+
     /// The method of this name.
     pub fn by_name(name: &str) -> Option<Self> {
         by_name(&Self::ALL, name)
@@ -54,19 +60,27 @@ pub struct SolveOptions {
     pub goal: Goal,
     /// Which search to run.
     pub method: SearchMethod,
+    /// Which variable to branch on; `None` for what `search` says, and for the searches kept
+    /// for study the order of the file.
+    pub order: Option<VariableOrder>,
     /// Everything about the search by maintaining consistency.
     pub search: SearchConfig,
 }
 
 impl Default for SolveOptions {
     fn default() -> Self {
-        Self { goal: Goal::First(1), method: SearchMethod::Mac, search: SearchConfig::default() }
+        Self {
+            goal: Goal::First(1),
+            method: SearchMethod::Mac,
+            order: None,
+            search: SearchConfig::default(),
+        }
     }
 }
 
 impl SolveOptions {
     /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
-    /// `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true` or
+    /// `branching`, `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true` or
     /// `false` `sac` and `preprocess`.
     ///
     /// # Errors
@@ -86,7 +100,8 @@ impl SolveOptions {
                 self.search.post.all_different = named(&AllDifferentStrength::ALL, name, value)?;
             }
             "search" => self.method = named(&SearchMethod::ALL, name, value)?,
-            "order" => self.search.variable_order = named(&VariableOrder::ALL, name, value)?,
+            "order" => self.order = Some(named(&VariableOrder::ALL, name, value)?),
+            "branching" => self.search.branching = named(&Branching::ALL, name, value)?,
             "values" => self.search.value_order = named(&ValueOrder::ALL, name, value)?,
             "restarts" => self.search.restarts = named(&Restarts::ALL, name, value)?,
             "threads" => self.search.n_threads = number()?.clamp(1, 1024) as usize,
@@ -241,16 +256,22 @@ fn report(
     let network = &instance.network;
     match options.method {
         SearchMethod::Mac => {
-            let config = SearchConfig { goal: options.goal, ..options.search.clone() };
+            let variable_order = options.order.unwrap_or(options.search.variable_order);
+            let config =
+                SearchConfig { goal: options.goal, variable_order, ..options.search.clone() };
             solve_with(network, &config, on_solution)
         }
         _ if network.objective().is_some() => {
             Err(CspError::InObjective { problem: Box::new(CspError::ObjectiveIgnored) })
         }
         SearchMethod::Study(method) => {
-            let deadline = &options.search.deadline;
+            let config = StudyConfig {
+                order: options.order.unwrap_or(VariableOrder::Lexicographic),
+                deadline: options.search.deadline.clone(),
+                ..StudyConfig::new(method, options.goal)
+            };
             let mut tell = |solution: &[Value]| on_solution(solution, None);
-            Ok(study_with(network, method, options.goal, deadline, &mut tell)?.into())
+            Ok(study_with(network, &config, &mut tell)?.into())
         }
         SearchMethod::Local => {
             let config = LocalConfig {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ludex_base::Deadline;
 use rustc_hash::FxHashMap;
 
 use crate::expr::{Comparison, Expr, Operation};
@@ -193,18 +194,32 @@ pub(super) fn tuples(text: &str) -> Result<Vec<Vec<&str>>, Problem> {
     }
 }
 
-/// The tuples of a table. This is the hot part of reading: no text is allocated.
-pub(super) fn table(text: &str, arity: usize, symbols: &Symbols) -> Result<Table, Problem> {
+/// Tuples read between two looks at the clock.
+const TUPLES_BEFORE_ASKING: usize = 1 << 14;
+
+/// The tuples of a table, `None` when the deadline was reached. This is the hot part of
+/// reading: no text is allocated.
+pub(super) fn table(
+    text: &str,
+    arity: usize,
+    symbols: &Symbols,
+    deadline: &Deadline,
+) -> Result<Option<Table>, Problem> {
     if arity == 1 && !text.contains('(') {
         let set = value_set(text, symbols)?;
         if set.len() > MAX_LISTED as u64 {
             return Err("a range is too long to be a table".into());
         }
-        return Ok(Table::new(1, set.iter().collect()));
+        return Ok(Some(Table::new(1, set.iter().collect())));
     }
+    let mut n_tuples = 0_usize;
     let mut values: Vec<Value> = Vec::with_capacity(text.len() / 4);
     let mut rest = text.trim_ascii_start();
     while !rest.is_empty() {
+        n_tuples += 1;
+        if n_tuples.is_multiple_of(TUPLES_BEFORE_ASKING) && deadline.reached() {
+            return Ok(None);
+        }
         rest = rest.strip_prefix('(').ok_or("a tuple begins with `(`")?;
         let (inside, after) = rest.split_once(')').ok_or("a `(` without its `)`")?;
         let n_before = values.len();
@@ -222,7 +237,7 @@ pub(super) fn table(text: &str, arity: usize, symbols: &Symbols) -> Result<Table
         }
         rest = after.trim_ascii_start();
     }
-    Ok(Table::new(arity, values))
+    Ok(Some(Table::new(arity, values)))
 }
 
 fn wrong_arity(n: usize, arity: usize) -> Problem {
@@ -481,10 +496,10 @@ mod tests {
         assert_eq!(integers("1..3 0x2 -5 green").unwrap(), [1, 2, 3, 0, 0, -5, 1]);
         assert!(integers("0..1000000000").unwrap_err().contains("too long"));
         assert!(value_set("5..1", &symbols).is_err());
-        let read = |text| table(text, 2, &symbols);
-        let table = read(" (1,*) (2, 3)").unwrap();
+        let read = |text| table(text, 2, &symbols, &Deadline::never());
+        let table = read(" (1,*) (2, 3)").unwrap().unwrap();
         assert_eq!(table.tuples().collect::<Vec<_>>(), [[1, STAR], [2, 3]]);
-        let table = read("(0..1, {5, 7}) (green,{red})").unwrap();
+        let table = read("(0..1, {5, 7}) (green,{red})").unwrap().unwrap();
         let expected = [[0, 5], [0, 7], [1, 5], [1, 7], [1, 0]];
         assert_eq!(table.tuples().collect::<Vec<_>>(), expected);
         assert!(read("(0..1000000,0..1000000)").unwrap_err().contains("too many tuples"));

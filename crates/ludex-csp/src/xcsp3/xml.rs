@@ -85,15 +85,18 @@ pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
             }
             Event::GeneralRef(reference) => {
                 let name = reference.decode().map_err(|error| syntax(error.to_string()))?;
-                let piece = match &*name {
-                    "lt" => "<",
-                    "gt" => ">",
-                    "amp" => "&",
-                    "quot" => "\"",
-                    "apos" => "'",
+                let number =
+                    reference.resolve_char_ref().map_err(|error| syntax(error.to_string()))?;
+                let piece = match (number, &*name) {
+                    (Some(character), _) => character,
+                    (None, "lt") => '<',
+                    (None, "gt") => '>',
+                    (None, "amp") => '&',
+                    (None, "quot") => '"',
+                    (None, "apos") => '\'',
                     _ => return Err(syntax(format!("unknown entity `{name}`"))),
                 };
-                append(&mut open, piece, line)?;
+                append(&mut open, piece.encode_utf8(&mut [0; 4]), line)?;
                 None
             }
             Event::Eof => return Err(syntax("the text ends before its root element".into())),

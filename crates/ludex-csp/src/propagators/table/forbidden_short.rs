@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed};
+use super::{STAR_INDEX, Table, indexed_in_order, scan_cost};
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -41,10 +41,8 @@ impl Propagator for ForbiddenShort {
     }
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        self.tuples = indexed(&self.scope, &self.table, setup.domains()).into();
-        let n_tuples = self.tuples.len() / self.scope.len();
-        self.position = (0..n_tuples as u32).collect();
-        self.n_active = Some(setup.domains().new_cell(n_tuples as u64));
+        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, setup.domains());
+        self.n_active = Some(setup.domains().new_cell(self.position.len() as u64));
         for &x in &self.scope {
             setup.subscribe(x, Events::FIXED);
         }
@@ -96,7 +94,7 @@ impl Propagator for ForbiddenShort {
     }
 
     fn cost(&self) -> Cost {
-        Cost::Quadratic
+        scan_cost(self.position.len())
     }
 
     duplicate_by_clone!();

@@ -29,7 +29,7 @@ pub use str1::Str;
 pub use str2::Str2;
 
 use crate::domains::{Domains, VarId};
-use crate::{Propagator, Value};
+use crate::{Cost, Propagator, Value};
 
 /// In a tuple: any value will do.
 pub const STAR: Value = Value::MIN;
@@ -198,6 +198,19 @@ fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
         }
     }
     indexes
+}
+
+/// The tuples that the domains still allow, as in [`indexed`], and their numbers in order:
+/// what algorithms start from that swap tuples behind a limit.
+fn indexed_in_order(scope: &[VarId], table: &Table, domains: &Domains) -> (Arc<[u32]>, Vec<u32>) {
+    let tuples: Arc<[u32]> = indexed(scope, table, domains).into();
+    let n_tuples = tuples.len() / scope.len();
+    (tuples, (0..n_tuples as u32).collect())
+}
+
+/// What it costs to look at so many tuples one by one.
+fn scan_cost(n_tuples: usize) -> Cost {
+    if n_tuples <= 1 << 16 { Cost::Quadratic } else { Cost::Heavy }
 }
 
 /// For two variables: the pairs of indexes of values, that of variable `which` first.

@@ -26,7 +26,7 @@ pub struct NegativeTable {
     mask: Vec<u64>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct State {
     words: Cells,
     limit: Cell,
@@ -50,7 +50,7 @@ impl NegativeTable {
     }
 
     /// Forgets the tuples that lost a value.
-    fn update(&mut self, state: &State, domains: &mut Domains) {
+    fn update(&mut self, state: State, domains: &mut Domains) {
         let mut limit = domains.get(state.limit) as usize;
         for (position, &x) in self.scope.iter().enumerate() {
             let size = domains.size(x);
@@ -82,50 +82,6 @@ impl NegativeTable {
             }
         }
         domains.set(state.limit, limit as u64);
-    }
-
-    fn propagate_with(
-        &mut self,
-        state: &State,
-        domains: &mut Domains,
-    ) -> Result<Pruning, Conflict> {
-        self.update(state, domains);
-        let mut result = Pruning::Fixpoint;
-        for position in 0..self.scope.len() {
-            let limit = domains.get(state.limit) as usize;
-            if limit == 0 {
-                return Ok(Pruning::Entailed);
-            }
-            let x = self.scope[position];
-            let n_others = self
-                .scope
-                .iter()
-                .filter(|&&y| y != x)
-                .fold(1_u64, |product, &y| product.saturating_mul(domains.size(y)));
-            if n_others > limit as u64 * 64 {
-                continue;
-            }
-            let words = domains.cells(state.words);
-            let is_lost = |index: u32| {
-                let at = (self.first[position] + index as usize) * self.n_words;
-                let row = &self.rows[at..at + self.n_words];
-                let n_forbidden: u64 = self.index[..limit]
-                    .iter()
-                    .map(|&w| u64::from((words[w as usize] & row[w as usize]).count_ones()))
-                    .sum();
-                n_forbidden == n_others
-            };
-            let lost: Vec<u32> = domains.indexes(x).filter(|&index| is_lost(index)).collect();
-            for &index in &lost {
-                domains.remove_index(x, index)?;
-            }
-            if !lost.is_empty() {
-                // The counts of the other variables were made with the larger domain.
-                self.update(state, domains);
-                result = Pruning::MayPruneMore;
-            }
-        }
-        Ok(result)
     }
 }
 
@@ -177,10 +133,44 @@ impl Propagator for NegativeTable {
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        let state = self.state.take().expect("a propagator is posted before it propagates");
-        let result = self.propagate_with(&state, domains);
-        self.state = Some(state);
-        result
+        let state = self.state.expect("a propagator is posted before it propagates");
+        self.update(state, domains);
+        let mut result = Pruning::Fixpoint;
+        for position in 0..self.scope.len() {
+            let limit = domains.get(state.limit) as usize;
+            if limit == 0 {
+                return Ok(Pruning::Entailed);
+            }
+            let x = self.scope[position];
+            let n_others = self
+                .scope
+                .iter()
+                .filter(|&&y| y != x)
+                .fold(1_u64, |product, &y| product.saturating_mul(domains.size(y)));
+            if n_others > limit as u64 * 64 {
+                continue;
+            }
+            let words = domains.cells(state.words);
+            let is_lost = |index: u32| {
+                let at = (self.first[position] + index as usize) * self.n_words;
+                let row = &self.rows[at..at + self.n_words];
+                let n_forbidden: u64 = self.index[..limit]
+                    .iter()
+                    .map(|&w| u64::from((words[w as usize] & row[w as usize]).count_ones()))
+                    .sum();
+                n_forbidden == n_others
+            };
+            let lost: Vec<u32> = domains.indexes(x).filter(|&index| is_lost(index)).collect();
+            for &index in &lost {
+                domains.remove_index(x, index)?;
+            }
+            if !lost.is_empty() {
+                // The counts of the other variables were made with the larger domain.
+                self.update(state, domains);
+                result = Pruning::MayPruneMore;
+            }
+        }
+        Ok(result)
     }
 
     fn cost(&self) -> Cost {

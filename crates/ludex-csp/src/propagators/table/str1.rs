@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed, no_values};
+use super::{STAR_INDEX, Table, indexed_in_order, no_values, scan_cost};
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -67,10 +67,8 @@ impl Propagator for Str {
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();
-        self.tuples = indexed(&self.scope, &self.table, domains).into();
-        let n_tuples = self.tuples.len() / self.scope.len();
-        self.position = (0..n_tuples as u32).collect();
-        self.n_valid = Some(domains.new_cell(n_tuples as u64));
+        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, domains);
+        self.n_valid = Some(domains.new_cell(self.position.len() as u64));
         self.supported = no_values(&self.scope, domains);
         setup.subscribe_all(&self.scope, Events::ANY);
     }
@@ -113,7 +111,7 @@ impl Propagator for Str {
     }
 
     fn cost(&self) -> Cost {
-        Cost::Quadratic
+        scan_cost(self.position.len())
     }
 
     duplicate_by_clone!();

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed, no_values};
+use super::{STAR_INDEX, Table, indexed_in_order, no_values, scan_cost};
 use crate::domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -28,7 +28,7 @@ pub struct Str2 {
     to_support: Vec<usize>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct State {
     n_valid: Cell,
     seen_sizes: Cells,
@@ -49,12 +49,34 @@ impl Str2 {
             to_support: Vec::new(),
         }
     }
+}
 
-    fn propagate_with(
-        &mut self,
-        state: &State,
-        domains: &mut Domains,
-    ) -> Result<Pruning, Conflict> {
+impl Propagator for Str2 {
+    fn name(&self) -> &'static str {
+        "table by STR2"
+    }
+
+    fn scope(&self) -> &[VarId] {
+        &self.scope
+    }
+
+    fn holds(&self, tuple: &[Value]) -> bool {
+        self.table.matches(tuple)
+    }
+
+    fn post(&mut self, setup: &mut Setup<'_>) {
+        let domains = setup.domains();
+        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, domains);
+        self.supported = no_values(&self.scope, domains);
+        self.n_missing = vec![0; self.scope.len()];
+        let n_valid = domains.new_cell(self.position.len() as u64);
+        let seen_sizes = domains.new_cells(self.scope.len(), 0);
+        self.state = Some(State { n_valid, seen_sizes });
+        setup.subscribe_all(&self.scope, Events::ANY);
+    }
+
+    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
+        let state = self.state.expect("a propagator is posted before it propagates");
         let arity = self.scope.len();
         // Step 1. Which variables to look at.
         self.to_validate.clear();
@@ -116,43 +138,9 @@ impl Str2 {
         }
         Ok(Pruning::Fixpoint)
     }
-}
-
-impl Propagator for Str2 {
-    fn name(&self) -> &'static str {
-        "table by STR2"
-    }
-
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple)
-    }
-
-    fn post(&mut self, setup: &mut Setup<'_>) {
-        let domains = setup.domains();
-        self.tuples = indexed(&self.scope, &self.table, domains).into();
-        let n_tuples = self.tuples.len() / self.scope.len();
-        self.position = (0..n_tuples as u32).collect();
-        self.supported = no_values(&self.scope, domains);
-        self.n_missing = vec![0; self.scope.len()];
-        let n_valid = domains.new_cell(n_tuples as u64);
-        let seen_sizes = domains.new_cells(self.scope.len(), 0);
-        self.state = Some(State { n_valid, seen_sizes });
-        setup.subscribe_all(&self.scope, Events::ANY);
-    }
-
-    fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        let state = self.state.take().expect("a propagator is posted before it propagates");
-        let result = self.propagate_with(&state, domains);
-        self.state = Some(state);
-        result
-    }
 
     fn cost(&self) -> Cost {
-        Cost::Quadratic
+        scan_cost(self.position.len())
     }
 
     duplicate_by_clone!();

@@ -115,8 +115,8 @@ pub fn read(text: &str) -> Result<Instance, CspError> {
     read_by(text, &Deadline::never())
 }
 
-/// As [`read`], but stops at a deadline, which is asked at each element and at each
-/// constraint.
+/// As [`read`], but stops at a deadline, which is asked at each element, at each constraint
+/// and every 16,384 tuples.
 ///
 /// # Errors
 /// As [`read`], and [`CspError::Stopped`].

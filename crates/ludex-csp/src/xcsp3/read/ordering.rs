@@ -56,8 +56,7 @@ impl Reader {
         if n == 0 {
             return Err(node.error("the lists are empty"));
         }
-        let table =
-            text::table(&except.text, n, &self.symbols).map_err(|problem| except.error(problem))?;
+        let table = self.tuples_of(except, n)?;
         for (i, first) in lists.iter().enumerate() {
             let is_excepted = |tuple: &[Value]| {
                 Expr::And(first.iter().zip(tuple).map(|(e, &v)| e.clone().equals(v)).collect())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ludex_base::StopReason;
 use rustc_hash::FxHashMap;
 
 use super::super::text::{self, Problem};
@@ -11,6 +12,7 @@ use crate::Value;
 use crate::constraint::Constraint;
 use crate::error::CspError;
 use crate::propagators::Automaton;
+use crate::propagators::table::Table;
 
 impl Reader {
     pub(super) fn extension(&mut self, node: &Node) -> Result<(), CspError> {
@@ -27,9 +29,7 @@ impl Reader {
         let table = match self.tables.get(&key) {
             Some(table) => Arc::clone(table),
             None => {
-                let table = text::table(&tuples.text, scope.len(), &self.symbols)
-                    .map_err(|problem| problem_at(tuples, problem))?;
-                let table = Arc::new(table);
+                let table = Arc::new(self.tuples_of(tuples, scope.len())?);
                 self.tables.insert(key, Arc::clone(&table));
                 self.table_texts.push(Arc::clone(&tuples.text));
                 table
@@ -37,6 +37,13 @@ impl Reader {
         };
         self.add(Constraint::Table { scope, table, is_positive });
         Ok(())
+    }
+
+    /// The tuples that an element lists.
+    pub(super) fn tuples_of(&self, node: &Node, arity: usize) -> Result<Table, CspError> {
+        text::table(&node.text, arity, &self.symbols, &self.deadline)
+            .map_err(|problem| problem_at(node, problem))?
+            .ok_or(CspError::Stopped(StopReason::Time))
     }
 
     pub(super) fn transitions(
