@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Compares solve_xcsp3 with ACE and Choco on instances that pycsp3 writes.
+"""Compares ludex-csp with ACE and Choco on instances that pycsp3 writes.
 
-    pip install pycsp3
-    cargo build --release -p ludex-csp --example solve_xcsp3
-    python3 compare_xcsp3.py --binary target/release/examples/solve_xcsp3 --work DIR [--seconds 20]
+    pip install pycsp3          # brings the instances' language and both solvers; needs Java
+    python3 benches/compare_xcsp3.py --output benches/runs/DATE-MACHINE/csp_compare.md
 
-Every instance is solved once by each solver, on one thread. Times are seconds of processor
-of the whole process, less what the solver needs for an instance with nothing to do, so that
-the start of the Java machine does not count; times below 5 ms count as 5 ms in the means.
-A solver is stopped by its own limit of wall time. An answer in parentheses is a bound that
-was not proved. All answers are compared: a difference is printed as WRONG.
+That is all: the example solve_xcsp3 is built, the instances are written (once; they are kept
+under the target folder), each is solved once by each solver on one thread, and the file is
+Markdown, ready to keep. A run takes about half an hour. Without --output the Markdown goes to
+standard output; progress goes to standard error.
+
+Times are seconds of processor of the whole process, less what the solver needs for an instance
+with nothing to do, so that the start of the Java machine does not count; times below 5 ms count
+as 5 ms in the means. A solver is stopped by its own limit of wall time. An answer in parentheses
+is a bound that was not proved, a dash is no answer. All answers are compared: a difference is
+printed as WRONG, and the exit code is then 1.
 """
 
 import argparse
@@ -349,22 +353,102 @@ def run(command, seconds, work):
     return text, usage.ru_utime + usage.ru_stime
 
 
+TABLE_HEAVY = ("crossword", "random_tables", "random_binary", "renault_like", "traffic")
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def first_line(*command):
+    """The first line a command prints, or what is known when it can't be run."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    except OSError:
+        return "unknown"
+    return ((result.stdout + result.stderr).strip() or "unknown").splitlines()[0]
+
+
+def processor():
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "an unknown processor"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "an unknown processor"
+
+
+def target_folder():
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def build():
+    command = ["cargo", "build", "--release", "-p", "ludex-csp", "--example", "solve_xcsp3"]
+    if subprocess.run(command, cwd=ROOT).returncode != 0:
+        sys.exit("solve_xcsp3 could not be built")
+    return target_folder() / "release" / "examples" / "solve_xcsp3"
+
+
+def is_better(bound, best, path):
+    """Whether somebody has found a better value than another has proved to be the best, or a
+    solution where there is none."""
+    if bound is None:
+        return False
+    if best is None:
+        return True
+    return bound < best if "<minimize" in path.read_text() else bound > best
+
+
+def mean_ratio(rows, other):
+    """The geometric mean of ludex / other where both have an answer, and over how many."""
+    ratios = [max(r["ludex"][2], 0.005) / max(r[other][2], 0.005)
+              for _, r, _ in rows if r["ludex"][3] and r[other][3]]
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+    return mean, len(ratios)
+
+
+def summary(rows, names):
+    lines = [f"{name}: {sum(r[name][3] for _, r, _ in rows)} of {len(rows)} solved" for name in names]
+    lines.append(f"wrong answers: {sum(wrong for _, _, wrong in rows)}")
+    heavy = [row for row in rows if row[0].startswith(TABLE_HEAVY)]
+    for other in names[1:]:
+        for title, chosen in (("all", rows), ("table-heavy", heavy)):
+            mean, n = mean_ratio(chosen, other)
+            lines.append(f"geometric mean of ludex / {other}, {title}: {mean:.3f} over {n}")
+        slower = [label for label, r, _ in rows
+                  if r["ludex"][3] and r[other][3] and r["ludex"][2] > max(r[other][2], 0.005)]
+        lines.append(f"ludex slower than {other}: {', '.join(slower) or 'nowhere'}")
+        missed = [label for label, r, _ in rows if r[other][3] and not r["ludex"][3]]
+        lines.append(f"solved by {other} and not by ludex: {', '.join(missed) or 'none'}")
+    families = sorted({label.split("-")[0] for label, _, _ in heavy})
+    lines += ["", "| table-heavy family | " + " | ".join(f"ludex / {other}" for other in names[1:]) + " |",
+              "| --- |" + " ---: |" * (len(names) - 1)]
+    for family in families:
+        chosen = [row for row in heavy if row[0].split("-")[0] == family]
+        means = [f"{mean_ratio(chosen, other)[0]:.3f}" for other in names[1:]]
+        lines.append(f"| {family} | " + " | ".join(means) + " |")
+    return lines
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--work", required=True, type=Path)
-    parser.add_argument("--seconds", type=int, default=20)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--skip-java", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="write the Markdown to this file")
+    parser.add_argument("--seconds", type=int, default=20, help="for each solver on each instance [20]")
+    parser.add_argument("--work", type=Path, help="where instances are kept [under the target folder]")
+    parser.add_argument("--binary", help="a solve_xcsp3 that is built already")
+    parser.add_argument("--only", default="", help="only instances whose name contains this")
+    parser.add_argument("--skip-java", action="store_true", help="only ludex")
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    solvers = Path(importlib.util.find_spec("pycsp3").origin).parent / "solvers"
+    package = importlib.util.find_spec("pycsp3")
+    if package is None:
+        sys.exit("the package pycsp3 is missing: pip install pycsp3")
+    binary = options.binary or build()
+    work = (options.work or target_folder() / "compare_xcsp3").resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    solvers = Path(package.origin).parent / "solvers"
     ace = next((solvers / "ace").glob("*.jar"))
     choco = next((solvers / "choco").glob("*.jar"))
     s = options.seconds
     java = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4"]
     commands = {
-        "ludex": lambda p: [options.binary, str(p), "--time", str(s)],
+        "ludex": lambda p: [str(binary), str(p), "--time", str(s)],
         "ACE": lambda p: java + ["-jar", str(ace), str(p), f"-t={s}s"],
         "Choco": lambda p: java + ["-cp", str(choco), "org.chocosolver.parser.xcsp.ChocoXCSP", str(p),
                                    "-limit", f"[{s}s]"],
@@ -372,46 +456,51 @@ def main():
     if options.skip_java:
         commands = {"ludex": commands["ludex"]}
     names = list(commands)
+    instances = [(l, p) for l, p in generate(work) if options.only in l]
     # What it costs to start, on an instance with nothing to do.
-    trivial = options.work / "trivial.xml"
+    trivial = work / "trivial.xml"
     trivial.write_text('<instance format="XCSP3" type="CSP"><variables><var id="x"> 0 1 </var></variables>'
                        "<constraints><intension> eq(x,1) </intension></constraints></instance>")
-    start_up = {name: min(run(commands[name](trivial), s, options.work)[1] for _ in range(3)) for name in names}
-    instances = [(l, p) for l, p in generate(options.work) if options.only in l]
+    start_up = {name: min(run(commands[name](trivial), s, work)[1] for _ in range(3)) for name in names}
     n_families = len({label.split("-")[0] for label, _ in instances})
-    print(f"{len(instances)} instances of {n_families} families, {s} s each, one thread")
-    print("seconds of processor, less those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()))
-    print()
-    print("| instance | " + " | ".join(names) + " | answer |")
-    print("| --- |" + " ---: |" * len(names) + " --- |")
+    load = [f"{os.getloadavg()[0]:.1f}"]
+    lines = [
+        f"# ludex-csp, {ace.stem} and {choco.stem}", "",
+        f"{processor()}, {os.cpu_count()} cores; {first_line('java', '-version')}.",
+        f"Commit \"{first_line('git', 'log', '-1', '--format=%s')}\".",
+        f"`python3 benches/compare_xcsp3.py --seconds {s}`: one run, the solvers one after the other on each"
+        " instance, one thread each.", "",
+        f"{len(instances)} instances of {n_families} families, {s} s each.",
+        "Seconds of processor, less those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()) + ".",
+        "In parentheses a bound that was not proved; a dash is no answer.", "",
+        "| instance | " + " | ".join(names) + " | answer |",
+        "| --- |" + " ---: |" * len(names) + " --- |"]
     rows = []
     for label, path in instances:
         results = {}
         for name in names:
-            text, seconds = run(commands[name](path), s, options.work)
+            text, seconds = run(commands[name](path), s, work)
             status, bound = outcome(text)
             is_done = status in ("UNSATISFIABLE", "OPTIMUM FOUND") or (status == "SATISFIABLE" and bound is None)
             results[name] = (status, bound, max(seconds - start_up[name], 0.001), is_done)
         closed = {(r[0], r[1]) for r in results.values() if r[3]}
-        wrong = len(closed) > 1
+        wrong = len(closed) > 1 or any(is_better(r[1], best, path) for r in results.values() for _, best in closed)
         answer = " ".join(str(v) for v in next(iter(closed), ("open",)) if v is not None)
         if wrong:
             answer = f"WRONG {closed}"
         cells = [f"{r[2]:.3f}" if r[3] else (f"({r[1]})" if r[1] is not None else "-") for r in results.values()]
-        print(f"| {label} | " + " | ".join(cells) + f" | {answer} |", flush=True)
+        lines.append(f"| {label} | " + " | ".join(cells) + f" | {answer} |")
+        print(lines[-1], file=sys.stderr, flush=True)
         rows.append((label, results, wrong))
-    print()
-    for name in names:
-        print(f"{name}: {sum(r[name][3] for _, r, _ in rows)} of {len(rows)} solved")
-    print(f"wrong answers: {sum(w for _, _, w in rows)}")
-    heavy = ("crossword", "random_tables", "random_binary", "renault_like", "traffic")
-    for other in names[1:]:
-        for title, chosen in (("all", rows), ("table-heavy", [r for r in rows if r[0].startswith(heavy)])):
-            ratios = [max(r["ludex"][2], 0.005) / max(r[other][2], 0.005)
-                      for _, r, _ in chosen if r["ludex"][3] and r[other][3]]
-            if ratios:
-                mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-                print(f"geometric mean of ludex / {other}, {title}: {mean:.3f} over {len(ratios)}")
+    load.append(f"{os.getloadavg()[0]:.1f}")
+    lines[3] = lines[3] + f"\nLoad average {load[0]} before and {load[1]} after, of which the solvers make 1."
+    lines += [""] + [f"- {line}" if line and not line.startswith("|") else line for line in summary(rows, names)]
+    document = "\n".join(lines) + "\n"
+    if options.output:
+        options.output.write_text(document)
+    else:
+        print(document, end="")
+    sys.exit(1 if any(wrong for _, _, wrong in rows) else 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 //! Solves an XCSP3 file and prints the answer as the XCSP3 competition asks.
 //!
+//! Every solution is checked by the meaning of the constraints before it is printed.
+//!
 //! `solve_xcsp3 FILE [--all|--count] [--limit N] [--propagator P] [--search S] …`, with the
 //! options of `SolveOptions::set`.
 
@@ -37,6 +39,10 @@ fn run(args: Vec<String>) -> Result<(), String> {
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let answer =
         solve_text(&text, &options, &mut |_| {}).map_err(|error| format!("{file}: {error}"))?;
+    let network = &answer.instance.network;
+    if answer.solutions.iter().any(|solution| !network.is_solution(solution)) {
+        return Err(format!("{file}: what was found is no solution"));
+    }
     print!("{answer}");
     Ok(())
 }
