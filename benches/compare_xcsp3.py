@@ -294,12 +294,14 @@ def send_more_money(_):
 
 # ---- Running ----
 
-def generate(work):
+def generate(work, only):
     instances = []
     for name, (build, sizes) in FAMILIES.items():
         for size in sizes:
             size = size if isinstance(size, tuple) else (size,)
             label = name + "-" + "-".join(map(str, size))
+            if only not in label:
+                continue
             path = work / (label + ".xml")
             if not path.exists():
                 code = (
@@ -456,7 +458,7 @@ def main():
     if options.skip_java:
         commands = {"ludex": commands["ludex"]}
     names = list(commands)
-    instances = [(l, p) for l, p in generate(work) if options.only in l]
+    instances = generate(work, options.only)
     # What it costs to start, on an instance with nothing to do.
     trivial = work / "trivial.xml"
     trivial.write_text('<instance format="XCSP3" type="CSP"><variables><var id="x"> 0 1 </var></variables>'
