@@ -351,7 +351,6 @@ def run(command, seconds, work):
                 process.kill()
             time.sleep(0.005)
     text = re.sub(r"\x1b\[[0-9;]*m", "", output.read_text(errors="replace"))
-    text = re.sub(r"\n(?=[vd] )", "\n", text)
     return text, usage.ru_utime + usage.ru_stime
 
 

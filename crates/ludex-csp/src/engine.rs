@@ -176,9 +176,11 @@ impl Engine {
     /// every 4 calls of the heaviest.
     pub fn set_deadline(&mut self, deadline: &Deadline) {
         self.deadline = deadline.clone();
+        self.is_stopped = false;
     }
 
-    /// Whether the last conflict was the deadline and none of the network.
+    /// Whether the deadline stopped propagation since it was set: conflicts from then on may be
+    /// none of the network.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::constraint::Constraint;
 use crate::domains::VarId;
 use crate::expr::Expr;
+use crate::propagator::Propagator;
 use crate::propagators::table::Table;
+use crate::propagators::{HalfReified, Reified};
 use crate::{Value, ValueSet};
 
 /// Variables, constraints and perhaps an objective.
@@ -179,6 +181,30 @@ impl Network {
             lengths.push(vec![length.into()]);
         }
         self.add(Constraint::NoOverlap { origins, lengths, ignores_zeros: true });
+    }
+
+    /// If `truth` is 1, the propagator's constraint holds.
+    ///
+    /// Expressions need no such help: `network.require(truth.implies(expr))`.
+    ///
+    /// ```
+    /// use ludex_csp::propagators::AllDifferentGac;
+    /// use ludex_csp::{Goal, Network, SearchConfig, solve};
+    /// let mut network = Network::new();
+    /// let truth = network.bool("truth");
+    /// let x = network.ints("x", 2, 0..=1);
+    /// network.imply(truth, Box::new(AllDifferentGac::new(&x, [])));
+    /// let config = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+    /// assert_eq!(solve(&network, &config)?.n_solutions, 4 + 2);
+    /// # Ok::<(), ludex_csp::CspError>(())
+    /// ```
+    pub fn imply(&mut self, truth: VarId, propagator: Box<dyn Propagator>) {
+        self.add(Constraint::Custom(Box::new(HalfReified::new(truth, propagator))));
+    }
+
+    /// `truth` is 1 if the propagator's constraint holds, and else 0.
+    pub fn reify(&mut self, truth: VarId, propagator: Box<dyn Propagator>) {
+        self.add(Constraint::Custom(Box::new(Reified::new(truth, propagator))));
     }
 
     /// The expression is to be as small as can be.

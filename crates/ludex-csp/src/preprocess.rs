@@ -67,9 +67,10 @@ impl Preprocessed {
         }
     }
 
-    /// How many solutions of the original each solution of the smaller network stands for.
+    /// How many solutions of the original each solution of the smaller network stands for,
+    /// saturating.
     pub fn multiplicity(&self) -> u128 {
-        self.free.iter().map(|(_, set)| u128::from(set.len())).product()
+        self.free.iter().fold(1, |n, (_, set)| n.saturating_mul(u128::from(set.len())))
     }
 }
 

@@ -349,7 +349,7 @@ fn restarts_and_nogoods_change_no_answer() {
 
 #[test]
 fn nogoods_are_recorded_and_prune() {
-    // Nine pigeons in eight holes by disequalities: only search refutes it.
+    // Eight pigeons in seven holes by disequalities: only search refutes it.
     let mut network = Network::new();
     let x = network.ints("x", 8, 0..7);
     for i in 0..8 {
@@ -791,4 +791,49 @@ fn a_billion_values_are_no_trouble() {
     network.minimize(x);
     let report = solve(&network, &SearchConfig::default()).unwrap();
     assert_eq!(report.best().unwrap(), [1_000_000_000, 500_000_000]);
+}
+
+#[test]
+fn more_solutions_than_can_be_counted_are_said_to_be_so() {
+    let mut network = Network::new();
+    network.ints("free", 130, 0..=1);
+    let x = network.ints("x", 2, 0..=1);
+    network.require(x[0].equals(x[1]));
+    let config = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
+    let report = solve(&network, &config).unwrap();
+    assert!(report.stopped == Some(StopReason::Count) || report.n_solutions == u64::MAX);
+    assert!(report.n_solutions > 0);
+}
+
+#[test]
+fn wide_ranges_that_narrow_slowly_stop_in_time() {
+    let wide = 1_000_000_000;
+    let expressions: [fn(VarId) -> Expr; 2] =
+        [|x| ludex_csp::distance(x, 1).equals(x), |x| (x % 1_000_000_000).equals(999_999_999)];
+    for expression in expressions {
+        let mut network = Network::new();
+        let x = network.int("x", 0..=wide);
+        network.require(expression(x));
+        let deadline = Deadline::after(std::time::Duration::from_millis(500));
+        let begin = std::time::Instant::now();
+        let report = solve(&network, &SearchConfig { deadline, ..SearchConfig::default() });
+        assert!(report.is_ok_and(|report| report.n_solutions == 1 || report.stopped.is_some()));
+        assert!(begin.elapsed() < std::time::Duration::from_secs(20));
+    }
+}
+
+#[test]
+fn an_engine_with_a_new_deadline_is_not_stopped() {
+    let mut network = Network::new();
+    let x = network.ints("x", 400, 0..=3);
+    for pair in x.windows(2) {
+        network.require(pair[0].at_most(pair[1]));
+    }
+    let mut engine = network.post(&PostConfig::default()).unwrap();
+    engine.set_deadline(&Deadline::after(std::time::Duration::ZERO));
+    assert!(engine.propagate().is_err() || engine.inject([(x[399], 0)]).is_err());
+    assert!(engine.is_stopped());
+    engine.pop_to(0);
+    engine.set_deadline(&Deadline::never());
+    assert!(!engine.is_stopped());
 }

@@ -1,7 +1,9 @@
 //! `z = x op y` for products, quotients, remainders, powers and distances.
 //!
 //! Bounds are narrowed by interval evaluation: a part of a range whose results all miss the
-//! range of `z` goes. Parts are halved, so that wide ranges cost logarithms.
+//! range of `z` goes. Parts are halved, so that wide ranges cost logarithms where the operation
+//! is monotone; where it is not, the search for a bound is given up after a while, and values
+//! without support stay until the range is narrower.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::expr::Operation;
@@ -28,8 +30,27 @@ fn bounds(domains: &Domains, x: VarId) -> Bounds {
     (i64::from(domains.min(x)), i64::from(domains.max(x)))
 }
 
-/// The least value in the range for which some part around it may be possible.
-fn first_possible((lo, hi): Bounds, possible: &dyn Fn(Bounds) -> bool) -> Option<i64> {
+/// A bound is looked for in at most this many parts of a range.
+const MAX_PARTS: u32 = 4096;
+/// Bounds that go on narrowing each other leave the others their turn after so many rounds.
+const MAX_ROUNDS: usize = 16;
+
+/// The least and the greatest value in the range for which some part around it may be possible.
+fn possible_bounds(range: Bounds, possible: &dyn Fn(Bounds) -> bool) -> Result<Bounds, Conflict> {
+    let first = first_possible(range, possible, &mut { MAX_PARTS }).ok_or(Conflict)?;
+    let last = last_possible(range, possible, &mut { MAX_PARTS }).ok_or(Conflict)?;
+    Ok((first, last))
+}
+
+fn first_possible(
+    (lo, hi): Bounds,
+    possible: &dyn Fn(Bounds) -> bool,
+    n_parts: &mut u32,
+) -> Option<i64> {
+    if *n_parts == 0 {
+        return Some(lo);
+    }
+    *n_parts -= 1;
     if !possible((lo, hi)) {
         return None;
     }
@@ -37,10 +58,19 @@ fn first_possible((lo, hi): Bounds, possible: &dyn Fn(Bounds) -> bool) -> Option
         return Some(lo);
     }
     let middle = lo + (hi - lo) / 2;
-    first_possible((lo, middle), possible).or_else(|| first_possible((middle + 1, hi), possible))
+    first_possible((lo, middle), possible, n_parts)
+        .or_else(|| first_possible((middle + 1, hi), possible, n_parts))
 }
 
-fn last_possible((lo, hi): Bounds, possible: &dyn Fn(Bounds) -> bool) -> Option<i64> {
+fn last_possible(
+    (lo, hi): Bounds,
+    possible: &dyn Fn(Bounds) -> bool,
+    n_parts: &mut u32,
+) -> Option<i64> {
+    if *n_parts == 0 {
+        return Some(hi);
+    }
+    *n_parts -= 1;
     if !possible((lo, hi)) {
         return None;
     }
@@ -48,7 +78,8 @@ fn last_possible((lo, hi): Bounds, possible: &dyn Fn(Bounds) -> bool) -> Option<
         return Some(hi);
     }
     let middle = lo + (hi - lo) / 2;
-    last_possible((middle + 1, hi), possible).or_else(|| last_possible((lo, middle), possible))
+    last_possible((middle + 1, hi), possible, n_parts)
+        .or_else(|| last_possible((lo, middle), possible, n_parts))
 }
 
 impl Propagator for Arithmetic {
@@ -81,22 +112,22 @@ impl Propagator for Arithmetic {
             }
             _ => {}
         }
-        loop {
+        let mut is_fixpoint = false;
+        for _ in 0..MAX_ROUNDS {
             let (bx, by) = (bounds(domains, x), bounds(domains, y));
             let (lo, hi) = op.bounds(bx, by);
             let mut is_reduced = domains.at_least_wide(z, lo)? | domains.at_most_wide(z, hi)?;
             let bz = bounds(domains, z);
             let meets = |(lo, hi): Bounds| lo <= bz.1 && bz.0 <= hi;
             let possible_x = |part: Bounds| meets(op.bounds(part, by));
-            let from = first_possible(bx, &possible_x).ok_or(Conflict)?;
-            let to = last_possible(bx, &possible_x).ok_or(Conflict)?;
+            let (from, to) = possible_bounds(bx, &possible_x)?;
             is_reduced |= domains.at_least_wide(x, from)? | domains.at_most_wide(x, to)?;
             let bx = bounds(domains, x);
             let possible_y = |part: Bounds| meets(op.bounds(bx, part));
-            let from = first_possible(by, &possible_y).ok_or(Conflict)?;
-            let to = last_possible(by, &possible_y).ok_or(Conflict)?;
+            let (from, to) = possible_bounds(by, &possible_y)?;
             is_reduced |= domains.at_least_wide(y, from)? | domains.at_most_wide(y, to)?;
             if !is_reduced {
+                is_fixpoint = true;
                 break;
             }
         }
@@ -105,7 +136,7 @@ impl Propagator for Arithmetic {
             domains.fix(z, Value::try_from(value).map_err(|_| Conflict)?)?;
             return Ok(Pruning::Entailed);
         }
-        Ok(Pruning::Fixpoint)
+        Ok(if is_fixpoint { Pruning::Fixpoint } else { Pruning::MayPruneMore })
     }
 
     fn cost(&self) -> Cost {

@@ -38,20 +38,17 @@ impl Count {
         if let Some(value) = single {
             return if domains.contains(x, value) { None } else { Some(false) };
         }
-        let mut n_in = 0_u64;
-        for &(a, b) in self.set.ranges() {
-            if b < lo || hi < a {
-                continue;
-            }
-            if a <= lo && hi <= b {
-                return Some(true);
-            }
-            if domains.size(x) > 4096 {
-                return None;
-            }
-            n_in += (a.max(lo)..=b.min(hi)).filter(|&v| domains.contains(x, v)).count() as u64;
+        let mut near = self.set.ranges().iter().filter(|&&(a, b)| a <= hi && lo <= b).peekable();
+        if near.peek().is_none() {
+            return Some(false);
         }
-        match n_in {
+        if near.any(|&(a, b)| a <= lo && hi <= b) {
+            return Some(true);
+        }
+        if domains.size(x) > 4096 {
+            return None;
+        }
+        match domains.values(x).filter(|&v| self.set.contains(v)).count() as u64 {
             0 => Some(false),
             n if n == domains.size(x) => Some(true),
             _ => None,

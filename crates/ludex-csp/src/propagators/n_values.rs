@@ -94,14 +94,7 @@ impl Propagator for NValues {
         if domains.min(count) == n_taken + open.len() as Value {
             for &x in open.iter().filter(|&&x| domains.size(x) <= MAX_FILTERED).collect::<Vec<_>>()
             {
-                for &value in &taken {
-                    domains.remove(x, value)?;
-                }
-                for &(lo, hi) in self.except.ranges() {
-                    for value in lo.max(domains.min(x))..=hi.min(domains.max(x)) {
-                        domains.remove(x, value)?;
-                    }
-                }
+                domains.retain(x, |v| !taken.contains(&v) && !self.except.contains(v))?;
             }
             return Ok(Pruning::MayPruneMore);
         }

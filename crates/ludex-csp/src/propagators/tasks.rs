@@ -51,7 +51,8 @@ impl Task {
     /// The task starts at this time or later.
     pub fn raise(&self, to: i64, domains: &mut Domains) -> Result<bool, Conflict> {
         if self.is_mirrored {
-            domains.at_most_wide(self.start, -to - self.length)
+            // A task that fits nowhere is raised to the end of time.
+            domains.at_most_wide(self.start, to.saturating_neg().saturating_sub(self.length))
         } else {
             domains.at_least_wide(self.start, to)
         }

@@ -65,7 +65,7 @@ pub struct SearchConfig {
     pub singleton_consistency: bool,
     /// How many threads work.
     pub n_threads: usize,
-    /// Stop after this many decisions.
+    /// Stop after this many decisions, of each thread.
     pub max_nodes: u64,
     /// Where ties and random orders come from.
     pub seed: Seed,

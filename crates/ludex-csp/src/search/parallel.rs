@@ -163,6 +163,18 @@ impl Pool {
     }
 }
 
+/// Tells the other threads to stop when one of them panics, so that none waits for it.
+struct EndOnPanic<'a>(&'a Pool);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _state = self.0.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.0.end();
+        }
+    }
+}
+
 /// How many conflicts the threads may meet together in a round. Rounds that grow do so faster
 /// than the runs of one thread: the threads have to come together for each.
 fn round_length(restarts: Restarts, round: u64, n_threads: usize) -> i64 {
@@ -194,6 +206,7 @@ pub(super) fn search(
             let mut config = config.clone();
             config.seed = config.seed.child(thread_idx as u64);
             scope.spawn(move || {
+                let _guard = EndOnPanic(pool);
                 let mut mac = Mac::new(problem, &config);
                 mac.pool = Some(Arc::clone(pool));
                 while let Some(subproblem) = pool.take() {

@@ -108,6 +108,9 @@ pub(super) fn integers(text: &str, symbols: &Symbols) -> Result<Vec<Value>, Prob
             }
             values.extend(lo..=hi);
         } else if let Some((value, n)) = repeated(token)? {
+            if values.len() as i64 + n as i64 > MAX_LISTED {
+                return Err(format!("with `{token}` the list is too long"));
+            }
             values.extend(std::iter::repeat_n(value, n));
         } else {
             values.push(symbols.value(token)?);

@@ -1,6 +1,6 @@
 //! All variables different, in three strengths.
 //!
-//! All three accept values that may be repeated ("except").
+//! By value and by matching, values may be excepted that can be repeated; by bounds not.
 
 mod bounds;
 mod gac;

@@ -148,7 +148,7 @@ pub fn table_propagator(
     let n_values: usize = scope.iter().map(|&x| domains.n_indexes(x)).sum();
     let n_row_words = table.len().div_ceil(64).saturating_mul(n_values);
     let fits = n_row_words.saturating_mul(1 + usize::from(table.has_stars)) <= MAX_BIT_TABLE_WORDS;
-    let n_pairs: usize = scope.iter().map(|&x| domains.n_indexes(x)).product();
+    let n_pairs = scope.iter().fold(1_usize, |n, &x| n.saturating_mul(domains.n_indexes(x)));
     let is_binary = scope.len() == 2
         && scope[0] != scope[1]
         && !table.has_stars

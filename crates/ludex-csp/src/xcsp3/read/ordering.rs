@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::text;
 use super::super::xml::Node;
@@ -141,12 +141,20 @@ impl Reader {
             }
             letters.extend((bounds.0..=bounds.1).filter_map(|v| Value::try_from(v).ok()));
         }
+        const MAX_TRANSITIONS: usize = 1 << 22;
+        if letters.len().saturating_mul(values.len() + 1) > MAX_TRANSITIONS {
+            return Err(node.unsupported("`precedence` over very many values"));
+        }
         let mut transitions = Vec::new();
         let mut letters: Vec<Value> = letters.into_iter().collect();
         letters.sort_unstable();
+        let mut places: FxHashMap<Value, usize> = FxHashMap::default();
+        for (at, &value) in values.iter().enumerate() {
+            places.entry(value).or_insert(at);
+        }
         for n_seen in 0..=values.len() {
             for &letter in &letters {
-                match values.iter().position(|&value| value == letter) {
+                match places.get(&letter).copied() {
                     Some(at) if at > n_seen => {}
                     Some(at) if at == n_seen => transitions.push((n_seen, letter, n_seen + 1)),
                     _ => transitions.push((n_seen, letter, n_seen)),

@@ -28,8 +28,12 @@ impl Reader {
     }
 
     pub(super) fn list_of(&self, text: &str) -> Result<Vec<Expr>, Problem> {
+        const MAX_TERMS: usize = 4_000_000;
         let mut list = Vec::new();
         for token in text::tokens(text) {
+            if list.len() > MAX_TERMS {
+                return Err(format!("a list has at most {MAX_TERMS} terms"));
+            }
             let is_number = token.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
             if is_number {
                 list.extend(text::integers(token, &self.symbols)?.into_iter().map(Expr::from));

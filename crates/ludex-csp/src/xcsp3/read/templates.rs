@@ -62,6 +62,9 @@ impl Reader {
         }
         let tokens = self.arguments(list)?;
         let is_circular = node.attribute("circular") == Some("true");
+        if is_circular && width > tokens.len() {
+            return Err(list.error(format!("it has {} terms, fewer than {width}", tokens.len())));
+        }
         let mut at = 0;
         while at < tokens.len() && (is_circular || at + width <= tokens.len()) {
             let window: Vec<String> =

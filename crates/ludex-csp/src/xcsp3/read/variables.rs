@@ -191,8 +191,9 @@ impl Array {
         let outside = || format!("an index of `{suffix}` is outside the array");
         let number = |text: &str, dimension: usize| -> Result<usize, Problem> {
             let index: i64 = text.trim().parse().map_err(|_| format!("`{text}` is no index"))?;
-            usize::try_from(index - self.starts[dimension])
-                .ok()
+            let place = index.checked_sub(self.starts[dimension]);
+            place
+                .and_then(|place| usize::try_from(place).ok())
                 .filter(|&index| index < self.sizes[dimension])
                 .ok_or_else(outside)
         };
@@ -227,7 +228,7 @@ impl Array {
     pub(super) fn suffix(&self, mut cell: usize) -> String {
         let mut indexes = Vec::new();
         for (size, start) in self.sizes.iter().zip(&self.starts).rev() {
-            indexes.push(format!("[{}]", (cell % size) as i64 + start));
+            indexes.push(format!("[{}]", ((cell % size) as i64).saturating_add(*start)));
             cell /= size;
         }
         indexes.reverse();
