@@ -285,7 +285,29 @@ impl Lowering<'_, '_> {
                 }
             }
         }
-        if is_whole && symmetry.variables.iter().any(|(x, y)| x != y) {
+        symmetry.variables.sort_unstable();
+        symmetry.variables.dedup();
+        let sorted = |variables: &mut dyn Iterator<Item = VarId>| {
+            let mut variables: Vec<VarId> = variables.collect();
+            variables.sort_unstable();
+            variables
+        };
+        let to = sorted(&mut symmetry.variables.iter().map(|&(to, _)| to));
+        let from = sorted(&mut symmetry.variables.iter().map(|&(_, from)| from));
+        // Places that share a variable can't be told apart.
+        let is_shared = |all: &[VarId]| all.windows(2).any(|pair| pair[0] == pair[1]);
+        if !is_whole || is_shared(&to) || is_shared(&from) {
+            return Ok(());
+        }
+        if to != from {
+            return self.evaluator.fail_with_help(
+                codes::TYPE,
+                equations.first().map_or(Span::new(0, 0), |equation| equation.at.0),
+                "a symmetry exchanges variables: each that takes a place leaves one",
+                "say what takes the other place: `symmetry x = y, y = x`",
+            );
+        }
+        if symmetry.variables.iter().any(|(x, y)| x != y) {
             self.model.scope_mut(id).symmetries.push(symmetry);
         }
         Ok(())

@@ -353,6 +353,14 @@ fn symmetries_are_declared_and_change_no_verdict() {
         &[("type", "x = [x[1]]")],
     );
     check_wrong("exists x: 0..1; forall z: 0..1 symmetry x; goal true;", &[("syntax", "x")]);
+    check_wrong(
+        "exists x, y: 0..1; forall z: 0..1 symmetry x = y; goal true;",
+        &[("type", "x = y")],
+    );
+    // Both places of the state become the same variable.
+    let game = "game { rounds 3; state a: array[1..2] of 0..3 = [0, 0]; state b: 0..3 = 0;
+        move x: 1..2; next b = x; next a = [b, b]; symmetry a = [a[2], a[1]]; } goal true;";
+    assert!(compiled(game, &[]).is_ok());
 }
 
 #[test]
