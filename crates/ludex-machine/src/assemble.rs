@@ -1,15 +1,14 @@
 //! Puts a [`Net`] together: from a circuit to counters, lazy nodes and outputs.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ludex_circuit::{Circuit, GateId};
 
 use crate::conjunctions::{Conjunctions, Literal};
-use crate::effects::{Effects, Lists, sorted_lists};
-use crate::net::{Fan, Home, Layout, MoveEffects, Net, NetState};
-
-/// A literal that stands in the conditions of so many legal moves guards them.
-const MIN_GUARDED: usize = 8;
+use crate::effects::{Effects, sorted_lists};
+use crate::net::{Count, Fan, Home, Layout, MoveEffects, Net, NetState};
+use crate::split::{NextParts, split_legal, split_terminal};
 
 impl Net {
     /// The net of a circuit; `None` if it has loops.
@@ -20,7 +19,7 @@ impl Net {
         let (mut table, of_gates) = Conjunctions::of_circuit(circuit);
         let literals = |ids: &[GateId]| ids.iter().map(|id| of_gates[id.index()]).collect();
         let moves_of = moves_of(circuit);
-        let layout = Layout::new(circuit, &moves_of);
+        let mut layout = Layout::new(circuit, &moves_of);
 
         // Outputs of a transition, with the percepts in words of their own.
         let mut outputs: Vec<Literal> = literals(&circuit.next);
@@ -29,11 +28,55 @@ impl Net {
         let waiting = waiting_moves(circuit, &moves_of);
         let effects = Effects::new(&mut table, &outputs, &moves_of, &waiting);
 
-        let legal: Vec<Literal> = literals(&circuit.legal);
-        let guarding = Guarding::new(&mut table, &legal);
-        let goals = circuit.goals.iter().map(|(_, _, id)| of_gates[id.index()]).collect();
+        let value = |idx: usize| match effects.is_told[idx] {
+            true => outputs[idx],
+            false => effects.idle[idx],
+        };
+        let n_fluents = circuit.next.len();
+        let next = NextParts::new(
+            &mut table,
+            &(0..n_fluents).map(value).collect::<Vec<_>>(),
+            &circuit.init,
+        );
+
+        // Which bit is which literal.
+        let mut bits: Vec<(usize, Literal)> = Vec::new();
+        bits.extend(next.set.iter().copied().enumerate());
+        bits.extend((n_fluents..outputs.len()).map(|idx| (idx, value(idx))));
+        let first_kept = layout.kept.start * 64;
+        bits.extend(next.kept.iter().enumerate().map(|(idx, &it)| (first_kept + idx, it)));
+
+        let mut is_counter = vec![false; table.n_nodes()];
+        bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
+        next.gated.iter().for_each(|&(_, (_, it))| table.mark_cone(it, &mut is_counter));
+        let planes = split_legal(&mut table, &literals(&circuit.legal), &is_counter);
+        layout.n_planes = planes.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for (played, parts) in planes.iter().enumerate() {
+            for plane in 0..layout.n_planes {
+                let literal = parts.get(plane).copied().unwrap_or(Literal::TRUE);
+                bits.push((layout.legal_bit(played, plane), literal));
+            }
+        }
+
+        is_counter.resize(table.n_nodes(), false);
+        bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
         let terminal = of_gates[circuit.terminal.index()];
-        let plan = Plan { circuit, table, layout, outputs, effects, guarding, goals, terminal };
+        let (terminal, lazy_terminal) =
+            split_terminal(&mut table, terminal, &is_counter, &circuit.init);
+        bits.push((layout.terminal * 64, terminal));
+
+        let goals = circuit.goals.iter().map(|(_, _, id)| of_gates[id.index()]).collect();
+        let plan = Plan {
+            circuit,
+            table,
+            layout,
+            outputs,
+            effects,
+            bits,
+            gated: next.gated,
+            lazy_terminal,
+            goals,
+        };
         Some(plan.assemble())
     }
 }
@@ -68,7 +111,9 @@ impl Layout {
     fn new(circuit: &Circuit, moves_of: &[Range<usize>]) -> Self {
         let n_fluent_words = circuit.next.len().div_ceil(64);
         let n_next_words = n_fluent_words + circuit.sees.len().div_ceil(64);
-        let mut end = n_next_words;
+        let kept = n_next_words..n_next_words + n_fluent_words;
+        let terminal = kept.end;
+        let mut end = terminal + 1;
         let legal = moves_of.iter().map(|moves| {
             let start = end;
             end += moves.len().div_ceil(64);
@@ -77,67 +122,24 @@ impl Layout {
         Self {
             n_fluent_words,
             n_next_words,
+            kept,
+            terminal,
             legal: legal.collect(),
             first_moves: moves_of.iter().map(|moves| moves.start).collect(),
-            terminal: end,
+            n_plane_words: end - terminal - 1,
+            n_planes: 0,
         }
     }
 
     fn n_words(&self) -> usize {
-        self.terminal + 1
+        self.terminal + 1 + self.n_planes * self.n_plane_words
     }
 
-    /// The bit of a move in the legal sets.
-    fn legal_bit(&self, played: usize) -> usize {
+    /// The bit of a move in a plane.
+    fn legal_bit(&self, played: usize, plane: usize) -> usize {
         let role = self.first_moves.partition_point(|&first| first <= played) - 1;
-        self.legal[role].start * 64 + played - self.first_moves[role]
-    }
-}
-
-/// Legal moves have a condition in common with many others, above all whose turn it is. What is in
-/// common is looked at once for all of them.
-struct Guarding {
-    /// For each move, its guard, if any, and what else it needs.
-    of_moves: Vec<(Option<u32>, Literal)>,
-    guards: Vec<Literal>,
-}
-
-impl Guarding {
-    fn new(table: &mut Conjunctions, legal: &[Literal]) -> Self {
-        let mut n_guarded = vec![0_usize; 2 * table.n_nodes()];
-        let position = |it: Literal| 2 * it.node() + usize::from(it.is_negated());
-        for &literal in legal {
-            conditions(table, literal).iter().for_each(|&it| n_guarded[position(it)] += 1);
-        }
-        let mut guards: Vec<Literal> = Vec::new();
-        let mut number = vec![None; n_guarded.len()];
-        let mut of_moves = Vec::with_capacity(legal.len());
-        for &literal in legal {
-            let mut rest = conditions(table, literal).to_vec();
-            let guard = rest.iter().copied().max_by_key(|&it| n_guarded[position(it)]);
-            let guard = guard.filter(|&it| n_guarded[position(it)] >= MIN_GUARDED);
-            rest.retain(|&it| Some(it) != guard);
-            let guard = guard.map(|guard| {
-                *number[position(guard)].get_or_insert_with(|| {
-                    guards.push(guard);
-                    guards.len() as u32 - 1
-                })
-            });
-            of_moves.push(match guard {
-                Some(_) => (guard, table.and(&mut rest)),
-                None => (None, literal),
-            });
-        }
-        Self { of_moves, guards }
-    }
-}
-
-/// The literals that must all hold for a literal to hold.
-fn conditions(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
-    match table.literals(literal.node()) {
-        [] if literal.node() == 0 => Vec::new(),
-        literals if literals.is_empty() || literal.is_negated() => vec![literal],
-        literals => literals.to_vec(),
+        let word = self.legal[role].start + plane * self.n_plane_words;
+        word * 64 + played - self.first_moves[role]
     }
 }
 
@@ -147,26 +149,21 @@ struct Plan<'a> {
     layout: Layout,
     outputs: Vec<Literal>,
     effects: Effects,
-    guarding: Guarding,
+    /// The bits of outputs and what they say.
+    bits: Vec<(usize, Literal)>,
+    /// See [`NextParts`].
+    gated: Vec<(u32, (u32, Literal))>,
+    lazy_terminal: Literal,
     goals: Vec<Literal>,
-    terminal: Literal,
 }
 
 impl Plan<'_> {
     fn assemble(self) -> Net {
-        // Step 1. Which bit is which literal.
-        let (mut bits, persistent) = self.idle_bits();
-        for (played, &(_, literal)) in self.guarding.of_moves.iter().enumerate() {
-            bits.push((self.layout.legal_bit(played) as u32, literal));
-        }
-        bits.push((self.layout.terminal as u32 * 64, self.terminal));
-        let n_bits = self.layout.n_words() * 64;
-        let guards = self.guarding.guards.iter().enumerate();
-        bits.extend(guards.map(|(idx, &guard)| ((n_bits + idx) as u32, guard)));
-
-        // Step 2. Which nodes count and which are lazy. Number them in that order.
+        // Step 1. Which nodes count and which are lazy. Number them in that order.
         let mut is_counter = vec![false; self.table.n_nodes()];
-        bits.iter().for_each(|&(_, literal)| self.table.mark_cone(literal, &mut is_counter));
+        let gated = self.gated.iter().map(|&(_, (_, literal))| literal);
+        let told = self.bits.iter().map(|&(_, literal)| literal).chain(gated);
+        told.for_each(|literal| self.table.mark_cone(literal, &mut is_counter));
         let mut is_needed = is_counter.clone();
         self.lazy_literals().for_each(|literal| self.table.mark_cone(literal, &mut is_needed));
         let first = self.table.first();
@@ -180,28 +177,28 @@ impl Plan<'_> {
         let first_lazy = first + counters.clone().count();
         let new = |it: Literal| Literal::of(numbers[it.node()]).negated_if(it.is_negated());
 
-        // Step 3. Who is told of a change.
-        let mut edges: Vec<(u32, (u8, u32))> = Vec::new();
+        // Step 2. Who is told of a change.
+        let mut edges: Vec<(u32, u32)> = Vec::new();
         for node in counters {
             let reader = numbers[node] as u32;
             let edge =
-                |it: &Literal| (numbers[it.node()] as u32, (u8::from(it.is_negated()), reader));
+                |it: &Literal| (numbers[it.node()] as u32, reader * 2 + u32::from(it.is_negated()));
             edges.extend(self.table.literals(node).iter().map(edge));
         }
         let is_variable = |it: &Literal| it.node() != 0;
-        let changing = bits.iter().filter(|(_, it)| is_variable(it));
-        edges.extend(changing.map(|&(bit, it)| (numbers[it.node()] as u32, (2, bit))));
-        let (fans, readers) = fans(first_lazy, edges);
+        let changing = self.bits.iter().filter(|(_, it)| is_variable(it));
+        let flips = changing.map(|&(bit, it)| (numbers[it.node()] as u32, bit as u32)).collect();
+        let (fans, edges, flips) = fans(first_lazy, edges, flips);
 
-        // Step 4. What lazy nodes read.
+        // Step 3. What lazy nodes read.
         let (mut lazy_ends, mut lazy_literals) = (Vec::new(), Vec::new());
         for node in lazy {
             lazy_literals.extend(self.table.literals(node).iter().map(|&it| new(it)));
             lazy_ends.push(lazy_literals.len() as u32);
         }
 
-        // Step 5. The initial state.
-        let initial = self.initial(&order, &new, first_lazy, &bits);
+        // Step 4. The initial state.
+        let initial = self.initial(&order, &new, first_lazy, &lazy_ends);
 
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
         let joint = joint.map(|(&it, &is_joint)| if is_joint { new(it) } else { Literal::FALSE });
@@ -213,44 +210,29 @@ impl Plan<'_> {
         });
         let effects = effects.collect();
         let changes = self.effects.changes.all().iter().map(|it| (it.output, new(it.value)));
+        let n_gates = self.circuit.next.len();
+        let gated = self.gated.iter().map(|&(gate, (fluent, it))| (gate, (fluent, new(it))));
         Net {
             first_lazy,
             first_move: self.table.move_node(0),
             fans,
-            readers,
+            edges,
+            flips,
             lazy_ends,
             lazy_literals,
-            persistent,
+            gated: sorted_lists(n_gates, gated.collect()),
+            gates: gate_words(&self.gated),
             effects,
             changes: changes.collect(),
             keeps: self.effects.keeps.into_entries(),
             touches: self.effects.touches.into_entries(),
             joint,
             tells_moves: self.effects.is_told.contains(&true),
-            guards: guard_masks(&self.layout, &self.guarding),
+            lazy_terminal: new(self.lazy_terminal),
             goals: self.goals.into_iter().map(new).collect(),
             layout: self.layout,
             initial,
         }
-    }
-
-    /// The idle or told values of fluents and percepts, but for the fluents that simply persist, which are the
-    /// second part.
-    fn idle_bits(&self) -> (Vec<(u32, Literal)>, Vec<u64>) {
-        let mut persistent = vec![0; self.layout.n_fluent_words];
-        let mut bits = Vec::new();
-        for (idx, &literal) in self.effects.idle.iter().enumerate() {
-            if self.effects.is_told[idx] {
-                bits.push((idx as u32, self.outputs[idx]));
-            } else if idx < self.table.n_fluents
-                && literal == Literal::of(self.table.fluent_node(idx))
-            {
-                persistent[idx / 64] |= 1 << (idx % 64);
-            } else if literal != Literal::FALSE {
-                bits.push((idx as u32, literal));
-            }
-        }
-        (bits, persistent)
     }
 
     /// What is asked for now and then.
@@ -258,7 +240,7 @@ impl Plan<'_> {
         let changes = self.effects.changes.all().iter().map(|change| change.value);
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
         let joint = joint.filter(|(_, is_joint)| **is_joint).map(|(&literal, _)| literal);
-        changes.chain(joint).chain(self.goals.iter().copied())
+        changes.chain(joint).chain(self.goals.iter().copied()).chain([self.lazy_terminal])
     }
 
     fn initial(
@@ -266,94 +248,76 @@ impl Plan<'_> {
         order: &[usize],
         new: &impl Fn(Literal) -> Literal,
         first_lazy: usize,
-        bits: &[(u32, Literal)],
+        lazy_ends: &[u32],
     ) -> NetState {
         let first = self.table.first();
-        let mut counts = vec![1; first + order.len()];
-        counts[0] = 0;
+        let mut counts = vec![Count::told(1); first + order.len()];
+        counts[0] = Count::told(0);
         for fluent in self.circuit.init.iter() {
-            counts[self.table.fluent_node(fluent)] = 0;
+            counts[self.table.fluent_node(fluent)] = Count::told(0);
         }
         for (idx, &node) in order[..first_lazy - first].iter().enumerate() {
             let is_wrong = |&&it: &&Literal| !holds(&counts, new(it));
-            counts[first + idx] = self.table.literals(node).iter().filter(is_wrong).count() as u32;
+            let n_wrong = self.table.literals(node).iter().filter(is_wrong).count();
+            counts[first + idx] = Count::told(n_wrong);
         }
-        let n_words = self.layout.n_words();
-        let mut words = vec![0; n_words];
-        // Moves without a guard are never held back.
-        let mut guarded = vec![u64::MAX; n_words];
-        let masks = guard_masks(&self.layout, &self.guarding);
-        for &(bit, literal) in bits {
-            let value = holds(&counts, new(literal));
-            match words.get_mut(bit as usize / 64) {
-                Some(word) => *word |= u64::from(value) << (bit % 64),
-                None if value => {}
-                None => {
-                    for &(word, mask) in masks.of(bit as usize - n_words * 64) {
-                        guarded[word as usize] &= !mask;
-                    }
-                }
-            }
+        let mut words = vec![0; self.layout.n_words()];
+        for &(bit, literal) in &self.bits {
+            words[bit / 64] |= u64::from(holds(&counts, new(literal))) << (bit % 64);
         }
         NetState {
-            is_pending: vec![false; first_lazy],
             queue: Vec::new(),
+            n_queued: 0,
+            legal: Vec::new(),
             played: Vec::new(),
             next: vec![0; self.layout.n_next_words],
             epochs: vec![0; counts.len() - first_lazy],
             epoch: 1,
+            witnesses: [0].iter().chain(lazy_ends).take(lazy_ends.len()).copied().collect(),
             frames: Vec::new(),
             reached: vec![0; self.outputs.len()],
             met: Vec::new(),
             home: Home::default(),
             counts,
             bits: words,
-            guarded,
         }
     }
 }
 
-fn holds(counts: &[u32], literal: Literal) -> bool {
-    (counts[literal.node()] == 0) != literal.is_negated()
-}
-
-fn guard_masks(layout: &Layout, guarding: &Guarding) -> Lists<(u32, u64)> {
-    let mut masks: Vec<(u32, (u32, u64))> = Vec::new();
-    for (played, &(guard, _)) in guarding.of_moves.iter().enumerate() {
-        let Some(guard) = guard else { continue };
-        let bit = layout.legal_bit(played);
-        masks.push((guard, ((bit / 64) as u32, 1 << (bit % 64))));
+/// The fluents that are gates, as a set.
+fn gate_words(gated: &[(u32, (u32, Literal))]) -> Vec<(u32, u64)> {
+    let mut words = BTreeMap::new();
+    for (gate, _) in gated {
+        *words.entry(gate / 64).or_default() |= 1_u64 << (gate % 64);
     }
-    masks.sort_by_key(|&(guard, (word, _))| (guard, word));
-    masks.dedup_by(|later, first| {
-        let is_same = (later.0, later.1.0) == (first.0, first.1.0);
-        if is_same {
-            first.1.1 |= later.1.1;
-        }
-        is_same
-    });
-    sorted_lists(guarding.guards.len(), masks)
+    words.into_iter().collect()
 }
 
-/// Edges, each from a node to a reader of a kind, by node and kind.
-fn fans(n_nodes: usize, mut edges: Vec<(u32, (u8, u32))>) -> (Vec<Fan>, Vec<u32>) {
+fn holds(counts: &[Count], literal: Literal) -> bool {
+    counts[literal.node()].holds() != literal.is_negated()
+}
+
+/// Edges and flipped bits, each with the node it belongs to, by node.
+fn fans(
+    n_nodes: usize,
+    mut edges: Vec<(u32, u32)>,
+    mut flips: Vec<(u32, u32)>,
+) -> (Vec<Fan>, Vec<u32>, Vec<(u32, u64)>) {
     edges.sort_unstable();
-    let mut fans = vec![Fan::default(); n_nodes + 1];
-    for &(node, (kind, _)) in &edges {
-        let fan = &mut fans[node as usize];
-        match kind {
-            0 => fan.plain += 1,
-            1 => fan.negated += 1,
-            _ => fan.outputs += 1,
+    flips.sort_unstable();
+    let mut masks: Vec<(u32, (u32, u64))> = Vec::with_capacity(flips.len());
+    for (node, bit) in flips {
+        let (word, mask) = (bit / 64, 1 << (bit % 64));
+        match masks.last_mut() {
+            Some((last_node, (last, bits))) if (*last_node, *last) == (node, word) => *bits |= mask,
+            _ => masks.push((node, (word, mask))),
         }
     }
-    let mut start = 0;
-    for fan in &mut fans {
-        let counts = *fan;
-        fan.plain = start;
-        fan.negated = fan.plain + counts.plain;
-        fan.outputs = fan.negated + counts.negated;
-        start = fan.outputs + counts.outputs;
-    }
-    (fans, edges.into_iter().map(|(_, (_, reader))| reader).collect())
+    let fans = (0..=n_nodes as u32).map(|node| Fan {
+        edges: edges.partition_point(|&(of, _)| of < node) as u32,
+        flips: masks.partition_point(|&(of, _)| of < node) as u32,
+    });
+    let fans = fans.collect();
+    let second = |(_, reader)| reader;
+    (fans, edges.into_iter().map(second).collect(), masks.into_iter().map(|(_, it)| it).collect())
 }

@@ -4,13 +4,17 @@
 //! negations, so that one kind of gate is left, and negations cost nothing.
 
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 use hashbrown::HashTable;
 use ludex_circuit::{Circuit, Gate};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// So many conjunctions with something in common are worth taking it out.
 const MIN_COMMON: usize = 8;
+
+/// Chains of pairs with more parts than this are not compared.
+const MAX_CHAIN: usize = 16;
 
 /// A node, or its negation: the number of the node, doubled, plus one for the negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -54,6 +58,15 @@ pub(crate) struct Conjunctions {
     ends: Vec<u32>,
     literals: Vec<Literal>,
     index: HashTable<u32>,
+    chains: Chains,
+}
+
+/// Pairs of pairs: what they say together, and which node says it. A way that is free from one end to
+/// the other is free from the other end too, but rules tell it step by step, from each end in turn.
+#[derive(Clone, Default, Debug)]
+struct Chains {
+    parts: FxHashMap<u32, Rc<[Literal]>>,
+    nodes: FxHashMap<Rc<[Literal]>, u32>,
 }
 
 impl Conjunctions {
@@ -65,6 +78,7 @@ impl Conjunctions {
             ends: Vec::new(),
             literals: Vec::new(),
             index: HashTable::new(),
+            chains: Chains::default(),
         };
         let mut of_gates: Vec<Literal> = Vec::with_capacity(circuit.n_gates());
         let mut list = Vec::new();
@@ -137,6 +151,20 @@ impl Conjunctions {
             return Literal::of(node as usize);
         }
         let node = self.n_nodes();
+        if let [first, second] = &list[..] {
+            let mut parts = self.chain_parts(first).to_vec();
+            parts.extend(self.chain_parts(second));
+            parts.sort_unstable();
+            parts.dedup();
+            if (3..=MAX_CHAIN).contains(&parts.len()) {
+                let parts: Rc<[Literal]> = parts.into();
+                match self.chains.nodes.get(&parts) {
+                    Some(&same) => return Literal::of(same as usize),
+                    None => self.chains.nodes.insert(Rc::clone(&parts), node as u32),
+                };
+                self.chains.parts.insert(node as u32, parts);
+            }
+        }
         self.literals.extend_from_slice(list);
         self.ends.push(u32::try_from(self.literals.len()).expect("edges fit in 32 bits"));
         let Self { index, ends, literals, n_fluents, n_moves, .. } = self;
@@ -147,6 +175,20 @@ impl Conjunctions {
             hash_of(&literals[start..ends[idx] as usize])
         });
         Literal::of(node)
+    }
+
+    /// The literals that a chain of pairs ends in; of anything else, itself.
+    fn chain_parts<'a>(&'a self, literal: &'a Literal) -> &'a [Literal] {
+        let itself = std::slice::from_ref(literal);
+        if literal.is_negated() {
+            return itself;
+        }
+        match self.literals(literal.node()) {
+            pair @ [_, _] => {
+                self.chains.parts.get(&(literal.node() as u32)).map_or(pair, |parts| parts)
+            }
+            _ => itself,
+        }
     }
 
     /// Takes out what many negated conjunctions of a list have in common: "no (t and a), no (t and

@@ -153,7 +153,7 @@ impl Cursor for MachineCursor {
     }
 
     fn is_terminal(&mut self) -> bool {
-        match (self.parts.net(), &self.net) {
+        match (self.parts.net(), &mut self.net) {
             (Some(net), Some(values)) => net.is_terminal(values),
             _ => {
                 self.reach(Progress::Terminal);
@@ -169,7 +169,7 @@ impl Cursor for MachineCursor {
                 self.reach(Progress::Legal);
             }
             let list = &mut self.legal[role];
-            match (self.parts.net(), &self.net) {
+            match (self.parts.net(), &mut self.net) {
                 (Some(net), Some(values)) => net.list_legal_moves(values, role, list),
                 _ => {
                     let Parts { circuit, move_starts, .. } = &*self.parts;
@@ -184,7 +184,7 @@ impl Cursor for MachineCursor {
     }
 
     fn draw_move(&mut self, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
-        match (self.parts.net(), &self.net) {
+        match (self.parts.net(), &mut self.net) {
             (Some(net), Some(values)) => draw_move(net, values, role.index(), rng),
             _ => rng.choose(self.legal_moves(role)).copied(),
         }
@@ -216,17 +216,22 @@ impl Cursor for MachineCursor {
     }
 }
 
-/// Counting bits takes one instruction where the processor has it.
-fn draw_move(net: &Net, values: &NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
+/// Counting bits takes one instruction where the processor has it, and so do four words at a time.
+fn draw_move(net: &Net, values: &mut NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "popcnt")]
-        fn with_popcnt(net: &Net, values: &NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
+        #[target_feature(enable = "popcnt,avx2")]
+        fn with_instructions(
+            net: &Net,
+            values: &mut NetState,
+            role: usize,
+            rng: &mut Rng,
+        ) -> Option<MoveId> {
             net.draw_move(values, role, rng)
         }
-        if is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has the instruction, as was just asked.
-            return unsafe { with_popcnt(net, values, role, rng) };
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the instructions, as was just asked.
+            return unsafe { with_instructions(net, values, role, rng) };
         }
     }
     net.draw_move(values, role, rng)

@@ -12,16 +12,17 @@ mod schedule; // 1. which gates to evaluate for which question, and in which ord
 mod evaluate; // 2. the values of the gates
 mod conjunctions; // 3. gates of one kind
 mod effects; // 4. what a move changes
-mod net; // 5. counters that are told of changes
-mod assemble; // 6. from the circuit to the net
-mod word; // 7. a bit for each of many playouts
-mod fuse; // 8. gates evaluated within others
-mod tape; // 9. the circuit as a list of operations on words
-mod run; // 10. the operations carried out
-mod draw; // 11. a random legal move in every lane
-mod plan; // 12. the tapes for a step
-mod wide; // 13. many playouts at once
-mod cursor; // 14. one state at a time
+mod split; // 5. conditions in parts
+mod net; // 6. counters that are told of changes
+mod assemble; // 7. from the circuit to the net
+mod word; // 8. a bit for each of many playouts
+mod fuse; // 9. gates evaluated within others
+mod tape; // 10. the circuit as a list of operations on words
+mod run; // 11. the operations carried out
+mod draw; // 12. a random legal move in every lane
+mod plan; // 13. the tapes for a step
+mod wide; // 14. many playouts at once
+mod cursor; // 15. one state at a time
 mod machine; // the game
 
 #[cfg(test)]

@@ -23,14 +23,20 @@ pub(crate) struct Net {
     pub(crate) first_move: usize,
     /// Who is told of a change of a fluent or counter.
     pub(crate) fans: Vec<Fan>,
-    pub(crate) readers: Vec<u32>,
+    /// The counters that read a node: their numbers, doubled, plus one for those of its negation.
+    pub(crate) edges: Vec<u32>,
+    /// The bits of outputs that change with a node: words and bits.
+    pub(crate) flips: Vec<(u32, u64)>,
     /// For each lazy node, where its literals end.
     pub(crate) lazy_ends: Vec<u32>,
     pub(crate) lazy_literals: Vec<Literal>,
 
     pub(crate) layout: Layout,
-    /// The fluents that keep their value unless a move changes them.
-    pub(crate) persistent: Vec<u64>,
+    /// For each fluent, the fluents of the next state that are true if it and a literal hold, unless a
+    /// move changes them.
+    pub(crate) gated: Lists<(u32, Literal)>,
+    /// The fluents that have such a list: words and bits.
+    pub(crate) gates: Vec<(u32, u64)>,
     /// For each move, its effects: see [`Effects`](crate::effects::Effects).
     pub(crate) effects: Vec<MoveEffects>,
     pub(crate) changes: Vec<(u32, Literal)>,
@@ -40,8 +46,8 @@ pub(crate) struct Net {
     pub(crate) joint: Vec<Literal>,
     /// Whether some output is told of moves.
     pub(crate) tells_moves: bool,
-    /// For each guard, the legal moves that need it: words and the bits in them.
-    pub(crate) guards: Lists<(u32, u64)>,
+    /// The game is over if this holds, or if the bit for it is set.
+    pub(crate) lazy_terminal: Literal,
     /// For each goal of the circuit.
     pub(crate) goals: Vec<Literal>,
     /// The net in the initial state.
@@ -69,43 +75,47 @@ fn part<T>(list: &[T], span: (u32, u32)) -> &[T] {
     &list[span.0 as usize..span.1 as usize]
 }
 
-/// The readers of a node: counters of the node, counters of its negation, then outputs, until those of
-/// the next node begin.
+/// Where the edges and the flips of a node begin; they end where those of the next node begin.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Fan {
-    pub plain: u32,
-    pub negated: u32,
-    pub outputs: u32,
+    pub edges: u32,
+    pub flips: u32,
 }
 
-/// Where the outputs are in the words of a [`NetState`]. An output beyond the words is a guard.
+/// Where the outputs are in the words of a [`NetState`].
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub n_fluent_words: usize,
     /// Of fluents and percepts, which begin with a new word.
     pub n_next_words: usize,
-    /// The words of each role's legal moves, the first move in the first bit.
+    /// The words of the fluents that are kept as they are unless a move changes them.
+    pub kept: Range<usize>,
+    /// The word whose lowest bit says whether the game is over.
+    pub terminal: usize,
+    /// The words of each role's moves in the first plane, the first move in the first bit. A move is
+    /// legal if its bit is set in every plane.
     pub legal: Vec<Range<usize>>,
     /// The move in the first of those bits.
     pub first_moves: Vec<usize>,
-    /// The word whose lowest bit says whether the game is over: the last.
-    pub terminal: usize,
+    /// A plane follows the one before after so many words.
+    pub n_plane_words: usize,
+    pub n_planes: usize,
 }
 
 /// The values of a net.
 #[derive(Clone, Debug)]
 pub(crate) struct NetState {
-    /// How many literals of a node do not hold, so that it holds at 0. Lazy nodes have 0 or 1, which is
-    /// valid in the epoch they were evaluated in.
-    pub counts: Vec<u32>,
-    /// Outputs, see [`Layout`]: idle values of fluents and percepts, moves that are legal if their guard
-    /// holds, and whether the game is over.
+    /// For each node, how many of its literals do not hold. Lazy nodes have 0 or 1, which is valid in
+    /// the epoch they were evaluated in.
+    pub counts: Vec<Count>,
+    /// Outputs, see [`Layout`]: idle values of fluents and percepts, whether the game is over, and the
+    /// conditions of legal moves.
     pub bits: Vec<u64>,
-    /// The moves whose guards hold; only the words of legal moves are used.
-    pub guarded: Vec<u64>,
-    /// For each node that is told of, whether it has changed since it told its readers.
-    pub is_pending: Vec<bool>,
+    /// The nodes that have changed and are to tell their readers, in the first places.
     pub queue: Vec<u32>,
+    pub n_queued: usize,
+    /// The legal moves of a role, worked out when they are asked for.
+    pub legal: Vec<u64>,
     /// The moves that are set, if any.
     pub played: Vec<MoveId>,
     /// What is true and seen next.
@@ -113,11 +123,83 @@ pub(crate) struct NetState {
     /// For each lazy node, when it was evaluated.
     pub epochs: Vec<u32>,
     pub epoch: u32,
-    pub frames: Vec<(u32, u32)>,
+    /// For each lazy node, the place of the literal that decided it when it did not hold last: looked
+    /// at first, as it often decides again.
+    pub witnesses: Vec<u32>,
+    pub frames: Vec<Frame>,
     /// For each output, the last epoch in which a move reached it.
     pub reached: Vec<u32>,
     pub met: Vec<u32>,
     pub home: Home,
+}
+
+/// A lazy node that is being evaluated: the place of the next of its literals, and how many are left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    node: u32,
+    place: u32,
+    n_left: u32,
+}
+
+/// How many literals of a node do not hold, doubled; plus one if its readers were told that it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Count(u32);
+
+impl Count {
+    /// Of a node whose readers know its value.
+    pub fn told(n_wrong: usize) -> Self {
+        let n_wrong = u32::try_from(n_wrong).expect("literals fit in 31 bits");
+        Count(n_wrong * 2 + u32::from(n_wrong == 0))
+    }
+
+    #[inline]
+    pub fn holds(self) -> bool {
+        self.0 < 2
+    }
+
+    /// Whether its readers know its value.
+    #[inline]
+    fn is_told(self) -> bool {
+        self.holds() == (self.0 & 1 != 0)
+    }
+
+    #[inline]
+    fn tell(&mut self) {
+        self.0 ^= 1;
+    }
+
+    /// Of a fluent or move: makes it hold if it does not, and the other way round.
+    #[inline]
+    fn flip(&mut self) {
+        self.0 ^= 2;
+    }
+
+    /// A literal ceased to hold, or began to if `falls` is 1; whether the node did by that.
+    #[inline]
+    fn count(&mut self, falls: u32) -> bool {
+        let lower = self.0 - 2 * falls;
+        self.0 = lower + 2 - 2 * falls;
+        lower < 2
+    }
+}
+
+/// Tells counters that a node began or ceased to hold. Those that did so too are the first in the list
+/// then, which has room for all; how many they are.
+///
+/// Which they are can't be predicted, so each is written to the list and stays there if it did. Apart
+/// from its caller, as it needs the registers.
+#[inline(never)]
+fn count(edges: &[u32], holds: bool, counts: &mut [Count], list: &mut [u32]) -> usize {
+    let list = &mut list[..edges.len()];
+    let mut n_crossed = 0;
+    for &edge in edges {
+        let reader = edge >> 1;
+        let falls = (edge & 1) ^ u32::from(holds);
+        let crosses = counts[reader as usize].count(falls);
+        list[n_crossed] = reader;
+        n_crossed += usize::from(crosses);
+    }
+    n_crossed
 }
 
 /// A state that was jumped to twice, with its values: trees are entered at their roots again and again.
@@ -125,9 +207,8 @@ pub(crate) struct NetState {
 pub(crate) struct Home {
     state: BitSet,
     is_kept: bool,
-    counts: Vec<u32>,
+    counts: Vec<Count>,
     bits: Vec<u64>,
-    guarded: Vec<u64>,
     played: Vec<MoveId>,
 }
 
@@ -149,7 +230,6 @@ impl Net {
             state.copy_from(to);
             net.counts[..self.first_lazy].copy_from_slice(&net.home.counts);
             net.bits.copy_from_slice(&net.home.bits);
-            net.guarded.copy_from_slice(&net.home.guarded);
             net.played.clone_from(&net.home.played);
             self.forget(net);
             return;
@@ -163,7 +243,6 @@ impl Net {
             net.home.counts.clear();
             net.home.counts.extend_from_slice(&net.counts[..self.first_lazy]);
             net.home.bits.clone_from(&net.bits);
-            net.home.guarded.clone_from(&net.guarded);
             net.home.played.clone_from(&net.played);
         }
     }
@@ -180,9 +259,22 @@ impl Net {
         // Step 2. What follows if every role waits.
         let Layout { n_fluent_words, n_next_words, .. } = self.layout;
         for (word, next) in net.next[..n_fluent_words].iter_mut().enumerate() {
-            *next = (state.words()[word] & self.persistent[word]) | net.bits[word];
+            *next =
+                (state.words()[word] & net.bits[self.layout.kept.start + word]) | net.bits[word];
         }
         net.next[n_fluent_words..].copy_from_slice(&net.bits[n_fluent_words..n_next_words]);
+
+        for &(word, mask) in &self.gates {
+            let mut open = state.words()[word as usize] & mask;
+            while open != 0 {
+                let gate = word as usize * 64 + open.trailing_zeros() as usize;
+                open &= open - 1;
+                for &(fluent, literal) in self.gated.of(gate) {
+                    let value = self.ask(net, literal);
+                    net.next[fluent as usize / 64] |= u64::from(value) << (fluent % 64);
+                }
+            }
+        }
 
         // Step 3. What the moves change, each by itself, then together.
         for played in joint {
@@ -208,22 +300,17 @@ impl Net {
 
     /// Sets the moves that are played.
     fn set_moves(&self, net: &mut NetState, joint: &[MoveId]) {
-        let NetState { counts, is_pending, queue, played, .. } = net;
-        let mut flip = |changed: MoveId| {
-            let node = self.first_move + changed.index();
-            counts[node] ^= 1;
-            is_pending[node] = true;
-            queue.push(node as u32);
-        };
-        if played.is_empty() {
-            joint.iter().for_each(|&new| flip(new));
+        if net.played.is_empty() {
+            joint.iter().for_each(|&new| net.flip(self.first_move + new.index()));
         }
-        for (&old, &new) in played.iter().zip(joint).filter(|(old, new)| old != new) {
-            flip(old);
-            flip(new);
+        let mut played = std::mem::take(&mut net.played);
+        for (old, new) in played.iter().zip(joint).filter(|(old, new)| old != new) {
+            net.flip(self.first_move + old.index());
+            net.flip(self.first_move + new.index());
         }
         played.clear();
         played.extend_from_slice(joint);
+        net.played = played;
         self.tell(net);
     }
 
@@ -261,37 +348,64 @@ impl Net {
         if node >= self.first_lazy && net.epochs[node - self.first_lazy] != net.epoch {
             self.evaluate(net, node);
         }
-        (net.counts[node] == 0) != literal.is_negated()
+        net.counts[node].holds() != literal.is_negated()
     }
 
     /// Evaluates a lazy node and what it needs, until it is decided.
     fn evaluate(&self, net: &mut NetState, node: usize) {
-        let first_literal = |node: usize| match node - self.first_lazy {
-            0 => 0,
-            idx => self.lazy_ends[idx - 1],
-        };
         net.frames.clear();
-        net.frames.push((node as u32, first_literal(node)));
-        'frames: while let Some((node, position)) = net.frames.last_mut() {
-            let node = *node as usize;
-            let end = self.lazy_ends[node - self.first_lazy];
+        net.frames.push(self.frame(&net.witnesses, node));
+        'frames: while let Some(frame) = net.frames.last_mut() {
+            let node = frame.node as usize;
             let mut holds = true;
-            while *position < end {
-                let literal = self.lazy_literals[*position as usize];
+            while frame.n_left > 0 {
+                let literal = self.lazy_literals[frame.place as usize];
                 let input = literal.node();
-                if input >= self.first_lazy && net.epochs[input - self.first_lazy] != net.epoch {
-                    net.frames.push((input as u32, first_literal(input)));
-                    continue 'frames;
-                }
-                if (net.counts[input] == 0) == literal.is_negated() {
+                let holds_now = if input < self.first_lazy
+                    || net.epochs[input - self.first_lazy] == net.epoch
+                {
+                    net.counts[input].holds()
+                } else {
+                    // Its witness may decide it at once.
+                    let witness = net.witnesses[input - self.first_lazy];
+                    let witness = self.lazy_literals[witness as usize];
+                    let is_decided = witness.node() < self.first_lazy
+                        && net.counts[witness.node()].holds() == witness.is_negated();
+                    if !is_decided {
+                        let input = self.frame(&net.witnesses, input);
+                        net.frames.push(input);
+                        continue 'frames;
+                    }
+                    false
+                };
+                if holds_now == literal.is_negated() {
                     holds = false;
+                    net.witnesses[node - self.first_lazy] = frame.place;
                     break;
                 }
-                *position += 1;
+                frame.n_left -= 1;
+                frame.place += 1;
+                if frame.place == self.lazy_ends[node - self.first_lazy] {
+                    frame.place = self.first_place(node);
+                }
             }
-            net.counts[node] = u32::from(!holds);
+            net.counts[node] = Count::told(usize::from(!holds));
             net.epochs[node - self.first_lazy] = net.epoch;
             net.frames.pop();
+        }
+    }
+
+    fn frame(&self, witnesses: &[u32], node: usize) -> Frame {
+        let idx = node - self.first_lazy;
+        let n_left = self.lazy_ends[idx] - self.first_place(node);
+        Frame { node: node as u32, place: witnesses[idx], n_left }
+    }
+
+    /// The place of the first literal of a lazy node.
+    fn first_place(&self, node: usize) -> u32 {
+        match node - self.first_lazy {
+            0 => 0,
+            idx => self.lazy_ends[idx - 1],
         }
     }
 
@@ -302,25 +416,32 @@ impl Net {
     }
 
     /// Whether the game is over.
-    pub fn is_terminal(&self, net: &NetState) -> bool {
-        net.bits[self.layout.terminal] & 1 != 0
+    pub fn is_terminal(&self, net: &mut NetState) -> bool {
+        net.bits[self.layout.terminal] & 1 != 0 || self.ask(net, self.lazy_terminal)
     }
 
-    /// A role's legal moves as a set: the first of its moves is the first bit.
-    #[inline]
-    fn legal_words(&self, net: &NetState, role: usize) -> impl Iterator<Item = u64> {
+    /// Works out a role's legal moves as a set: the first of its moves is the first bit.
+    #[inline(always)]
+    fn find_legal(&self, net: &mut NetState, role: usize) {
         let words = self.layout.legal[role].clone();
-        net.bits[words.clone()]
-            .iter()
-            .zip(&net.guarded[words])
-            .map(|(word, guarded)| word & guarded)
+        net.legal.clear();
+        net.legal.extend_from_slice(&net.bits[words.clone()]);
+        for plane in 1..self.layout.n_planes {
+            let start = words.start + plane * self.layout.n_plane_words;
+            let plane = &net.bits[start..start + words.len()];
+            for (word, plane) in net.legal.iter_mut().zip(plane) {
+                *word &= plane;
+            }
+        }
     }
 
     /// A role's legal moves, ascending.
-    pub fn list_legal_moves(&self, net: &NetState, role: usize, list: &mut Vec<MoveId>) {
+    pub fn list_legal_moves(&self, net: &mut NetState, role: usize, list: &mut Vec<MoveId>) {
+        self.find_legal(net, role);
         list.clear();
         let first = self.layout.first_moves[role];
-        for (word_idx, mut word) in self.legal_words(net, role).enumerate() {
+        for (word_idx, &word) in net.legal.iter().enumerate() {
+            let mut word = word;
             while word != 0 {
                 list.push(MoveId::new(first + word_idx * 64 + word.trailing_zeros() as usize));
                 word &= word - 1;
@@ -330,18 +451,24 @@ impl Net {
 
     /// One of a role's legal moves: the same as if drawn from the list of them.
     #[inline(always)]
-    pub fn draw_move(&self, net: &NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
-        let n_moves: u32 = self.legal_words(net, role).map(u64::count_ones).sum();
+    pub fn draw_move(&self, net: &mut NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
+        self.find_legal(net, role);
+        // A loop and not a sum of an iterator, which would count bits without the instruction for it.
+        let mut n_moves = 0;
+        for word in &net.legal {
+            n_moves += word.count_ones();
+        }
         if n_moves == 0 {
             return None;
         }
         let mut rest = rng.below(n_moves as usize) as u32;
-        for (word_idx, mut word) in self.legal_words(net, role).enumerate() {
+        for (word_idx, &word) in net.legal.iter().enumerate() {
             let n_here = word.count_ones();
             if rest >= n_here {
                 rest -= n_here;
                 continue;
             }
+            let mut word = word;
             for _ in 0..rest {
                 word &= word - 1;
             }
@@ -359,10 +486,7 @@ impl Net {
             while changed != 0 {
                 let bit = changed.trailing_zeros() as usize;
                 changed &= changed - 1;
-                let node = 1 + word_idx * 64 + bit;
-                net.counts[node] ^= 1;
-                net.is_pending[node] = true;
-                net.queue.push(node as u32);
+                net.flip(1 + word_idx * 64 + bit);
             }
         }
         self.tell(net);
@@ -372,53 +496,28 @@ impl Net {
     /// Tells all changes until there are no more, in the order they came up, so that most of what a
     /// node reads has settled before it tells.
     fn tell(&self, net: &mut NetState) {
-        let NetState { counts, bits, guarded, is_pending, queue, .. } = net;
+        let NetState { counts, bits, queue, .. } = net;
+        let mut n_queued = std::mem::take(&mut net.n_queued);
         let mut n_told = 0;
-        while n_told < queue.len() {
+        while n_told < n_queued {
             let node = queue[n_told] as usize;
             n_told += 1;
             // It may have changed back while it waited.
-            if !std::mem::take(&mut is_pending[node]) {
+            if counts[node].is_told() {
                 continue;
             }
-            let (fan, end) = (self.fans[node], self.fans[node + 1].plain);
-            let plain = &self.readers[fan.plain as usize..fan.negated as usize];
-            let negated = &self.readers[fan.negated as usize..fan.outputs as usize];
-            let (falling, rising) =
-                if counts[node] == 0 { (plain, negated) } else { (negated, plain) };
-            let mut cross = |reader: u32| {
-                let is_pending = &mut is_pending[reader as usize];
-                *is_pending = !*is_pending;
-                if *is_pending {
-                    queue.push(reader);
-                }
-            };
-            for &reader in falling {
-                let count = &mut counts[reader as usize];
-                *count -= 1;
-                if *count == 0 {
-                    cross(reader);
-                }
+            counts[node].tell();
+            let holds = counts[node].holds();
+            let (fan, end) = (self.fans[node], self.fans[node + 1]);
+            let edges = &self.edges[fan.edges as usize..end.edges as usize];
+            if queue.len() < n_queued + edges.len() {
+                queue.resize(2 * (n_queued + edges.len()), 0);
             }
-            for &reader in rising {
-                let count = &mut counts[reader as usize];
-                *count += 1;
-                if *count == 1 {
-                    cross(reader);
-                }
-            }
-            for &output in &self.readers[fan.outputs as usize..end as usize] {
-                match bits.get_mut(output as usize / 64) {
-                    Some(word) => *word ^= 1 << (output % 64),
-                    None => {
-                        for &(word, mask) in self.guards.of(output as usize - bits.len() * 64) {
-                            guarded[word as usize] ^= mask;
-                        }
-                    }
-                }
+            n_queued += count(edges, holds, counts, &mut queue[n_queued..]);
+            for &(word, mask) in &self.flips[fan.flips as usize..end.flips as usize] {
+                bits[word as usize] ^= mask;
             }
         }
-        queue.clear();
     }
 
     /// What was evaluated lazily is of another state now.
@@ -429,6 +528,19 @@ impl Net {
             net.epoch = 0;
         }
         net.epoch += 1;
+    }
+}
+
+impl NetState {
+    /// A fluent or move has changed.
+    #[inline]
+    fn flip(&mut self, node: usize) {
+        self.counts[node].flip();
+        if self.n_queued == self.queue.len() {
+            self.queue.resize(2 * self.n_queued + 64, 0);
+        }
+        self.queue[self.n_queued] = node as u32;
+        self.n_queued += 1;
     }
 }
 
