@@ -16,6 +16,7 @@ mod playouts;
 mod endings;
 mod bench;
 mod search;
+mod strength;
 mod translate;
 mod matches;
 mod quantified;
@@ -108,9 +109,15 @@ enum Task {
     Strength {
         /// Only these games
         games: Vec<String>,
+        /// Only against these players
+        #[arg(long, value_delimiter = ',')]
+        against: Vec<String>,
         /// Most matches of a pair
         #[arg(long, default_value_t = 20)]
         count: usize,
+        /// Begin no more series after so many minutes; 0 only reports
+        #[arg(long)]
+        minutes: Option<f64>,
     },
     /// Play the published puzzles; goes on where it was stopped
     Puzzles {
@@ -158,7 +165,12 @@ fn main() -> ExitCode {
         Task::CorpusTable { seconds } => playouts::corpus_table(seconds),
         Task::Bench { seconds } => bench::run(seconds).and_then(|()| playouts::suite(seconds)),
         Task::SearchTable { seconds, games, searches } => search::run(seconds, &games, &searches),
-        Task::Strength { games, count } => matches::strength(&games, count),
+        Task::Strength { games, against, count, minutes } => strength::strength(&strength::Job {
+            games,
+            against,
+            max_matches: count,
+            time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
+        }),
         Task::Puzzles { games } => matches::puzzles(&games),
         Task::Loaded { count } => matches::loaded(count),
         Task::Quantified { deepest } => quantified::run(deepest),

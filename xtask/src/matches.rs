@@ -1,4 +1,4 @@
-//! Long series of matches: `strength`, `puzzles` and `loaded`.
+//! Long series of matches: `puzzles` and `loaded`, and what they share with `strength`.
 //!
 //! Each appends one line to a table under `benches/runs` when a series is finished, and skips what the
 //! table has already: a run that was stopped goes on where it was.
@@ -15,142 +15,6 @@ use ludex_testkit::{corpus, library};
 use serde_json::Value;
 
 use crate::tools::{build_ludex, processor, runs_folder, shared_folder};
-
-/// Games of the published tables: two-player board games large and small, three and four roles, moves at
-/// once, chance.
-const STRENGTH_GAMES: &[&str] = &[
-    "connectFour",
-    "connectFourLarge",
-    "connectFourSuicide",
-    "breakthrough",
-    "breakthroughSmall",
-    "breakthroughWalls",
-    "knightThrough",
-    "checkersSmall",
-    "englishDraughts",
-    "reversi",
-    "hex",
-    "amazons_8x8",
-    "pentago",
-    "quarto",
-    "dotsAndBoxes",
-    "sheepAndWolf",
-    "nineBoardTicTacToe",
-    "cephalopodMicro",
-    "skirmishZeroSum",
-    "kalaha5x2x3",
-    "connect5",
-    "escortLatch",
-    "2pttc",
-    "3pConnectFour",
-    "chineseCheckers3",
-    "3pffa",
-    "4pttc",
-    "biddingTicTacToe",
-    "chickentictactoe",
-    "blocker",
-];
-
-/// Those of them that are played against chance moves, from our own library: the sheets of the corpus
-/// with `random` hide information too.
-const CHANCE_GAMES: &[&str] = &["pig"];
-
-/// Games against `random`.
-const AGAINST_RANDOM: &[&str] = &[
-    "connectFour",
-    "breakthrough",
-    "reversi",
-    "hex",
-    "pentago",
-    "quarto",
-    "englishDraughts",
-    "3pConnectFour",
-    "blocker",
-    "cephalopodMicro",
-];
-
-/// Plays `ludex` against other players, one thread a player, 50 ms a move.
-pub fn strength(games: &[String], count: usize) -> Result<()> {
-    let ludex = build_ludex()?;
-    let table = Table::open(
-        "strength",
-        "game\tagainst\tshare\tlow\thigh\tmatches\tlate\tillegal\tstopped",
-    )?;
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for against in ["uct", "grave", "alphabeta"] {
-        let all = STRENGTH_GAMES.iter().chain(CHANCE_GAMES);
-        pairs.extend(all.map(|game| (*game, against)));
-    }
-    pairs.extend(AGAINST_RANDOM.iter().map(|game| (*game, "random")));
-    let count = count.to_string();
-    for (game, against) in pairs {
-        let is_wanted = games.is_empty() || games.iter().any(|name| name == game);
-        if !is_wanted || table.has(&[game, against]) {
-            continue;
-        }
-        let players = format!("ludex,{against}");
-        let path = find_game(game)?.display().to_string();
-        let args = [
-            "match",
-            &path,
-            "--players",
-            &players,
-            "--count",
-            &count,
-            "--stop-early",
-            "--start-clock",
-            "1",
-            "--play-clock",
-            "0.05",
-            "--json",
-        ];
-        let Some(report) = run(&ludex, &args)? else { continue };
-        let share = &report["share"];
-        let lapses = |key: &str| sum(&report, key).to_string();
-        let cell =
-            |value: &Value| value.as_f64().map_or("-".into(), |number| format!("{number:.1}"));
-        table.append(&[
-            game,
-            against,
-            &cell(&share["percent"]),
-            &cell(&share["ci95"][0]),
-            &cell(&share["ci95"][1]),
-            &report["played"].to_string(),
-            &lapses("late"),
-            &lapses("illegal"),
-            report["stopped"].as_str().unwrap_or("-"),
-        ])?;
-    }
-    summarize_strength(&table)
-}
-
-fn summarize_strength(table: &Table) -> Result<()> {
-    let mut by_player: BTreeMap<String, Vec<(String, [f64; 3])>> = BTreeMap::new();
-    for row in table.rows()? {
-        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
-        if let (Some(share), Some(low), Some(high)) = (number(2), number(3), number(4)) {
-            by_player.entry(row[1].clone()).or_default().push((row[0].clone(), [share, low, high]));
-        }
-    }
-    let mut text = format!(
-        "# Strength of `ludex`\n\nMade by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s, one thread a player, one match a core.\n\
-         Series stop early when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
-         All rows are in `strength.tsv`.\n\n\
-         | against | games | mean share | games with an interval wholly below 45 % |\n| --- | --- | --- | --- |\n",
-        processor()
-    );
-    for (player, rows) in &by_player {
-        let mean = rows.iter().map(|(_, [share, ..])| share).sum::<f64>() / rows.len() as f64;
-        let below: Vec<&str> = rows
-            .iter()
-            .filter(|(_, [_, _, high])| *high < 45.0)
-            .map(|(game, _)| game.as_str())
-            .collect();
-        let below = if below.is_empty() { "none".into() } else { below.join(", ") };
-        writeln!(text, "| {player} | {} | {mean:.1} | {below} |", rows.len())?;
-    }
-    table.describe(&text)
-}
 
 /// Plays the puzzles of the published table that the corpus has, and sets the goals beside those of
 /// other players.
@@ -327,7 +191,7 @@ pub fn burn_a_core() -> Result<()> {
 }
 
 /// Runs the command and reads its report; `None`, with a word about it, if it has none.
-fn run(ludex: &Path, args: &[&str]) -> Result<Option<Value>> {
+pub(crate) fn run(ludex: &Path, args: &[&str]) -> Result<Option<Value>> {
     eprintln!("$ ludex {}", args.join(" "));
     let output = Command::new(ludex).args(args).stderr(Stdio::null()).output();
     let output = output.context("the command does not start")?;
@@ -339,26 +203,26 @@ fn run(ludex: &Path, args: &[&str]) -> Result<Option<Value>> {
     Ok(report)
 }
 
-fn sum(report: &Value, key: &str) -> u64 {
+pub(crate) fn sum(report: &Value, key: &str) -> u64 {
     let players = report["players"].as_array();
     players.map_or(0, |players| players.iter().filter_map(|it| it[key].as_u64()).sum())
 }
 
 /// A rulesheet of the corpus, or else of the library.
-fn find_game(name: &str) -> Result<PathBuf> {
+pub(crate) fn find_game(name: &str) -> Result<PathBuf> {
     let all = corpus(&shared_folder()?).into_iter().chain(library());
     let found = all.into_iter().find(|rules| rules.name == name);
     Ok(found.with_context(|| format!("there is no game `{name}`"))?.path)
 }
 
 /// A table that only grows.
-struct Table {
+pub(crate) struct Table {
     path: PathBuf,
     done: BTreeSet<String>,
 }
 
 impl Table {
-    fn open(name: &str, header: &str) -> Result<Self> {
+    pub(crate) fn open(name: &str, header: &str) -> Result<Self> {
         let path = runs_folder()?.join(format!("{name}.tsv"));
         if !path.exists() {
             fs::write(&path, format!("{header}\n"))
@@ -378,20 +242,20 @@ impl Table {
         self.done.contains(&cells.join("\t"))
     }
 
-    fn append(&self, cells: &[&str]) -> Result<()> {
+    pub(crate) fn append(&self, cells: &[&str]) -> Result<()> {
         let line = cells.join("\t");
         println!("{line}");
         let mut file = OpenOptions::new().append(true).open(&self.path)?;
         writeln!(file, "{line}").with_context(|| format!("{}", self.path.display()))
     }
 
-    fn rows(&self) -> Result<Vec<Vec<String>>> {
+    pub(crate) fn rows(&self) -> Result<Vec<Vec<String>>> {
         let text = fs::read_to_string(&self.path)?;
         let cells = |line: &str| line.split('\t').map(String::from).collect();
         Ok(text.lines().skip(1).map(cells).collect())
     }
 
-    fn describe(&self, text: &str) -> Result<()> {
+    pub(crate) fn describe(&self, text: &str) -> Result<()> {
         let path = self.path.with_extension("md");
         fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
         println!("{text}");

@@ -63,6 +63,8 @@ struct ShareJson {
     percent: f64,
     ci95: [f64; 2],
     exchanges: usize,
+    /// The mean goals of both in each exchange.
+    goals: Vec<[f64; 2]>,
     stronger: Option<String>,
 }
 
@@ -141,7 +143,7 @@ fn ends(estimate: Estimate) -> [f64; 2] {
 
 /// Nobody has a share where all have the same goal.
 fn share_json(heading: &Heading, series: &Series, tally: &Tally) -> Option<ShareJson> {
-    let comparison = tally.comparison.filter(|_| !heading.is_cooperative)?;
+    let comparison = tally.comparison.as_ref().filter(|_| !heading.is_cooperative)?;
     let percent = comparison.share.scaled(100.0);
     let stronger = match series.verdict {
         ludex_referee::Verdict::First => Some(tally.players[0].name.clone()),
@@ -152,7 +154,8 @@ fn share_json(heading: &Heading, series: &Series, tally: &Tally) -> Option<Share
         player: tally.players[0].name.clone(),
         percent: output::round(percent.mean),
         ci95: ends(percent),
-        exchanges: comparison.n_exchanges,
+        exchanges: comparison.exchanges.len(),
+        goals: comparison.exchanges.iter().map(|it| [it.first, it.second]).collect(),
         stronger,
     })
 }

@@ -7,6 +7,8 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::attention::Attention;
+
 /// The delays seen so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Latency {
@@ -37,15 +39,17 @@ impl Latency {
 
     /// Watches the machine for a while: how long a busy thread is kept off the processor, and how late
     /// a sleeping one wakes up.
-    pub fn measure(&mut self, time: Duration) {
+    pub fn measure(&mut self, time: Duration, attention: &mut Attention) {
         let until = Instant::now() + time;
         let (_sender, never) = mpsc::channel::<()>();
         while Instant::now() < until {
             let nap = Duration::from_micros(500);
             let asleep = Instant::now();
             // Nobody sends; this is how the answer is waited for.
+            attention.raise();
             let _ = never.recv_timeout(nap);
             self.wake = self.wake.max(asleep.elapsed().saturating_sub(nap));
+            attention.lower();
             let busy_until = Instant::now() + Duration::from_millis(4);
             let mut last = Instant::now();
             while last < busy_until {
@@ -73,7 +77,8 @@ impl Latency {
         let least = (left / LEAST_PART).min(MOST_LEAST);
         // On a hopelessly late machine some of the clock is still for thinking.
         let back = (self.wake * 2).max(least / 2).min(left * 2 / 5);
-        let stop = (self.overrun * 3 / 2).max(least / 2).min(left * 3 / 10);
+        // A search that is late all the same has said what it holds best.
+        let stop = (self.overrun * 3 / 2).max(least / 2).min(left / 8);
         Schedule { search_until: now + (left - back - stop), answer_at: now + (left - back) }
     }
 }
@@ -107,7 +112,7 @@ mod tests {
         assert!(after.search_until + Duration::from_millis(50) < before.search_until);
         let measured = {
             let mut latency = latency;
-            latency.measure(Duration::from_millis(10));
+            latency.measure(Duration::from_millis(10), &mut Attention::default());
             latency
         };
         assert!(measured.wake > Duration::ZERO);

@@ -12,9 +12,10 @@
 //! 4. [`mind`], [`puzzle`] and [`flagship`]: what a player thinks with.
 //! 5. [`worker`]: a thread that thinks, and can be given up.
 //! 6. [`latency`]: how much of the clock to keep back.
-//! 7. [`backup`]: when the search broke down, the reasoner plays.
-//! 8. [`player`]: the contract, and the ladder.
-//! 9. [`roster`]: who there is.
+//! 7. [`attention`]: being woken up in time.
+//! 8. [`backup`]: when the search broke down, the reasoner plays.
+//! 9. [`player`]: the contract, and the ladder.
+//! 10. [`roster`]: who there is.
 
 pub mod seen;
 pub mod thought;
@@ -25,6 +26,7 @@ mod puzzle;
 mod flagship;
 mod worker;
 mod latency;
+mod attention;
 mod backup;
 pub mod player;
 pub mod roster;

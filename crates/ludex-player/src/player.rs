@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
 use ludex_gdl::Program;
-use ludex_search::{Limits, SearchReport};
+use ludex_search::{Hint, Limits, SearchReport};
 
 use crate::Playable;
+use crate::attention::Attention;
 use crate::backup::{BackupAnswer, BackupQuestion, backup};
 use crate::flagship::Flagship;
 use crate::knowledge::{Knowledge, Patience};
@@ -75,6 +76,7 @@ pub struct Player<G: Playable> {
     turn: u64,
     rng: Rng,
     latency: Latency,
+    attention: Attention,
     worker: Option<ThinkingWorker<G>>,
     backup: Option<Worker<BackupQuestion, BackupAnswer>>,
     /// Threads that did not come back.
@@ -97,6 +99,18 @@ struct Thinking {
     opinion: Option<Opinion>,
     started: Instant,
     ended: Instant,
+}
+
+/// Why a search gave no answer, and what it held best until then.
+struct Unsearched {
+    why: String,
+    hint: Option<MoveId>,
+}
+
+impl Unsearched {
+    fn because(why: &str) -> Self {
+        Self { why: why.into(), hint: None }
+    }
 }
 
 /// Threads that may be left behind before no more are started.
@@ -125,6 +139,7 @@ impl<G: Playable> Player<G> {
             turn: 0,
             rng: config.seed.rng(),
             latency: Latency::unknown(),
+            attention: Attention::default(),
             worker: None,
             backup: None,
             left_behind: Vec::new(),
@@ -160,7 +175,7 @@ impl<G: Playable> Player<G> {
             Err(_) => self.is_lost = true,
         }
         let clock = deadline.saturating_duration_since(Instant::now());
-        self.latency.measure((clock / 20).min(MEASURE_TIME));
+        self.latency.measure((clock / 20).min(MEASURE_TIME), &mut self.attention);
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let limits = self.limits(Seed::child(self.config.seed, 1), schedule.search_until);
         let Some(worker) = self.ready_worker(&schedule) else { return };
@@ -175,8 +190,11 @@ impl<G: Playable> Player<G> {
 
     /// Chooses a move, given what the role saw of the step before.
     pub fn choose(&mut self, seen: Seen<'_>, deadline: Instant) -> Choice {
+        self.attention.lower();
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let choice = self.climb_down(seen, &schedule);
+        // Until the next question: the way back to whoever asked is part of the answer.
+        self.attention.raise();
         // Whatever the reason, an answer after its time calls for more care.
         self.latency.note_wake(Instant::now().saturating_duration_since(schedule.answer_at));
         choice
@@ -211,7 +229,12 @@ impl<G: Playable> Player<G> {
                 Ok((chosen, _)) => {
                     note = format!("the search chose {chosen:?}, which is not legal")
                 }
-                Err(why) => note = why,
+                Err(Unsearched { why, hint }) => {
+                    note = why;
+                    if let Some(hint) = hint.filter(|hint| legal.contains(hint)) {
+                        return self.choice(hint, Thought { note, ..Thought::none(Rung::Hint) });
+                    }
+                }
             }
         }
         if let Some((text, opinion)) = self.ask_reasoner(schedule) {
@@ -254,6 +277,7 @@ impl<G: Playable> Player<G> {
 
     /// The match is over: nothing more is thought.
     pub fn stop(&mut self) {
+        self.attention.lower();
         if let Some(worker) = self.worker.take() {
             worker.abandon();
         }
@@ -288,28 +312,35 @@ impl<G: Playable> Player<G> {
     }
 
     /// Asks the thinking thread, and waits no longer than the schedule says.
-    fn search(&mut self, schedule: &Schedule) -> Result<(MoveId, Opinion), String> {
+    fn search(&mut self, schedule: &Schedule) -> Result<(MoveId, Opinion), Unsearched> {
         let states = self.knowledge.states(MAX_STATES);
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);
         let role = self.role;
+        let hint = limits.hint.clone();
         let Some(worker) = self.ready_worker(schedule) else {
-            return Err("the search before does not end".into());
+            return Err(Unsearched::because("the search before does not end"));
         };
         worker.ask(Question::Think { states, role, limits });
+        self.attention.raise();
+        let worker = self.worker.as_mut().expect("it was just asked");
         match worker.wait(schedule.answer_at) {
             Ok(thinking) => {
                 self.note(schedule, &thinking);
-                let opinion = thinking.opinion.ok_or("nothing was searched")?;
-                let chosen = opinion.report.chosen.ok_or("the search found no move")?;
+                let opinion =
+                    thinking.opinion.ok_or_else(|| Unsearched::because("nothing was searched"))?;
+                let chosen = opinion.report.chosen;
+                let chosen =
+                    chosen.ok_or_else(|| Unsearched::because("the search found no move"))?;
                 Ok((chosen, opinion))
             }
             Err(NoAnswer::Late) => {
                 worker.cancel();
-                Err("the search did not answer in time".into())
+                let why = "the search did not answer in time".into();
+                Err(Unsearched { why, hint: hint.get() })
             }
             Err(NoAnswer::Panicked(words)) => {
                 self.worker = None;
-                Err(format!("the search broke down: {words}"))
+                Err(Unsearched::because(&format!("the search broke down: {words}")))
             }
         }
     }
@@ -395,6 +426,7 @@ impl<G: Playable> Player<G> {
             memory: self.config.memory,
             threads: self.config.n_threads,
             seed,
+            hint: Hint::default(),
         }
     }
 

@@ -55,6 +55,7 @@ impl<G: Playable> PuzzleSearch<G> {
     pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
         (self.n_playouts, self.n_states) = (0, 0);
         self.follow(state);
+        self.note(limits);
         if !self.is_settled() {
             let deadline = part_of(&limits.deadline, BREADTH_PART);
             let max_states = limits.memory / BYTES_PER_STATE;
@@ -69,9 +70,17 @@ impl<G: Playable> PuzzleSearch<G> {
             self.wants_long = !self.wants_long;
             if let Some(found) = found {
                 self.keep(state, &found);
+                self.note(limits);
             }
         }
         self.report(state, role)
+    }
+
+    /// Notes the first move of the best line for those who can't wait.
+    fn note(&self, limits: &Limits) {
+        if let Some((_, chosen)) = self.best.as_ref().and_then(|line| line.steps.first()) {
+            limits.hint.set(*chosen);
+        }
     }
 
     /// Whether there is nothing more to find.

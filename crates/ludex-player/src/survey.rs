@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Game};
+use ludex_game::{Cursor, Game, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::GameFeatures;
 
 /// What was seen in random games. With no game finished, only what the rules say outright.
@@ -23,13 +23,18 @@ pub struct Survey {
     pub mean_choices: f64,
     /// Games a second, one after the other.
     pub playouts_per_second: f64,
+    /// Games a second, [`BATCH`] side by side; 0 if no batch was finished in time.
+    pub batched_per_second: f64,
 }
+
+/// Games that are played side by side: as many as fill the lanes of wide processors.
+pub const BATCH: usize = 512;
 
 /// Games longer than this are not finished.
 const MAX_STEPS: usize = 2_000;
 
 /// Plays random games until the deadline, at most that many.
-pub fn survey<G: Game>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadline) -> Survey {
+pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadline) -> Survey {
     let roles: Vec<RoleId> =
         game.role_ids().filter(|role| !game.roles()[role.index()].is_random).collect();
     let mut seen = Sums::default();
@@ -44,6 +49,7 @@ pub fn survey<G: Game>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadl
             false => seen.n_given_up += 1,
         }
     }
+    let took = start.elapsed();
     let mean = |sum: u64, n: u64| if n == 0 { 0.0 } else { sum as f64 / n as f64 };
     let same_goals = roles.len() > 1 && seen.n_playouts > 0 && !seen.has_unlike_goals;
     Survey {
@@ -58,8 +64,35 @@ pub fn survey<G: Game>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadl
         is_cooperative: same_goals && seen.min_sum != seen.max_sum,
         mean_length: mean(seen.n_steps, seen.n_playouts),
         mean_choices: mean(seen.n_moves, seen.n_choices),
-        playouts_per_second: seen.n_playouts as f64 / start.elapsed().as_secs_f64().max(1e-9),
+        playouts_per_second: seen.n_playouts as f64 / took.as_secs_f64().max(1e-9),
+        batched_per_second: batched_per_second(game, &initial, seed, deadline),
     }
+}
+
+fn batched_per_second<G: Playouts>(
+    game: &G,
+    initial: &StateOf<G>,
+    seed: Seed,
+    deadline: &Deadline,
+) -> f64 {
+    let mut runner = game.runner();
+    let mut rng = seed.child(1).rng();
+    let mut play = |n_games: usize| {
+        let start = Instant::now();
+        let mut results = PlayoutResults::default();
+        let request = PlayoutRequest {
+            starts: std::slice::from_ref(initial),
+            n_per_start: n_games,
+            max_steps: MAX_STEPS,
+            wants_moves: false,
+            deadline,
+        };
+        runner.run(&request, &mut rng, &mut results);
+        let n_done = results.total().n_playouts as usize;
+        (n_done == n_games).then(|| n_done as f64 / start.elapsed().as_secs_f64().max(1e-9))
+    };
+    // The first one also makes what is made when it is first needed.
+    play(1).and_then(|_| play(BATCH)).unwrap_or(0.0)
 }
 
 #[derive(Default)]

@@ -47,6 +47,8 @@ pub enum Rung {
     Forced,
     /// The search chose.
     Search,
+    /// The search did not come back in time: the move it would have answered with then.
+    Hint,
     /// The search broke down, and a search on the reasoner chose.
     Reasoner,
     /// Nothing was chosen in time: a legal move was drawn.
@@ -61,6 +63,7 @@ impl Rung {
         match self {
             Rung::Forced => "forced",
             Rung::Search => "search",
+            Rung::Hint => "hint",
             Rung::Reasoner => "reasoner",
             Rung::Random => "random",
             Rung::Guess => "guess",

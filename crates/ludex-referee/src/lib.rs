@@ -35,4 +35,4 @@ pub use seat::{Answer, LocalSeat, Reply, Seat};
 pub use seating::{Seating, SeatingError};
 pub use sequential::{SequentialTest, Verdict};
 pub use series::{MakeSeat, Series, SeriesConfig, SeriesEnd, play_series};
-pub use tally::{Comparison, PlayerTally, Tally};
+pub use tally::{Comparison, Exchange, PlayerTally, Tally};

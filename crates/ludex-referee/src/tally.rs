@@ -46,12 +46,22 @@ pub struct PlayerTally {
 }
 
 /// Two players side by side.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The share of the first, 0 to 1, over whole exchanges of seats.
     pub share: Estimate,
-    /// Exchanges behind it.
-    pub n_exchanges: usize,
+    /// The exchanges behind it, in order.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// What two players got out of one exchange of seats: the mean goals over the seats of the game, each
+/// seat once.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Exchange {
+    /// Of the first player, 0 to 100.
+    pub first: f64,
+    /// Of the second.
+    pub second: f64,
 }
 
 impl Tally {
@@ -133,16 +143,9 @@ fn seated(record: &MatchRecord, seating: &Seating) -> Vec<(usize, RoleId)> {
     seating.players(record.number).into_iter().zip(roles).collect()
 }
 
-/// What two players got out of one exchange of seats: the mean goals over the seats of the game, each
-/// seat once.
-#[derive(Clone, Copy, Debug)]
-struct Exchange {
-    first: f64,
-    second: f64,
-}
-
 impl Exchange {
-    fn share(self) -> f64 {
+    /// The share of the first, 0 to 1.
+    pub fn share(self) -> f64 {
         share(self.first, self.second)
     }
 }
@@ -175,33 +178,34 @@ fn exchanges(seating: &Seating, records: &[MatchRecord]) -> Vec<(usize, Exchange
     complete.map(sum_up).collect()
 }
 
-/// The share over all exchanges, and how far it can be trusted.
-///
-/// The share is a ratio of sums; each exchange enters the interval with what it adds to that ratio, so
-/// that in games whose goals always have the same sum it is the plain share of the exchange.
 fn compare(seating: &Seating, records: &[MatchRecord]) -> Option<Comparison> {
-    let exchanges = exchanges(seating, records);
-    if exchanges.is_empty() {
-        return None;
-    }
-    let first: f64 = exchanges.iter().map(|(_, exchange)| exchange.first).sum();
-    let second: f64 = exchanges.iter().map(|(_, exchange)| exchange.second).sum();
-    let whole = share(first, second);
-    let mean_sum = (first + second) / exchanges.len() as f64;
-    let influence = |(_, exchange): &(usize, Exchange)| {
-        if mean_sum == 0.0 {
-            return 0.5;
-        }
-        let beyond = exchange.first * (1.0 - whole) - exchange.second * whole;
-        (whole + beyond / mean_sum).clamp(0.0, 1.0)
-    };
-    let influences: Vec<f64> = exchanges.iter().map(influence).collect();
-    let found = estimate(&influences)?;
-    Some(Comparison {
+    Comparison::new(exchanges(seating, records).into_iter().map(|(_, exchange)| exchange).collect())
+}
+
+impl Comparison {
+    /// The share over all exchanges, and how far it can be trusted; `None` without any.
+    ///
+    /// The share is a ratio of sums; each exchange enters the interval with what it adds to that ratio,
+    /// so that in games whose goals always have the same sum it is the plain share of the exchange.
+    pub fn new(exchanges: Vec<Exchange>) -> Option<Self> {
+        let first: f64 = exchanges.iter().map(|exchange| exchange.first).sum();
+        let second: f64 = exchanges.iter().map(|exchange| exchange.second).sum();
+        let whole = share(first, second);
+        let mean_sum = (first + second) / exchanges.len() as f64;
+        let influence = |exchange: &Exchange| {
+            if mean_sum == 0.0 {
+                return 0.5;
+            }
+            let beyond = exchange.first * (1.0 - whole) - exchange.second * whole;
+            (whole + beyond / mean_sum).clamp(0.0, 1.0)
+        };
+        let influences: Vec<f64> = exchanges.iter().map(influence).collect();
+        let found = estimate(&influences)?;
         // Clamping may have moved the mean a little; the share itself is exact.
-        share: Estimate { mean: whole, low: found.low.min(whole), high: found.high.max(whole) },
-        n_exchanges: exchanges.len(),
-    })
+        let share =
+            Estimate { mean: whole, low: found.low.min(whole), high: found.high.max(whole) };
+        Some(Self { share, exchanges })
+    }
 }
 
 /// What a sequential test says after the exchanges that are complete without a gap. Matches that end

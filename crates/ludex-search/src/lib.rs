@@ -33,7 +33,7 @@ pub mod flat;
 pub mod alphabeta;
 pub mod registry;
 
-pub use limits::Limits;
+pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};
 pub use report::{MoveReport, SearchReport};

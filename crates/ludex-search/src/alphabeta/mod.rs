@@ -23,7 +23,7 @@ use ludex_base::{MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts};
 
 use crate::clock::Clock;
-use crate::limits::Limits;
+use crate::limits::{Hint, Limits};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
@@ -183,7 +183,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             .iter()
             .map(|&id| RootMove { report: MoveReport::untried(id), value: None })
             .collect();
-        let (best, depth, stopped) = self.deepen(&mut walk, &mut moves);
+        let (best, depth, stopped) = self.deepen(&mut walk, &mut moves, &limits.hint);
         let chosen = &moves[best];
         let n_bytes = self.table.as_ref().map_or(0, Table::n_bytes);
         let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));
@@ -240,6 +240,7 @@ impl<G: Playouts> DepthFirst<G> {
         &mut self,
         walk: &mut Walk<'_, C>,
         moves: &mut [RootMove],
+        hint: &Hint,
     ) -> (usize, usize, Option<StopReason>) {
         let mut best_id = moves[0].report.id;
         for depth in 1..=self.options.depth {
@@ -279,6 +280,7 @@ impl<G: Playouts> DepthFirst<G> {
                 if value.goal > alpha {
                     (alpha, best_id) = (value.goal, it.report.id);
                 }
+                hint.set(best_id);
                 if value.is_solved && value.goal >= 100.0 {
                     return (place_of(moves, best_id), depth, None);
                 }

@@ -91,6 +91,13 @@ impl<C: Cursor> Bandit<C> {
         (picked, starts)
     }
 
+    /// Our move that was tried most.
+    fn favorite(&self) -> MoveId {
+        let arms = self.arms.iter().enumerate();
+        let place = arms.max_by_key(|(_, arm)| arm.n_visits).map_or(0, |(place, _)| place);
+        self.legal[self.role.index()][place]
+    }
+
     fn report(&self) -> Vec<MoveReport> {
         let ours = self.legal[self.role.index()].iter().zip(&self.arms);
         ours.map(|(&id, arm)| MoveReport {
@@ -141,6 +148,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
         let mut clock = Clock::new(&limits.deadline);
         let (mut n_iterations, mut n_playouts) = (0, 0);
         let stopped = loop {
+            limits.hint.set(bandit.favorite());
             if clock.tick() {
                 break StopReason::Time;
             }

@@ -191,6 +191,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 tree,
                 rules: rules_of(&self.options, me),
                 deadline: &limits.deadline,
+                hint: &limits.hint,
                 max_iterations: limits.iterations,
                 n_iterations,
                 is_full: &is_full,

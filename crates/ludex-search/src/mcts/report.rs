@@ -29,6 +29,12 @@ pub(crate) fn report<C: Cursor>(tree: &Tree<C::State>, root: &C, role: RoleId) -
     }
 }
 
+/// The move a role would play now.
+pub(crate) fn move_now<S: Clone + Eq + Hash>(tree: &Tree<S>, role: RoleId) -> Option<MoveId> {
+    let moves = move_reports(tree, tree.root, role);
+    choose(&moves).map(|place| moves[place].id)
+}
+
 /// Whether a node that is proved has a move that proves it.
 pub(crate) fn has_proven_move<S: Clone + Eq + Hash>(tree: &Tree<S>, node: NodeId) -> bool {
     match tree.node(node).kind() {

@@ -200,6 +200,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
                     memory: limits.memory / n_trees,
                     threads: 1,
                     seed: limits.seed.child(part_idx as u64),
+                    hint: limits.hint.clone(),
                 }
             };
             let parts: Vec<Limits> = (0..n_trees).map(of_tree).collect();

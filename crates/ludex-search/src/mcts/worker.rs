@@ -10,10 +10,12 @@ use super::descent::Descent;
 use super::expand::{ExpandRules, Expander};
 use super::learn::Learner;
 use super::playout::PlayoutPolicy;
+use super::report::move_now;
 use super::selection::{AmafSource, EdgeStats, Selection};
 use super::solver::prove_edge;
 use super::tree::{EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
 use crate::clock::Clock;
+use crate::limits::Hint;
 use crate::playout::{End, MAX_STEPS, play_out};
 
 /// What all threads share in one round: the time in which the tree only grows within its room.
@@ -21,6 +23,7 @@ pub(crate) struct Round<'a, S> {
     pub(crate) tree: &'a Tree<S>,
     pub(crate) rules: ExpandRules,
     pub(crate) deadline: &'a Deadline,
+    pub(crate) hint: &'a Hint,
     pub(crate) max_iterations: Option<u64>,
     pub(crate) n_iterations: &'a AtomicU64,
     pub(crate) is_full: &'a AtomicBool,
@@ -73,6 +76,8 @@ enum Leaf {
     Stuck,
 }
 
+/// Single walks between two looks at what would be answered now.
+const HINT_INTERVAL: u64 = 64;
 /// Longer walks are cut: a rulesheet may let a game go on for ever.
 const MAX_WALK: usize = 4000;
 
@@ -111,7 +116,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let mut clock = Clock::new(round.deadline);
         let uses_batches =
             self.policy.is_uniform() && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
-        loop {
+        for n_walks in 1_u64.. {
             let ending = if uses_batches {
                 self.iterate_batch(round, &mut clock)
             } else {
@@ -120,7 +125,13 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             if let Err(ending) = ending {
                 return ending;
             }
+            if uses_batches || n_walks.is_power_of_two() || n_walks % HINT_INTERVAL == 0 {
+                if let Some(id) = move_now(round.tree, round.rules.me) {
+                    round.hint.set(id);
+                }
+            }
         }
+        Ending::Count
     }
 
     /// One leaf, played out on the cursor.

@@ -1,0 +1,274 @@
+//! `cargo xtask strength`: `ludex` against other players, over many games.
+//!
+//! Rounds go over all pairs, so that a run that is stopped early has seen a little of everything; each
+//! appends its exchanges of seats to one table. A pair is done when the sequential test knows the
+//! stronger player or all its matches are played. The report is made from the table at any time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ludex_referee::{Comparison, Exchange, SequentialTest, Verdict};
+
+use crate::matches::{Table, find_game, run, sum};
+use crate::tools::{build_ludex, processor};
+
+/// Games of the published tables: two-player board games large and small, three and four roles, moves at
+/// once.
+const GAMES: &[&str] = &[
+    "connectFour",
+    "connectFourLarge",
+    "connectFourSuicide",
+    "breakthrough",
+    "breakthroughSmall",
+    "breakthroughWalls",
+    "knightThrough",
+    "checkersSmall",
+    "englishDraughts",
+    "reversi",
+    "hex",
+    "amazons_8x8",
+    "pentago",
+    "quarto",
+    "dotsAndBoxes",
+    "sheepAndWolf",
+    "nineBoardTicTacToe",
+    "cephalopodMicro",
+    "skirmishZeroSum",
+    "kalaha5x2x3",
+    "connect5",
+    "escortLatch",
+    "2pttc",
+    "3pConnectFour",
+    "chineseCheckers3",
+    "3pffa",
+    "4pttc",
+    "biddingTicTacToe",
+    "chickentictactoe",
+    "blocker",
+];
+
+/// One that is played against chance moves, from our own library: the sheets of the corpus with `random`
+/// hide information too.
+const CHANCE_GAMES: &[&str] = &["pig"];
+
+/// Those with more than two roles.
+const MANY_ROLES: &[(&str, usize)] =
+    &[("3pConnectFour", 3), ("chineseCheckers3", 3), ("3pffa", 3), ("4pttc", 4)];
+
+/// Games against `random`.
+const AGAINST_RANDOM: &[&str] = &[
+    "connectFour",
+    "breakthrough",
+    "reversi",
+    "hex",
+    "pentago",
+    "quarto",
+    "englishDraughts",
+    "3pConnectFour",
+    "blocker",
+    "cephalopodMicro",
+];
+
+/// What to play.
+pub struct Job {
+    /// Only these games; all if empty.
+    pub games: Vec<String>,
+    /// Only against these players; all if empty.
+    pub against: Vec<String>,
+    /// Most matches of a pair.
+    pub max_matches: usize,
+    /// No round is begun after this time.
+    pub time: Option<Duration>,
+}
+
+const HEADER: &str = "game\tagainst\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves";
+
+/// Plays `ludex` against other players, one thread a player, 50 ms a move.
+pub fn strength(job: &Job) -> Result<()> {
+    let table = Table::open("strength", HEADER)?;
+    let ludex = build_ludex()?;
+    let started = Instant::now();
+    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
+    let max_rounds = job.max_matches.div_ceil(2);
+    for _ in 0..max_rounds {
+        let open = open_pairs(&table, job)?;
+        if open.is_empty() {
+            break;
+        }
+        for (game, against, round) in open {
+            if is_over() {
+                break;
+            }
+            play_round(&ludex, &table, game, against, round)?;
+        }
+    }
+    summarize(&table)
+}
+
+/// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
+fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static str, usize)>> {
+    let done = series_of(table)?;
+    let mut open = Vec::new();
+    for game in GAMES.iter().chain(CHANCE_GAMES) {
+        let random = AGAINST_RANDOM.contains(game).then_some("random");
+        for against in ["uct", "grave", "alphabeta"].into_iter().chain(random) {
+            let is_in = |names: &[String], name: &str| {
+                names.is_empty() || names.iter().any(|wanted| wanted == name)
+            };
+            if !is_in(&job.games, game) || !is_in(&job.against, against) {
+                continue;
+            }
+            let series = done.get(&(game.to_string(), against.to_string()));
+            let n_matches = series.map_or(0, |series| 2 * series.exchanges.len());
+            let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
+            if n_matches < job.max_matches && !is_known {
+                open.push((*game, against, series.map_or(0, |series| series.n_rounds)));
+            }
+        }
+    }
+    open.sort_by_key(|&(_, _, round)| round);
+    Ok(open)
+}
+
+/// Plays every seat once, at least two exchanges.
+fn play_round(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) -> Result<()> {
+    let n_roles = MANY_ROLES.iter().find(|(name, _)| *name == game).map_or(2, |&(_, n)| n);
+    let players = format!("ludex,{against}");
+    let path = find_game(game)?.display().to_string();
+    let count = (2 * n_roles).to_string();
+    let seed = (round + 1).to_string();
+    let args = [
+        "match",
+        &path,
+        "--players",
+        &players,
+        "--count",
+        &count,
+        "--seed",
+        &seed,
+        "--start-clock",
+        "1",
+        "--play-clock",
+        "0.05",
+        "--json",
+    ];
+    let Some(report) = run(ludex, &args)? else { return Ok(()) };
+    let goals = report["share"]["goals"].as_array().cloned().unwrap_or_default();
+    for (idx, goals) in goals.iter().enumerate() {
+        // What went wrong is told once a round.
+        let lapses = |key: &str| if idx == 0 { sum(&report, key).to_string() } else { "0".into() };
+        table.append(&[
+            game,
+            against,
+            &round.to_string(),
+            &goals[0].to_string(),
+            &goals[1].to_string(),
+            &lapses("late"),
+            &lapses("illegal"),
+            &lapses("fallbacks"),
+            &lapses("moves"),
+        ])?;
+    }
+    Ok(())
+}
+
+/// All that was played by one pair.
+#[derive(Default)]
+struct PairSeries {
+    exchanges: Vec<Exchange>,
+    n_rounds: usize,
+    /// Late, illegal, fallbacks, moves.
+    lapses: [u64; 4],
+}
+
+impl PairSeries {
+    fn verdict(&self) -> Verdict {
+        let shares = self.exchanges.iter().map(|exchange| (exchange.share(), 2));
+        SequentialTest::default().verdict(shares)
+    }
+}
+
+/// What the table has, by game and player.
+fn series_of(table: &Table) -> Result<BTreeMap<(String, String), PairSeries>> {
+    let mut series: BTreeMap<(String, String), PairSeries> = BTreeMap::new();
+    for row in table.rows()? {
+        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
+        let (Some(round), Some(first), Some(second)) = (number(2), number(3), number(4)) else {
+            continue;
+        };
+        let entry = series.entry((row[0].clone(), row[1].clone())).or_default();
+        entry.exchanges.push(Exchange { first, second });
+        entry.n_rounds = entry.n_rounds.max(round as usize + 1);
+        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
+            *lapse += number(5 + idx).unwrap_or(0.0) as u64;
+        }
+    }
+    Ok(series)
+}
+
+fn summarize(table: &Table) -> Result<()> {
+    let series = series_of(table)?;
+    let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> = BTreeMap::new();
+    let mut lapses = [0_u64; 4];
+    for ((game, against), found) in &series {
+        for (sum, more) in lapses.iter_mut().zip(found.lapses) {
+            *sum += more;
+        }
+        let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
+        let row = (game.as_str(), 2 * found.exchanges.len(), compared.share.scaled(100.0));
+        by_player.entry(against).or_default().push(row);
+    }
+    let mut text = format!(
+        "# Strength of `ludex`\n\n\
+         Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s, one thread a player, one match a core.\n\
+         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
+         All exchanges of seats are in `strength.tsv`.\n\n\
+         | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+        processor()
+    );
+    for (player, rows) in &by_player {
+        let n = rows.len() as f64;
+        let mean = rows.iter().map(|(_, _, share)| share.mean).sum::<f64>() / n;
+        // The games are taken as they are; only the luck within each of them varies.
+        let variance = |share: &ludex_referee::Estimate| ((share.high - share.low) / 2.0).powi(2);
+        let half = rows.iter().map(|(_, _, share)| variance(share)).sum::<f64>().sqrt() / n;
+        let below = rows.iter().filter(|(_, _, share)| share.high < 45.0);
+        let below: Vec<&str> = below.map(|(game, ..)| *game).collect();
+        let below = if below.is_empty() { "none".into() } else { below.join(", ") };
+        let matches: usize = rows.iter().map(|(_, n_matches, _)| n_matches).sum();
+        let (low, high) = (mean - half, mean + half);
+        writeln!(
+            text,
+            "| {player} | {} | {matches} | {mean:.1} | {low:.1} to {high:.1} | {below} |",
+            rows.len()
+        )?;
+    }
+    let [late, illegal, fallbacks, moves] = lapses;
+    writeln!(
+        text,
+        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search.\n\n\
+         Share of `ludex` by game, with its 95 % interval and the number of matches:\n\n\
+         | game | {} |\n| --- |{}",
+        by_player.keys().copied().collect::<Vec<_>>().join(" | "),
+        " --- |".repeat(by_player.len())
+    )?;
+    for game in GAMES.iter().chain(CHANCE_GAMES) {
+        let cells: Vec<String> = by_player
+            .values()
+            .map(|rows| match rows.iter().find(|(name, ..)| name == game) {
+                Some((_, n, share)) => {
+                    format!("{:.0} ({:.0} to {:.0}; {n})", share.mean, share.low, share.high)
+                }
+                None => String::new(),
+            })
+            .collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+        }
+    }
+    table.describe(&text)
+}
