@@ -50,6 +50,59 @@ fn check(game: &str, player: &str, clocks: Clocks) {
     });
 }
 
+#[test]
+fn the_flagship_never_loses_a_small_game() {
+    // Two hundred matches of tic-tac-toe.
+    let opponents = ["random", "alphabeta", "uct", "flat"];
+    in_parallel(&opponents, |opponent| {
+        let tally = series("tictactoe", &["ludex", opponent], 50);
+        assert_eq!((tally.players[0].n_losses, tally.n_unfinished), (0, 0), "{tally:?}");
+    });
+}
+
+#[test]
+fn the_flagship_takes_the_best_goal() {
+    for puzzle in ["buttons", "wolf-goat-cabbage", "four-lights"] {
+        let tally = series(puzzle, &["ludex"], 2);
+        assert_eq!(tally.players[0].goal.map(|goal| goal.mean), Some(100.0), "{puzzle}: {tally:?}");
+    }
+}
+
+/// Matches between players that think for a number of iterations, whatever time that takes.
+fn series(game: &str, names: &[&str], count: usize) -> Tally {
+    let rules = library().into_iter().find(|rules| rules.name == game).expect("a library game");
+    let loaded = ludex_tests::load_for(&rules, MachineChoice::Auto).expect("it loads");
+    let specs: Vec<PlayerSpec> =
+        names.iter().map(|name| PlayerSpec::parse(name).expect("it is in the roster")).collect();
+    with_game!(&loaded.engine, |engine| {
+        let n_roles = engine.roles().iter().filter(|role| !role.is_random).count();
+        let seating = Seating::new(names.len(), n_roles).expect("they fit");
+        let make = |player: usize, seed| -> Box<dyn Seat> {
+            let config = PlayerConfig { iterations: Some(3_000), ..PlayerConfig::new(seed) };
+            let program = Arc::clone(&loaded.program);
+            Box::new(LocalSeat::new(Player::new(&specs[player], engine, program, config)))
+        };
+        let minute = Duration::from_secs(60);
+        let config = SeriesConfig { count, ..config(Clocks { start: minute, play: minute }) };
+        let series = play_series(engine, &seating, &make, &config, &mut |_| {});
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        Tally::new(&names, &seating, &series.records)
+    })
+}
+
+/// One match.
+fn config(clocks: Clocks) -> SeriesConfig {
+    SeriesConfig {
+        count: 1,
+        clocks,
+        seed: Seed(3),
+        n_parallel: 1,
+        test: None,
+        max_steps: 500,
+        stop: Deadline::never(),
+    }
+}
+
 fn play<G: Playable>(
     game: &G,
     program: Arc<ludex_gdl::Program>,
@@ -64,16 +117,7 @@ fn play<G: Playable>(
         let program = Arc::clone(&program);
         Box::new(LocalSeat::new(Player::new(&spec, game, program, PlayerConfig::new(seed))))
     };
-    let config = SeriesConfig {
-        count: 1,
-        clocks,
-        seed: Seed(3),
-        n_parallel: 1,
-        test: None,
-        max_steps: 500,
-        stop: Deadline::never(),
-    };
-    let series = play_series(game, &seating, &make, &config, &mut |_| {});
+    let series = play_series(game, &seating, &make, &config(clocks), &mut |_| {});
     for record in &series.records {
         assert_eq!(record.ending, Ending::Terminal, "{player}");
         assert_eq!(replay(game, record).as_ref(), Ok(&record.goals));

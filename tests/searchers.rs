@@ -21,6 +21,7 @@ ludex_testkit::searcher_suite! { crate::games;
     uct_tree: "uct:dag=no",
     rave: "rave",
     grave: "grave",
+    grave_batched: "grave:leaves=4,playouts=2",
     mast: "mast",
     minimax: "minimax",
     negamax: "negamax",

@@ -211,7 +211,8 @@ fn series_of(table: &Table) -> Result<BTreeMap<(String, String), PairSeries>> {
 
 fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
-    let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> = BTreeMap::new();
+    let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> =
+        BTreeMap::new();
     let mut lapses = [0_u64; 4];
     for ((game, against), found) in &series {
         for (sum, more) in lapses.iter_mut().zip(found.lapses) {

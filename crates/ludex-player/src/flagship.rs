@@ -54,7 +54,10 @@ impl<G: Playable> Flagship<G> {
                 search: OneSearch::new(&self.game, &spec),
                 part,
             };
-            Way::Stages(plan(&found).into_iter().map(stage).collect())
+            // So must whether batches are worth it: without a clock they are not asked about.
+            let is_faster = found.batched_per_second > BATCH_GAIN * found.playouts_per_second;
+            let batches = limits.iterations.is_none() && is_faster;
+            Way::Stages(plan(&found, batches).into_iter().map(stage).collect())
         })
     }
 }
@@ -138,28 +141,33 @@ fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
 ///
-/// Where two roles take turns for opposite goals, a short search in depth first sees what is forced, and
-/// the statistics of an ancestor guide the tree, which did best there. With more roles, moves at once or
-/// chance they did not, and batches of leaves did no worse than single ones. Where states are only
-/// possible, each gets too little time for batches.
-fn plan(survey: &Survey) -> Vec<(SearchSpec, f64)> {
+/// The statistics of an ancestor guide the tree: that did best with turns and with moves at once, for two
+/// roles and for more. Leaves are played out in batches where that is faster. Where two roles take turns
+/// for opposite goals, a short search in depth first sees what is forced. Where states are only possible,
+/// each gets too little time for either.
+fn plan(survey: &Survey, batches: bool) -> Vec<(SearchSpec, f64)> {
     let features = &survey.features;
+    if features.hidden_information {
+        return vec![(search("uct"), 1.0)];
+    }
+    let tree = (search(if batches { BATCHED } else { "grave" }), 1.0);
     let is_duel = features.n_roles == 2
         && survey.is_constant_sum
         && !features.simultaneous
-        && !features.chance
-        && !features.hidden_information;
-    if features.hidden_information {
-        vec![(search("uct"), 1.0)]
-    } else if is_duel {
-        vec![(search("alphabeta"), FORCED_PART), (search("grave"), 1.0)]
-    } else {
-        vec![(search("uct-lanes"), 1.0)]
-    }
+        && !features.chance;
+    if is_duel { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
 }
 
+/// As many playouts at once as fill the lanes of most processors. With fewer leaves the tree grows too
+/// slowly, with more it does not learn from one batch what to try in the next.
+const BATCHED: &str = "grave:leaves=32,playouts=8";
+/// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
+/// leaves that are chosen before others are known, cost something too.
+const BATCH_GAIN: f64 = 3.0;
+/// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
+const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.
-const FORCED_PART: f64 = 0.15;
+const FORCED_PART: f64 = 0.12;
 
 fn search(name: &str) -> SearchSpec {
     SearchSpec::parse(name).expect("the search is registered")

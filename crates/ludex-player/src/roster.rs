@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ludex_search::{OptionError, SEARCHES, SearchSpec};
+use ludex_search::{Claim, OptionError, SEARCHES, SearchSpec};
 
 /// Who plays.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub fn players() -> Vec<PlayerInfo> {
         name: FLAGSHIP,
         summary: "chooses its searches by the game; hidden information by determinised sampling",
         games: vec!["any".into()],
-        claims: vec!["legal"],
+        claims: [Claim::Legal, Claim::NeverLoses, Claim::BestGoal].map(Claim::name).to_vec(),
         options: Vec::new(),
     }];
     all.extend(SEARCHES.iter().map(|entry| {

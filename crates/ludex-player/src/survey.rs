@@ -27,8 +27,8 @@ pub struct Survey {
     pub batched_per_second: f64,
 }
 
-/// Games that are played side by side: as many as fill the lanes of wide processors.
-pub const BATCH: usize = 512;
+/// Games that are played side by side: as many as fill the lanes of most processors.
+pub const BATCH: usize = 256;
 
 /// Games longer than this are not finished.
 const MAX_STEPS: usize = 2_000;

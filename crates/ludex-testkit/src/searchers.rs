@@ -31,6 +31,7 @@ macro_rules! searcher_suite {
                 never_loses_tictactoe,
                 takes_the_best_goal,
                 proves_only_what_is_true,
+                calls_won_what_is_certain,
             );
         })*
     };
@@ -270,6 +271,63 @@ pub fn proves_only_what_is_true<G: Playouts + Clone + 'static>(
             check_proofs(spec, name, game, &state);
         }
     }
+}
+
+/// Where roles choose at once, a move that a report calls won wins whatever the others do.
+pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    _games: &[Named<G>],
+) {
+    let (mut n_won, mut n_certain) = (0, 0);
+    for seed in 0..60_u64 {
+        let config = RandomGameConfig {
+            n_roles: 2,
+            has_chance: false,
+            is_simultaneous: true,
+            is_constant_sum: true,
+            n_steps: 1 + seed as usize % 3,
+            n_places: 6,
+        };
+        let game = RandomGame::new(config, Seed(seed));
+        let root = game.cursor();
+        for me in players(&game) {
+            let report = spec.build(&game).search(&root, me, &effort(spec, Seed(1)));
+            for it in &report.moves {
+                let is_certain = wins_with(&game, root.state(), me, it.id);
+                n_certain += usize::from(is_certain);
+                if it.proven == Some(1.0) {
+                    n_won += 1;
+                    assert!(is_certain, "random game {seed}: {report:?}");
+                }
+            }
+        }
+    }
+    assert!(n_certain > 0 && n_won <= n_certain, "the games have wins to find");
+}
+
+/// Whether a move leads to goal 100 whatever the others choose, now and later.
+fn wins_with<G: Game>(game: &G, state: &StateOf<G>, me: RoleId, id: MoveId) -> bool {
+    let mut cursor = game.cursor();
+    cursor.set_state(state);
+    let mut joints: Vec<Vec<MoveId>> = vec![Vec::new()];
+    for role in game.role_ids() {
+        let legal = if role == me { vec![id] } else { cursor.legal_moves(role).to_vec() };
+        let longer = |joint: &Vec<MoveId>| {
+            let joint = joint.clone();
+            legal.iter().map(move |&id| [&joint[..], &[id]].concat()).collect::<Vec<_>>()
+        };
+        joints = joints.iter().flat_map(longer).collect();
+    }
+    joints.iter().all(|joint| {
+        cursor.set_state(state);
+        cursor.play(joint);
+        if cursor.is_terminal() {
+            return cursor.goal(me).value() == 100;
+        }
+        let after = cursor.state().clone();
+        let legal = cursor.legal_moves(me).to_vec();
+        legal.into_iter().any(|id| wins_with(game, &after, me, id))
+    })
 }
 
 fn check_proofs<G: Playouts + Clone + 'static>(

@@ -18,7 +18,7 @@ use ludex_base::{MoveId, RoleId, define_id};
 
 use super::amaf::{AmafCell, AmafTable};
 use super::index::Index;
-use super::selection::AmafSource;
+use super::selection::{AmafSource, EdgeStats};
 use crate::roles::{Roles, heap_bytes_of, mix};
 
 define_id! {
@@ -186,6 +186,16 @@ impl Edge {
     pub(crate) fn child(&self) -> Option<NodeId> {
         let child = self.child.load(Acquire);
         (child != NONE).then(|| NodeId::new(child as usize))
+    }
+
+    /// What a selection sees of it.
+    #[inline]
+    pub(crate) fn stats(&self) -> EdgeStats {
+        let n_visits = self.n_visits.load(Relaxed);
+        let goal_sum = self.goal_sum.load(Relaxed);
+        let mean = goal_sum as f32 / (n_visits.max(1) as f32 * 100.0 * GOAL_UNIT as f32);
+        let proven = self.proven().map(|goal| goal / 100.0);
+        EdgeStats { n_visits, mean, proven, ..EdgeStats::NEW }
     }
 
     /// The exact goal, if it is proved.

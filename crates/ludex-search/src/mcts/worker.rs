@@ -1,5 +1,6 @@
 //! One thread of the search: walk down, expand, play out, back up.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId};
@@ -13,7 +14,7 @@ use super::playout::PlayoutPolicy;
 use super::report::move_now;
 use super::selection::{AmafSource, EdgeStats, Selection};
 use super::solver::prove_edge;
-use super::tree::{EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
+use super::tree::{Edge, EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
 use crate::clock::Clock;
 use crate::limits::Hint;
 use crate::playout::{End, MAX_STEPS, play_out};
@@ -64,6 +65,7 @@ pub(crate) struct Worker<C: Cursor, R> {
     descents: Vec<Descent>,
     starts: Vec<C::State>,
     results: PlayoutResults,
+    n_batches: u64,
 }
 
 /// Where a walk ended.
@@ -78,6 +80,8 @@ enum Leaf {
 
 /// Single walks between two looks at what would be answered now.
 const HINT_INTERVAL: u64 = 64;
+/// One of so many batches of several playouts a leaf is recorded, for policies that read games.
+const RECORD_EVERY: u64 = 4;
 /// Longer walks are cut: a rulesheet may let a game go on for ever.
 const MAX_WALK: usize = 4000;
 
@@ -108,6 +112,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             descents: Vec::new(),
             starts: Vec::new(),
             results: PlayoutResults::default(),
+            n_batches: 0,
         }
     }
 
@@ -301,7 +306,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         role: RoleId,
     ) {
         let place = self.select(round.tree, descent, node, role);
-        let place = self.look_elsewhere(round.tree, descent, place);
+        let place = self.look_elsewhere(round.tree, descent, node, role, place);
         round.tree.edges[place].n_visits.fetch_add(round.n_playouts, Relaxed);
         descent.pick(role, EdgeId::new(place));
     }
@@ -316,25 +321,17 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     ) -> usize {
         let span = tree.span(node, role);
         self.stats.clear();
-        self.stats_of.clear();
         if span.len() == 1 {
             return span.start;
         }
         if Some(role) == tree.roles.random {
             return span.start + self.rng.below(span.len());
         }
-        for place in span {
-            let edge = &tree.edges[place];
-            let n_visits = edge.n_visits.load(Relaxed);
-            let goal_sum = edge.goal_sum.load(Relaxed);
-            let mean = goal_sum as f32 / (n_visits.max(1) as f32 * 100.0 * GOAL_UNIT as f32);
-            let proven = edge.proven().map(|goal| goal / 100.0);
-            self.stats.push(EdgeStats { n_visits, mean, proven, ..EdgeStats::NEW });
-            self.stats_of.push(place);
-        }
-        self.add_amaf(tree, descent);
+        let first = span.start;
+        self.stats.extend(tree.edges[span.clone()].iter().map(Edge::stats));
+        self.add_amaf(tree, descent, span);
         let n_visits = tree.node(node).n_visits.load(Relaxed);
-        self.stats_of[self.selection.select(n_visits, &self.stats, &mut self.rng)]
+        first + self.selection.select(n_visits, &self.stats, &mut self.rng)
     }
 
     /// An open edge in place of a proved one, if there is any. The proved edge needs no visit:
@@ -343,23 +340,22 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         &mut self,
         tree: &Tree<C::State>,
         descent: &mut Descent,
+        node: NodeId,
+        role: RoleId,
         place: usize,
     ) -> usize {
         let Some(child) = tree.edges[place].proven().and(tree.edges[place].child()) else {
             return place;
         };
-        let mut n_open = 0;
-        for stats_idx in 0..self.stats.len() {
-            if self.stats[stats_idx].proven.is_none() {
-                self.stats[n_open] = self.stats[stats_idx];
-                self.stats_of[n_open] = self.stats_of[stats_idx];
-                n_open += 1;
-            }
-        }
-        if n_open == 0 {
+        let first = tree.span(node, role).start;
+        self.stats_of.clear();
+        let places = (first..).zip(&self.stats);
+        let open = places.filter(|(_, stats)| stats.proven.is_none()).map(|(place, _)| place);
+        self.stats_of.extend(open);
+        if self.stats_of.is_empty() {
             return place;
         }
-        self.stats.truncate(n_open);
+        self.stats.retain(|stats| stats.proven.is_none());
         let n_visits = self.stats.iter().map(|stats| stats.n_visits).sum();
         descent.set_value_above(child);
         self.stats_of[self.selection.select(n_visits, &self.stats, &mut self.rng)]
@@ -367,19 +363,19 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
 
     /// Adds the statistics of all moves as first, if the selection reads them. The last step of the
     /// descent is the node itself.
-    fn add_amaf(&mut self, tree: &Tree<C::State>, descent: &Descent) {
+    fn add_amaf(&mut self, tree: &Tree<C::State>, descent: &Descent, span: Range<usize>) {
         match tree.amaf_source {
             AmafSource::None => {}
             AmafSource::Node => {
-                for (stats, &place) in self.stats.iter_mut().zip(&self.stats_of) {
-                    (stats.n_amaf, stats.amaf_mean) = tree.amaf[place].read();
+                for (stats, cell) in self.stats.iter_mut().zip(&tree.amaf[span]) {
+                    (stats.n_amaf, stats.amaf_mean) = cell.read();
                 }
             }
             AmafSource::Ancestor { min_playouts } => {
                 for step_idx in (0..descent.n_steps()).rev() {
                     let table = &tree.amaf_tables[descent.node(step_idx).index()];
                     let Some(table) = table.get() else { continue };
-                    let moves = self.stats_of.iter().map(|&place| tree.edges[place].move_id());
+                    let moves = tree.edges[span.clone()].iter().map(Edge::move_id);
                     let mut place = 0;
                     let stats = &mut self.stats;
                     if table.read(min_playouts, moves, |n, mean| {
@@ -469,11 +465,15 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             start.goal_sums.fill(0);
         }
         let n_given_up = self.results.n_given_up;
+        // Writing games down costs more than playing them; where each leaf has many, some will do.
+        let is_recorded = round.n_playouts == 1 || self.n_batches % RECORD_EVERY == 0;
+        let wants_moves = is_recorded && tree.amaf_source != AmafSource::None;
+        self.n_batches += 1;
         let request = PlayoutRequest {
             starts: &self.starts,
             n_per_start: round.n_playouts as usize,
             max_steps: MAX_STEPS,
-            wants_moves: tree.amaf_source != AmafSource::None,
+            wants_moves,
             deadline: round.deadline,
         };
         self.runner.run(&request, &mut self.rng, &mut self.results);

@@ -65,13 +65,17 @@ pub enum AmafSource {
 fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32) -> usize {
     let start = rng.below(edges.len());
     let (mut best, mut best_score) = (start, f32::NEG_INFINITY);
-    for place in (start..edges.len()).chain(0..start) {
-        let edge = &edges[place];
-        let score = edge.proven.unwrap_or_else(|| score(edge));
-        if score > best_score {
-            (best, best_score) = (place, score);
+    let mut look = |first: usize, edges: &[EdgeStats]| {
+        for (place, edge) in (first..).zip(edges) {
+            let score = edge.proven.unwrap_or_else(|| score(edge));
+            if score > best_score {
+                (best, best_score) = (place, score);
+            }
         }
-    }
+    };
+    let (before, after) = edges.split_at(start);
+    look(start, after);
+    look(0, before);
     best
 }
 
