@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::{Deadline, Seed};
+use ludex_game::Game;
 use ludex_pipeline::{MachineChoice, with_game};
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, players};
 use ludex_referee::{
