@@ -130,10 +130,10 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             if let Err(ending) = ending {
                 return ending;
             }
-            if uses_batches || n_walks.is_power_of_two() || n_walks % HINT_INTERVAL == 0 {
-                if let Some(id) = move_now(round.tree, round.rules.me) {
-                    round.hint.set(id);
-                }
+            let is_time = n_walks.is_power_of_two() || n_walks.is_multiple_of(HINT_INTERVAL);
+            let now = (uses_batches || is_time).then(|| move_now(round.tree, round.rules.me));
+            if let Some(id) = now.flatten() {
+                round.hint.set(id);
             }
         }
         Ending::Count
@@ -466,7 +466,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         }
         let n_given_up = self.results.n_given_up;
         // Writing games down costs more than playing them; where each leaf has many, some will do.
-        let is_recorded = round.n_playouts == 1 || self.n_batches % RECORD_EVERY == 0;
+        let is_recorded = round.n_playouts == 1 || self.n_batches.is_multiple_of(RECORD_EVERY);
         let wants_moves = is_recorded && tree.amaf_source != AmafSource::None;
         self.n_batches += 1;
         let request = PlayoutRequest {
