@@ -1,6 +1,6 @@
 //! Runs tapes.
 
-use crate::tape::{Head, Shape, Tape};
+use crate::tape::{FORMS, Head, PLACES_PER_SLOT, Shape, Tape};
 use crate::word::Word;
 
 /// Runs a tape on some values.
@@ -67,30 +67,25 @@ fn run_code<const N: usize, const HAS_TARGETS: bool>(
 ) {
     let mut slot = slot as usize;
     while let Some((head, rest)) = code.split_first_chunk() {
-        let Head { is_or, shape, n_operations } = Head::from_words(*head);
+        let (Head { is_or, shape, n_operations }, form) = Head::from_words(*head);
         let (operations, rest) = rest.split_at(n_operations * n_words::<HAS_TARGETS>(shape));
         code = rest;
         // The usual forms have loops of their own, in which everything is known but the slots.
         macro_rules! runs {
-            ($([$($count:literal),*])*) => {
-                match (is_or, shape) {
+            ($($form:literal)*) => {
+                match (is_or, form) {
                     $(
-                        (false, [$($count),*]) =>
-                            run_form::<N, HAS_TARGETS, false>([$($count),*], operations, slot, values),
-                        (true, [$($count),*]) =>
-                            run_form::<N, HAS_TARGETS, true>([$($count),*], operations, slot, values),
+                        (false, $form) => run_form::<N, HAS_TARGETS, false>(
+                            FORMS[$form], operations, slot, values),
+                        (true, $form) => run_form::<N, HAS_TARGETS, true>(
+                            FORMS[$form], operations, slot, values),
                     )*
                     (false, _) => run_form::<N, HAS_TARGETS, false>(shape, operations, slot, values),
                     (true, _) => run_form::<N, HAS_TARGETS, true>(shape, operations, slot, values),
                 }
             };
         }
-        runs!(
-            [2, 0, 0, 0, 0] [1, 1, 0, 0, 0] [0, 2, 0, 0, 0] [3, 0, 0, 0, 0] [2, 1, 0, 0, 0]
-            [1, 2, 0, 0, 0] [0, 3, 0, 0, 0] [4, 0, 0, 0, 0] [1, 0, 1, 0, 0] [1, 0, 0, 1, 0]
-            [1, 0, 0, 0, 1] [0, 1, 1, 0, 0] [0, 1, 0, 1, 0] [0, 1, 0, 0, 1] [0, 0, 2, 0, 0]
-            [0, 0, 1, 1, 0] [0, 0, 0, 2, 0]
-        );
+        runs!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
         slot += n_operations;
     }
 }
@@ -111,13 +106,26 @@ fn run_form<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
 ) {
     for operation in operations.chunks_exact(n_words::<HAS_TARGETS>(shape)) {
         let value = operate::<N, IS_OR>(shape, &operation[usize::from(HAS_TARGETS)..], values);
-        let target = if HAS_TARGETS { operation[0] as usize } else { slot };
+        let place = if HAS_TARGETS { operation[0] } else { slot as u32 * PLACES_PER_SLOT };
         // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
         // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
         // (docs/decisions/009).
-        unsafe { *values.get_unchecked_mut(target) = value };
+        unsafe {
+            values
+                .as_mut_ptr()
+                .cast::<u64>()
+                .add(first_word::<N>(place))
+                .cast::<Word<N>>()
+                .write(value)
+        };
         slot += 1;
     }
+}
+
+/// Where the value of a slot begins, in words of 64 bits.
+#[inline(always)]
+fn first_word<const N: usize>(place: u32) -> usize {
+    place as usize * N / PLACES_PER_SLOT as usize
 }
 
 #[inline(always)]
@@ -126,15 +134,20 @@ fn operate<const N: usize, const IS_OR: bool>(
     inputs: &[u32],
     values: &[Word<N>],
 ) -> Word<N> {
+    let first = values.as_ptr().cast::<u64>();
     // SAFETY: inputs are slots that the tape was made with, and `run` has seen that there are values
     // for all of them.
-    let read = |input: u32| unsafe { *values.get_unchecked(input as usize) };
+    let read = |place: u32| unsafe { *first.add(first_word::<N>(place)).cast::<Word<N>>() };
     let join = |a: Word<N>, b: Word<N>| if IS_OR { a | b } else { a & b };
     let meet = |a: Word<N>, b: Word<N>| if IS_OR { a & b } else { a | b };
     let [n_plain, n_negated, n_both_plain, n_mixed, n_both_negated] = shape;
     let mut value = Word::splat(!IS_OR);
     let (plain, inputs) = inputs.split_at(n_plain);
-    for &input in plain {
+    let (fours, rest) = plain.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        value = join(value, join(join(read(a), read(b)), join(read(c), read(d))));
+    }
+    for &input in rest {
         value = join(value, read(input));
     }
     let (negated, inputs) = inputs.split_at(n_negated);
@@ -142,15 +155,19 @@ fn operate<const N: usize, const IS_OR: bool>(
         value = join(value, !read(input));
     }
     let (both_plain, inputs) = inputs.split_at(2 * n_both_plain);
-    for pair in both_plain.chunks_exact(2) {
-        value = join(value, meet(read(pair[0]), read(pair[1])));
+    let (fours, rest) = both_plain.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        value = join(value, join(meet(read(a), read(b)), meet(read(c), read(d))));
+    }
+    for &[a, b] in rest.as_chunks::<2>().0 {
+        value = join(value, meet(read(a), read(b)));
     }
     let (mixed, inputs) = inputs.split_at(2 * n_mixed);
-    for pair in mixed.chunks_exact(2) {
-        value = join(value, meet(read(pair[0]), !read(pair[1])));
+    for &[a, b] in mixed.as_chunks::<2>().0 {
+        value = join(value, meet(read(a), !read(b)));
     }
-    for pair in inputs[..2 * n_both_negated].chunks_exact(2) {
-        value = join(value, meet(!read(pair[0]), !read(pair[1])));
+    for &[a, b] in inputs[..2 * n_both_negated].as_chunks::<2>().0 {
+        value = join(value, meet(!read(a), !read(b)));
     }
     value
 }

@@ -31,7 +31,7 @@ pub(crate) struct Signal {
 /// A list of operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tape {
-    /// Runs of operations of the same shape: a head, then the inputs of each. In a tape that says where
+    /// Runs of operations of the same shape: a head, then the places of the inputs of each. In a tape that says where
     /// results go, that comes first.
     pub code: Vec<u32>,
     /// The code in parts, in order.
@@ -66,6 +66,31 @@ pub(crate) struct Head {
 }
 
 pub(crate) type Shape = [usize; 5];
+
+/// The usual shapes, which have loops of their own.
+pub(crate) const FORMS: [Shape; 17] = [
+    [2, 0, 0, 0, 0],
+    [1, 1, 0, 0, 0],
+    [0, 2, 0, 0, 0],
+    [3, 0, 0, 0, 0],
+    [2, 1, 0, 0, 0],
+    [1, 2, 0, 0, 0],
+    [0, 3, 0, 0, 0],
+    [4, 0, 0, 0, 0],
+    [1, 0, 1, 0, 0],
+    [1, 0, 0, 1, 0],
+    [1, 0, 0, 0, 1],
+    [0, 1, 1, 0, 0],
+    [0, 1, 0, 1, 0],
+    [0, 1, 0, 0, 1],
+    [0, 0, 2, 0, 0],
+    [0, 0, 1, 1, 0],
+    [0, 0, 0, 2, 0],
+];
+
+/// The code tells slots as the place of their first 64 bits in 256-bit words: that is what a processor
+/// can add to an address.
+pub(crate) const PLACES_PER_SLOT: u32 = 4;
 
 /// How many inputs or pairs of a sort fit into a head.
 pub(crate) const MAX_COUNT: usize = (1 << 15) - 1;
@@ -241,7 +266,7 @@ impl Tape {
         for run in operations.chunk_by(|a, b| a.0 == b.0) {
             self.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
             for (_, inputs, id) in run {
-                self.code.extend(inputs);
+                self.code.extend(places(inputs));
                 slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
                 slots.n_slots += 1;
             }
@@ -284,7 +309,7 @@ impl Tape {
                 let mut shape = [0; 5];
                 shape[sort] = link.len() / width;
                 self.code.extend(Head { is_or, shape, n_operations: 1 }.words());
-                self.code.extend(link);
+                self.code.extend(places(&link));
                 sorts[0].push(slots.n_slots);
                 slots.n_slots += 1;
             }
@@ -305,8 +330,8 @@ impl Tape {
         for run in operations.chunk_by(|a, b| a.0 == b.0) {
             tape.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
             for (_, target, inputs) in run {
-                tape.code.push(*target);
-                tape.code.extend(inputs);
+                tape.code.extend(places(&[*target]));
+                tape.code.extend(places(inputs));
             }
         }
         tape.parts.push(Part { end: tape.code.len() as u32, first_slot: 0, feedback: Vec::new() });
@@ -328,13 +353,17 @@ impl Tape {
         debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
         let first_slot = slots.n_slots;
         self.code.extend(Head { is_or: false, shape: [0, 1, 0, 0, 0], n_operations: 1 }.words());
-        self.code.push(slot);
+        self.code.extend(places(&[slot]));
         self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback: Vec::new() });
         slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
         slots.n_slots += 1;
         self.n_slots = slots.len();
         slots.n_slots - 1
     }
+}
+
+fn places(slots: &[u32]) -> impl Iterator<Item = u32> {
+    slots.iter().map(|slot| slot * PLACES_PER_SLOT)
 }
 
 impl Head {
@@ -345,20 +374,27 @@ impl Head {
         [
             u32::from(self.is_or) << 31 | plain << 15 | negated,
             both_plain << 15 | mixed,
-            both_negated,
+            self.form() << 15 | both_negated,
             self.n_operations as u32,
         ]
     }
 
+    /// The number of the shape in [`FORMS`], or a larger one.
+    fn form(self) -> u32 {
+        FORMS.iter().position(|form| *form == self.shape).unwrap_or(FORMS.len()) as u32
+    }
+
+    /// The head and its form.
     #[inline(always)]
-    pub fn from_words(words: [u32; Self::N_WORDS]) -> Self {
+    pub fn from_words(words: [u32; Self::N_WORDS]) -> (Self, usize) {
         let high = |word: u32| (word >> 15) as usize & MAX_COUNT;
         let low = |word: u32| word as usize & MAX_COUNT;
         let [first, second, third, n_operations] = words;
-        Self {
+        let head = Self {
             is_or: first >> 31 != 0,
             shape: [high(first), low(first), high(second), low(second), low(third)],
             n_operations: n_operations as usize,
-        }
+        };
+        (head, high(third))
     }
 }
