@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use ludex_csp::{Value, VarId};
+use ludex_csp::{Constraint, Value, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::measure::{Interest, aggregate_value, compare, interests};
@@ -116,58 +116,66 @@ fn is_preferred(ties: Ties, interests: &[Interest], new: &Outcome, best: &Outcom
     false
 }
 
-/// All choices of a scope: values of its variables, in lexicographic order.
-pub(crate) fn choices(model: &Model, scope_idx: usize, values: &mut [Value]) -> Vec<Vec<Value>> {
-    let mut n_left = u64::MAX;
-    choices_within(model, scope_idx, values, &mut n_left).expect("there is no limit")
-}
-
-/// All choices of a scope, unless more have to be tried than are left.
-fn choices_within(
+/// All choices of a scope, in lexicographic order, unless more values have to be tried than
+/// are left. A constraint is
+/// asked as soon as the variables of the scope that it mentions have values.
+pub(crate) fn choices_within(
     model: &Model,
     scope_idx: usize,
     values: &mut [Value],
     n_left: &mut u64,
 ) -> Result<Vec<Vec<Value>>, TooMany> {
-    fn extend(
-        model: &Model,
-        scope_idx: usize,
-        at: usize,
-        values: &mut [Value],
-        n_left: &mut u64,
-        found: &mut Vec<Vec<Value>>,
-    ) -> Result<(), TooMany> {
-        let scope = &model.scopes()[scope_idx];
-        let Some(&x) = scope.variables.get(at) else {
-            *n_left = n_left.checked_sub(1).ok_or(TooMany)?;
-            let value_of = |x: VarId| i64::from(values[x.index()]);
-            if scope.restrictor.iter().all(|constraint| constraint.holds(&value_of)) {
-                found.push(scope.variables.iter().map(|x| values[x.index()]).collect());
-            }
-            return Ok(());
-        };
-        let variable = model.variable(x);
-        match &variable.definition {
-            Some(definition) => {
-                let value = definition.eval(&|y: VarId| i64::from(values[y.index()]));
-                let value = value.and_then(|value| Value::try_from(value).ok());
-                if let Some(value) = value.filter(|v| variable.variable.domain.contains(*v)) {
-                    values[x.index()] = value;
-                    extend(model, scope_idx, at + 1, values, n_left, found)?;
-                }
-            }
-            None => {
-                for value in variable.variable.domain.iter() {
-                    values[x.index()] = value;
-                    extend(model, scope_idx, at + 1, values, n_left, found)?;
-                }
-            }
-        }
-        Ok(())
+    let scope = &model.scopes()[scope_idx];
+    let mut known_at: Vec<Vec<&Constraint>> = vec![Vec::new(); scope.variables.len() + 1];
+    for constraint in &scope.restrictor {
+        let mentioned = constraint.scope();
+        let last = scope.variables.iter().rposition(|x| mentioned.contains(x));
+        known_at[last.map_or(0, |last| last + 1)].push(constraint);
     }
     let mut found = Vec::new();
-    extend(model, scope_idx, 0, values, n_left, &mut found)?;
+    extend(model, scope_idx, &known_at, 0, values, n_left, &mut found)?;
     Ok(found)
+}
+
+/// `known_at` has, by the number of variables with values, the constraints that can be asked
+/// then and not before.
+fn extend(
+    model: &Model,
+    scope_idx: usize,
+    known_at: &[Vec<&Constraint>],
+    at: usize,
+    values: &mut [Value],
+    n_left: &mut u64,
+    found: &mut Vec<Vec<Value>>,
+) -> Result<(), TooMany> {
+    let scope = &model.scopes()[scope_idx];
+    *n_left = n_left.checked_sub(1).ok_or(TooMany)?;
+    let value_of = |x: VarId| i64::from(values[x.index()]);
+    if !known_at[at].iter().all(|constraint| constraint.holds(&value_of)) {
+        return Ok(());
+    }
+    let Some(&x) = scope.variables.get(at) else {
+        found.push(scope.variables.iter().map(|x| values[x.index()]).collect());
+        return Ok(());
+    };
+    let variable = model.variable(x);
+    match &variable.definition {
+        Some(definition) => {
+            let value = definition.eval(&|y: VarId| i64::from(values[y.index()]));
+            let value = value.and_then(|value| Value::try_from(value).ok());
+            if let Some(value) = value.filter(|v| variable.variable.domain.contains(*v)) {
+                values[x.index()] = value;
+                extend(model, scope_idx, known_at, at + 1, values, n_left, found)?;
+            }
+        }
+        None => {
+            for value in variable.variable.domain.iter() {
+                values[x.index()] = value;
+                extend(model, scope_idx, known_at, at + 1, values, n_left, found)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Completes a choice, given by the values of the variables that are not definitions; says

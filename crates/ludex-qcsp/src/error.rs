@@ -54,6 +54,15 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
+    /// More scopes that read more earlier variables than a plan has room for.
+    #[error(
+        "the scopes read more than {limit} earlier variables in all; define what matters of the \
+         past by fewer variables, or take fewer scopes"
+    )]
+    TooLarge {
+        /// How many they may read.
+        limit: usize,
+    },
     /// A constraint that can't be posted.
     #[error("{place}: {error}")]
     Constraint {

@@ -13,6 +13,9 @@ use crate::scope::Quantifier;
 /// A constraint with more variables than this is not turned into clauses.
 const MAX_ARITY: usize = 12;
 
+/// A formula has at most so many blocks, as a model of the language has scopes.
+const MAX_BLOCKS: usize = 20_000;
+
 /// Reads a formula. Variables that no block binds come first, as existential ones.
 ///
 /// ```
@@ -61,6 +64,9 @@ pub fn read(text: &str) -> Result<Model, ModelError> {
                 };
                 if bound.iter().any(|&n| n <= 0) {
                     return Err(error("a block lists variables, not literals".into()));
+                }
+                if blocks.len() == MAX_BLOCKS {
+                    return Err(error(format!("a formula has at most {MAX_BLOCKS} blocks")));
                 }
                 blocks.push((quantifier, bound.iter().map(|&n| n as usize).collect()));
             }

@@ -224,11 +224,14 @@ pub(crate) fn plan(
             return Err(ModelError::WideDomain { variable: model.name(x).to_string() });
         }
     }
-    Ok(Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry))
+    Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry)
 }
 
 /// A variable with more values than this is not decided by trying them.
 const MAX_VALUES: u64 = 1 << 20;
+
+/// Scopes read at most so many earlier variables in all: the plan has some 50 bytes for each.
+const MAX_LIVE: usize = 10_000_000;
 
 struct Planner<'m> {
     model: &'m Model,
@@ -239,10 +242,10 @@ struct Planner<'m> {
 }
 
 impl<'m> Planner<'m> {
-    fn plan(mut self, uses_symmetry: bool) -> Plan<'m> {
+    fn plan(mut self, uses_symmetry: bool) -> Result<Plan<'m>, ModelError> {
         // Symmetries keep verdicts; what measures become is another matter.
         let uses_symmetry = uses_symmetry && !self.model.is_optimization();
-        let live = self.drop_unused();
+        let live = self.drop_unused()?;
         let can_block: Vec<bool> =
             (0..self.arranged.len()).map(|scope| self.can_block(scope)).collect();
         let mut levels = Vec::new();
@@ -296,12 +299,12 @@ impl<'m> Planner<'m> {
                 constraints.map(|c| Check::new(c, self.model)).all(|check| check.holds(&[]));
         }
         plan.explain(&self.arranged, &self.goal);
-        plan
+        Ok(plan)
     }
 
     /// Drops definitions that nobody reads and that always have a value; says for each scope
     /// which earlier variables are read from there on.
-    fn drop_unused(&mut self) -> Vec<Vec<VarId>> {
+    fn drop_unused(&mut self) -> Result<Vec<Vec<VarId>>, ModelError> {
         let model = self.model;
         let mut needed: FxHashSet<VarId> = FxHashSet::default();
         for constraint in &self.goal {
@@ -317,6 +320,7 @@ impl<'m> Planner<'m> {
             }));
         }
         let mut live = Vec::new();
+        let mut n_live = 0;
         for scope in (0..self.arranged.len()).rev() {
             let arranged = &mut self.arranged[scope];
             for rules in arranged.levels.iter_mut().map(|(_, rules)| rules).rev() {
@@ -329,10 +333,14 @@ impl<'m> Planner<'m> {
                 .filter(|&x| model.variable(x).scope.index() < scope)
                 .collect();
             before.sort_unstable();
+            n_live += before.len();
+            if n_live > MAX_LIVE {
+                return Err(ModelError::TooLarge { limit: MAX_LIVE });
+            }
             live.push(before);
         }
         live.reverse();
-        live
+        Ok(live)
     }
 
     /// The key of a scope: what is read from there on, or what was declared if that is less.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::{NodeId, Strategy, StrategyNode};
-use crate::definition::{choices, complete};
+use crate::definition::{choices_within, complete};
 use crate::model::Model;
 use crate::scope::Quantifier;
 
@@ -45,6 +45,12 @@ pub enum Refutation {
         /// The values of all variables.
         play: Vec<Value>,
     },
+    /// The opponent's choices can't all be looked at.
+    #[error("in scope `{scope}` there are too many choices to look at all of them")]
+    TooLarge {
+        /// The scope.
+        scope: String,
+    },
     /// The graph is not a strategy for this model.
     #[error("the node for scope `{scope}` belongs to another scope or does not exist")]
     Misplaced {
@@ -66,6 +72,7 @@ pub fn check_strategy(model: &Model, strategy: &Strategy) -> Result<usize, Refut
         values: vec![0; model.variables().len()],
         read_later: read_later(model),
         seen: FxHashMap::default(),
+        n_left: MAX_TRIED,
     };
     checker.node(0, strategy.root)?;
     Ok(checker.seen.len())
@@ -78,7 +85,12 @@ struct Checker<'a> {
     /// By scope, the earlier variables that it or a later one, or the goal, mentions.
     read_later: Vec<Vec<VarId>>,
     seen: FxHashMap<(usize, NodeId, Vec<Value>), ()>,
+    /// How many values may still be tried to find the choices of the opponent.
+    n_left: u64,
 }
+
+/// So many values are tried at most: some ten seconds.
+const MAX_TRIED: u64 = 100_000_000;
 
 fn read_later(model: &Model) -> Vec<Vec<VarId>> {
     let n_scopes = model.scopes().len();
@@ -128,7 +140,9 @@ impl Checker<'_> {
         } else {
             let answers: FxHashMap<&[Value], NodeId> =
                 branches.iter().map(|(choice, next)| (&choice[..], *next)).collect();
-            for values in choices(self.model, scope_idx, &mut self.values.clone()) {
+            let mut values = self.values.clone();
+            let choices = choices_within(self.model, scope_idx, &mut values, &mut self.n_left);
+            for values in choices.map_err(|_| Refutation::TooLarge { scope: name() })? {
                 let pairs = scope.variables.iter().zip(&values);
                 let is_chosen = |x: VarId| self.model.variable(x).definition.is_none();
                 let choice: Vec<Value> =

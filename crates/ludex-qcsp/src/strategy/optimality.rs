@@ -10,7 +10,7 @@ use ludex_csp::{Value, VarId};
 use rustc_hash::FxHashMap;
 
 use super::{NodeId, Strategy, StrategyNode};
-use crate::definition::{Outcome, TooMany, aggregated, choices, complete, evaluate};
+use crate::definition::{Outcome, TooMany, aggregated, choices_within, complete, evaluate};
 use crate::measure::{compare, interests};
 use crate::model::Model;
 use crate::scope::{Measure, Quantifier, Ties};
@@ -109,7 +109,8 @@ impl Judge<'_> {
                 let answers: FxHashMap<&[Value], NodeId> =
                     branches.iter().map(|(choice, next)| (&choice[..], *next)).collect();
                 let mut outcomes = Vec::new();
-                for values in choices(model, scope_idx, &mut self.values.clone()) {
+                let mut values = self.values.clone();
+                for values in choices_within(model, scope_idx, &mut values, &mut self.n_left)? {
                     for (x, &value) in scope.variables.iter().zip(&values) {
                         self.values[x.index()] = value;
                     }
