@@ -176,6 +176,7 @@ impl<G: Playable> Player<G> {
         }
         let clock = deadline.saturating_duration_since(Instant::now());
         self.latency.measure((clock / 20).min(MEASURE_TIME), &mut self.attention);
+        self.attention.raise();
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let limits = self.limits(Seed::child(self.config.seed, 1), schedule.search_until);
         let Some(worker) = self.ready_worker(&schedule) else { return };
@@ -190,10 +191,14 @@ impl<G: Playable> Player<G> {
 
     /// Chooses a move, given what the role saw of the step before.
     pub fn choose(&mut self, seen: Seen<'_>, deadline: Instant) -> Choice {
-        self.attention.lower();
+        // To the end and beyond: the way back to whoever asked is part of the answer. Only finding
+        // possible states takes time that others may want.
+        match self.game.has_percepts() {
+            true => self.attention.lower(),
+            false => self.attention.raise(),
+        }
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let choice = self.climb_down(seen, &schedule);
-        // Until the next question: the way back to whoever asked is part of the answer.
         self.attention.raise();
         // Whatever the reason, an answer after its time calls for more care.
         self.latency.note_wake(Instant::now().saturating_duration_since(schedule.answer_at));
