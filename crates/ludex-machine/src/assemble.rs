@@ -9,6 +9,10 @@ use crate::conjunctions::{Conjunctions, Literal};
 use crate::effects::{Effects, sorted_lists};
 use crate::net::{Count, Fan, Home, Layout, MoveEffects, Net, NetState};
 use crate::split::{NextParts, split_legal, split_terminal};
+use crate::weigh::better_kept;
+
+/// Evaluating a lazy node calls itself so many times at most.
+const MAX_DEPTH: usize = 512;
 
 impl Net {
     /// The net of a circuit; `None` if it has loops.
@@ -77,7 +81,7 @@ impl Net {
             lazy_terminal,
             goals,
         };
-        Some(plan.assemble())
+        Some(plan.assemble_weighed())
     }
 }
 
@@ -158,9 +162,23 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn assemble(self) -> Net {
+    /// The net, with those nodes kept up to date of which that is cheaper than asking for them.
+    fn assemble_weighed(&self) -> Net {
+        let (net, lazy) = self.assemble(&[]);
+        let is_kept = better_kept(&net, &self.circuit.init);
+        if !is_kept.contains(&true) {
+            return net;
+        }
+        drop(net);
+        let kept = lazy.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+        self.assemble(&kept.map(|(node, _)| node).collect::<Vec<_>>()).0
+    }
+
+    /// The net, with some nodes kept up to date in any case; and which nodes are lazy.
+    fn assemble(&self, kept: &[usize]) -> (Net, Vec<usize>) {
         // Step 1. Which nodes count and which are lazy. Number them in that order.
         let mut is_counter = vec![false; self.table.n_nodes()];
+        kept.iter().for_each(|&node| self.table.mark_cone(Literal::of(node), &mut is_counter));
         let gated = self.gated.iter().map(|&(_, (_, literal))| literal);
         let told = self.bits.iter().map(|&(_, literal)| literal).chain(gated);
         told.for_each(|literal| self.table.mark_cone(literal, &mut is_counter));
@@ -192,7 +210,7 @@ impl Plan<'_> {
 
         // Step 3. What lazy nodes read.
         let (mut lazy_ends, mut lazy_literals) = (Vec::new(), Vec::new());
-        for node in lazy {
+        for node in lazy.clone() {
             lazy_literals.extend(self.table.literals(node).iter().map(|&it| new(it)));
             lazy_ends.push(lazy_literals.len() as u32);
         }
@@ -212,27 +230,29 @@ impl Plan<'_> {
         let changes = self.effects.changes.all().iter().map(|it| (it.output, new(it.value)));
         let n_gates = self.circuit.next.len();
         let gated = self.gated.iter().map(|&(gate, (fluent, it))| (gate, (fluent, new(it))));
-        Net {
+        let net = Net {
             first_lazy,
             first_move: self.table.move_node(0),
             fans,
             edges,
             flips,
+            landings: landings(first_lazy, &lazy_ends, &lazy_literals),
             lazy_ends,
             lazy_literals,
             gated: sorted_lists(n_gates, gated.collect()),
             gates: gate_words(&self.gated),
             effects,
             changes: changes.collect(),
-            keeps: self.effects.keeps.into_entries(),
-            touches: self.effects.touches.into_entries(),
+            keeps: self.effects.keeps.all().to_vec(),
+            touches: self.effects.touches.all().to_vec(),
             joint,
             tells_moves: self.effects.is_told.contains(&true),
             lazy_terminal: new(self.lazy_terminal),
-            goals: self.goals.into_iter().map(new).collect(),
-            layout: self.layout,
+            goals: self.goals.iter().map(|&it| new(it)).collect(),
+            layout: self.layout.clone(),
             initial,
-        }
+        };
+        (net, lazy.collect())
     }
 
     /// What is asked for now and then.
@@ -274,7 +294,6 @@ impl Plan<'_> {
             epochs: vec![0; counts.len() - first_lazy],
             epoch: 1,
             witnesses: [0].iter().chain(lazy_ends).take(lazy_ends.len()).copied().collect(),
-            frames: Vec::new(),
             reached: vec![0; self.outputs.len()],
             met: Vec::new(),
             home: Home::default(),
@@ -282,6 +301,24 @@ impl Plan<'_> {
             bits: words,
         }
     }
+}
+
+/// Lazy nodes such that no other is more than [`MAX_DEPTH`] steps above one of them, or above what is
+/// kept up to date.
+fn landings(first_lazy: usize, lazy_ends: &[u32], lazy_literals: &[Literal]) -> Vec<u32> {
+    let (mut depths, mut landings): (Vec<usize>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for (idx, &end) in lazy_ends.iter().enumerate() {
+        let inputs = lazy_literals[start..end as usize].iter();
+        let inputs = inputs.filter_map(|it| it.node().checked_sub(first_lazy));
+        let depth = inputs.map(|input| depths[input] + 1).max().unwrap_or(0);
+        if depth == MAX_DEPTH {
+            landings.push((first_lazy + idx) as u32);
+        }
+        depths.push(if depth == MAX_DEPTH { 0 } else { depth });
+        start = end as usize;
+    }
+    landings
 }
 
 /// The fluents that are gates, as a set.

@@ -90,10 +90,6 @@ impl<T> Lists<T> {
     pub fn all(&self) -> &[T] {
         &self.entries
     }
-
-    pub fn into_entries(self) -> Vec<T> {
-        self.entries
-    }
 }
 
 /// Which roles' moves a node depends on.

@@ -14,15 +14,16 @@ mod conjunctions; // 3. gates of one kind
 mod effects; // 4. what a move changes
 mod split; // 5. conditions in parts
 mod net; // 6. counters that are told of changes
-mod assemble; // 7. from the circuit to the net
-mod word; // 8. a bit for each of many playouts
-mod fuse; // 9. gates evaluated within others
-mod tape; // 10. the circuit as a list of operations on words
-mod run; // 11. the operations carried out
-mod draw; // 12. a random legal move in every lane
-mod plan; // 13. the tapes for a step
-mod wide; // 14. many playouts at once
-mod cursor; // 15. one state at a time
+mod weigh; // 7. which questions are better kept answered
+mod assemble; // 8. from the circuit to the net
+mod word; // 9. a bit for each of many playouts
+mod fuse; // 10. gates evaluated within others
+mod tape; // 11. the circuit as a list of operations on words
+mod run; // 12. the operations carried out
+mod draw; // 13. a random legal move in every lane
+mod plan; // 14. the tapes for a step
+mod wide; // 15. many playouts at once
+mod cursor; // 16. one state at a time
 mod machine; // the game
 
 #[cfg(test)]

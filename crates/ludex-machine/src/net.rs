@@ -30,6 +30,8 @@ pub(crate) struct Net {
     /// For each lazy node, where its literals end.
     pub(crate) lazy_ends: Vec<u32>,
     pub(crate) lazy_literals: Vec<Literal>,
+    /// Lazy nodes that are evaluated first, ascending, so that no evaluation goes deep.
+    pub(crate) landings: Vec<u32>,
 
     pub(crate) layout: Layout,
     /// For each fluent, the fluents of the next state that are true if it and a literal hold, unless a
@@ -123,22 +125,13 @@ pub(crate) struct NetState {
     /// For each lazy node, when it was evaluated.
     pub epochs: Vec<u32>,
     pub epoch: u32,
-    /// For each lazy node, the place of the literal that decided it when it did not hold last: looked
-    /// at first, as it often decides again.
+    /// For each lazy node, the place of the literal that is looked at first: in nodes with many, the
+    /// one that decided it when it did not hold last, as it often decides again.
     pub witnesses: Vec<u32>,
-    pub frames: Vec<Frame>,
     /// For each output, the last epoch in which a move reached it.
     pub reached: Vec<u32>,
     pub met: Vec<u32>,
     pub home: Home,
-}
-
-/// A lazy node that is being evaluated: the place of the next of its literals, and how many are left.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    node: u32,
-    place: u32,
-    n_left: u32,
 }
 
 /// How many literals of a node do not hold, doubled; plus one if its readers were told that it holds.
@@ -214,6 +207,9 @@ pub(crate) struct Home {
 
 /// Telling a changed fluent costs about as much as copying so many counters.
 const COPIES_A_CHANGE: usize = 64;
+
+/// A lazy node with so many literals is worth a look at what decided it last.
+const MIN_WIDE: usize = 5;
 
 impl Net {
     /// The net in the initial state.
@@ -346,67 +342,54 @@ impl Net {
     pub fn ask(&self, net: &mut NetState, literal: Literal) -> bool {
         let node = literal.node();
         if node >= self.first_lazy && net.epochs[node - self.first_lazy] != net.epoch {
+            for &landing in self.landings.iter().take_while(|&&landing| (landing as usize) < node) {
+                if net.epochs[landing as usize - self.first_lazy] != net.epoch {
+                    self.evaluate(net, landing as usize);
+                }
+            }
             self.evaluate(net, node);
         }
         net.counts[node].holds() != literal.is_negated()
     }
 
     /// Evaluates a lazy node and what it needs, until it is decided.
-    fn evaluate(&self, net: &mut NetState, node: usize) {
-        net.frames.clear();
-        net.frames.push(self.frame(&net.witnesses, node));
-        'frames: while let Some(frame) = net.frames.last_mut() {
-            let node = frame.node as usize;
-            let mut holds = true;
-            while frame.n_left > 0 {
-                let literal = self.lazy_literals[frame.place as usize];
-                let input = literal.node();
-                let holds_now = if input < self.first_lazy
-                    || net.epochs[input - self.first_lazy] == net.epoch
-                {
-                    net.counts[input].holds()
-                } else {
-                    // Its witness may decide it at once.
-                    let witness = net.witnesses[input - self.first_lazy];
-                    let witness = self.lazy_literals[witness as usize];
-                    let is_decided = witness.node() < self.first_lazy
-                        && net.counts[witness.node()].holds() == witness.is_negated();
-                    if !is_decided {
-                        let input = self.frame(&net.witnesses, input);
-                        net.frames.push(input);
-                        continue 'frames;
-                    }
-                    false
-                };
-                if holds_now == literal.is_negated() {
-                    holds = false;
-                    net.witnesses[node - self.first_lazy] = frame.place;
-                    break;
-                }
-                frame.n_left -= 1;
-                frame.place += 1;
-                if frame.place == self.lazy_ends[node - self.first_lazy] {
-                    frame.place = self.first_place(node);
-                }
-            }
-            net.counts[node] = Count::told(usize::from(!holds));
-            net.epochs[node - self.first_lazy] = net.epoch;
-            net.frames.pop();
-        }
-    }
-
-    fn frame(&self, witnesses: &[u32], node: usize) -> Frame {
+    fn evaluate(&self, net: &mut NetState, node: usize) -> bool {
         let idx = node - self.first_lazy;
-        let n_left = self.lazy_ends[idx] - self.first_place(node);
-        Frame { node: node as u32, place: witnesses[idx], n_left }
+        let places = self.lazy_places(idx);
+        let witness = net.witnesses[idx] as usize;
+        let wrong = self.find_wrong(net, witness..places.end);
+        let wrong = wrong.or_else(|| self.find_wrong(net, places.start..witness));
+        if let Some(place) = wrong.filter(|_| places.len() >= MIN_WIDE) {
+            net.witnesses[idx] = place as u32;
+        }
+        net.counts[node] = Count::told(usize::from(wrong.is_some()));
+        net.epochs[idx] = net.epoch;
+        wrong.is_none()
     }
 
-    /// The place of the first literal of a lazy node.
-    fn first_place(&self, node: usize) -> u32 {
-        match node - self.first_lazy {
-            0 => 0,
-            idx => self.lazy_ends[idx - 1],
-        }
+    /// The place of a literal of lazy nodes that does not hold, the first of some.
+    #[inline]
+    fn find_wrong(&self, net: &mut NetState, mut places: Range<usize>) -> Option<usize> {
+        places.find(|&place| {
+            let literal = self.lazy_literals[place];
+            let node = literal.node();
+            let is_known =
+                node < self.first_lazy || net.epochs[node - self.first_lazy] == net.epoch;
+            let holds = if is_known { net.counts[node].holds() } else { self.evaluate(net, node) };
+            holds == literal.is_negated()
+        })
+    }
+
+    /// The places of the literals of a lazy node, the first lazy node being number 0.
+    #[inline]
+    fn lazy_places(&self, idx: usize) -> Range<usize> {
+        let start = if idx == 0 { 0 } else { self.lazy_ends[idx - 1] };
+        start as usize..self.lazy_ends[idx] as usize
+    }
+
+    /// What a lazy node reads, the first lazy node being number 0.
+    pub fn lazy_inputs(&self, idx: usize) -> &[Literal] {
+        &self.lazy_literals[self.lazy_places(idx)]
     }
 
     /// Whether a percept was seen in the last step.

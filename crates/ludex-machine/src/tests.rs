@@ -142,6 +142,27 @@ fn moves_that_meet_in_a_fluent_are_played_together() {
     );
 }
 
+/// A goal at the end of a long chain of rules, which the cursor evaluates when it is asked for.
+#[test]
+fn questions_may_go_deep() {
+    const DEPTH: usize = 20_000;
+    let mut rules = String::from(
+        "(role one) (at 0) (at 1) (at 2) (at 3) (at 4) (at 5) (at 6) (init (on 0))
+         (<= (legal one (flip ?x)) (at ?x))
+         (<= (next (on ?x)) (does one (flip ?x)) (not (true (on ?x))))
+         (<= (next (on ?x)) (true (on ?x)) (not (does one (flip ?x))))
+         (<= p0 (true (on 1)) (true (on 2)))
+         (<= terminal (true (on 1)) (true (on 3)) (true (on 5)))",
+    );
+    for idx in 0..DEPTH {
+        let (next, x) = (idx + 1, idx * 5 % 7);
+        rules += &format!("(<= p{next} p{idx} (true (on {x})))");
+        rules += &format!("(<= p{next} (not p{idx}) (not (true (on {x}))))");
+    }
+    rules += &format!("(<= (goal one 100) p{DEPTH}) (<= (goal one 0) (not p{DEPTH}))");
+    check("deep", &rules, 40);
+}
+
 #[test]
 fn a_waiting_role_may_yet_matter() {
     // The moves called `noop` look like waiting, but one of them does something, and both may move.
