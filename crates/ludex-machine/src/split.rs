@@ -34,20 +34,35 @@ pub(crate) fn split_legal(
     legal: &[Literal],
     is_counter: &[bool],
 ) -> Vec<Vec<Literal>> {
-    let mut n_guarded = vec![0_usize; 2 * table.n_nodes()];
     let position = |it: Literal| 2 * it.node() + usize::from(it.is_negated());
-    for &literal in legal {
-        conditions(table, literal).iter().for_each(|&it| n_guarded[position(it)] += 1);
+    let is_counter = |it: Literal| is_counter.get(it.node()).is_some_and(|it| *it);
+    let count = |lists: &[Vec<Literal>]| {
+        let mut n_guarded = vec![0_usize; 2 * table.n_nodes()];
+        lists.iter().flatten().for_each(|&it| n_guarded[position(it)] += 1);
+        n_guarded
+    };
+    let mut lists: Vec<Vec<Literal>> = legal.iter().map(|&it| conditions(table, it)).collect();
+    let n_guarded = count(&lists);
+    for list in &mut lists {
+        // A condition of this move alone is nothing but its parts.
+        let is_own = |it: &Literal| n_guarded[position(*it)] == 1 && !is_counter(*it);
+        if let Some(own) = list.iter().position(is_own) {
+            let parts = conditions(table, list[own]);
+            if list.len() - 1 + parts.len() <= MAX_PLANES {
+                list.splice(own..=own, parts);
+                list.sort_unstable();
+                list.dedup();
+            }
+        }
     }
+    let n_guarded = count(&lists);
     let mut planes = Vec::with_capacity(legal.len());
-    for &literal in legal {
-        let mut parts = conditions(table, literal);
+    for mut parts in lists {
         parts.sort_by_key(|&it| std::cmp::Reverse(n_guarded[position(it)]));
         let is_guard = |it: &&Literal| n_guarded[position(**it)] >= MIN_GUARDED;
         let n_guards = usize::from(parts.first().filter(is_guard).is_some());
         let rest = table.and(&mut parts[n_guards..].to_vec());
-        let has_rest = is_counter.get(rest.node()).is_some_and(|it| *it);
-        if has_rest && rest.node() >= table.first() {
+        if is_counter(rest) && rest.node() >= table.first() {
             parts.truncate(n_guards);
             parts.push(rest);
         } else if parts.len() > MAX_PLANES {
