@@ -196,17 +196,15 @@ impl Plan<'_> {
         let new = |it: Literal| Literal::of(numbers[it.node()]).negated_if(it.is_negated());
 
         // Step 2. Who is told of a change.
-        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let mut edges: Vec<(Literal, u32)> = Vec::new();
         for node in counters {
             let reader = numbers[node] as u32;
-            let edge =
-                |it: &Literal| (numbers[it.node()] as u32, reader * 2 + u32::from(it.is_negated()));
-            edges.extend(self.table.literals(node).iter().map(edge));
+            edges.extend(self.table.literals(node).iter().map(|&it| (new(it), reader)));
         }
         let is_variable = |it: &Literal| it.node() != 0;
         let changing = self.bits.iter().filter(|(_, it)| is_variable(it));
         let flips = changing.map(|&(bit, it)| (numbers[it.node()] as u32, bit as u32)).collect();
-        let (fans, edges, flips) = fans(first_lazy, edges, flips);
+        let (fans, readers, flips) = fans(first_lazy, edges, flips);
 
         // Step 3. What lazy nodes read.
         let (mut lazy_ends, mut lazy_literals) = (Vec::new(), Vec::new());
@@ -234,7 +232,7 @@ impl Plan<'_> {
             first_lazy,
             first_move: self.table.move_node(0),
             fans,
-            edges,
+            readers,
             flips,
             landings: landings(first_lazy, &lazy_ends, &lazy_literals),
             lazy_ends,
@@ -334,10 +332,10 @@ fn holds(counts: &[Count], literal: Literal) -> bool {
     counts[literal.node()].holds() != literal.is_negated()
 }
 
-/// Edges and flipped bits, each with the node it belongs to, by node.
+/// Readers and flipped bits by node, each given with the literal or node it belongs to.
 fn fans(
     n_nodes: usize,
-    mut edges: Vec<(u32, u32)>,
+    mut edges: Vec<(Literal, u32)>,
     mut flips: Vec<(u32, u32)>,
 ) -> (Vec<Fan>, Vec<u32>, Vec<(u32, u64)>) {
     edges.sort_unstable();
@@ -350,9 +348,11 @@ fn fans(
             _ => masks.push((node, (word, mask))),
         }
     }
-    let fans = (0..=n_nodes as u32).map(|node| Fan {
-        edges: edges.partition_point(|&(of, _)| of < node) as u32,
-        flips: masks.partition_point(|&(of, _)| of < node) as u32,
+    let first_reader = |literal: Literal| edges.partition_point(|&(of, _)| of < literal) as u32;
+    let fans = (0..=n_nodes).map(|node| Fan {
+        plain: first_reader(Literal::of(node)),
+        negated: first_reader(Literal::of(node).negated()),
+        flips: masks.partition_point(|&(of, _)| (of as usize) < node) as u32,
     });
     let fans = fans.collect();
     let second = |(_, reader)| reader;

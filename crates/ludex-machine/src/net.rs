@@ -23,8 +23,8 @@ pub(crate) struct Net {
     pub(crate) first_move: usize,
     /// Who is told of a change of a fluent or counter.
     pub(crate) fans: Vec<Fan>,
-    /// The counters that read a node: their numbers, doubled, plus one for those of its negation.
-    pub(crate) edges: Vec<u32>,
+    /// The counters that read a node, then those that read its negation.
+    pub(crate) readers: Vec<u32>,
     /// The bits of outputs that change with a node: words and bits.
     pub(crate) flips: Vec<(u32, u64)>,
     /// For each lazy node, where its literals end.
@@ -77,10 +77,12 @@ fn part<T>(list: &[T], span: (u32, u32)) -> &[T] {
     &list[span.0 as usize..span.1 as usize]
 }
 
-/// Where the edges and the flips of a node begin; they end where those of the next node begin.
+/// Where the readers of a node, those of its negation, and its flips begin; the readers and the flips end
+/// where those of the next node begin.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Fan {
-    pub edges: u32,
+    pub plain: u32,
+    pub negated: u32,
     pub flips: u32,
 }
 
@@ -167,32 +169,45 @@ impl Count {
         self.0 ^= 2;
     }
 
-    /// A literal ceased to hold, or began to if `falls` is 1; whether the node did by that.
+    /// A literal began or ceased to hold; whether the node did by that.
     #[inline]
-    fn count(&mut self, falls: u32) -> bool {
-        let lower = self.0 - 2 * falls;
-        self.0 = lower + 2 - 2 * falls;
-        lower < 2
+    fn count(&mut self, holds: bool) -> bool {
+        if holds {
+            self.0 -= 2;
+            self.holds()
+        } else {
+            self.0 += 2;
+            self.0 < 4
+        }
     }
 }
 
-/// Tells counters that a node began or ceased to hold. Those that did so too are the first in the list
-/// then, which has room for all; how many they are.
+/// Tells counters that a literal began or ceased to hold. Those that did so too are the first in the
+/// list then, which has room for all; how many they are.
 ///
-/// Which they are can't be predicted, so each is written to the list and stays there if it did. Apart
-/// from its caller, as it needs the registers.
-#[inline(never)]
-fn count(edges: &[u32], holds: bool, counts: &mut [Count], list: &mut [u32]) -> usize {
-    let list = &mut list[..edges.len()];
+/// Which they are can't be predicted, so each is written to the list and stays there if it did.
+#[inline(always)]
+fn count(readers: &[u32], holds: bool, counts: &mut [Count], list: &mut [u32]) -> usize {
+    let list = &mut list[..readers.len()];
     let mut n_crossed = 0;
-    for &edge in edges {
-        let reader = edge >> 1;
-        let falls = (edge & 1) ^ u32::from(holds);
-        let crosses = counts[reader as usize].count(falls);
+    for &reader in readers {
+        let crosses = counts[reader as usize].count(holds);
         list[n_crossed] = reader;
         n_crossed += usize::from(crosses);
     }
     n_crossed
+}
+
+/// A literal began to hold. A function of its own, as it needs the registers; so is the other.
+#[inline(never)]
+fn count_down(readers: &[u32], counts: &mut [Count], list: &mut [u32]) -> usize {
+    count(readers, true, counts, list)
+}
+
+/// A literal ceased to hold.
+#[inline(never)]
+fn count_up(readers: &[u32], counts: &mut [Count], list: &mut [u32]) -> usize {
+    count(readers, false, counts, list)
 }
 
 /// A state that was jumped to twice, with its values: trees are entered at their roots again and again.
@@ -492,11 +507,19 @@ impl Net {
             counts[node].tell();
             let holds = counts[node].holds();
             let (fan, end) = (self.fans[node], self.fans[node + 1]);
-            let edges = &self.edges[fan.edges as usize..end.edges as usize];
-            if queue.len() < n_queued + edges.len() {
-                queue.resize(2 * (n_queued + edges.len()), 0);
+            let plain = &self.readers[fan.plain as usize..fan.negated as usize];
+            let negated = &self.readers[fan.negated as usize..end.plain as usize];
+            let (down, up) = if holds { (plain, negated) } else { (negated, plain) };
+            let n_readers = down.len() + up.len();
+            if queue.len() < n_queued + n_readers {
+                queue.resize(2 * (n_queued + n_readers), 0);
             }
-            n_queued += count(edges, holds, counts, &mut queue[n_queued..]);
+            if !down.is_empty() {
+                n_queued += count_down(down, counts, &mut queue[n_queued..]);
+            }
+            if !up.is_empty() {
+                n_queued += count_up(up, counts, &mut queue[n_queued..]);
+            }
             for &(word, mask) in &self.flips[fan.flips as usize..end.flips as usize] {
                 bits[word as usize] ^= mask;
             }
