@@ -10,6 +10,7 @@ use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
 use ludex_csp::{
     AllDifferentStrength, Branching, Restarts, SearchConfig, ValueOrder, VariableOrder,
 };
+use ludex_qcsp::stochastic::{Method as StochasticMethod, StochasticConfig};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 
 /// Plays, checks and measures games from their rules.
@@ -159,6 +160,12 @@ pub enum Verb {
         /// What to do with them.
         #[command(subcommand)]
         job: QcspJob,
+    },
+    /// Solve stochastic constraint networks: decisions, chance and thresholds
+    Scsp {
+        /// What to do with them.
+        #[command(subcommand)]
+        job: ScspJob,
     },
     /// List the games that are built in
     Games,
@@ -317,6 +324,48 @@ const QCSP_EXAMPLES: &str = "Examples:
   ludex qcsp solve models/link-pricing.qcp -D links=6 --ties pessimistic
   ludex qcsp solve models/nim.qcp --strategy nim.svg
   ludex qcsp solve formula.qdimacs";
+
+/// What to do with a stochastic network.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ScspJob {
+    /// Find a policy that reaches the thresholds of a model, or the best one
+    #[command(after_help = SCSP_EXAMPLES)]
+    Solve(ScspSolve),
+}
+
+const SCSP_EXAMPLES: &str = "Examples:
+  ludex scsp solve models/two-stages.qcp
+  ludex scsp solve models/two-stages.qcp --best --exact --json
+  ludex scsp solve models/stock.qcp -D months=3 --best --policy policy.json";
+
+/// Which stochastic network to solve, and how.
+#[derive(Clone, Debug, Args)]
+pub struct ScspSolve {
+    /// Which model.
+    #[command(flatten)]
+    pub file: QcspFile,
+    /// Find the policy of greatest satisfaction, or of greatest expected utility where the model
+    /// has a utility
+    #[arg(long)]
+    pub best: bool,
+    /// How values are ruled out: stochastic backtracking, forward checking, or with all
+    /// constraints propagated
+    #[arg(long, value_name = "M", value_parser = choice(&StochasticMethod::ALL),
+        default_value = name_of(&StochasticMethod::ALL, &StochasticConfig::default().method))]
+    pub method: StochasticMethod,
+    /// Compute probabilities as fractions
+    #[arg(long)]
+    pub exact: bool,
+    /// First make the domains of decisions stochastically arc consistent
+    #[arg(long)]
+    pub consistency: bool,
+    /// Write the policy to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<std::path::PathBuf>,
+    /// Do not search: expand all scenarios to one ordinary network and solve that
+    #[arg(long, conflicts_with_all = ["policy", "consistency"])]
+    pub scenarios: bool,
+}
 
 /// Which model, with which data.
 #[derive(Clone, Debug, Args)]

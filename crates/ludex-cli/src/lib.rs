@@ -14,7 +14,7 @@
 
 use std::process::ExitCode;
 
-use args::{Cli, CspJob, QcspJob, Verb};
+use args::{Cli, CspJob, QcspJob, ScspJob, Verb};
 use failure::Failure;
 
 pub mod args;
@@ -69,6 +69,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
         Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
+        Verb::Scsp { job: ScspJob::Solve(args) } => verbs::scsp::run(&args, common),
         Verb::Translate { rules, to, steps, output } => {
             verbs::translate::run(&rules.rules, to, steps, output.as_deref(), common)
         }

@@ -11,5 +11,6 @@ pub mod play;
 pub mod players;
 pub mod print;
 pub mod qcsp;
+pub mod scsp;
 pub mod trace;
 pub mod translate;

@@ -98,6 +98,15 @@ impl Lowering<'_, '_> {
     fn rules<'g>(&mut self, game: &'g Game) -> Evaluated<(Rules<'g>, Vec<Value>)> {
         let mut players = Vec::new();
         for player in &game.players {
+            if self.is_random(player)? {
+                let message = "no player of a game is chance";
+                return self.evaluator.fail_with_help(
+                    codes::UNSUPPORTED,
+                    game.at.0,
+                    message,
+                    "write its rounds as scopes: `for (i in 1..n) { exists …; random …; }`",
+                );
+            }
             players.push(self.quantifier(player)?);
         }
         let mut rules = Rules {

@@ -10,6 +10,7 @@ use super::data::Data;
 use super::eval::{Evaluated, Evaluator, Failed};
 use super::limits::Limits;
 use super::objectives::Pending;
+use super::random::Chance;
 use super::syntax::{self, *};
 use super::value::{Binding, Value};
 use super::{codes, optimum, suggest};
@@ -22,6 +23,8 @@ pub struct Compiled {
     pub model: Model,
     /// Things worth knowing that are no mistakes.
     pub warnings: Vec<Diagnostic>,
+    /// What is drawn, when something is: the scopes of chance are universal in `model`.
+    pub chance: Option<Chance>,
 }
 
 /// Turns a tree whose names are checked into a model.
@@ -37,7 +40,7 @@ pub fn lower(
     lowering.unknown_data(tree);
     // A mistake in one item leaves the others to be looked at, where they can be.
     let _ = lowering.items(&tree.items).and_then(|()| lowering.finish());
-    let Lowering { evaluator, model, warnings, .. } = lowering;
+    let Lowering { evaluator, model, warnings, chance, .. } = lowering;
     if evaluator.has_failed() {
         return Err(evaluator.into_diagnostics());
     }
@@ -46,7 +49,7 @@ pub fn lower(
         let message = error.to_string();
         return Err(vec![Diagnostic::new(Severity::Fatal, codes::UNSUPPORTED, place, message)]);
     }
-    Ok(Compiled { model, warnings })
+    Ok(Compiled { model, warnings, chance: chance.is_there().then_some(chance) })
 }
 
 /// The model that is being built.
@@ -63,6 +66,8 @@ pub struct Lowering<'a, 'b> {
     /// Goals that stand behind a game, which may be over before its last round.
     pub(super) later_goals: Vec<Expr>,
     has_goal: bool,
+    /// What is drawn, and how likely goals have to hold.
+    pub(super) chance: Chance,
     /// The names of the values of enumerations; the value 0 has none.
     pub(super) enumerations: HashMap<String, Arc<[String]>>,
 }
@@ -79,6 +84,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             winner: None,
             later_goals: Vec::new(),
             has_goal: false,
+            chance: Chance::default(),
             enumerations: HashMap::new(),
         }
     }
@@ -158,6 +164,9 @@ impl<'a, 'b> Lowering<'a, 'b> {
             }
             Item::Game(game) => self.game(game),
             Item::Goal(goal) => self.goal(goal),
+            Item::LikelyGoal { goal, threshold } => self.likely_goal(goal, threshold),
+            Item::Threshold(threshold) => self.threshold(threshold),
+            Item::Utility(utility) => self.utility(utility),
         }
     }
 

@@ -12,7 +12,7 @@
 //! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
 //!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
 //! 6. `lower`: items to a model; by theme `parameters`, `scopes`, `objectives`; `game`: rounds
-//!    from one state to the next; `optimum`: models inside models
+//!    from one state to the next; `optimum`: models inside models; `random`: scopes of chance
 
 mod arithmetic;
 mod builtins;
@@ -35,6 +35,7 @@ mod optimum;
 mod parameters;
 mod parse;
 mod print;
+mod random;
 mod scopes;
 mod suggest;
 pub mod syntax;
@@ -49,6 +50,7 @@ pub use lower::Compiled;
 pub use optimum::to_network;
 pub use parse::parse;
 pub use print::{print, print_expression};
+pub use random::{Chance, ChanceScope, to_stochastic};
 
 /// Turns a text with values for its parameters into a model.
 ///

@@ -119,7 +119,11 @@ impl Resolver {
                         }
                     }
                 }
-                Item::Assert { .. } | Item::Goal(_) => {}
+                Item::Assert { .. }
+                | Item::Goal(_)
+                | Item::LikelyGoal { .. }
+                | Item::Threshold(_)
+                | Item::Utility(_) => {}
             }
         }
     }
@@ -193,8 +197,18 @@ impl Resolver {
                 self.items(otherwise);
             }
             Item::Game(game) => self.game(game),
-            Item::Goal(goal) => self.expr(goal),
+            Item::Goal(expr) | Item::Utility(expr) => self.expr(expr),
+            Item::LikelyGoal { goal, threshold } => {
+                self.expr(goal);
+                self.fraction(threshold);
+            }
+            Item::Threshold(threshold) => self.fraction(threshold),
         }
+    }
+
+    fn fraction(&mut self, fraction: &Fraction) {
+        self.expr(&fraction.part);
+        self.expr(&fraction.whole);
     }
 
     fn definition(&mut self, definition: &Let) {
@@ -238,6 +252,10 @@ impl Resolver {
                 Clause::Order(order) => self.expr(order),
                 Clause::NonBlocking => {}
                 Clause::Symmetry(equations) => equations.iter().for_each(|e| self.expr(e)),
+                Clause::Weight { weight, total, .. } => {
+                    self.at(Place::Restrictor, weight);
+                    total.iter().for_each(|total| self.expr(total));
+                }
             }
         }
     }

@@ -270,19 +270,33 @@ impl Parser {
             }
             "function" | "predicate" => items.push(Item::Function(self.function()?)),
             "assert" => items.push(self.assertion()?),
-            "exists" | "forall" => items.push(Item::Scope(self.scope()?)),
+            "exists" | "forall" | "random" => items.push(Item::Scope(self.scope()?)),
             "for" => items.push(self.repetition()?),
             "if" => items.push(self.choice()?),
             "game" => items.push(Item::Game(self.game()?)),
             "goal" => {
                 self.advance();
-                items.push(Item::Goal(self.expr()?));
+                let goal = self.expr()?;
+                items.push(match self.take_word("threshold") {
+                    true => Item::LikelyGoal { goal, threshold: self.fraction()? },
+                    false => Item::Goal(goal),
+                });
+                self.expect_sign(";")?;
+            }
+            "threshold" => {
+                self.advance();
+                items.push(Item::Threshold(self.fraction()?));
+                self.expect_sign(";")?;
+            }
+            "utility" => {
+                self.advance();
+                items.push(Item::Utility(self.expr()?));
                 self.expect_sign(";")?;
             }
             word if RESERVED.contains(&word) => {
-                let message = format!("`{word}` is kept for scopes of chance, which are not built");
+                let message = format!("`{word}` is a word without a meaning yet");
                 self.error(codes::RESERVED, start, message).help =
-                    Some("scopes are `exists` and `forall`".into());
+                    Some("scopes are `exists`, `forall` and `random`".into());
                 return Err(Broken);
             }
             word => {
@@ -435,11 +449,13 @@ impl Parser {
             Ok(Quantifier::Exists)
         } else if self.take_word("forall") {
             Ok(Quantifier::Forall)
+        } else if self.take_word("random") {
+            Ok(Quantifier::Random)
         } else if self.take_word("if") {
             let condition = self.expr()?;
             self.nested(|parser| parser.quantifier_after(condition))
         } else {
-            self.unexpected("`exists` or `forall`")
+            self.unexpected("`exists`, `forall` or `random`")
         }
     }
 
@@ -531,9 +547,20 @@ impl Parser {
             Ok(Clause::Symmetry(self.equations()?))
         } else if self.take_word("nonblocking") {
             Ok(Clause::NonBlocking)
+        } else if self.take_word("weight") {
+            let weight = self.expr()?;
+            let total = if self.take_word("of") { Some(self.expr()?) } else { None };
+            Ok(Clause::Weight { weight, total, at: self.since(start) })
         } else {
             self.unexpected("`;`")
         }
+    }
+
+    /// `3 of 4`.
+    fn fraction(&mut self) -> Parsed<Fraction> {
+        let part = self.expr()?;
+        self.expect_word("of")?;
+        Ok(Fraction { part, whole: self.expr()? })
     }
 
     // ---- games ----
@@ -665,10 +692,13 @@ const STARTS: &[&str] = &[
     "assert",
     "exists",
     "forall",
+    "random",
     "for",
     "if",
     "game",
     "goal",
+    "threshold",
+    "utility",
 ];
 
 fn statement_help(word: &str) -> String {

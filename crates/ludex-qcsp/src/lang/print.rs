@@ -112,12 +112,35 @@ impl Printer {
                 }
             }
             Item::Game(game) => self.game(game),
+            Item::LikelyGoal { goal, threshold } => {
+                self.put("goal ");
+                self.expr(goal, 0);
+                self.put(" threshold ");
+                self.fraction(threshold);
+                self.put(";");
+            }
+            Item::Threshold(threshold) => {
+                self.put("threshold ");
+                self.fraction(threshold);
+                self.put(";");
+            }
+            Item::Utility(utility) => {
+                self.put("utility ");
+                self.expr(utility, 0);
+                self.put(";");
+            }
             Item::Goal(goal) => {
                 self.put("goal ");
                 self.expr(goal, 0);
                 self.put(";");
             }
         }
+    }
+
+    fn fraction(&mut self, fraction: &Fraction) {
+        self.expr(&fraction.part, 0);
+        self.put(" of ");
+        self.expr(&fraction.whole, 0);
     }
 
     fn definition(&mut self, definition: &Let) {
@@ -164,6 +187,7 @@ impl Printer {
         match quantifier {
             Quantifier::Exists => self.put("exists"),
             Quantifier::Forall => self.put("forall"),
+            Quantifier::Random => self.put("random"),
             Quantifier::If(condition, then, otherwise) => {
                 self.put("if ");
                 self.expr(condition, 0);
@@ -218,6 +242,14 @@ impl Printer {
                 }
                 Clause::Symmetry(equations) => self.symmetry(equations),
                 Clause::NonBlocking => self.put("nonblocking"),
+                Clause::Weight { weight, total, .. } => {
+                    self.put("weight ");
+                    self.expr(weight, 0);
+                    if let Some(total) = total {
+                        self.put(" of ");
+                        self.expr(total, 0);
+                    }
+                }
             }
         }
         self.put(";");

@@ -20,6 +20,8 @@ impl Lowering<'_, '_> {
         match quantifier {
             syntax::Quantifier::Exists => Ok(Quantifier::Exists),
             syntax::Quantifier::Forall => Ok(Quantifier::Forall),
+            // Chance is universal until the model is known to be stochastic.
+            syntax::Quantifier::Random => Ok(Quantifier::Forall),
             syntax::Quantifier::If(condition, then, otherwise) => {
                 match self.evaluator.constant_bool(condition)? {
                     true => self.quantifier(then),
@@ -50,6 +52,10 @@ impl Lowering<'_, '_> {
         let name =
             self.indexed_name(&name, scope.declarations.first().map_or(&[][..], |d| &d.index))?;
         let id = self.open(name, quantifier, scope.at.0)?;
+        if self.is_random(&scope.quantifier)? {
+            self.random_scope(scope, id)?;
+            return self.settle_pending();
+        }
         for declaration in &scope.declarations {
             self.declaration(declaration)?;
         }
@@ -230,6 +236,12 @@ impl Lowering<'_, '_> {
                 let variables = self.model.scope(id).variables.clone();
                 self.value_order(&variables, order)
             }
+            Clause::Weight { at, .. } => self.evaluator.fail_with_help(
+                codes::MISPLACED,
+                at.0,
+                "what is chosen has no weight",
+                "weights stand in `random` scopes",
+            ),
             Clause::Symmetry(equations) => self.symmetry(equations, id),
             Clause::NonBlocking => {
                 self.model.non_blocking();

@@ -75,6 +75,17 @@ pub enum Item {
     Game(Game),
     /// `goal x > 0;`
     Goal(Expr),
+    /// `goal x > 0 threshold 3 of 4;`: a goal with a probability of its own.
+    LikelyGoal {
+        /// What has to hold.
+        goal: Expr,
+        /// How likely.
+        threshold: Fraction,
+    },
+    /// `threshold 3 of 4;`: how likely the other goals have to hold together.
+    Threshold(Fraction),
+    /// `utility 2 * x;`: what a play is worth in which the goals hold.
+    Utility(Expr),
 }
 
 /// A parameter, its type, and its value where none is given.
@@ -150,6 +161,8 @@ pub enum Quantifier {
     Exists,
     /// The player who does not.
     Forall,
+    /// Nobody: it is drawn.
+    Random,
     /// One or the other, by a condition on parameters and the indices of loops.
     If(Box<Expr>, Box<Quantifier>, Box<Quantifier>),
 }
@@ -198,6 +211,24 @@ pub enum Clause {
     Symmetry(Vec<Expr>),
     /// `nonblocking`: there is a choice however the scope is reached.
     NonBlocking,
+    /// `weight e`, `weight e of n`: how likely what is drawn is, against the other values.
+    Weight {
+        /// The weight.
+        weight: Expr,
+        /// What all weights sum to, if that is said.
+        total: Option<Expr>,
+        /// The whole clause.
+        at: At,
+    },
+}
+
+/// A probability, `3 of 4`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fraction {
+    /// How many cases.
+    pub part: Expr,
+    /// Of how many.
+    pub whole: Expr,
 }
 
 /// A game: rounds of one form, from one state to the next.
@@ -514,5 +545,5 @@ pub const KEYWORDS: &[&str] = &[
     "optimum",
 ];
 
-/// Words kept for scopes of chance, which the language has no meaning for yet.
-pub const RESERVED: &[&str] = &["random", "chance"];
+/// A word kept for what may come.
+pub const RESERVED: &[&str] = &["chance"];

@@ -250,7 +250,7 @@ fn mistakes_have_their_places() {
     check_wrong("exists x: 0..1; goal x + true;", &[("type", "x + true")]);
     check_wrong("exists x: 0..1 exists y: 0..1; goal x;", &[("syntax", "")]);
     check_wrong("exists x: 0..1; exists x: 0..1; goal true;", &[("duplicate-name", "x")]);
-    check_wrong("random x: 0..1; goal true;", &[("reserved-word", "random")]);
+    check_wrong("chance x: 0..1; goal true;", &[("reserved-word", "chance")]);
     check_wrong("let a = [1, 2]; exists x: 0..1; goal a[3] = x;", &[("index", "3")]);
     check_wrong(
         "exists x: 1..2; for (i in 1..x) { exists y[i]: 0..1; } goal true;",
@@ -373,4 +373,29 @@ fn scopes_are_declared_non_blocking() {
         goal s <= 3;";
     let model = compiled(game, &[]).expect("it is right").model;
     assert!(model.scopes().iter().all(|scope| scope.is_non_blocking));
+}
+
+#[test]
+fn chance_is_read_and_printed() {
+    let text = "exists x: 0..2;
+        random y: 0..2 weight 3 - y of 6;
+        random z: 0..2 where z <= x;
+        goal x + y > z;
+        goal x > z threshold 1 of 2;
+        threshold 1 of 4;
+        utility x + z;";
+    let (tree, diagnostics) = super::parse(text);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let (again, _) = super::parse(&super::print(&tree));
+    assert_eq!(tree, again);
+    for (text, code, at) in [
+        ("exists x: 0..1 weight 2; goal true;", "misplaced", "weight 2"),
+        ("random x, y: 0..1 where x < y; goal true;", "misplaced", "x < y"),
+        ("threshold 3 of 2; exists x: 0..1;", "type", "3 of 2"),
+        ("threshold 1 of 2; threshold 1 of 3;", "misplaced", "1"),
+        ("random x: 0..1 order [1]; goal true;", "misplaced", "random x: 0..1 order [1]"),
+        ("random x: 0..1 weight y; exists y: 0..1;", "later-variable", "y"),
+    ] {
+        check_wrong(text, &[(code, at)]);
+    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use ludex_base::{Deadline, Severity, Source};
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::Model;
-use ludex_qcsp::lang::{Compiled, Data, Datum, Limits, compile};
+use ludex_qcsp::lang::{Compiled, Data, Datum, Limits, compile, to_stochastic};
+use ludex_qcsp::stochastic::StochasticNetwork;
 use serde_json::Value;
 
 use crate::args::{Common, QcspFile};
@@ -21,12 +22,40 @@ pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Mod
     let read = match Path::new(&args.file).extension().and_then(|end| end.to_str()) {
         Some("xml") => ludex_qcsp::xcsp3::read,
         Some("qdimacs") => ludex_qcsp::qdimacs::read,
-        _ => return Ok(compiled(args, text, max_memory, deadline)?.model),
+        _ => {
+            let compiled = compiled(args, text, max_memory, deadline)?;
+            if compiled.chance.is_some() {
+                let message = "the model speaks of chance; solve it with `ludex scsp solve`";
+                return Err(Failure::Call(message.into()));
+            }
+            return Ok(compiled.model);
+        }
     };
     if !(args.data.is_empty() && args.define.is_empty()) {
         return Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into()));
     }
     read(&text).map_err(|error| wrong_file(&args.file, &error))
+}
+
+/// Reads the stochastic network of a call.
+pub fn read_stochastic(
+    args: &QcspFile,
+    common: &Common,
+    deadline: &Deadline,
+) -> Result<StochasticNetwork, Failure> {
+    let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
+    let text = read_text(&args.file, max_memory.min(MAX_BYTES))?;
+    let compiled = compiled(args, text, max_memory, deadline)?;
+    let network = to_stochastic(&compiled).map_err(|error| Failure::Call(error.to_string()))?;
+    match network.check().into_iter().next() {
+        None => Ok(network),
+        Some(error) => Err(Failure::File {
+            path: shown_path(&args.file).into(),
+            code: "malformed-network",
+            line: None,
+            message: error.to_string(),
+        }),
+    }
 }
 
 /// No text that a person or a generator writes for a solver is larger.

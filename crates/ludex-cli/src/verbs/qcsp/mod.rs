@@ -1,6 +1,6 @@
 //! `ludex qcsp`: quantified constraint networks from files.
 
-mod input;
+pub mod input;
 pub mod play;
 pub mod solve;
 mod strategy;
