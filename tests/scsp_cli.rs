@@ -48,7 +48,11 @@ fn a_policy_is_written() {
 fn bad_input_is_refused_in_words() {
     for (text, code, words) in [
         ("random y: 0..1 weight 1 of 3; goal true;", 1, &["the weights sum to 2, not to 3"][..]),
-        ("exists x: 0..1; random y: 0..1 where y > x;", 1, &["given x = 1", "no value can be drawn"]),
+        (
+            "exists x: 0..1; random y: 0..1 where y > x;",
+            1,
+            &["given x = 1", "no value can be drawn"],
+        ),
         ("threshold 5 of 4; exists x: 0..1;", 1, &["5 of 4 is no probability"]),
         ("exists x: 0..1; forall y: 0..1; random z: 0..1;", 2, &["an opponent"]),
         ("exists x: 0..1; random y: 0..1; utility x - y;", 1, &["the utility can be -1"]),
