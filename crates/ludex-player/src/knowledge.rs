@@ -3,6 +3,8 @@
 //! With complete information that is the state itself. With `sees` rules it is a sample of the states
 //! that agree with the role's own moves and percepts: the true state never enters here.
 
+use std::time::Duration;
+
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Game, Observe, StateOf};
 
@@ -87,6 +89,9 @@ const N_TRIES: usize = 10;
 /// found: a role that knows of no state knows of no legal move.
 const MIN_TRIES: usize = 60;
 const MIN_REPLAYS: usize = 4;
+/// How long the game is replayed beyond the clock while no state is found: an answer that is late
+/// is no worse than one that is not legal.
+const GRACE: Duration = Duration::from_millis(50);
 /// Steps of a replay for each step of the game, with time and without.
 const N_REPLAY_STEPS: usize = 480;
 const MIN_REPLAY_STEPS: usize = 60;
@@ -129,8 +134,13 @@ where
         }
         self.steps.push((own, percepts));
         let mut n_replays = 0;
-        while self.states.len() < N_STATES / 10 && !self.is_over(patience, n_replays >= MIN_REPLAYS)
-        {
+        let mut grace: Option<Deadline> = None;
+        while self.states.len() < N_STATES / 10 {
+            let is_late = patience.for_one.reached()
+                && grace.get_or_insert_with(|| Deadline::after(GRACE)).reached();
+            if self.is_over(patience, is_late && n_replays >= MIN_REPLAYS) {
+                break;
+            }
             n_replays += 1;
             let (per_step, deadline) = match patience.for_one.reached() {
                 true => (MIN_REPLAY_STEPS, Deadline::never()),
