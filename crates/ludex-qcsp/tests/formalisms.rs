@@ -207,20 +207,7 @@ fn schedules_without_an_adversary_are_counted() {
 /// prefix is cut there with the goal true.
 #[test]
 fn a_cascade_cuts_the_prefix_where_a_restrictor_is_empty() {
-    let cards = ValueSet::from([3, 15, 17, 19]);
-    let mut model = Model::new();
-    model.exists("X1");
-    let x1 = model.int("X1", [3]);
-    model.forall("Y1");
-    let y1 = model.int("Y1", cards.clone());
-    model.require(y1.differs(x1));
-    model.exists("X2");
-    let x2 = model.int("X2", cards.clone());
-    model.require(x2.differs(x1) & x2.differs(y1) & (x1 + x2).at_most(21));
-    model.forall("Y2");
-    let y2 = model.int("Y2", cards);
-    model.require(y2.differs(x1) & y2.differs(y1) & y2.differs(x2) & (y1 + y2).at_most(21));
-    model.goal((x1 + x2).at_least(y1 + y2));
+    let model = black_jack(ValueSet::from([3]));
     let config = SolveConfig { propagation: Propagation::Cascade, ..SolveConfig::default() };
     let report = solve(&model, &config).unwrap();
     assert_eq!(report.verdict, Verdict::True);

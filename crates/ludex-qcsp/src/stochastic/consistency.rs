@@ -87,15 +87,13 @@ fn with_parents(network: &StochasticNetwork, mut variables: Vec<VarId>) -> Vec<V
     while at < variables.len() {
         let x = variables[at];
         if let Some(distribution) = &network.variable(x).distribution {
-            variables.extend(distribution.parents(x));
+            for parent in distribution.parents(x) {
+                if !variables.contains(&parent) {
+                    variables.push(parent);
+                }
+            }
         }
         at += 1;
-        let known = variables.clone();
-        let mut index = 0;
-        variables.retain(|y| {
-            index += 1;
-            !known[..index - 1].contains(y)
-        });
     }
     variables.sort_unstable();
     variables

@@ -78,13 +78,8 @@ pub enum StochasticError {
         place: String,
     },
     /// A constraint that can't be posted.
-    #[error("constraint {number}: {error}")]
-    Constraint {
-        /// Which, counted from 1.
-        number: usize,
-        /// Why.
-        error: CspError,
-    },
+    #[error(transparent)]
+    Constraint(#[from] CspError),
     /// An option that this network can't be solved with.
     #[error("{option} does not apply: {reason}")]
     Option {

@@ -56,9 +56,7 @@ pub(super) fn filter(
             for constraint in &constraints {
                 plain.add(constraint.constraint.clone());
             }
-            let posted = plain.post(&PostConfig::default());
-            let mut engine =
-                posted.map_err(|error| StochasticError::Constraint { number: 1, error })?;
+            let mut engine = plain.post(&PostConfig::default())?;
             engine.set_deadline(deadline);
             match engine.propagate() {
                 Err(_) if !engine.is_stopped() => None,

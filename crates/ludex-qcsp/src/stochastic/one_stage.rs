@@ -106,8 +106,7 @@ pub fn solve_one_stage(
         deadline: deadline.clone(),
         ..SearchConfig::default()
     };
-    let report =
-        solve(&plain, &config).map_err(|error| StochasticError::Constraint { number: 1, error })?;
+    let report = solve(&plain, &config)?;
     let mut solutions = report.solutions;
     solutions.sort_unstable();
     Ok(OneStage { scope, feasible, solutions, stopped: report.stopped })

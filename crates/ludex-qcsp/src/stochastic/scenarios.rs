@@ -36,8 +36,7 @@ impl Expansion {
     /// When the network can't be posted.
     pub fn best(&self, deadline: &Deadline) -> Result<Option<Rational>, StochasticError> {
         let config = SearchConfig { deadline: deadline.clone(), ..SearchConfig::default() };
-        let report = solve(&self.network, &config)
-            .map_err(|error| StochasticError::Constraint { number: 1, error })?;
+        let report = solve(&self.network, &config)?;
         let is_known = report.is_complete() && matches!(report.verdict(), Verdict::Yes(_));
         let value = report.value.filter(|_| is_known);
         Ok(value.map(|value| Rational::new(value.into(), self.weight.into())))

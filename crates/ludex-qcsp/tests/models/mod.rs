@@ -1,7 +1,9 @@
 //! The models of the peers and of the literature, stated with the builder.
 #![allow(dead_code)]
 
-use ludex_csp::{Constraint, Expr, Value, VarId, all_of, any_of, element, if_then_else, sum};
+use ludex_csp::{
+    Constraint, Expr, Value, ValueSet, VarId, all_of, any_of, element, if_then_else, sum,
+};
 use ludex_qcsp::{AggregateFunction, Model, Quantifier, Symmetry, Ties};
 
 /// The generator of the instances.
@@ -367,4 +369,23 @@ impl Scheduling {
         model.restrict(self.cumulative(&starts, self.needs_under(&attacked)));
         model
     }
+}
+
+/// Adding takes turns from {3, 15, 17, 19}, the first of `first`; closer to 21 wins.
+pub fn black_jack(first: ValueSet) -> Model {
+    let domain = ValueSet::from([3, 15, 17, 19]);
+    let mut model = Model::new();
+    model.exists("X1");
+    let x1 = model.int("X1", first);
+    model.forall("Y1");
+    let y1 = model.int("Y1", domain.clone());
+    model.require(y1.differs(x1));
+    model.exists("X2");
+    let x2 = model.int("X2", domain.clone());
+    model.require(x2.differs(x1) & x2.differs(y1) & (x1 + x2).at_most(21));
+    model.forall("Y2");
+    let y2 = model.int("Y2", domain);
+    model.require(y2.differs(x1) & y2.differs(y1) & y2.differs(x2) & (y1 + y2).at_most(21));
+    model.goal((x1 + x2).at_least(y1 + y2));
+    model
 }
