@@ -21,10 +21,8 @@
 
 use ludex_base::Rng;
 
+use crate::options::{BLOCK, BLOCK_BITS, Block, DrawOption, MAX_BITS, OptionTree};
 use crate::word::Word;
-
-/// Bits of a count: enough for sixteen million moves.
-const MAX_BITS: usize = 24;
 
 /// A generator of random words: xoshiro256++ (Blackman and Vigna, 2019) in every 64 lanes.
 pub(crate) struct WordRng<const N: usize> {
@@ -54,133 +52,82 @@ impl<const N: usize> WordRng<N> {
     }
 }
 
-/// Where an option is found and where it is told that it was drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct DrawOption {
-    /// The slot that says which lanes have the option.
-    pub source: u32,
-    /// The slot for the lanes that drew it.
-    pub target: u32,
-}
-
-/// How many options are in a block: those of a tree of four levels with an option at every node.
-const BLOCK: usize = 15;
-
-/// The bits of the count of a block.
-const BLOCK_BITS: usize = 4;
-
-type Block = [DrawOption; BLOCK];
-
-/// Draws one of several options in every lane.
+/// Draws one of several options in every lane: the working memory for that.
 pub(crate) struct Draw<const N: usize> {
-    blocks: Vec<Block>,
     /// The blocks of which some lane drew an option last time.
     drawn: Vec<u32>,
-    /// The counts of each level, `BLOCK_BITS + level` words a node, lowest bits first. Level 0 is the
-    /// blocks.
-    counts: Vec<Vec<Word<N>>>,
     /// The lanes that are at each node of a level, and of the level below.
     at: Vec<Word<N>>,
     below: Vec<Word<N>>,
 }
 
-/// Fills up a block. Slot 0 is false, and stays so: no lane draws what it does not have.
-const NO_OPTION: DrawOption = DrawOption { source: 0, target: 0 };
-
 impl<const N: usize> Draw<N> {
-    /// Draws from these options. Slot 0 of the values has to be false.
-    pub fn new(options: &[DrawOption]) -> Self {
-        let block = |chunk: &[DrawOption]| {
-            std::array::from_fn(|idx| chunk.get(idx).copied().unwrap_or(NO_OPTION))
-        };
-        let mut blocks: Vec<Block> = options.chunks(BLOCK).map(block).collect();
-        if blocks.is_empty() {
-            blocks.push([NO_OPTION; BLOCK]);
-        }
-        let mut counts = Vec::new();
-        let mut n_nodes = blocks.len();
-        loop {
-            // Every node but the root has a sibling, if need be one without options.
-            let n_padded = if n_nodes == 1 { 1 } else { n_nodes.next_multiple_of(2) };
-            counts.push(vec![Word::ZERO; n_padded * (BLOCK_BITS + counts.len())]);
-            if n_nodes == 1 {
-                break;
-            }
-            n_nodes = n_padded / 2;
-        }
-        assert!(BLOCK_BITS + counts.len() <= MAX_BITS, "there are more moves than can be listed");
-        Self { blocks, drawn: Vec::new(), counts, at: Vec::new(), below: Vec::new() }
+    pub fn new() -> Self {
+        Self { drawn: Vec::new(), at: Vec::new(), below: Vec::new() }
     }
 
     /// The options of the blocks of which one was drawn last.
-    pub fn drawn(&self) -> impl Iterator<Item = &DrawOption> {
-        self.drawn.iter().flat_map(|&idx| &self.blocks[idx as usize])
+    pub fn drawn<'a>(&'a self, tree: &'a OptionTree) -> impl Iterator<Item = &'a DrawOption> {
+        self.drawn.iter().flat_map(|&idx| &tree.blocks[idx as usize])
     }
 
     /// Makes the targets false again.
     #[inline(always)]
-    pub fn clear(&mut self, values: &mut [Word<N>]) {
+    pub fn clear(&mut self, tree: &OptionTree, values: &mut [Word<N>]) {
         for idx in self.drawn.drain(..) {
-            for option in &self.blocks[idx as usize] {
+            for option in &tree.blocks[idx as usize] {
                 values[option.target as usize] = Word::ZERO;
             }
         }
     }
 
     /// Draws one of the options in each of some lanes that has one, and tells each option which lanes
-    /// drew it. Returns the lanes that drew. Targets have to be false before.
+    /// drew it. Returns the lanes that drew. Options have to be counted and targets to be false before.
     #[inline(always)]
     pub fn draw(
         &mut self,
+        tree: &OptionTree,
         lanes: Word<N>,
         rng: &mut WordRng<N>,
         values: &mut [Word<N>],
     ) -> Word<N> {
-        if let (1, [option, NO_OPTION, ..]) = (self.blocks.len(), self.blocks[0]) {
+        if let Some(option) = tree.only_option() {
             let able = values[option.source as usize] & lanes;
             values[option.target as usize] = able;
             self.drawn.push(0);
             return able;
         }
-        self.add_up(values);
-        let root = self.counts.last().expect("the root is a level");
+        let root = tree.levels.last().expect("the root is a level").clone();
+        let n_bits = root.len();
         let mut total = [Word::ZERO; MAX_BITS];
         let mut able = Word::ZERO;
-        for (bit, &count) in total.iter_mut().zip(root) {
+        for (bit, &count) in total.iter_mut().zip(&values[root]) {
             *bit = count & lanes;
             able |= *bit;
         }
-        let mut number = draw_below(&total[..root.len()], rng);
-        self.go_down(&mut number, able);
-        self.choose_options(&number, values);
+        let mut number = draw_below(&total[..n_bits], rng);
+        self.go_down(tree, &mut number, able, values);
+        self.choose_options(tree, &number, values);
         able
-    }
-
-    /// Makes the counts.
-    #[inline(always)]
-    fn add_up(&mut self, values: &[Word<N>]) {
-        let counts = self.counts[0].chunks_exact_mut(BLOCK_BITS);
-        let mut block_counts = BlockCounts::ZERO;
-        for (count, block) in counts.zip(&self.blocks) {
-            block_counts.count(block, values);
-            count.copy_from_slice(&block_counts.total);
-        }
-        for level in 1..self.counts.len() {
-            let (lower, upper) = self.counts.split_at_mut(level);
-            add_pairs(BLOCK_BITS + level - 1, &lower[level - 1], &mut upper[0]);
-        }
     }
 
     /// Takes every lane from the root to a block.
     #[inline(always)]
-    fn go_down(&mut self, number: &mut Number<N>, able: Word<N>) {
+    fn go_down(
+        &mut self,
+        tree: &OptionTree,
+        number: &mut Number<N>,
+        able: Word<N>,
+        values: &[Word<N>],
+    ) {
         self.at.clear();
         self.at.push(able);
-        for level in (0..self.counts.len() - 1).rev() {
+        for level in (0..tree.levels.len() - 1).rev() {
             let n_bits = BLOCK_BITS + level;
             // The count of the left child of the node at which each lane is.
             let mut left = [Word::ZERO; MAX_BITS];
-            for (pair, &lanes) in self.counts[level].chunks_exact(2 * n_bits).zip(&self.at) {
+            let counts = &values[tree.levels[level].clone()];
+            for (pair, &lanes) in counts.chunks_exact(2 * n_bits).zip(&self.at) {
                 for bit in 0..n_bits {
                     left[bit] |= pair[bit] & lanes;
                 }
@@ -197,9 +144,9 @@ impl<const N: usize> Draw<N> {
 
     /// Takes every lane from its block to an option.
     #[inline(always)]
-    fn choose_options(&mut self, number: &Number<N>, values: &mut [Word<N>]) {
+    fn choose_options(&mut self, tree: &OptionTree, number: &Number<N>, values: &mut [Word<N>]) {
         let mut block_counts = BlockCounts::ZERO;
-        for (idx, (block, &lanes)) in self.blocks.iter().zip(&self.at).enumerate() {
+        for (idx, (block, &lanes)) in tree.blocks.iter().zip(&self.at).enumerate() {
             if !lanes.is_zero() {
                 self.drawn.push(idx as u32);
                 block_counts.count(block, values);
@@ -209,12 +156,31 @@ impl<const N: usize> Draw<N> {
     }
 }
 
+/// Counts the options: of left children, and of the root. A slow twin of what machine code does.
+#[inline(always)]
+pub(crate) fn count_options<const N: usize>(tree: &OptionTree, values: &mut [Word<N>]) {
+    if tree.only_option().is_some() {
+        return;
+    }
+    let (slots, counts) = values.split_at_mut(tree.levels[0].start);
+    let counts = &mut counts[..tree.end() - tree.levels[0].start];
+    let mut block_counts = BlockCounts::ZERO;
+    for (count, block) in counts.chunks_exact_mut(BLOCK_BITS).zip(&tree.blocks) {
+        block_counts.count(block, slots);
+        count.copy_from_slice(&block_counts.total);
+    }
+    let mut rest = counts;
+    for (level, range) in tree.levels[..tree.levels.len() - 1].iter().enumerate() {
+        let (lower, upper) = rest.split_at_mut(range.len());
+        add_pairs(BLOCK_BITS + level, lower, upper);
+        rest = upper;
+    }
+}
+
 /// A bit-sliced number.
 type Number<const N: usize> = [Word<N>; MAX_BITS];
 
 /// The options of a block and the counts of its nodes.
-///
-/// Options 0 to 7 are the leaves, 8 to 11 the nodes above, 12 and 13 those above, 14 is the root.
 struct BlockCounts<const N: usize> {
     options: [Word<N>; BLOCK],
     threes: [[Word<N>; 2]; 4],
@@ -402,33 +368,35 @@ mod tests {
     const N_LANES: usize = Lanes::N_LANES;
 
     /// Options in the slots from 1, targets after them; slot 0 is false.
-    fn tree(n_options: usize) -> (Draw<4>, Vec<Lanes>) {
+    fn tree(n_options: usize) -> (OptionTree, Vec<Lanes>) {
         let option = |idx: usize| DrawOption {
             source: (1 + idx) as u32,
             target: (1 + n_options + idx) as u32,
         };
-        (
-            Draw::new(&(0..n_options).map(option).collect::<Vec<_>>()),
-            vec![Lanes::ZERO; 1 + 2 * n_options],
-        )
+        let options: Vec<DrawOption> = (0..n_options).map(option).collect();
+        let tree = OptionTree::new(&options, 1 + 2 * n_options);
+        let n_values = tree.end();
+        (tree, vec![Lanes::ZERO; n_values])
     }
 
     /// Draws in all lanes and returns what each drew.
     fn draw(
-        (draw, values): &mut (Draw<4>, Vec<Lanes>),
+        (tree, values): &mut (OptionTree, Vec<Lanes>),
         options: &[Lanes],
         rng: &mut WordRng<4>,
     ) -> Vec<Option<usize>> {
         values[1..=options.len()].copy_from_slice(options);
         let mut drawn = vec![None; N_LANES];
-        draw.clear(values);
-        let able = draw.draw(Lanes::ONES, rng, values);
+        let mut draw = Draw::new();
+        count_options(tree, values);
+        let able = draw.draw(tree, Lanes::ONES, rng, values);
         for option in 0..options.len() {
             for lane in values[1 + options.len() + option].lanes() {
                 assert_eq!(drawn[lane], None, "a lane draws once");
                 drawn[lane] = Some(option);
             }
         }
+        draw.clear(tree, values);
         let n_able = drawn.iter().flatten().count();
         assert_eq!(able.count() as usize, n_able, "whoever can draws");
         drawn

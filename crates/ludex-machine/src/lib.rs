@@ -4,7 +4,8 @@
 //! from a state to the next by telling counters what has changed; nothing is allocated in a playout.
 //!
 //! Batches of playouts are played side by side: one bit of a 256-bit word is one of them, so that an
-//! instruction evaluates a gate for all.
+//! instruction evaluates a gate for all. Where the processor is one that we know, these instructions are
+//! compiled when the game is loaded.
 //!
 //! Read the modules in this order; each uses only those before it.
 
@@ -20,10 +21,15 @@ mod word; // 9. a bit for each of many playouts
 mod fuse; // 10. gates evaluated within others
 mod tape; // 11. the circuit as a list of operations on words
 mod run; // 12. the operations carried out
-mod draw; // 13. a random legal move in every lane
-mod plan; // 14. the tapes for a step
-mod wide; // 15. many playouts at once
-mod cursor; // 16. one state at a time
+mod options; // 13. the legal moves of a role in blocks
+mod draw; // 14. a random legal move in every lane
+mod straight; // 15. the operations as straight-line code
+mod emit; // 16. straight-line code as machine code
+mod native; // 17. machine code that is called
+mod plan; // 18. the tapes for a step
+mod code; // 19. the tapes as machine code
+mod wide; // 20. many playouts at once
+mod cursor; // 21. one state at a time
 mod machine; // the game
 
 #[cfg(test)]

@@ -10,12 +10,14 @@ use ludex_game::{
     StateOf,
 };
 
+use crate::code::PlanCode;
 use crate::cursor::MachineCursor;
 use crate::evaluate::Values;
 use crate::net::Net;
 use crate::plan::WidePlan;
 use crate::schedule::Schedule;
 use crate::wide::WideRunner;
+use crate::word::n_words;
 
 /// Loops are unrolled for the net if that adds at most so many gates.
 const MAX_UNROLLED: usize = 100_000;
@@ -35,7 +37,7 @@ pub(crate) struct Parts {
     /// are too large to unroll.
     net: OnceLock<Option<Net>>,
     /// For playouts in lanes, made when the first runner is.
-    wide: OnceLock<Arc<WidePlan>>,
+    wide: OnceLock<(Arc<WidePlan>, Option<Arc<PlanCode>>)>,
     pub roles: Vec<Role>,
     /// For each fluent, its gate if a gate reads it.
     pub fluent_gates: Vec<Option<u32>>,
@@ -162,8 +164,14 @@ impl Parts {
         self.net.get_or_init(make).as_ref()
     }
 
-    fn wide(&self) -> &Arc<WidePlan> {
-        self.wide.get_or_init(|| Arc::new(WidePlan::new(&self.circuit)))
+    fn wide_runner(&self) -> WideRunner {
+        let make = || {
+            let plan = WidePlan::new(&self.circuit);
+            let code = PlanCode::new(&plan, n_words());
+            (Arc::new(plan), code.map(Arc::new))
+        };
+        let (plan, code) = self.wide.get_or_init(make);
+        WideRunner::new(Arc::clone(plan), code.clone())
     }
 }
 
@@ -260,8 +268,7 @@ impl PlayoutRunner for MachineRunner {
             PlayoutStyle::Wide => true,
         };
         if is_wide {
-            let plan = || Arc::clone(self.machine.parts.wide());
-            let wide = self.wide.get_or_insert_with(|| WideRunner::new(plan()));
+            let wide = self.wide.get_or_insert_with(|| self.machine.parts.wide_runner());
             if request.starts.iter().all(|start| wide.can_start(start)) {
                 return wide.run(request, rng, results);
             }

@@ -3,8 +3,8 @@
 use ludex_base::{BitSet, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId, Phases};
 
-use crate::draw::DrawOption;
 use crate::fuse::{n_readers, without_not};
+use crate::options::{DrawOption, OptionTree};
 use crate::run::RunTape;
 use crate::tape::{MAX_COUNT, Signal, Slots, Tape};
 use crate::word::Word;
@@ -18,7 +18,8 @@ const DRAW_COST: usize = 6;
 /// A circuit prepared for lanes, whatever their number.
 #[derive(Debug)]
 pub(crate) struct WidePlan {
-    pub n_slots: usize,
+    /// How many values there are: slots, then counts of options.
+    pub n_values: usize,
     pub n_fluents: usize,
     pub n_roles: usize,
     phases: Phases,
@@ -37,7 +38,7 @@ pub(crate) struct StepPlan {
     /// Which moves are legal.
     pub legal_tape: Tape,
     /// The moves of each role to draw from.
-    pub options: Vec<Vec<DrawOption>>,
+    pub options: Vec<OptionTree>,
     /// What is true next.
     pub next_tape: Tape,
     pub next: NextCopy,
@@ -53,11 +54,11 @@ pub(crate) struct StepPlan {
 pub(crate) struct NextCopy {
     /// Fluents that take the value of an input, which may be another fluent: all are read before one
     /// is written.
-    from_inputs: Vec<(u32, Signal)>,
+    pub from_inputs: Vec<(u32, Signal)>,
     /// Fluents that take the value of a gate which is evaluated now: nothing reads them afterwards.
-    in_place: Tape,
+    pub in_place: Tape,
     /// Fluents that take the value of a gate.
-    from_gates: Vec<(u32, Signal)>,
+    pub from_gates: Vec<(u32, Signal)>,
 }
 
 /// How to evaluate the goals, on slots of their own.
@@ -76,14 +77,18 @@ impl WidePlan {
         // Factors are taken out first: a sheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
         let phases = circuit.phases();
-        let steps: Vec<StepPlan> = (0..phases.n_phases())
+        let mut steps: Vec<StepPlan> = (0..phases.n_phases())
             .map(|phase| {
                 let circuit = circuit.in_phase(&phases, phase);
                 StepPlan::new(&circuit.with_selections().with_shared_parts())
             })
             .collect();
+        let n_slots = steps.iter().map(|step| step.n_slots).max().expect("there is a phase");
+        let mut n_values = n_slots;
+        let trees = steps.iter_mut().flat_map(|step| &mut step.options);
+        trees.for_each(|tree| n_values = tree.move_counts(n_values));
         Self {
-            n_slots: steps.iter().map(|step| step.n_slots).max().expect("there is a phase"),
+            n_values,
             n_fluents: circuit.vocabulary.fluents.len(),
             n_roles: circuit.n_roles(),
             phases,
@@ -124,6 +129,7 @@ impl StepPlan {
         let (legal_tape, options) = legal_tape(circuit, &mut slots);
         let (next_tape, next) = next_tape(circuit, &mut slots, first_computed);
         let draws = options.iter().map(|it| DRAW_COST * it.len()).sum::<usize>();
+        let options = options.iter().map(|it| OptionTree::new(it, slots.len())).collect();
         Self {
             n_slots: slots.len().max(terminal_slots.len()),
             terminal,

@@ -9,6 +9,17 @@ use ludex_circuit::{Circuit, Gate, GateId, Loop};
 use crate::fuse::{inner_gates, without_not};
 use crate::word::Word;
 
+/// An operation, spelt out.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub is_or: bool,
+    /// The slot that the result goes to.
+    pub target: u32,
+    pub single: Vec<Signal>,
+    /// Of a disjunction pairs of which both have to hold, of a conjunction pairs of which one has to.
+    pub pairs: Vec<[Signal; 2]>,
+}
+
 /// Where values are.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
@@ -339,6 +350,49 @@ impl Tape {
         tape
     }
 
+    /// Whether some of it is repeated until nothing changes.
+    pub fn has_loops(&self) -> bool {
+        self.parts.iter().any(|part| !part.feedback.is_empty())
+    }
+
+    /// Marks the slots that it reads.
+    pub fn mark_reads(&self, is_read: &mut [bool]) {
+        for Operation { single, pairs, .. } in self.operations() {
+            for signal in single.iter().chain(pairs.as_flattened()) {
+                is_read[signal.slot as usize] = true;
+            }
+        }
+        for (_, signal) in self.parts.iter().flat_map(|part| &part.feedback) {
+            is_read[signal.slot as usize] = true;
+        }
+    }
+
+    /// Its operations one by one.
+    pub fn operations(&self) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        let mut start = 0;
+        for part in &self.parts {
+            let mut code = &self.code[start..part.end as usize];
+            start = part.end as usize;
+            let mut slot = part.first_slot;
+            while let Some((head, rest)) = code.split_first_chunk() {
+                let (head, _) = Head::from_words(*head);
+                code = rest;
+                for _ in 0..head.n_operations {
+                    let mut next_slot = || {
+                        let (place, rest) = code.split_first().expect("operations are complete");
+                        code = rest;
+                        place / PLACES_PER_SLOT
+                    };
+                    let target = if self.has_targets { next_slot() } else { slot };
+                    slot += 1;
+                    operations.push(Operation::read(head, target, next_slot));
+                }
+            }
+        }
+        operations
+    }
+
     /// About how many words it reads.
     pub fn cost(&self) -> usize {
         self.code.len()
@@ -359,6 +413,20 @@ impl Tape {
         slots.n_slots += 1;
         self.n_slots = slots.len();
         slots.n_slots - 1
+    }
+}
+
+impl Operation {
+    fn read(head: Head, target: u32, mut next_slot: impl FnMut() -> u32) -> Self {
+        let mut signal = |is_negated| Signal { slot: next_slot(), is_negated };
+        let [plain, negated, both_plain, mixed, both_negated] = head.shape;
+        let mut single: Vec<Signal> = (0..plain).map(|_| signal(false)).collect();
+        single.extend((0..negated).map(|_| signal(true)));
+        let mut pairs: Vec<[Signal; 2]> =
+            (0..both_plain).map(|_| [signal(false), signal(false)]).collect();
+        pairs.extend((0..mixed).map(|_| [signal(false), signal(true)]));
+        pairs.extend((0..both_negated).map(|_| [signal(true), signal(true)]));
+        Self { is_or: head.is_or, target, single, pairs }
     }
 }
 

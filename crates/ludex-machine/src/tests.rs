@@ -11,7 +11,7 @@ use ludex_ground::{GroundLimits, ground};
 
 use crate::{Machine, PlayoutStyle};
 
-fn circuit(rules: &str) -> Circuit {
+pub(crate) fn circuit(rules: &str) -> Circuit {
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", rules));
     let program = ludex_gdl::lower(&sheet).0;
     ludex_circuit::compile(&ground(&program, &GroundLimits::default()).expect("it grounds"))
@@ -98,7 +98,7 @@ fn check(name: &str, rules: &str, n_steps: usize) {
 }
 
 /// The games of the library: name and rules.
-fn library() -> Vec<(String, String)> {
+pub(crate) fn library() -> Vec<(String, String)> {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
     let mut library: Vec<(String, String)> = std::fs::read_dir(games)
         .expect("the library is there")

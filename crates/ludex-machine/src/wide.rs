@@ -18,11 +18,13 @@ use ludex_base::{BitSet, MoveId, Rng, RoleId};
 use ludex_game::playouts::PlayedGame;
 use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner};
 
-use crate::draw::{Draw, WordRng};
+use crate::code::{PlanCode, Question};
+use crate::draw::{Draw, WordRng, count_options};
+use crate::native::Spill;
 use crate::plan::WidePlan;
 use crate::run::{RunTape, tape_runner};
 use crate::tape::Slots;
-use crate::word::Word;
+use crate::word::{Word, n_words};
 
 /// How many buffers of finished playouts there are. Four take about 220 playouts of random lengths
 /// before one lane has filled all of them.
@@ -40,11 +42,10 @@ enum Width {
 }
 
 impl WideRunner {
-    pub fn new(plan: Arc<WidePlan>) -> Self {
-        let lanes = if has_avx512() {
-            Width::Eight(Box::new(Lanes::new(plan)))
-        } else {
-            Width::Four(Box::new(Lanes::new(plan)))
+    pub fn new(plan: Arc<WidePlan>, code: Option<Arc<PlanCode>>) -> Self {
+        let lanes = match n_words() {
+            8 => Width::Eight(Box::new(Lanes::new(plan, code))),
+            _ => Width::Four(Box::new(Lanes::new(plan, code))),
         };
         Self { lanes }
     }
@@ -76,16 +77,6 @@ impl PlayoutRunner for WideRunner {
             Width::Eight(lanes) => run_eight(lanes, request, rng, results),
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_avx512() -> bool {
-    false
 }
 
 fn run_four(
@@ -130,7 +121,7 @@ fn run_eight(
         ) {
             lanes.run(request, rng, results);
         }
-        if has_avx512() {
+        if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has the instructions, as was just asked.
             return unsafe { with_avx512(lanes, request, rng, results) };
         }
@@ -141,6 +132,8 @@ fn run_eight(
 /// The working memory of all lanes.
 struct Lanes<const N: usize> {
     plan: Arc<WidePlan>,
+    /// The tapes of the plan as machine code, where there can be any.
+    code: Option<Arc<PlanCode>>,
     run_tape: RunTape<N>,
     values: Vec<Word<N>>,
     next: Vec<Word<N>>,
@@ -150,6 +143,8 @@ struct Lanes<const N: usize> {
     tickets: Vec<Ticket>,
     /// For each phase, the draws of all roles.
     draws: Vec<Vec<Draw<N>>>,
+    /// Working memory for machine code.
+    spills: Vec<Spill>,
 }
 
 /// One playout of a lane.
@@ -184,7 +179,7 @@ struct Work<'a, 'b> {
 }
 
 impl<const N: usize> Lanes<N> {
-    fn new(plan: Arc<WidePlan>) -> Self {
+    fn new(plan: Arc<WidePlan>, code: Option<Arc<PlanCode>>) -> Self {
         let n_lanes = Word::<N>::N_LANES;
         let buffer = || Buffer {
             occupied: Word::ZERO,
@@ -194,15 +189,17 @@ impl<const N: usize> Lanes<N> {
         };
         Self {
             run_tape: tape_runner(),
-            values: vec![Word::ZERO; plan.n_slots],
+            values: vec![Word::ZERO; plan.n_values],
             next: Vec::new(),
             goal_values: vec![Word::ZERO; plan.goals.n_slots],
             buffers: std::iter::repeat_with(buffer).take(N_BUFFERS).collect(),
             tickets: vec![Ticket::default(); n_lanes],
             draws: (plan.steps.iter())
-                .map(|step| step.options.iter().map(|options| Draw::new(options)).collect())
+                .map(|step| step.options.iter().map(|_| Draw::new()).collect())
                 .collect(),
+            spills: vec![Spill::ZERO; code.as_ref().map_or(0, |code| code.n_spills())],
             plan,
+            code,
         }
     }
 
@@ -250,7 +247,7 @@ impl<const N: usize> Lanes<N> {
             work.idle_cost += now.cost * idle.count() as usize;
 
             // Step 2. Which playouts are over? Park them and begin the next ones.
-            (self.run_tape)(&now.terminal_tape, &mut self.values);
+            self.evaluate_terminal(phase);
             let over = now.terminal.read(&self.values) & active;
             if !over.is_zero() {
                 self.park(over, step, &mut work);
@@ -262,20 +259,19 @@ impl<const N: usize> Lanes<N> {
             }
 
             // Step 3. Draw a legal move for each role.
-            (self.run_tape)(&now.legal_tape, &mut self.values);
+            self.evaluate_legal(phase);
             let mut stuck = Word::ZERO;
-            for draw in &mut self.draws[phase] {
-                stuck |= active & !draw.draw(active, &mut rng, &mut self.values);
+            for (draw, tree) in self.draws[phase].iter_mut().zip(&now.options) {
+                stuck |= active & !draw.draw(tree, active, &mut rng, &mut self.values);
             }
             if request.wants_moves {
                 self.note_moves(phase);
             }
 
             // Step 4. Play them. What idle lanes play does not matter.
-            (self.run_tape)(&now.next_tape, &mut self.values);
-            now.next.run(self.run_tape, &mut self.values, &mut self.next);
-            for draw in &mut self.draws[phase] {
-                draw.clear(&mut self.values);
+            self.evaluate_next(phase);
+            for (draw, tree) in self.draws[phase].iter_mut().zip(&now.options) {
+                draw.clear(tree, &mut self.values);
             }
             step += 1;
 
@@ -303,10 +299,49 @@ impl<const N: usize> Lanes<N> {
                     lanes.set(lane, phases[lane] == phase);
                     self.set_lane(lane, start);
                 }
-                (self.run_tape)(&plan.steps[phase].terminal_tape, &mut self.values);
+                self.evaluate_terminal(phase);
                 !(plan.steps[phase].terminal.read(&self.values) & lanes).is_zero()
             })
         })
+    }
+
+    /// Evaluates which playouts are over.
+    #[inline(always)]
+    fn evaluate_terminal(&mut self, phase: usize) {
+        let Self { plan, code, values, spills, .. } = self;
+        match code {
+            Some(code) if code.run(Question::Terminal(phase), values, spills) => {}
+            _ => (self.run_tape)(&plan.steps[phase].terminal_tape, values),
+        }
+    }
+
+    /// Evaluates which moves are legal, and counts them.
+    #[inline(always)]
+    fn evaluate_legal(&mut self, phase: usize) {
+        let Self { plan, code, values, spills, .. } = self;
+        match code {
+            Some(code) if code.run(Question::Legal(phase), values, spills) => {}
+            _ => {
+                (self.run_tape)(&plan.steps[phase].legal_tape, values);
+                // A closure would not be compiled for this processor.
+                for tree in &plan.steps[phase].options {
+                    count_options(tree, values);
+                }
+            }
+        }
+    }
+
+    /// Evaluates the next state, which is the current one then.
+    #[inline(always)]
+    fn evaluate_next(&mut self, phase: usize) {
+        let Self { plan, code, values, spills, .. } = self;
+        match code {
+            Some(code) if code.run(Question::Next(phase), values, spills) => {}
+            _ => {
+                (self.run_tape)(&plan.steps[phase].next_tape, values);
+                plan.steps[phase].next.run(self.run_tape, values, &mut self.next);
+            }
+        }
     }
 
     /// Puts a state into a lane.
@@ -406,7 +441,11 @@ impl<const N: usize> Lanes<N> {
             for (kept, &idx) in buffer.fluents.iter().zip(&plan.goals.fluents) {
                 self.goal_values[Slots::FIRST_FLUENT as usize + idx] = *kept;
             }
-            (self.run_tape)(&plan.goals.tape, &mut self.goal_values);
+            match &self.code {
+                Some(code)
+                    if code.run(Question::Goals, &mut self.goal_values, &mut self.spills) => {}
+                _ => (self.run_tape)(&plan.goals.tape, &mut self.goal_values),
+            }
             report(&plan, buffer, &self.goal_values, work);
             buffer.occupied = Word::ZERO;
         }
@@ -415,7 +454,9 @@ impl<const N: usize> Lanes<N> {
     /// Writes down the moves that were drawn.
     fn note_moves(&mut self, phase: usize) {
         let first_move = Slots::FIRST_FLUENT as usize + self.plan.n_fluents;
-        for option in self.draws[phase].iter().flat_map(Draw::drawn) {
+        let trees = &self.plan.steps[phase].options;
+        let drawn = self.draws[phase].iter().zip(trees).flat_map(|(draw, tree)| draw.drawn(tree));
+        for option in drawn {
             for lane in self.values[option.target as usize].lanes() {
                 let played = MoveId::new(option.target as usize - first_move);
                 self.tickets[lane].moves.push(played);

@@ -3,10 +3,19 @@
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 /// `64 * N` bits, one a lane. The operations are plain loops over `N` words, which the compiler turns
-/// into vector instructions where the processor has them.
+/// into vector instructions where the processor has them. No 256 bits lie across two lines of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(transparent)]
+#[repr(C, align(32))]
 pub(crate) struct Word<const N: usize>(pub [u64; N]);
+
+/// How many words of 64 bits this processor handles as one.
+pub(crate) fn n_words() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        return 8;
+    }
+    4
+}
 
 impl<const N: usize> Word<N> {
     pub const N_LANES: usize = 64 * N;

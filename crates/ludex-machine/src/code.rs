@@ -1,0 +1,357 @@
+//! The functions for a step: the tapes of a plan as machine code.
+
+use crate::emit::{Emitted, emit};
+use crate::native::{Native, Spill};
+use crate::options::{BLOCK_BITS, Block, NO_OPTION, OptionTree};
+use crate::plan::{StepPlan, WidePlan};
+use crate::straight::{Join, StraightMaker, Value};
+use crate::tape::Tape;
+use crate::word::Word;
+
+/// The machine code of a plan.
+#[derive(Debug)]
+pub(crate) struct PlanCode {
+    native: Native,
+    /// For each phase: whether a playout is over, which moves are legal, and what is true next.
+    steps: Vec<[Answer; 3]>,
+    goals: Answer,
+}
+
+/// What is asked, in a phase of the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Question {
+    Terminal(usize),
+    /// Options are counted too.
+    Legal(usize),
+    /// The next state becomes the current one.
+    Next(usize),
+    Goals,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answer {
+    /// The function of this number answers.
+    Function(usize),
+    /// The question before has answered this one as well.
+    Known,
+    /// The gates have loops, and are evaluated by the tape.
+    OnTape,
+}
+
+impl PlanCode {
+    /// The code for words of so many times 64 bits; none if this processor can't run any.
+    pub fn new(plan: &WidePlan, n_words: usize) -> Option<Self> {
+        let WidePlan { steps, goals, n_values, .. } = plan;
+        let mut functions = Functions { emitted: Vec::new(), slot_bytes: 8 * n_words };
+        let steps = steps.iter().map(|step| functions.add_step(step, *n_values)).collect();
+        let goals = functions.add(&[&goals.tape], goals.n_slots, |maker| {
+            goals.values.iter().for_each(|(_, _, signal)| _ = maker.value(signal.slot));
+        });
+        Some(Self { native: Native::new(&functions.emitted)?, steps, goals })
+    }
+
+    /// How much working memory it needs.
+    pub fn n_spills(&self) -> usize {
+        self.native.n_spills()
+    }
+
+    /// Answers a question, unless that has to be done by a tape: then it returns false.
+    #[inline(always)]
+    pub fn run<const N: usize>(
+        &self,
+        question: Question,
+        values: &mut [Word<N>],
+        spills: &mut [Spill],
+    ) -> bool {
+        let answer = match question {
+            Question::Terminal(phase) => self.steps[phase][0],
+            Question::Legal(phase) => self.steps[phase][1],
+            Question::Next(phase) => self.steps[phase][2],
+            Question::Goals => self.goals,
+        };
+        match answer {
+            Answer::Function(function) => self.native.run(function, values, spills),
+            Answer::Known => {}
+            Answer::OnTape => return false,
+        }
+        true
+    }
+}
+
+/// The functions so far.
+struct Functions {
+    emitted: Vec<Emitted>,
+    slot_bytes: usize,
+}
+
+impl Functions {
+    /// Adds a function that evaluates what is wanted of some tapes.
+    fn add(
+        &mut self,
+        tapes: &[&Tape],
+        n_slots: usize,
+        want: impl FnOnce(&mut StraightMaker),
+    ) -> Answer {
+        if tapes.iter().any(|tape| tape.has_loops()) {
+            return Answer::OnTape;
+        }
+        let mut maker = StraightMaker::new(n_slots);
+        tapes.iter().for_each(|tape| maker.add(tape));
+        want(&mut maker);
+        self.emitted.push(emit(&maker.finish(), self.slot_bytes));
+        Answer::Function(self.emitted.len() - 1)
+    }
+
+    fn add_step(&mut self, step: &StepPlan, n_values: usize) -> [Answer; 3] {
+        let StepPlan { terminal_tape, legal_tape, next_tape, next, .. } = step;
+        let mut read_next = vec![false; n_values];
+        next_tape.mark_reads(&mut read_next);
+        next.in_place.mark_reads(&mut read_next);
+        next.from_gates.iter().for_each(|(_, signal)| read_next[signal.slot as usize] = true);
+        let mut read_legal = read_next.clone();
+        legal_tape.mark_reads(&mut read_legal);
+        step.options
+            .iter()
+            .flat_map(OptionTree::sources)
+            .for_each(|it| read_legal[it as usize] = true);
+
+        let want_legal = |maker: &mut StraightMaker| {
+            step.options.iter().for_each(|tree| count_options(maker, tree));
+            want_read(maker, &read_next);
+        };
+        let want_next = |maker: &mut StraightMaker| {
+            next.from_gates.iter().for_each(|&(slot, signal)| maker.want(slot, signal));
+            maker.want_targets(&next.in_place);
+            next.from_inputs.iter().for_each(|&(slot, signal)| maker.want(slot, signal));
+        };
+        let next = self.add(&[next_tape], n_values, want_next);
+        // Where both need the same gates, who is asked for the one answers the other at once.
+        let tapes = [terminal_tape, legal_tape];
+        if !step.plays_on_at_once && !tapes.iter().any(|tape| tape.has_loops()) {
+            let terminal = self.add(&tapes, n_values, |maker| {
+                want_legal(maker);
+                maker.value(step.terminal.slot);
+            });
+            return [terminal, Answer::Known, next];
+        }
+        let terminal = self.add(&[terminal_tape], n_values, |maker| {
+            maker.value(step.terminal.slot);
+            if !step.plays_on_at_once {
+                want_read(maker, &read_legal);
+            }
+        });
+        let legal = self.add(&[legal_tape], n_values, want_legal);
+        [terminal, legal, next]
+    }
+}
+
+/// Those slots that are read later have their values in the end.
+fn want_read(maker: &mut StraightMaker, is_read: &[bool]) {
+    for slot in (0..is_read.len()).filter(|&slot| is_read[slot]) {
+        if maker.is_made(slot as u32) {
+            maker.value(slot as u32);
+        }
+    }
+}
+
+/// Counts the options, as `draw::count_options` does, but for what is not read any more then.
+fn count_options(maker: &mut StraightMaker, tree: &OptionTree) {
+    if let Some(option) = tree.only_option() {
+        maker.value(option.source);
+        return;
+    }
+    // The counts of left children whose right siblings are still to come, by level.
+    let mut left: Vec<Option<Vec<Bit>>> = vec![None; tree.levels.len()];
+    for (idx, block) in tree.blocks.iter().enumerate() {
+        let count = count_block(maker, block);
+        add_count(maker, tree, &mut left, 0, idx, count);
+    }
+    let mut n_nodes = tree.blocks.len();
+    for level in 0..tree.levels.len() - 1 {
+        if n_nodes % 2 == 1 {
+            let nothing = vec![None; BLOCK_BITS + level];
+            add_count(maker, tree, &mut left, level, n_nodes, nothing);
+        }
+        n_nodes = n_nodes.div_ceil(2);
+    }
+}
+
+/// A bit of a bit-sliced number; none if it is zero in all lanes.
+type Bit = Option<Value>;
+
+/// Adds the count of a node to that of its parent, and so on up.
+fn add_count(
+    maker: &mut StraightMaker,
+    tree: &OptionTree,
+    left: &mut [Option<Vec<Bit>>],
+    mut level: usize,
+    mut idx: usize,
+    mut count: Vec<Bit>,
+) {
+    loop {
+        let is_root = level + 1 == tree.levels.len();
+        if is_root || idx.is_multiple_of(2) {
+            let first = tree.levels[level].start + idx * count.len();
+            for (bit, value) in count.iter().enumerate() {
+                value.iter().for_each(|&value| maker.store((first + bit) as u32, value));
+            }
+            left[level] = Some(count);
+            return;
+        }
+        let other = left[level].take().expect("its sibling was before it");
+        count = add(maker, &other, &count, None);
+        (level, idx) = (level + 1, idx / 2);
+    }
+}
+
+fn count_block(maker: &mut StraightMaker, block: &Block) -> Vec<Bit> {
+    fn option(maker: &mut StraightMaker, block: &Block, idx: usize) -> Bit {
+        (block[idx] != NO_OPTION).then(|| maker.value(block[idx].source))
+    }
+    /// The count below a node: leaves are level 0.
+    fn node(maker: &mut StraightMaker, block: &Block, level: usize, idx: usize) -> Vec<Bit> {
+        let own = option(maker, block, [0, 8, 12, 14][level] + idx);
+        if level == 0 {
+            return vec![own];
+        }
+        let left = node(maker, block, level - 1, 2 * idx);
+        let right = node(maker, block, level - 1, 2 * idx + 1);
+        add(maker, &left, &right, own)
+    }
+    node(maker, block, 3, 0)
+}
+
+/// Adds two numbers and a carry.
+fn add(maker: &mut StraightMaker, a: &[Bit], b: &[Bit], mut carry: Bit) -> Vec<Bit> {
+    let mut sum = Vec::with_capacity(a.len() + 1);
+    for (&a, &b) in a.iter().zip(b) {
+        let (either, both) = add_bits(maker, a, b);
+        let (bit, rest) = add_bits(maker, either, carry);
+        sum.push(bit);
+        carry = match (both, rest) {
+            (Some(both), Some(rest)) => Some(maker.join(Join::Or, both, rest)),
+            (both, rest) => both.or(rest),
+        };
+    }
+    sum.push(carry);
+    sum
+}
+
+/// The sum of two bits, and what is carried.
+fn add_bits(maker: &mut StraightMaker, a: Bit, b: Bit) -> (Bit, Bit) {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            (Some(maker.join(Join::Xor, a, b)), Some(maker.join(Join::And, a, b)))
+        }
+        (a, b) => (a.or(b), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ludex_base::Seed;
+
+    use super::*;
+    use crate::draw;
+    use crate::run::tape_runner;
+    use crate::tests::{circuit, library};
+
+    /// Evaluates random words by tapes and by machine code, several steps of every phase, and compares
+    /// what each answers. Returns whether there was a function.
+    fn check<const N: usize>(name: &str, plan: &WidePlan) -> bool {
+        let code = PlanCode::new(plan, N).expect("this processor can run the code");
+        let run_tape = tape_runner::<N>();
+        let mut rng = Seed(5).rng();
+        let mut random = || Word::<N>(std::array::from_fn(|_| rng.next_u64()));
+        let mut spills = vec![Spill::ZERO; code.n_spills()];
+        let (mut buffer, mut n_functions) = (Vec::new(), 0);
+        for (phase, step) in plan.steps.iter().enumerate() {
+            let n_counts: usize =
+                step.options.iter().map(|tree| tree.end() - tree.levels[0].start).sum();
+            let first_count = step.options[0].levels[0].start;
+            let mut by_tape: Vec<Word<N>> = (0..plan.n_values).map(|_| random()).collect();
+            by_tape[0] = Word::ZERO;
+            by_tape[first_count..][..n_counts].fill(Word::ZERO);
+            let mut by_code = by_tape.clone();
+            for round in 0..3 {
+                let place = format!("{name}, phase {phase}, round {round}");
+                run_tape(&step.terminal_tape, &mut by_tape);
+                if code.run(Question::Terminal(phase), &mut by_code, &mut spills) {
+                    n_functions += 1;
+                } else {
+                    run_tape(&step.terminal_tape, &mut by_code);
+                }
+                let is_over = step.terminal.read(&by_tape);
+                assert!(step.terminal.read(&by_code) == is_over, "{place}: terminal");
+
+                run_tape(&step.legal_tape, &mut by_tape);
+                step.options.iter().for_each(|tree| draw::count_options(tree, &mut by_tape));
+                if !code.run(Question::Legal(phase), &mut by_code, &mut spills) {
+                    run_tape(&step.legal_tape, &mut by_code);
+                    step.options.iter().for_each(|tree| draw::count_options(tree, &mut by_code));
+                }
+                for tree in &step.options {
+                    for slot in tree.sources().map(|slot| slot as usize) {
+                        assert!(by_tape[slot] == by_code[slot], "{place}: option in slot {slot}");
+                    }
+                    for (level, slots) in tree.levels.iter().enumerate() {
+                        // Those of right children are not needed.
+                        for first in slots.clone().step_by(2 * (BLOCK_BITS + level)) {
+                            let count = first..first + BLOCK_BITS + level;
+                            assert!(by_tape[count.clone()] == by_code[count], "{place}: counts");
+                        }
+                    }
+                }
+
+                run_tape(&step.next_tape, &mut by_tape);
+                step.next.run(run_tape, &mut by_tape, &mut buffer);
+                if !code.run(Question::Next(phase), &mut by_code, &mut spills) {
+                    run_tape(&step.next_tape, &mut by_code);
+                    step.next.run(run_tape, &mut by_code, &mut buffer);
+                }
+                let n_inputs = 1 + plan.n_fluents;
+                assert!(by_tape[..n_inputs] == by_code[..n_inputs], "{place}: next");
+            }
+        }
+        let mut by_tape: Vec<Word<N>> = (0..plan.goals.n_slots).map(|_| random()).collect();
+        by_tape[0] = Word::ZERO;
+        let mut by_code = by_tape.clone();
+        run_tape(&plan.goals.tape, &mut by_tape);
+        if !code.run(Question::Goals, &mut by_code, &mut spills) {
+            run_tape(&plan.goals.tape, &mut by_code);
+        }
+        for (role, value, signal) in &plan.goals.values {
+            let agrees = signal.read(&by_tape) == signal.read(&by_code);
+            assert!(agrees, "{name}: goal {value} of role {}", role.index());
+        }
+        n_functions > 0
+    }
+
+    #[test]
+    fn machine_code_and_tape_make_the_same_words() {
+        let mut games = library();
+        // The public rulesheets, where they are there: every tenth that is not large.
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/games");
+        let files = std::fs::read_dir(corpus).into_iter().flatten().flatten();
+        let mut files: Vec<_> = files.map(|file| file.path()).collect();
+        files.sort();
+        for file in
+            files.iter().filter(|it| it.extension().is_some_and(|it| it == "kif")).step_by(10)
+        {
+            let rules = std::fs::read_to_string(file).expect("a rulesheet can be read");
+            if rules.len() < 15_000 {
+                games.push((file.display().to_string(), rules));
+            }
+        }
+        let mut n_with_functions = 0;
+        for (name, rules) in games {
+            let plan = WidePlan::new(&circuit(&rules).optimized());
+            n_with_functions += u32::from(check::<4>(&name, &plan));
+            // Words of 512 bits, in two halves.
+            check::<8>(&name, &plan);
+        }
+        assert!(n_with_functions >= 25, "only {n_with_functions} games have machine code");
+    }
+}
