@@ -2,11 +2,13 @@
 
 use ludex_base::{Deadline, RoleId};
 use ludex_game::{Cursor, StateOf};
-use ludex_search::{Limits, SearchReport, SearchSpec};
+use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
-use crate::mind::{Mind, OneSearch, Opinion, part_of};
+use crate::contest::contest;
+use crate::mind::{Mind, Opinion, part_of};
 use crate::puzzle::PuzzleSearch;
+use crate::stages::{Plan, Stages};
 use crate::survey::{Survey, survey};
 
 /// Thinks with the searches that the [`Survey`] of the game speaks for.
@@ -19,14 +21,8 @@ pub(crate) struct Flagship<G: Playable> {
 enum Way<G: Playable> {
     /// By a line that leads to the goal.
     Puzzle(PuzzleSearch<G>),
-    /// By searches, one after the other, the last of which keeps its tree.
-    Stages(Vec<Stage<G>>),
-}
-
-/// One search and the part of the time that is left which it gets.
-struct Stage<G: Playable> {
-    search: OneSearch<G>,
-    part: f64,
+    /// By searches, one after the other.
+    Stages(Stages<G>),
 }
 
 /// Random games that are enough to know a game by, and the part of the clock they get.
@@ -39,7 +35,9 @@ impl<G: Playable> Flagship<G> {
     }
 
     /// Looks at the game if it has not yet, and takes its searches.
-    fn way(&mut self, limits: &Limits) -> &mut Way<G> {
+    ///
+    /// `has_time` says that this is the start clock, in which searches can be tried against each other.
+    fn way(&mut self, has_time: bool, limits: &Limits) -> &mut Way<G> {
         self.way.get_or_insert_with(|| {
             // With a limit of iterations the choice must not depend on the clock.
             let deadline = match limits.iterations {
@@ -50,14 +48,14 @@ impl<G: Playable> Flagship<G> {
             if is_puzzle(&found) {
                 return Way::Puzzle(PuzzleSearch::new(&self.game));
             }
-            let stage = |(spec, part): (SearchSpec, f64)| Stage {
-                search: OneSearch::new(&self.game, &spec),
-                part,
-            };
             // So must whether batches are worth it: without a clock they are not asked about.
             let is_faster = found.batched_per_second > BATCH_GAIN * found.playouts_per_second;
             let batches = limits.iterations.is_none() && is_faster;
-            Way::Stages(plan(&found, batches).into_iter().map(stage).collect())
+            let mut plan = plan(&found, batches);
+            if has_time && prefers_depth(&self.game, &plan, &found, limits) {
+                plan = depth_plan();
+            }
+            Way::Stages(Stages::new(&self.game, &plan))
         })
     }
 }
@@ -68,47 +66,22 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         if cursor.is_terminal() || cursor.legal_moves(role).is_empty() {
             return;
         }
-        match self.way(limits) {
+        match self.way(true, limits) {
             Way::Puzzle(search) => drop(search.search(cursor.state(), role, limits)),
-            Way::Stages(stages) => {
-                stages.last_mut().expect("a plan has a stage").search.warm_up(role, limits);
-            }
+            Way::Stages(stages) => stages.warm_up(role, limits),
         }
     }
 
     fn think(&mut self, states: &[StateOf<G>], role: RoleId, limits: &Limits) -> Opinion {
         let is_hidden = self.game.has_percepts();
-        let stages = match self.way(limits) {
+        match self.way(false, limits) {
             Way::Puzzle(search) => {
                 let report = search.search(&states[0], role, limits);
-                return Opinion { report, search: "puzzle".into() };
+                Opinion { report, search: "puzzle".into() }
             }
-            Way::Stages(stages) => stages,
-        };
-        if is_hidden {
-            let stage = stages.last_mut().expect("a plan has a stage");
-            return stage.search.think(states, role, limits);
+            Way::Stages(stages) if is_hidden => stages.think_hidden(states, role, limits),
+            Way::Stages(stages) => stages.think(&states[0], role, limits),
         }
-        let mut before: Option<SearchReport> = None;
-        let mut names: Vec<&str> = Vec::new();
-        for stage in stages {
-            let deadline = part_of(&limits.deadline, stage.part);
-            let iterations = limits.iterations.map(|n| ((n as f64 * stage.part) as u64).max(1));
-            let limits = Limits { deadline, iterations, ..limits.clone() };
-            let report = stage.search.search(&states[0], role, &limits);
-            names.push(stage.search.name());
-            let report = match before {
-                Some(before) => respecting(&before, report),
-                None => report,
-            };
-            let is_settled = report.is_proven;
-            before = Some(report);
-            if is_settled {
-                break;
-            }
-        }
-        let report = before.expect("a plan has a stage");
-        Opinion { report, search: names.join("+") }
     }
 }
 
@@ -117,26 +90,27 @@ fn is_puzzle(survey: &Survey) -> bool {
     features.n_roles == 1 && !features.chance && !features.hidden_information
 }
 
-/// A report that keeps away from moves which an earlier search proved to be worse than what this one
-/// expects, if there are others.
-fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
-    let proven = |id| {
-        let of = |report: &SearchReport| {
-            report.moves.iter().find(|found| found.id == id).and_then(|found| found.proven)
-        };
-        of(before).or(of(&report))
+/// Two roles have opposite goals, nothing is hidden and nothing is left to chance.
+fn is_duel(survey: &Survey) -> bool {
+    let features = &survey.features;
+    let is_certain = !features.chance && !features.hidden_information;
+    features.n_roles == 2 && survey.is_constant_sum && is_certain
+}
+
+/// Whether looking at all moves to some depth beats the plan, as far as the start clock can tell.
+fn prefers_depth<G: Playable>(game: &G, plan: &Plan, survey: &Survey, limits: &Limits) -> bool {
+    if !is_duel(survey) || limits.iterations.is_some() {
+        return false;
+    }
+    let limits = Limits {
+        deadline: part_of(&limits.deadline, CONTEST_PART),
+        hint: Hint::default(),
+        // Both ways to play have their trees at once.
+        memory: limits.memory / 2,
+        ..limits.clone()
     };
-    let is_lost = |id| proven(id).is_some_and(|reward| reward <= 0.0);
-    if report.is_proven || !report.chosen.is_some_and(is_lost) {
-        return report;
-    }
-    let others = report.moves.iter().filter(|found| !is_lost(found.id));
-    if let Some(best) = others.max_by_key(|found| found.n_visits) {
-        report.chosen = Some(best.id);
-        report.reward = best.mean_reward;
-        report.line.clear();
-    }
-    report
+    let plans = [plan.clone(), depth_plan()];
+    contest(game, &plans, survey.mean_length, &limits).is_some_and(|share| share >= CLEARLY)
 }
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
@@ -145,17 +119,21 @@ fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
 /// roles and for more. Leaves are played out in batches where that is faster. Where two roles take turns
 /// for opposite goals, a short search in depth first sees what is forced. Where states are only possible,
 /// each gets too little time for either.
-fn plan(survey: &Survey, batches: bool) -> Vec<(SearchSpec, f64)> {
+fn plan(survey: &Survey, batches: bool) -> Plan {
     let features = &survey.features;
     if features.hidden_information {
         return vec![(search("uct"), 1.0)];
     }
     let tree = (search(if batches { BATCHED } else { "grave" }), 1.0);
-    let is_duel = features.n_roles == 2
-        && survey.is_constant_sum
-        && !features.simultaneous
-        && !features.chance;
-    if is_duel { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
+    match is_duel(survey) && !features.simultaneous {
+        true => vec![(search(FORCED), FORCED_PART), tree],
+        false => vec![tree],
+    }
+}
+
+/// For games in which a look at all moves to some depth is worth more than playouts.
+fn depth_plan() -> Plan {
+    vec![(search("alphabeta"), 1.0)]
 }
 
 /// As many playouts at once as fill the lanes of most processors. With fewer leaves the tree grows too
@@ -168,6 +146,10 @@ const BATCH_GAIN: f64 = 3.0;
 const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.
 const FORCED_PART: f64 = 0.12;
+/// The part of the start clock in which two ways to play are tried against each other.
+const CONTEST_PART: f64 = 0.8;
+/// The share from which the one that was not expected to win is taken.
+const CLEARLY: f64 = 0.6;
 
 fn search(name: &str) -> SearchSpec {
     SearchSpec::parse(name).expect("the search is registered")

@@ -9,7 +9,8 @@
 //! 1. [`seen`] and [`thought`]: what goes in and what comes out.
 //! 2. [`knowledge`]: the state, or the states that agree with what was seen.
 //! 3. [`survey`]: what a few random games tell about a game.
-//! 4. [`mind`], [`puzzle`] and [`flagship`]: what a player thinks with.
+//! 4. [`mind`], [`stages`], [`contest`], [`puzzle`] and [`flagship`]: what a player thinks with, and how
+//!    it finds out which searches suit a game.
 //! 5. [`worker`]: a thread that thinks, and can be given up.
 //! 6. [`latency`]: how much of the clock to keep back.
 //! 7. [`attention`]: being woken up in time.
@@ -22,6 +23,8 @@ pub mod thought;
 mod knowledge;
 pub mod survey;
 mod mind;
+mod stages;
+mod contest;
 mod puzzle;
 mod flagship;
 mod worker;

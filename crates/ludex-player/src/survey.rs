@@ -6,6 +6,8 @@ use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Game, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::GameFeatures;
 
+use crate::mind::part_of;
+
 /// What was seen in random games. With no game finished, only what the rules say outright.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
@@ -41,17 +43,18 @@ pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &D
     let mut rng = seed.rng();
     let mut cursor = game.cursor();
     let initial = cursor.state().clone();
-    // First, because the rest takes all the time there is.
-    let batched_per_second = batched_per_second(game, &initial, seed, deadline);
+    // Half of the time, because the first of many games side by side needs some to get ready.
+    let half = part_of(deadline, 0.5);
     let start = Instant::now();
-    while seen.n_playouts + seen.n_given_up < max_playouts && !deadline.reached() {
+    while seen.n_playouts + seen.n_given_up < max_playouts && !half.reached() {
         cursor.set_state(&initial);
-        match seen.play_out(game, &mut cursor, &roles, &mut rng, deadline) {
+        match seen.play_out(game, &mut cursor, &roles, &mut rng, &half) {
             true => seen.note_goals(&mut cursor, &roles),
             false => seen.n_given_up += 1,
         }
     }
     let took = start.elapsed();
+    let batched_per_second = batched_per_second(game, &initial, seed, deadline);
     let mean = |sum: u64, n: u64| if n == 0 { 0.0 } else { sum as f64 / n as f64 };
     let same_goals = roles.len() > 1 && seen.n_playouts > 0 && !seen.has_unlike_goals;
     Survey {

@@ -12,7 +12,7 @@ use ludex_testkit::library;
 use crate::mind::{Mind, Opinion};
 use crate::*;
 
-fn loaded(name: &str) -> (LoadedGame, Machine) {
+pub(crate) fn loaded(name: &str) -> (LoadedGame, Machine) {
     let rules =
         library().into_iter().find(|rules| rules.name == name).expect("it is a library game");
     let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");

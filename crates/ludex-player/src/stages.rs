@@ -1,0 +1,98 @@
+//! Searches that think about a turn one after the other.
+
+use ludex_base::RoleId;
+use ludex_game::StateOf;
+use ludex_search::{Limits, SearchReport, SearchSpec};
+
+use crate::Playable;
+use crate::mind::{Mind as _, OneSearch, Opinion, part_of};
+
+/// Searches in their order, each with its part of the time that is left then.
+pub(crate) type Plan = Vec<(SearchSpec, f64)>;
+
+/// The searches of a plan; the last keeps what it learned.
+pub(crate) struct Stages<G: Playable> {
+    stages: Vec<Stage<G>>,
+}
+
+struct Stage<G: Playable> {
+    search: OneSearch<G>,
+    part: f64,
+}
+
+impl<G: Playable> Stages<G> {
+    pub fn new(game: &G, plan: &Plan) -> Self {
+        assert!(!plan.is_empty(), "a plan has a search");
+        let stage = |(spec, part): &(SearchSpec, f64)| Stage {
+            search: OneSearch::new(game, spec),
+            part: *part,
+        };
+        Self { stages: plan.iter().map(stage).collect() }
+    }
+
+    /// The last search looks at the initial state ahead.
+    pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
+        self.last().warm_up(role, limits);
+    }
+
+    /// Thinks about a turn in which the state is only possible: each state gets too little time for
+    /// more than the last search.
+    pub fn think_hidden(
+        &mut self,
+        states: &[StateOf<G>],
+        role: RoleId,
+        limits: &Limits,
+    ) -> Opinion {
+        self.last().think(states, role, limits)
+    }
+
+    /// Thinks about a turn.
+    pub fn think(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> Opinion {
+        let mut before: Option<SearchReport> = None;
+        let mut names: Vec<&str> = Vec::new();
+        for stage in &mut self.stages {
+            let deadline = part_of(&limits.deadline, stage.part);
+            let iterations = limits.iterations.map(|n| ((n as f64 * stage.part) as u64).max(1));
+            let limits = Limits { deadline, iterations, ..limits.clone() };
+            let report = stage.search.search(state, role, &limits);
+            names.push(stage.search.name());
+            let report = match before {
+                Some(before) => respecting(&before, report),
+                None => report,
+            };
+            let is_settled = report.is_proven;
+            before = Some(report);
+            if is_settled {
+                break;
+            }
+        }
+        let report = before.expect("a plan has a search");
+        Opinion { report, search: names.join("+") }
+    }
+
+    fn last(&mut self) -> &mut OneSearch<G> {
+        &mut self.stages.last_mut().expect("a plan has a search").search
+    }
+}
+
+/// A report that keeps away from moves which an earlier search proved to be worse than what this one
+/// expects, if there are others.
+fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
+    let proven = |id| {
+        let of = |report: &SearchReport| {
+            report.moves.iter().find(|found| found.id == id).and_then(|found| found.proven)
+        };
+        of(before).or(of(&report))
+    };
+    let is_lost = |id| proven(id).is_some_and(|reward| reward <= 0.0);
+    if report.is_proven || !report.chosen.is_some_and(is_lost) {
+        return report;
+    }
+    let others = report.moves.iter().filter(|found| !is_lost(found.id));
+    if let Some(best) = others.max_by_key(|found| found.n_visits) {
+        report.chosen = Some(best.id);
+        report.reward = best.mean_reward;
+        report.line.clear();
+    }
+    report
+}
