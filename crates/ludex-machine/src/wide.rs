@@ -226,7 +226,9 @@ impl<const N: usize> Lanes<N> {
             request,
             results,
         };
-        let is_some_start_terminal = self.is_some_start_terminal(&work);
+        // It only matters where lanes play more than one game.
+        let is_some_start_terminal =
+            work.n_jobs > n_lanes as u64 && self.is_some_start_terminal(&work);
         let mut rng = WordRng::new(rng);
         // The lanes that play, and those that wait for the phase in which they can begin.
         let (mut active, mut idle) = (Word::ZERO, Word::ONES);
@@ -294,11 +296,10 @@ impl<const N: usize> Lanes<N> {
         let chunks = work.request.starts.chunks(n_lanes).zip(work.phases.chunks(n_lanes));
         chunks.into_iter().any(|(starts, phases)| {
             (0..plan.steps.len()).filter(|phase| phases.contains(phase)).any(|phase| {
-                let mut lanes = Word::<N>::ZERO;
-                for (lane, start) in starts.iter().enumerate() {
-                    lanes.set(lane, phases[lane] == phase);
-                    self.set_lane(lane, start);
-                }
+                let here = (0..starts.len()).filter(|&lane| phases[lane] == phase);
+                let of_lane = |lane| (Word::<N>::of_lane(lane), &starts[lane]);
+                self.set_lanes(here.clone().map(of_lane));
+                let lanes = here.fold(Word::ZERO, |lanes, lane| lanes | Word::of_lane(lane));
                 self.evaluate_terminal(phase);
                 !(plan.steps[phase].terminal.read(&self.values) & lanes).is_zero()
             })
@@ -344,11 +345,18 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// Puts a state into a lane.
-    fn set_lane(&mut self, lane: usize, state: &BitSet) {
+    /// Puts states into lanes, each into its own.
+    #[inline(always)]
+    fn set_lanes<'s>(&mut self, states: impl Iterator<Item = (Word<N>, &'s BitSet)> + Clone) {
         let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.plan.n_fluents];
-        for (idx, fluent) in fluents.iter_mut().enumerate() {
-            fluent.set(lane, state.contains(idx));
+        let all = states.clone().fold(Word::ZERO, |all, (lanes, _)| all | lanes);
+        for fluent in fluents.iter_mut() {
+            *fluent &= !all;
+        }
+        for (lanes, state) in states {
+            for idx in state.iter() {
+                fluents[idx] |= lanes;
+            }
         }
     }
 
@@ -393,18 +401,18 @@ impl<const N: usize> Lanes<N> {
         *idle &= !filled;
         *active |= filled;
         if let [start] = work.request.starts {
-            let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.plan.n_fluents];
-            for fluent in fluents.iter_mut() {
-                *fluent &= !filled;
-            }
-            for idx in start.iter() {
-                fluents[idx] |= filled;
-            }
-        } else {
-            for lane in filled.lanes() {
-                self.set_lane(lane, &work.request.starts[self.tickets[lane].start_idx]);
-            }
+            self.set_lanes(std::iter::once((filled, start)));
+            return;
         }
+        // Lanes with the same start are written together.
+        let mut by_start: Vec<(usize, usize)> =
+            filled.lanes().map(|lane| (self.tickets[lane].start_idx, lane)).collect();
+        by_start.sort_unstable();
+        let groups = by_start.chunk_by(|a, b| a.0 == b.0).map(|group| {
+            let lanes = group.iter().map(|&(_, lane)| Word::of_lane(lane));
+            (lanes.fold(Word::ZERO, |all, lane| all | lane), &work.request.starts[group[0].0])
+        });
+        self.set_lanes(groups);
     }
 
     /// Keeps what the goals of finished playouts depend on.

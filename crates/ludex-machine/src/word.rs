@@ -33,6 +33,14 @@ impl<const N: usize> Word<N> {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
+    /// One lane alone.
+    #[inline(always)]
+    pub fn of_lane(lane: usize) -> Self {
+        let mut word = Self::ZERO;
+        word.set(lane, true);
+        word
+    }
+
     #[inline(always)]
     pub fn set(&mut self, lane: usize, value: bool) {
         let bit = 1 << (lane % 64);

@@ -156,6 +156,7 @@ impl<G: Playouts + Clone> Uct<G> {
         if matches!(tree.node(found).kind(), Kind::Terminal | Kind::Stuck) {
             return false;
         }
+        tree.has_moved |= tree.root != found;
         tree.root = found;
         // A proof may have lost its details to recycling; the move needs them.
         if tree.node(found).is_proven() && !report::has_proven_move(tree, found) {

@@ -1,8 +1,8 @@
 //! Room for the tree: growing, recycling, and going to another root.
 //!
-//! All of this needs the tree for itself and happens between rounds. Pools double until the memory
-//! allowed is reached; from then on the nodes that were visited least are dropped, with all that is
-//! only reachable through them. An edge to a dropped node keeps its statistics, so what was learned
+//! All of this needs the tree for itself and happens between rounds. What a new root has left behind is
+//! dropped first, if that makes room. Pools double until the memory allowed is reached; from then on
+//! the nodes that were visited least are dropped, with all that is only reachable through them. An edge to a dropped node keeps its statistics, so what was learned
 //! stays and the node comes back when it is visited again.
 
 use std::hash::Hash;
@@ -53,6 +53,9 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     pub(crate) fn make_room(&mut self, memory: usize) -> Result<(), Full> {
         self.clamp_counters();
         let n_more_edges = *self.n_wanted_edges.get_mut();
+        if self.has_moved && self.drop_unreachable() {
+            return Ok(());
+        }
         let budget = (memory as f64 * POOL_SHARE) as usize;
         let budget = budget.saturating_sub(self.amaf_bytes.load(Relaxed));
         let (n_nodes, n_edges) = (*self.n_nodes.get_mut(), *self.n_edges.get_mut());
@@ -82,6 +85,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         *self.n_edges.get_mut() = 0;
         *self.amaf_bytes.get_mut() = 0;
         *self.has_several.get_mut() = false;
+        self.has_moved = false;
         self.index.clear();
     }
 
@@ -122,24 +126,37 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         }
     }
 
+    /// Drops what the root has left behind, if at most half of the room is used then; whether it did.
+    fn drop_unreachable(&mut self) -> bool {
+        self.has_moved = false;
+        let keeps = self.wanted(0);
+        let is_small = self.is_small(&keeps);
+        if is_small {
+            self.compact(&keeps);
+        }
+        is_small
+    }
+
     /// Drops the nodes that were visited least, until at most half of the room is used.
     pub(crate) fn recycle(&mut self) {
         self.clamp_counters();
         let mut min_visits = self.median_visits();
         loop {
             let keeps = self.wanted(min_visits);
-            let n_kept = keeps.iter().filter(|&&keep| keep).count();
-            let n_kept_edges: usize = (0..keeps.len())
-                .filter(|&place| keeps[place])
-                .map(|place| self.all_edges(NodeId::new(place)).len())
-                .sum();
-            let is_small = n_kept * 2 <= self.nodes.len() && n_kept_edges * 2 <= self.edges.len();
-            if is_small || min_visits == u32::MAX {
+            if self.is_small(&keeps) || min_visits == u32::MAX {
                 self.compact(&keeps);
                 return;
             }
             min_visits = min_visits.saturating_mul(2).saturating_add(1);
         }
+    }
+
+    /// Whether the nodes to keep use at most half of the room.
+    fn is_small(&self, keeps: &[bool]) -> bool {
+        let kept = (0..keeps.len()).filter(|&place| keeps[place]);
+        let n_edges: usize =
+            kept.clone().map(|place| self.all_edges(NodeId::new(place)).len()).sum();
+        kept.count() * 2 <= self.nodes.len() && n_edges * 2 <= self.edges.len()
     }
 
     /// The visits that half of the nodes have, or more.

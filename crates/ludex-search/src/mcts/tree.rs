@@ -59,6 +59,8 @@ pub(crate) struct Tree<S> {
     pub(crate) n_wanted_edges: AtomicUsize,
     /// Whether there are nodes of [`Kind::Several`].
     pub(crate) has_several: AtomicBool,
+    /// Whether the root is another than when unreachable nodes were last dropped.
+    pub(crate) has_moved: bool,
     /// About how many bytes a state takes beside its fixed part.
     pub(crate) state_bytes: usize,
 }
@@ -251,6 +253,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
             root: NodeId::new(0),
             n_wanted_edges: AtomicUsize::new(0),
             has_several: AtomicBool::new(false),
+            has_moved: false,
             state_bytes: heap_bytes_of(state),
         }
     }
