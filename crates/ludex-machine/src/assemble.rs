@@ -8,7 +8,7 @@ use ludex_circuit::{Circuit, GateId};
 use crate::conjunctions::{Conjunctions, Literal};
 use crate::effects::{Effects, sorted_lists};
 use crate::net::{Count, Fan, Home, Layout, MoveEffects, Net, NetState};
-use crate::split::{NextParts, split_legal, split_terminal};
+use crate::split::{Guard, NextParts, split_legal, split_terminal, take_guards};
 use crate::weigh::better_kept;
 
 /// Evaluating a lazy node calls itself so many times at most.
@@ -53,7 +53,8 @@ impl Net {
         let mut is_counter = vec![false; table.n_nodes()];
         bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
         next.gated.iter().for_each(|&(_, (_, it))| table.mark_cone(it, &mut is_counter));
-        let planes = split_legal(&mut table, &literals(&circuit.legal), &is_counter);
+        let mut planes = split_legal(&mut table, &literals(&circuit.legal), &is_counter);
+        let guards = take_guards(&mut planes, &moves_of);
         layout.n_planes = planes.iter().map(Vec::len).max().unwrap_or(0).max(1);
         for (played, parts) in planes.iter().enumerate() {
             for plane in 0..layout.n_planes {
@@ -64,6 +65,7 @@ impl Net {
 
         is_counter.resize(table.n_nodes(), false);
         bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
+        guards.iter().for_each(|it| table.mark_cone(it.literal, &mut is_counter));
         let terminal = of_gates[circuit.terminal.index()];
         let (terminal, lazy_terminal) =
             split_terminal(&mut table, terminal, &is_counter, &circuit.init);
@@ -78,6 +80,7 @@ impl Net {
             effects,
             bits,
             gated: next.gated,
+            guards,
             lazy_terminal,
             goals,
         };
@@ -157,6 +160,7 @@ struct Plan<'a> {
     bits: Vec<(usize, Literal)>,
     /// See [`NextParts`].
     gated: Vec<(u32, (u32, Literal))>,
+    guards: Vec<Guard>,
     lazy_terminal: Literal,
     goals: Vec<Literal>,
 }
@@ -180,7 +184,8 @@ impl Plan<'_> {
         let mut is_counter = vec![false; self.table.n_nodes()];
         kept.iter().for_each(|&node| self.table.mark_cone(Literal::of(node), &mut is_counter));
         let gated = self.gated.iter().map(|&(_, (_, literal))| literal);
-        let told = self.bits.iter().map(|&(_, literal)| literal).chain(gated);
+        let guards = self.guards.iter().map(|guard| guard.literal);
+        let told = self.bits.iter().map(|&(_, literal)| literal).chain(gated).chain(guards);
         told.for_each(|literal| self.table.mark_cone(literal, &mut is_counter));
         let mut is_needed = is_counter.clone();
         self.lazy_literals().for_each(|literal| self.table.mark_cone(literal, &mut is_needed));
@@ -244,6 +249,9 @@ impl Plan<'_> {
             keeps: self.effects.keeps.all().to_vec(),
             touches: self.effects.touches.all().to_vec(),
             joint,
+            guards: (self.guards.iter())
+                .map(|it| Guard { literal: new(it.literal), others: it.others.clone() })
+                .collect(),
             tells_moves: self.effects.is_told.contains(&true),
             lazy_terminal: new(self.lazy_terminal),
             goals: self.goals.iter().map(|&it| new(it)).collect(),

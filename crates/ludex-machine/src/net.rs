@@ -14,6 +14,7 @@ use ludex_base::{BitSet, MoveId, Rng};
 
 use crate::conjunctions::Literal;
 use crate::effects::Lists;
+use crate::split::Guard;
 
 /// A circuit without loops as a net.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub(crate) struct Net {
     pub(crate) joint: Vec<Literal>,
     /// Whether some output is told of moves.
     pub(crate) tells_moves: bool,
+    /// For each role, what most of its moves need.
+    pub(crate) guards: Vec<Guard>,
     /// The game is over if this holds, or if the bit for it is set.
     pub(crate) lazy_terminal: Literal,
     /// For each goal of the circuit.
@@ -97,7 +100,7 @@ pub(crate) struct Layout {
     /// The word whose lowest bit says whether the game is over.
     pub terminal: usize,
     /// The words of each role's moves in the first plane, the first move in the first bit. A move is
-    /// legal if its bit is set in every plane.
+    /// legal if its bit is set in every plane, and the guard of its role holds or it needs none.
     pub legal: Vec<Range<usize>>,
     /// The move in the first of those bits.
     pub first_moves: Vec<usize>,
@@ -118,7 +121,7 @@ pub(crate) struct NetState {
     /// The nodes that have changed and are to tell their readers, in the first places.
     pub queue: Vec<u32>,
     pub n_queued: usize,
-    /// The legal moves of a role, worked out when they are asked for.
+    /// The words of a role's legal moves that are not empty, worked out when they are asked for.
     pub legal: Vec<u64>,
     /// The moves that are set, if any.
     pub played: Vec<MoveId>,
@@ -418,11 +421,24 @@ impl Net {
         net.bits[self.layout.terminal] & 1 != 0 || self.ask(net, self.lazy_terminal)
     }
 
-    /// Works out a role's legal moves as a set: the first of its moves is the first bit.
+    /// Works out a role's legal moves as a set: bits in words, the first of which is returned. A word 0
+    /// begins with the role's first move; those that are left out have none.
     #[inline(always)]
-    fn find_legal(&self, net: &mut NetState, role: usize) {
+    fn find_legal(&self, net: &mut NetState, role: usize) -> usize {
         let words = self.layout.legal[role].clone();
+        let Guard { literal, others } = &self.guards[role];
         net.legal.clear();
+        if net.counts[literal.node()].holds() == literal.is_negated() {
+            let first = others.first().map_or(0, |&(word, _)| word);
+            for &(word, mask) in others {
+                let planes =
+                    net.bits[words.start + word..].iter().step_by(self.layout.n_plane_words);
+                let legal = planes.take(self.layout.n_planes).fold(mask, |legal, it| legal & it);
+                net.legal.resize(word - first, 0);
+                net.legal.push(legal);
+            }
+            return first;
+        }
         net.legal.extend_from_slice(&net.bits[words.clone()]);
         for plane in 1..self.layout.n_planes {
             let start = words.start + plane * self.layout.n_plane_words;
@@ -431,13 +447,14 @@ impl Net {
                 *word &= plane;
             }
         }
+        0
     }
 
     /// A role's legal moves, ascending.
     pub fn list_legal_moves(&self, net: &mut NetState, role: usize, list: &mut Vec<MoveId>) {
-        self.find_legal(net, role);
+        let first_word = self.find_legal(net, role);
         list.clear();
-        let first = self.layout.first_moves[role];
+        let first = self.layout.first_moves[role] + first_word * 64;
         for (word_idx, &word) in net.legal.iter().enumerate() {
             let mut word = word;
             while word != 0 {
@@ -450,7 +467,7 @@ impl Net {
     /// One of a role's legal moves: the same as if drawn from the list of them.
     #[inline(always)]
     pub fn draw_move(&self, net: &mut NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
-        self.find_legal(net, role);
+        let first_word = self.find_legal(net, role);
         // A loop and not a sum of an iterator, which would count bits without the instruction for it.
         let mut n_moves = 0;
         for word in &net.legal {
@@ -470,7 +487,7 @@ impl Net {
             for _ in 0..rest {
                 word &= word - 1;
             }
-            let bit = word_idx * 64 + word.trailing_zeros() as usize;
+            let bit = (first_word + word_idx) * 64 + word.trailing_zeros() as usize;
             return Some(MoveId::new(self.layout.first_moves[role] + bit));
         }
         unreachable!("the number drawn is below the number of moves")

@@ -6,6 +6,8 @@
 //! the parts are stored apart, as bits of their own, and put together a word at a time; or they are
 //! asked for only while the fluent holds without which they do not matter.
 
+use std::ops::Range;
+
 use ludex_base::BitSet;
 use rustc_hash::FxHashMap;
 
@@ -72,6 +74,44 @@ pub(crate) fn split_legal(
         planes.push(parts);
     }
     planes
+}
+
+/// What most moves of a role need, mostly that it is its turn. It is looked at once for all of them, so
+/// a change of it costs nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    pub literal: Literal,
+    /// The moves that don't need it: words and bits, the role's first move in the first bit.
+    pub others: Vec<(usize, u64)>,
+}
+
+/// The guard of each role; the moves that need it have one condition less then.
+pub(crate) fn take_guards(planes: &mut [Vec<Literal>], moves_of: &[Range<usize>]) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    for moves in moves_of {
+        let planes = &mut planes[moves.clone()];
+        let mut n_guarded: FxHashMap<Literal, usize> = FxHashMap::default();
+        for &literal in planes.iter().filter_map(|parts| parts.first()) {
+            *n_guarded.entry(literal).or_default() += 1;
+        }
+        n_guarded.retain(|&it, n| *n >= MIN_GUARDED && 2 * *n >= moves.len() && it.node() != 0);
+        let mut guard = Guard { literal: Literal::TRUE, others: Vec::new() };
+        if let Some((&literal, _)) = n_guarded.iter().max_by_key(|&(&literal, &n)| (n, literal)) {
+            guard.literal = literal;
+            for (idx, parts) in planes.iter_mut().enumerate() {
+                if parts.first() == Some(&literal) {
+                    parts.remove(0);
+                    continue;
+                }
+                match guard.others.last_mut() {
+                    Some((word, mask)) if *word == idx / 64 => *mask |= 1 << (idx % 64),
+                    _ => guard.others.push((idx / 64, 1 << (idx % 64))),
+                }
+            }
+        }
+        guards.push(guard);
+    }
+    guards
 }
 
 /// The literals that must all hold for a literal to hold.
