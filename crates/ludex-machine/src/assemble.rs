@@ -7,7 +7,8 @@ use ludex_circuit::{Circuit, GateId};
 
 use crate::conjunctions::{Conjunctions, Literal};
 use crate::effects::{Effects, sorted_lists};
-use crate::net::{Count, Fan, Home, Layout, MoveEffects, Net, NetState};
+use crate::net::{Count, Ending, Fan, Home, Layout, MoveEffects, Net, NetState};
+use crate::refute::refuting_role;
 use crate::split::{Guard, NextParts, split_legal, split_terminal, take_guards};
 use crate::weigh::better_kept;
 
@@ -67,8 +68,12 @@ impl Net {
         bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
         guards.iter().for_each(|it| table.mark_cone(it.literal, &mut is_counter));
         let terminal = of_gates[circuit.terminal.index()];
-        let (terminal, lazy_terminal) =
-            split_terminal(&mut table, terminal, &is_counter, &circuit.init);
+        let (terminal, asked) = split_terminal(&mut table, terminal, &is_counter, &circuit.init);
+        let endings = asked.into_iter().map(|literal| Ending {
+            literal,
+            refuting_role: refuting_role(&table, literal, &planes, &moves_of, &guards),
+        });
+        let endings = endings.collect();
         bits.push((layout.terminal * 64, terminal));
 
         let goals = circuit.goals.iter().map(|(_, _, id)| of_gates[id.index()]).collect();
@@ -81,7 +86,7 @@ impl Net {
             bits,
             gated: next.gated,
             guards,
-            lazy_terminal,
+            endings,
             goals,
         };
         Some(plan.assemble_weighed())
@@ -161,7 +166,7 @@ struct Plan<'a> {
     /// See [`NextParts`].
     gated: Vec<(u32, (u32, Literal))>,
     guards: Vec<Guard>,
-    lazy_terminal: Literal,
+    endings: Vec<Ending>,
     goals: Vec<Literal>,
 }
 
@@ -253,7 +258,9 @@ impl Plan<'_> {
                 .map(|it| Guard { literal: new(it.literal), others: it.others.clone() })
                 .collect(),
             tells_moves: self.effects.is_told.contains(&true),
-            lazy_terminal: new(self.lazy_terminal),
+            endings: (self.endings.iter())
+                .map(|it| Ending { literal: new(it.literal), ..*it })
+                .collect(),
             goals: self.goals.iter().map(|&it| new(it)).collect(),
             layout: self.layout.clone(),
             initial,
@@ -266,7 +273,10 @@ impl Plan<'_> {
         let changes = self.effects.changes.all().iter().map(|change| change.value);
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
         let joint = joint.filter(|(_, is_joint)| **is_joint).map(|(&literal, _)| literal);
-        changes.chain(joint).chain(self.goals.iter().copied()).chain([self.lazy_terminal])
+        changes
+            .chain(joint)
+            .chain(self.goals.iter().copied())
+            .chain(self.endings.iter().map(|it| it.literal))
     }
 
     fn initial(
@@ -302,6 +312,7 @@ impl Plan<'_> {
             witnesses: [0].iter().chain(lazy_ends).take(lazy_ends.len()).copied().collect(),
             reached: vec![0; self.outputs.len()],
             met: Vec::new(),
+            found: vec![0; self.layout.legal.len()],
             home: Home::default(),
             counts,
             bits: words,

@@ -14,22 +14,23 @@ mod evaluate; // 2. the values of the gates
 mod conjunctions; // 3. gates of one kind
 mod effects; // 4. what a move changes
 mod split; // 5. conditions in parts
-mod net; // 6. counters that are told of changes
-mod weigh; // 7. which questions are better kept answered
-mod assemble; // 8. from the circuit to the net
-mod word; // 9. a bit for each of many playouts
-mod fuse; // 10. gates evaluated within others
-mod tape; // 11. the circuit as a list of operations on words
-mod run; // 12. the operations carried out
-mod options; // 13. the legal moves of a role in blocks
-mod draw; // 14. a random legal move in every lane
-mod straight; // 15. the operations as straight-line code
-mod emit; // 16. straight-line code as machine code
-mod native; // 17. machine code that is called
-mod plan; // 18. the tapes for a step
-mod code; // 19. the tapes as machine code
-mod wide; // 20. many playouts at once
-mod cursor; // 21. one state at a time
+mod refute; // 6. endings that a legal move refutes
+mod net; // 7. counters that are told of changes
+mod weigh; // 8. which questions are better kept answered
+mod assemble; // 9. from the circuit to the net
+mod word; // 10. a bit for each of many playouts
+mod fuse; // 11. gates evaluated within others
+mod tape; // 12. the circuit as a list of operations on words
+mod run; // 13. the operations carried out
+mod options; // 14. the legal moves of a role in blocks
+mod draw; // 15. a random legal move in every lane
+mod straight; // 16. the operations as straight-line code
+mod emit; // 17. straight-line code as machine code
+mod native; // 18. machine code that is called
+mod plan; // 19. the tapes for a step
+mod code; // 20. the tapes as machine code
+mod wide; // 21. many playouts at once
+mod cursor; // 22. one state at a time
 mod machine; // the game
 
 #[cfg(test)]

@@ -51,8 +51,8 @@ pub(crate) struct Net {
     pub(crate) tells_moves: bool,
     /// For each role, what most of its moves need.
     pub(crate) guards: Vec<Guard>,
-    /// The game is over if this holds, or if the bit for it is set.
-    pub(crate) lazy_terminal: Literal,
+    /// The game is over if one of these holds, or if the bit for it is set.
+    pub(crate) endings: Vec<Ending>,
     /// For each goal of the circuit.
     pub(crate) goals: Vec<Literal>,
     /// The net in the initial state.
@@ -109,6 +109,14 @@ pub(crate) struct Layout {
     pub n_planes: usize,
 }
 
+/// A case of the end of the game that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub literal: Literal,
+    /// If there is one, it needs the guard of this role, and no legal move that needs the guard as well.
+    pub refuting_role: Option<usize>,
+}
+
 /// The values of a net.
 #[derive(Clone, Debug)]
 pub(crate) struct NetState {
@@ -136,6 +144,8 @@ pub(crate) struct NetState {
     /// For each output, the last epoch in which a move reached it.
     pub reached: Vec<u32>,
     pub met: Vec<u32>,
+    /// For each role, a word in which a legal move was found last: it often has one again.
+    pub found: Vec<usize>,
     pub home: Home,
 }
 
@@ -418,7 +428,32 @@ impl Net {
 
     /// Whether the game is over.
     pub fn is_terminal(&self, net: &mut NetState) -> bool {
-        net.bits[self.layout.terminal] & 1 != 0 || self.ask(net, self.lazy_terminal)
+        net.bits[self.layout.terminal] & 1 != 0
+            || self.endings.iter().any(|ending| {
+                let is_refuted = |role| self.refutes_endings(net, role);
+                !ending.refuting_role.is_some_and(is_refuted) && self.ask(net, ending.literal)
+            })
+    }
+
+    /// Whether the guard of a role does not hold, or a move that needs it is legal.
+    fn refutes_endings(&self, net: &mut NetState, role: usize) -> bool {
+        let Guard { literal, others } = &self.guards[role];
+        if net.counts[literal.node()].holds() == literal.is_negated() {
+            return true;
+        }
+        let words = &self.layout.legal[role];
+        let has_move = |word: usize| {
+            let planes = net.bits[words.start + word..].iter().step_by(self.layout.n_plane_words);
+            let legal = planes.take(self.layout.n_planes).fold(u64::MAX, |legal, it| legal & it);
+            let unguarded = others.iter().filter(|(of, _)| *of == word);
+            unguarded.fold(legal, |legal, (_, mask)| legal & !mask) != 0
+        };
+        if has_move(net.found[role]) {
+            return true;
+        }
+        let found = (0..words.len()).find(|&word| has_move(word));
+        net.found[role] = found.unwrap_or(0);
+        found.is_some()
     }
 
     /// Works out a role's legal moves as a set: bits in words, the first of which is returned. A word 0

@@ -85,6 +85,15 @@ pub(crate) struct Guard {
     pub others: Vec<(usize, u64)>,
 }
 
+impl Guard {
+    /// Whether a move of the role needs it, the role's first move being number 0.
+    pub fn is_needed(&self, idx: usize) -> bool {
+        let is_other =
+            |&(word, mask): &(usize, u64)| word == idx / 64 && mask >> (idx % 64) & 1 != 0;
+        self.literal != Literal::TRUE && !self.others.iter().any(is_other)
+    }
+}
+
 /// The guard of each role; the moves that need it have one condition less then.
 pub(crate) fn take_guards(planes: &mut [Vec<Literal>], moves_of: &[Range<usize>]) -> Vec<Guard> {
     let mut guards = Vec::new();
@@ -135,17 +144,17 @@ fn cases(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
     }
 }
 
-/// The end of the game as what is kept up to date, and what is asked for.
+/// The end of the game as what is kept up to date, and the cases that are asked for.
 ///
-/// The latter are the cases with much behind them of which little needs to be looked at: above all
-/// that nobody can move, which one legal move refutes. `is_counter` marks the nodes that are kept up
-/// to date in any case.
+/// The latter are those with much behind them of which little needs to be looked at: above all that
+/// nobody can move, which one legal move refutes. `is_counter` marks the nodes that are kept up to date
+/// in any case.
 pub(crate) fn split_terminal(
     table: &mut Conjunctions,
     terminal: Literal,
     is_counter: &[bool],
     init: &BitSet,
-) -> (Literal, Literal) {
+) -> (Literal, Vec<Literal>) {
     let proofs = Proofs::new(table, init);
     let (mut kept, mut asked) = (Vec::new(), Vec::new());
     for case in cases(table, terminal) {
@@ -155,9 +164,12 @@ pub(crate) fn split_terminal(
         let n_new = (table.first()..table.n_nodes()).filter(is_new).count() as u64;
         let is_asked =
             !proofs.holds(case) && proofs.sizes[case.node()].saturating_mul(MIN_SAVED) <= n_new;
-        if is_asked { &mut asked } else { &mut kept }.push(case.negated());
+        match is_asked {
+            true => asked.push(case),
+            false => kept.push(case.negated()),
+        }
     }
-    (table.and(&mut kept).negated(), table.and(&mut asked).negated())
+    (table.and(&mut kept).negated(), asked)
 }
 
 /// What must be looked at to know the nodes in the initial state.

@@ -31,7 +31,7 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
 
 /// Plays random games and compares every state on the way, with jumps to states of before.
 #[track_caller]
-fn check(name: &str, rules: &str, n_steps: usize) {
+pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
     let machine = Machine::new(circuit.clone());
     let factored = machine.circuit().factored();
