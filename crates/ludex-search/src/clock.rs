@@ -26,6 +26,11 @@ impl<'a> Clock<'a> {
         Self { deadline, interval: 1, n_left: 1, asked_at, is_over: false }
     }
 
+    /// The time that is left, if there is a limit.
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        self.deadline.remaining()
+    }
+
     /// Notes one small step of work; true once the deadline was seen to be reached.
     #[inline]
     pub(crate) fn tick(&mut self) -> bool {

@@ -9,6 +9,8 @@
 //!
 //! Estimates lie strictly between 0 and 100, so that a certain win beats every estimate.
 
+use std::time::Instant;
+
 use ludex_base::{MoveId, Rng, RoleId, Seed};
 use ludex_game::Cursor;
 
@@ -34,6 +36,9 @@ pub(crate) struct Evaluation<S> {
 
 /// Playouts to sample final states with, and how many to keep of each kind.
 const N_SAMPLES: usize = 30;
+/// The part of the time that sampling may take, and how many playouts it has in any case.
+const SAMPLING_PART: f64 = 0.1;
+const MIN_SAMPLES: usize = 4;
 const N_KEPT: usize = 8;
 
 impl<S> Evaluation<S> {
@@ -69,7 +74,12 @@ impl<S> Evaluation<S> {
         }
         let me = walk.me;
         let mut ended: Vec<(u8, S)> = Vec::new();
-        for _ in 0..N_SAMPLES {
+        let time = walk.parts().2.remaining().map(|left| left.mul_f64(SAMPLING_PART));
+        let start = Instant::now();
+        for n_done in 0..N_SAMPLES {
+            if n_done >= MIN_SAMPLES && time.is_some_and(|time| start.elapsed() > time) {
+                break;
+            }
             walk.cursor.set_state(&root);
             let (cursor, roles, clock) = walk.parts();
             let end = self.play(cursor, roles, clock, |cursor| {
