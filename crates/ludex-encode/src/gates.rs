@@ -24,6 +24,8 @@ pub(crate) struct Weaver {
     pub network: Network,
     /// By variable, how many values it has; they are 0, 1, ….
     sizes: Vec<usize>,
+    /// By variable, whether it is a move or depends on one.
+    has_moves: Vec<bool>,
     /// Auxiliary variables by what they are true for.
     truths: FxHashMap<Form, VarId>,
     n_auxiliary: usize,
@@ -34,6 +36,7 @@ impl Weaver {
         Self {
             network: Network::new(),
             sizes: Vec::new(),
+            has_moves: Vec::new(),
             truths: FxHashMap::default(),
             n_auxiliary: 0,
         }
@@ -42,19 +45,32 @@ impl Weaver {
     /// Adds a variable whose values are 0, 1, …, with their names.
     pub fn symbol(&mut self, name: String, labels: Vec<String>) -> VarId {
         self.sizes.push(labels.len());
+        self.has_moves.push(false);
         self.network.symbol(name, labels)
     }
 
     /// Adds a variable that is true or false.
     pub fn truth(&mut self, name: String) -> VarId {
         self.sizes.push(2);
+        self.has_moves.push(false);
         self.network.bool(name)
     }
 
     /// Adds a variable that no form speaks of.
     pub fn number(&mut self, name: String, values: ValueSet) -> VarId {
         self.sizes.push(usize::MAX);
+        self.has_moves.push(false);
         self.network.int(name, values)
+    }
+
+    /// Says that a variable is a move, before anything depends on it.
+    pub fn is_move(&mut self, var: VarId) {
+        self.has_moves[var.index()] = true;
+    }
+
+    /// By variable, whether it is a move or an auxiliary variable that depends on one.
+    pub fn has_moves(&self) -> &[bool] {
+        &self.has_moves
     }
 
     /// How many auxiliary variables there are.
@@ -218,15 +234,19 @@ impl Weaver {
         if let Some(&truth) = self.truths.get(&key) {
             return (truth, is_positive);
         }
-        let truth = self.auxiliary();
+        let truth = self.auxiliary(std::slice::from_ref(&key));
         self.define(truth, &key);
         self.truths.insert(key, truth);
         (truth, is_positive)
     }
 
-    fn auxiliary(&mut self) -> VarId {
+    /// A new variable, for something that depends on these parts.
+    fn auxiliary(&mut self, parts: &[Form]) -> VarId {
         self.n_auxiliary += 1;
-        self.truth(format!("aux {}", self.n_auxiliary))
+        let truth = self.truth(format!("aux {}", self.n_auxiliary));
+        let mut vars = parts.iter().flat_map(|part| part.vars());
+        self.has_moves[truth.index()] = vars.any(|var| self.has_moves[var.index()]);
+        truth
     }
 
     /// Ties a variable with the values 0 and 1 to a form.
@@ -270,7 +290,7 @@ impl Weaver {
 
     /// A new variable for a conjunction of many.
     fn conjunction(&mut self, parts: &[Form]) -> Form {
-        let truth = self.auxiliary();
+        let truth = self.auxiliary(parts);
         let n_tuples = 1 + parts.iter().map(|part| self.n_falsifying(part)).sum::<usize>();
         if parts.iter().all(|part| self.n_satisfying(part) == 1)
             && n_tuples * (parts.len() + 1) <= MAX_SHORT

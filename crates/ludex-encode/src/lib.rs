@@ -4,6 +4,11 @@
 //! legal joint moves with the states they lead to, and nothing else; [`Steps`] enumerates them.
 //! [`Template::unrolled`] joins several steps to a network whose solutions are plays.
 //!
+//! With hidden information there is a [`Belief`](ludex_game::Belief) in place of a state.
+//! [`Template::decision`] is the template under a belief, a stochastic network: roles decide, the
+//! state and what others do is drawn. [`Template::plan`] looks several steps ahead, and draws what
+//! is learned after each.
+//!
 //! The rules become constraints by completion: a gate is true exactly if its inputs make it so. That
 //! is right only where nothing supports itself, so loops are unrolled first. Function terms need no
 //! treatment of their own, such as the completion of Lifschitz and Yang, *Eliminating Function
@@ -18,13 +23,19 @@ mod gates; // 4. gates as such conditions, cut where they grow too large
 mod information; // 5. whether all roles see the same
 mod template; // 6. one step as a network
 mod steps; // 7. states in, joint moves and successors out
-mod unroll; // 8. several steps as one network
+mod legal; // 8. the legal moves, and what it takes to find them
+mod unroll; // 9. several steps as one network
+mod plan; // 10. several steps of roles who don't know the state, by what they learn
+mod decision; // 11. one step of them, by the constraints of the template
 
 #[cfg(test)]
 mod tests;
 
+pub use decision::Decision;
 pub use groups::{GroupEffort, find_groups};
 pub use information::Information;
+pub use legal::{FoundBy, PossibleMoves};
+pub use plan::{Plan, PlanError, PlanLimits};
 pub use prove::Group;
 pub use steps::{Solution, Steps};
 pub use template::{Chance, EncodeConfig, EncodeError, MoveVar, Sizes, StateVar, Template, encode};

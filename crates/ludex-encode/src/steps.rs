@@ -1,9 +1,9 @@
 //! States in, joint moves and successors out.
 
-use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId};
-use ludex_csp::{Engine, PostConfig, Value, VarId, singleton_consistency};
+use ludex_base::{BitSet, Goal, MoveId, PerceptId};
+use ludex_csp::{Engine, PostConfig, Value, VarId};
 
-use crate::template::{EncodeError, Template};
+use crate::template::{EncodeError, StateVar, Template};
 
 /// Solves the template of a game for one state after the other.
 ///
@@ -34,6 +34,23 @@ pub struct Solution {
     pub percepts: Vec<PerceptId>,
 }
 
+impl Template {
+    /// The values of [`Template::now`] for a state.
+    ///
+    /// # Panics
+    /// When no fluent is true of a group of which one always is: the state is not reachable.
+    pub fn values_of(&self, state: &BitSet) -> Vec<Value> {
+        let value = |state_var: &StateVar| {
+            let is_true = |place: &usize| state.contains(state_var.fluents[*place].index());
+            match (0..state_var.fluents.len()).find(is_true) {
+                Some(place) => state_var.value_of(place),
+                None => state_var.none().expect("an exact group has a true fluent"),
+            }
+        };
+        self.state_vars.iter().map(value).collect()
+    }
+}
+
 impl<'a> Steps<'a> {
     /// Posts the network of a template.
     ///
@@ -52,6 +69,18 @@ impl<'a> Steps<'a> {
         let blank: Vec<Value> =
             template.state_vars.iter().map(|it| it.none().unwrap_or(-1)).collect();
         Ok(Self { template, engine, places, values: blank.clone(), blank })
+    }
+
+    /// What is solved.
+    pub fn template(&self) -> &'a Template {
+        self.template
+    }
+
+    /// A copy of the posted network with nothing injected.
+    pub(crate) fn posted(&self) -> Engine {
+        let mut engine = self.engine.clone();
+        engine.pop_to(0);
+        engine
     }
 
     /// The engine, with whatever is injected.
@@ -80,28 +109,6 @@ impl<'a> Steps<'a> {
     pub fn moves_left(&self, role: usize) -> impl Iterator<Item = MoveId> + '_ {
         let of_role = self.template.moves[role];
         self.engine.domains().values(of_role.var).filter_map(move |value| of_role.played(value))
-    }
-
-    /// Establishes singleton consistency on a copy of the injected network and gives the moves of each
-    /// role that it leaves; `None` when it finds that there is no solution.
-    pub fn singleton_moves(&self, state: &BitSet) -> Option<Vec<Vec<MoveId>>> {
-        let mut engine = self.engine.clone();
-        let mut values = self.blank.clone();
-        for fluent in state.iter() {
-            let (at, value) = self.places[fluent];
-            values[at as usize] = value;
-        }
-        for (&var, &value) in self.template.now.iter().zip(&values) {
-            engine.assign(var, value).ok()?;
-        }
-        singleton_consistency(&mut engine, &Deadline::never()).ok()?;
-        let left = |var: VarId| engine.domains().values(var).collect::<Vec<Value>>();
-        let moves = self.template.moves.iter();
-        Some(
-            moves
-                .map(|it| left(it.var).into_iter().filter_map(|value| it.played(value)).collect())
-                .collect(),
-        )
     }
 
     /// After an injection, calls `see` with each solution until it returns false. Branches on moves

@@ -97,8 +97,18 @@ pub struct Template {
     pub information: Information,
     /// How many variables are auxiliary; they are the last ones.
     pub n_auxiliary: usize,
+    /// By variable, whether the state alone settles it.
+    pub(crate) is_of_state: Vec<bool>,
     pub(crate) init: BitSet,
     pub(crate) n_fluents: usize,
+}
+
+impl Template {
+    /// Whether the state alone settles a variable: its fluents, the end, the goals, and auxiliary
+    /// variables that depend on no move.
+    pub fn is_of_state(&self, var: VarId) -> bool {
+        self.is_of_state[var.index()]
+    }
 }
 
 /// Fluents that share a variable: at most one of them is true.
@@ -273,6 +283,7 @@ impl<'a> Encoder<'a> {
                 labels.push("none".into());
                 let name = format!("does {}", vocabulary.role_text(role));
                 let var = weaver.symbol(name, labels);
+                weaver.is_move(var);
                 MoveVar { role, var, first: MoveId::new(first), n_moves }
             })
             .collect();
@@ -514,7 +525,12 @@ impl<'a> Encoder<'a> {
         let is_random =
             |of_role: &&MoveVar| self.circuit.vocabulary.role_text(of_role.role) == "random";
         let chance = self.moves.iter().filter(is_random).map(|it| Chance { var: it.var, stage: 1 });
+        let mut is_of_state: Vec<bool> = self.weaver.has_moves().iter().map(|it| !it).collect();
+        for var in self.percepts.iter().chain(&self.next) {
+            is_of_state[var.index()] = false;
+        }
         Template {
+            is_of_state,
             chance: chance.collect(),
             n_auxiliary: self.weaver.n_auxiliary(),
             network: self.weaver.network,

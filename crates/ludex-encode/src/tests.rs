@@ -4,7 +4,9 @@ use ludex_base::Source;
 use ludex_circuit::Circuit;
 use ludex_ground::GroundLimits;
 
-use crate::{EncodeConfig, GroupEffort, Information, Template, encode, find_groups};
+use crate::{
+    EncodeConfig, FoundBy, GroupEffort, Information, Steps, Template, encode, find_groups,
+};
 
 fn circuit(rules: &str) -> Circuit {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
@@ -152,4 +154,60 @@ fn chance_decides_the_move_of_random_after_the_others() {
     let [random, a] = [template.moves[0], template.moves[1]];
     assert_eq!(template.chance.iter().map(|it| it.var).collect::<Vec<_>>(), [random.var]);
     assert!(a.var < random.var, "variables stand in the order of their stages");
+}
+
+/// A role may set dials; `go` is legal under a condition on what they show.
+fn dials(dials: &str, values: &str, condition: &str) -> String {
+    format!(
+        "(role r) {dials} {values}
+         (<= (init (dial ?d 1)) (dial ?d))
+         (<= (legal r (set ?d ?v)) (dial ?d) (value ?v))
+         (<= (legal r go) {condition})
+         (<= (next (dial ?d ?v)) (does r (set ?d ?v)))
+         (<= (next (dial ?d ?v)) (true (dial ?d ?v)) (not (turned ?d)))
+         (<= (turned ?d) (does r (set ?d ?v)))
+         (<= (next gone) (does r go))
+         (<= (apart ?d ?e) (true (dial ?d ?v)) (true (dial ?e ?w)) (distinct ?v ?w))
+         (<= terminal (true gone))
+         (<= (goal r 100) (true gone))"
+    )
+}
+
+#[test]
+fn possible_moves_say_what_it_took_to_find_them() {
+    // `go` wants a small and a large number of one dial, in two conditions too large to be joined.
+    let contradiction = dials(
+        "(dial a) (dial b) (dial c)",
+        "(value 1) (value 2) (value 3) (value 4) (value 5) (value 6) (value 7)
+         (small 1) (small 2) (small 3)
+         (<= (low ?d ?e) (small ?v) (true (dial ?d ?v)) (true (dial ?e ?w)) (distinct ?v ?w))
+         (<= (high ?d ?e) (value ?v) (not (small ?v)) (true (dial ?d ?v)) (true (dial ?e ?w))
+             (distinct ?v ?w))",
+        "(low a b) (high a c)",
+    );
+    // Five dials with four values can't all differ.
+    let pigeons = dials(
+        "(dial a) (dial b) (dial c) (dial d) (dial e)",
+        "(value 1) (value 2) (value 3) (value 4)",
+        "(apart a b) (apart a c) (apart a d) (apart a e) (apart b c) (apart b d) (apart b e)
+         (apart c d) (apart c e) (apart d e)",
+    );
+    for (rules, found_by) in
+        [(contradiction, FoundBy::SingletonConsistency), (pigeons, FoundBy::Search)]
+    {
+        let circuit = circuit(&rules);
+        let template = encode(&circuit, &EncodeConfig::default()).expect("there are no loops");
+        let steps = Steps::new(&template).expect("the network is proper");
+        // Whatever the dials show, all moves are possible but `go`.
+        let possible = steps.possible_moves([]);
+        assert_eq!(possible.found_by, found_by);
+        let n_moves = template.moves[0].n_moves;
+        assert_eq!(possible.moves[0].len(), n_moves - 1);
+        let is_go = |it: &ludex_base::MoveId| circuit.vocabulary.move_text(*it) == "go";
+        assert!(!possible.moves[0].iter().any(is_go));
+        // Where the state is known propagation is enough.
+        let legal = steps.legal_moves(&circuit.init);
+        assert_eq!(legal.found_by, FoundBy::Propagation);
+        assert_eq!(legal.moves, possible.moves);
+    }
 }

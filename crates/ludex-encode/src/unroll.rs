@@ -38,12 +38,7 @@ impl Template {
             add_mutexes(&mut network, &mutexes, &vars);
             steps.push(vars);
         }
-        for (state_var, &var) in self.state_vars.iter().zip(&self.now) {
-            let is_true = |place: &usize| self.init.contains(state_var.fluents[*place].index());
-            let value = match (0..state_var.fluents.len()).find(is_true) {
-                Some(place) => state_var.value_of(place),
-                None => state_var.none().expect("an exact group has a true fluent"),
-            };
+        for (var, value) in self.now.iter().zip(self.values_of(&self.init)) {
             network.require(steps[0][var.index()].equals(value));
         }
         network.require(steps[n_steps][self.terminal.index()].equals(1));

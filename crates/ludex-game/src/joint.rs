@@ -25,6 +25,13 @@ impl JointMoves {
         Self { turned: vec![0; n_roles], legal, current, is_spent }
     }
 
+    /// Leaves out, before the first one is asked for, the joint moves in which a role plays something
+    /// else; none are left if it may not play this.
+    pub fn keep_only(&mut self, role: RoleId, chosen: MoveId) {
+        self.legal[role.index()].retain(|&id| id == chosen);
+        self.is_spent |= self.legal[role.index()].is_empty();
+    }
+
     /// The next joint move; `None` when each has been given.
     pub fn next_joint(&mut self) -> Option<&[MoveId]> {
         if self.is_spent {

@@ -15,6 +15,7 @@
 //! 4. [`perft`]: counting paths.
 //! 5. [`trace`]: two fixed lines of play, to compare engines.
 //! 6. [`explore`]: every reachable state, and whether the game is well-formed.
+//! 7. [`belief`]: the states that agree with what some roles did and saw.
 
 pub mod game;
 pub mod playouts;
@@ -22,10 +23,12 @@ pub mod joint;
 pub mod perft;
 pub mod trace;
 pub mod explore;
+pub mod belief;
 
 #[cfg(test)]
 mod test_games;
 
+pub use belief::{Belief, BeliefError, BeliefLimits, Learned, Outcome};
 pub use explore::{Evidence, Exploration, ExploreLimits, Verdict, explore, sample};
 pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked};
 pub use joint::{JointMoves, count_joint_moves};

@@ -1,0 +1,438 @@
+//! What some roles can do and learn in a few steps, as a stochastic network.
+//!
+//! The roles of the party decide; what they learn is drawn after each step, and the state only in
+//! the end, given all they did and saw. So a policy can depend on percepts and on nothing that is
+//! hidden, although the hidden part of a state was settled long before.
+
+use ludex_base::{BitSet, MoveId, RoleId};
+use ludex_csp::propagators::table::Table;
+use ludex_csp::{Constraint, Value, ValueSet, VarId, Variable};
+use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Describe, Learned, Observe};
+use ludex_qcsp::stochastic::{
+    Distribution, Rational, StochasticNetwork, StochasticVariable, rational,
+};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::template::Template;
+
+/// A few steps of a party of roles as a stochastic network.
+///
+/// In the stage of a step each role of the party decides its move, a move that is legal in every
+/// state they think possible, and then it is drawn what they learn. In the last stage the state
+/// that was reached is drawn, and its fluents, the end and the goals follow.
+#[derive(Clone)]
+pub struct Plan {
+    /// The variables, constraints, and as utility the goal of a role. A play that is not over
+    /// after the last step is worth nothing.
+    pub network: StochasticNetwork,
+    /// By step, the moves of the party, with the values of the template.
+    pub moves: Vec<Vec<VarId>>,
+    /// By step, what the party has learned so far, the whole history; 0 after an illegal move.
+    pub learned: Vec<VarId>,
+    /// The state after the last step as a whole.
+    pub world: VarId,
+    /// Its fluents, with the values of the template.
+    pub state: Vec<VarId>,
+    /// Whether the game is over then.
+    pub terminal: VarId,
+    /// What each role gets.
+    pub goals: Vec<VarId>,
+}
+
+/// How large a plan may become.
+#[derive(Clone, Debug)]
+pub struct PlanLimits {
+    /// What may be known, over all steps.
+    pub max_beliefs: usize,
+    /// Entries of the table of one distribution.
+    pub max_rows: usize,
+    /// Of one step from one belief.
+    pub belief: BeliefLimits,
+}
+
+impl Default for PlanLimits {
+    fn default() -> Self {
+        Self { max_beliefs: 20_000, max_rows: 1 << 20, belief: BeliefLimits::default() }
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A belief that can't be followed.
+    #[error(transparent)]
+    Belief(#[from] BeliefError),
+    /// Too much may be known.
+    #[error("a plan of {n_steps} steps has more than {limit} beliefs: plan fewer steps")]
+    TooManyBeliefs {
+        /// The steps asked for.
+        n_steps: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A distribution would be too large.
+    #[error(
+        "what is learned of step {step} has a table of more than {limit} rows: plan fewer steps"
+    )]
+    TooManyRows {
+        /// The step.
+        step: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A role that can't be sure of any move.
+    #[error("{role} has no move at step {step} that is legal in every state it thinks possible")]
+    NoSureMove {
+        /// Its name.
+        role: String,
+        /// The step.
+        step: usize,
+    },
+}
+
+impl Template {
+    /// The next steps of the party of a belief as a stochastic network, with the goal of `role` as
+    /// utility.
+    ///
+    /// # Errors
+    /// When it becomes too large, or a role of the party is not sure of any move.
+    pub fn plan<G>(
+        &self,
+        game: &G,
+        belief: &Belief<BitSet>,
+        role: RoleId,
+        n_steps: usize,
+        limits: &PlanLimits,
+    ) -> Result<Plan, PlanError>
+    where
+        G: Describe<Cursor: Observe<State = BitSet>>,
+    {
+        let mut planner = Planner {
+            template: self,
+            game,
+            cursor: game.cursor(),
+            n_steps,
+            limits,
+            n_beliefs: 1,
+            network: StochasticNetwork::new(),
+        };
+        let mut nodes = vec![Node { belief: belief.clone(), label: String::new() }];
+        let (mut moves, mut learned) = (Vec::new(), Vec::new());
+        for step in 0..n_steps {
+            planner.network.stage();
+            let layer = planner.layer(step, &nodes)?;
+            moves.push(planner.decide(step, &layer, belief.party()));
+            let before = learned.last().copied();
+            learned.push(planner.learn(step, nodes.len(), &layer, before, &moves[step])?);
+            nodes = layer.nodes;
+        }
+        Ok(planner.finish(role, &nodes, moves, learned))
+    }
+}
+
+/// What may be known after some steps.
+struct Node {
+    belief: Belief<BitSet>,
+    label: String,
+}
+
+/// A step from all that may be known before it.
+struct Layer {
+    /// By node before and moves of the party, the nodes after, by number from 1, with how likely
+    /// they are.
+    steps: FxHashMap<(usize, Vec<Value>), Vec<(Value, Rational)>>,
+    nodes: Vec<Node>,
+}
+
+struct Planner<'a, G: Describe> {
+    template: &'a Template,
+    game: &'a G,
+    cursor: G::Cursor,
+    n_steps: usize,
+    limits: &'a PlanLimits,
+    n_beliefs: usize,
+    network: StochasticNetwork,
+}
+
+impl<G> Planner<'_, G>
+where
+    G: Describe<Cursor: Observe<State = BitSet>>,
+{
+    fn layer(&mut self, step: usize, nodes: &[Node]) -> Result<Layer, PlanError> {
+        let mut layer = Layer { steps: FxHashMap::default(), nodes: Vec::new() };
+        for (at, node) in nodes.iter().enumerate() {
+            let belief = &node.belief;
+            if belief.is_over(&mut self.cursor) {
+                let nobody = belief.party().iter().map(|it| self.template.moves[it.index()].none());
+                let after = self.add(&mut layer, belief.clone(), node.label.clone())?;
+                layer.steps.insert((at, nobody.collect()), vec![(after, rational(1, 1))]);
+                continue;
+            }
+            for joint in self.sure_moves(step, belief)? {
+                let values = belief.party().iter().zip(&joint).map(|(role, id)| {
+                    (id.index() - self.template.moves[role.index()].first.index()) as Value
+                });
+                let values: Vec<Value> = values.collect();
+                let mut after = Vec::new();
+                let outcomes = belief.outcomes(&mut self.cursor, &joint, &self.limits.belief)?;
+                for outcome in outcomes {
+                    let label = self.label(&node.label, &joint, &outcome.learned);
+                    after.push((self.add(&mut layer, outcome.belief, label)?, outcome.probability));
+                }
+                layer.steps.insert((at, values), after);
+            }
+        }
+        Ok(layer)
+    }
+
+    fn add(
+        &mut self,
+        layer: &mut Layer,
+        belief: Belief<BitSet>,
+        label: String,
+    ) -> Result<Value, PlanError> {
+        self.n_beliefs += 1;
+        if self.n_beliefs > self.limits.max_beliefs {
+            let limit = self.limits.max_beliefs;
+            return Err(PlanError::TooManyBeliefs { n_steps: self.n_steps, limit });
+        }
+        layer.nodes.push(Node { belief, label });
+        Ok(layer.nodes.len() as Value)
+    }
+
+    /// Every choice of the party, one move a role.
+    fn sure_moves(
+        &mut self,
+        step: usize,
+        belief: &Belief<BitSet>,
+    ) -> Result<Vec<Vec<MoveId>>, PlanError> {
+        let mut joints: Vec<Vec<MoveId>> = vec![Vec::new()];
+        for &role in belief.party() {
+            let sure = belief.legal_moves(&mut self.cursor, role);
+            if sure.is_empty() {
+                let role = self.game.roles()[role.index()].name.clone();
+                return Err(PlanError::NoSureMove { role, step });
+            }
+            let extend = |joint: Vec<MoveId>| {
+                sure.iter().map(move |&id| [&joint[..], &[id]].concat()).collect::<Vec<_>>()
+            };
+            joints = joints.into_iter().flat_map(extend).collect();
+        }
+        Ok(joints)
+    }
+
+    /// What was played and learned so far, in words.
+    fn label(&self, before: &str, joint: &[MoveId], learned: &Learned) -> String {
+        let mut words: Vec<String> = Vec::new();
+        if !before.is_empty() {
+            words.push(format!("{before};"));
+        }
+        words.extend(joint.iter().map(|&id| self.game.move_text(id)));
+        if !learned.percepts.is_empty() {
+            words.push("sees".into());
+            words.extend(learned.percepts.iter().map(|&id| self.game.percept_text(id)));
+        }
+        if learned.is_over {
+            words.push("over".into());
+        }
+        words.join(" ")
+    }
+
+    /// The decisions of a step: for each role of the party, the moves it is sure of somewhere.
+    fn decide(&mut self, step: usize, layer: &Layer, party: &[RoleId]) -> Vec<VarId> {
+        let decide = |(place, role): (usize, &RoleId)| {
+            let var = self.template.moves[role.index()].var;
+            let mut variable = self.template.network.variable(var).clone();
+            variable.name = format!("{} @{step}", variable.name);
+            variable.domain = layer.steps.keys().map(|(_, values)| values[place]).collect();
+            self.network.variable_with(StochasticVariable {
+                variable,
+                stage: step,
+                distribution: None,
+            })
+        };
+        party.iter().enumerate().map(decide).collect()
+    }
+
+    /// What is drawn after a step: one number for all that was played and learned so far.
+    fn learn(
+        &mut self,
+        step: usize,
+        n_before: usize,
+        layer: &Layer,
+        before: Option<VarId>,
+        moves: &[VarId],
+    ) -> Result<VarId, PlanError> {
+        // Where a move is not legal nothing is learned, and where nothing was learned nothing will be.
+        let from = if before.is_some() { 0..=n_before } else { 1..=n_before };
+        let mut rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>> = FxHashMap::default();
+        let mut legal: Vec<Vec<Value>> = Vec::new();
+        let sizes = moves.iter().map(|&var| self.network.domain(var).len() as usize);
+        if sizes.fold(n_before + 1, usize::saturating_mul) > self.limits.max_rows {
+            return Err(PlanError::TooManyRows { step, limit: self.limits.max_rows });
+        }
+        let choices = self.choices(moves);
+        for node in from {
+            for values in &choices {
+                let known = before.map(|_| node as Value);
+                let row: Vec<Value> = known.into_iter().chain(values.iter().copied()).collect();
+                let after =
+                    node.checked_sub(1).and_then(|at| layer.steps.get(&(at, values.clone())));
+                if after.is_some() {
+                    legal.push(row.clone());
+                }
+                rows.insert(row, after.cloned().unwrap_or_else(|| vec![(0, rational(1, 1))]));
+            }
+        }
+        let on: Vec<VarId> = before.into_iter().chain(moves.iter().copied()).collect();
+        let table = Table::from_tuples(on.len(), legal).into();
+        self.network.add(Constraint::Table { scope: on.clone(), table, is_positive: true });
+        let labels = ["not legal"].into_iter().chain(layer.nodes.iter().map(|it| &*it.label));
+        let variable = Variable {
+            name: format!("learned @{}", step + 1),
+            domain: ValueSet::from(0..=layer.nodes.len() as Value),
+            labels: Some(labels.map(str::to_string).collect()),
+        };
+        let distribution = Some(Distribution::Table { on, rows });
+        Ok(self.network.variable_with(StochasticVariable { variable, stage: step, distribution }))
+    }
+
+    /// Every choice of values for the moves of a step.
+    fn choices(&self, moves: &[VarId]) -> Vec<Vec<Value>> {
+        moves.iter().fold(vec![Vec::new()], |choices, &var| {
+            let values: Vec<Value> = self.network.domain(var).iter().collect();
+            let extend = |choice: Vec<Value>| {
+                values.iter().map(move |&it| [&choice[..], &[it]].concat()).collect::<Vec<_>>()
+            };
+            choices.into_iter().flat_map(extend).collect()
+        })
+    }
+
+    /// The state in the end, given all that is known.
+    fn finish(
+        mut self,
+        role: RoleId,
+        nodes: &[Node],
+        moves: Vec<Vec<VarId>>,
+        learned: Vec<VarId>,
+    ) -> Plan {
+        let mut worlds = Worlds::default();
+        let first = learned.is_empty();
+        let mut rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>> = FxHashMap::default();
+        for (at, node) in nodes.iter().enumerate() {
+            let known = if first { Vec::new() } else { vec![at as Value + 1] };
+            rows.insert(known, worlds.add(&node.belief));
+        }
+        if !first {
+            rows.insert(vec![0], vec![(0, rational(1, 1))]);
+        }
+        let on: Vec<VarId> = learned.last().copied().into_iter().collect();
+        let distribution = Distribution::Table { on, rows };
+        let stage = self.n_steps.saturating_sub(1);
+        let world = worlds.draw(&mut self.network, stage, "world", distribution);
+        let state = worlds.fluents(&mut self.network, stage, self.template, world);
+        let end = format!("@{}", self.n_steps);
+        let cursor = &mut self.cursor;
+        let is_over: Vec<Value> = (worlds.states.iter())
+            .map(|state| {
+                cursor.set_state(state);
+                Value::from(cursor.is_terminal())
+            })
+            .collect();
+        let network = &mut self.network;
+        let terminal =
+            worlds.follows(network, stage, format!("terminal {end}"), None, world, &is_over);
+        let goals = (0..self.template.goals.len())
+            .map(|of| {
+                let goal = |(state, is_over): (&BitSet, &Value)| {
+                    cursor.set_state(state);
+                    *is_over * Value::from(cursor.goal(RoleId::new(of)).value())
+                };
+                let goals: Vec<Value> = worlds.states.iter().zip(&is_over).map(goal).collect();
+                let name = &self.template.network.variable(self.template.goals[of]).name;
+                worlds.follows(network, stage, format!("{name} {end}"), None, world, &goals)
+            })
+            .collect::<Vec<VarId>>();
+        network.set_utility(goals[role.index()]);
+        Plan { network: self.network, moves, learned, world, state, terminal, goals }
+    }
+}
+
+/// States that are drawn, as numbers.
+#[derive(Default)]
+pub(crate) struct Worlds {
+    pub states: Vec<BitSet>,
+    numbers: FxHashMap<BitSet, Value>,
+}
+
+impl Worlds {
+    /// The numbers of the states of a belief, with their probabilities.
+    pub fn add(&mut self, belief: &Belief<BitSet>) -> Vec<(Value, Rational)> {
+        let mut number = |state: &BitSet| {
+            *self.numbers.entry(state.clone()).or_insert_with(|| {
+                self.states.push(state.clone());
+                self.states.len() as Value - 1
+            })
+        };
+        belief.states().iter().map(|(state, p)| (number(state), p.clone())).collect()
+    }
+
+    /// The variable of the state as a whole.
+    pub fn draw(
+        &self,
+        network: &mut StochasticNetwork,
+        stage: usize,
+        name: &str,
+        distribution: Distribution,
+    ) -> VarId {
+        let variable = Variable {
+            name: name.to_string(),
+            domain: ValueSet::from(0..=self.states.len() as Value - 1),
+            labels: None,
+        };
+        let distribution = Some(distribution);
+        network.variable_with(StochasticVariable { variable, stage, distribution })
+    }
+
+    /// The variables of its fluents, in the order of the template.
+    pub fn fluents(
+        &self,
+        network: &mut StochasticNetwork,
+        stage: usize,
+        template: &Template,
+        world: VarId,
+    ) -> Vec<VarId> {
+        let values: Vec<Vec<Value>> =
+            self.states.iter().map(|state| template.values_of(state)).collect();
+        let one = |(place, var): (usize, &VarId)| {
+            let values: Vec<Value> = values.iter().map(|of_state| of_state[place]).collect();
+            let variable = template.network.variable(*var).clone();
+            let labels = variable.labels.clone();
+            self.follows(network, stage, variable.name, labels, world, &values)
+        };
+        template.now.iter().enumerate().map(one).collect()
+    }
+
+    /// A variable whose value follows from the state, by number.
+    pub fn follows(
+        &self,
+        network: &mut StochasticNetwork,
+        stage: usize,
+        name: String,
+        labels: Option<std::sync::Arc<[String]>>,
+        world: VarId,
+        values: &[Value],
+    ) -> VarId {
+        let variable = Variable { name, domain: values.iter().copied().collect(), labels };
+        let sure = |value: &Value| vec![(*value, rational(1, 1))];
+        let rows = values.iter().enumerate().map(|(at, value)| (vec![at as Value], sure(value)));
+        let distribution = match values.iter().all(|value| *value == values[0]) {
+            true => Distribution::Weights(sure(&values[0])),
+            false => Distribution::Table { on: vec![world], rows: rows.collect() },
+        };
+        let distribution = Some(distribution);
+        network.variable_with(StochasticVariable { variable, stage, distribution })
+    }
+}
