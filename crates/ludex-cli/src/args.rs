@@ -135,6 +135,10 @@ pub enum Verb {
         engine: EngineArgs,
     },
     /// Write a game as a constraint network: one step of it, or whole plays
+    ///
+    /// With --json, its sizes and what roles learn of a step. The information is `complete` without
+    /// `sees` rules, `shared` if it is proved that whatever one role sees all roles see, `private` if
+    /// some state was found where that is not so, and `unknown` otherwise.
     Translate {
         /// Which rulesheet.
         #[command(flatten)]

@@ -27,7 +27,9 @@ struct TranslateJson {
     /// From the circuit to the network, grounding not included.
     seconds: f64,
     groups: usize,
+    /// What roles learn of a step: `complete`, `shared`, `private` or `unknown`.
     information: &'static str,
+    percepts: usize,
     chance: usize,
 }
 
@@ -89,6 +91,7 @@ fn report(
         seconds,
         groups: template.state_vars.iter().filter(|it| it.fluents.len() > 1).count(),
         information: template.information.name(),
+        percepts: template.percepts.len(),
         chance: template.chance.len(),
     }
 }
