@@ -1,12 +1,13 @@
 //! What a role knows about the state.
 //!
 //! With complete information that is the state itself. With `sees` rules it is a sample of the states
-//! that agree with the role's own moves and percepts: the true state never enters here.
+//! that agree with the role's own moves and percepts: the true state never enters here. The sample is
+//! drawn from the exact [`Belief`] while that is small, and from the sample before when it is not.
 
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
-use ludex_game::{Cursor, Game, Observe, StateOf};
+use ludex_game::{Belief, BeliefLimits, Cursor, Game, Learned, Observe, StateOf};
 
 use crate::seen::Seen;
 
@@ -77,6 +78,8 @@ pub(crate) struct Beliefs<G: Game> {
     initial: StateOf<G>,
     /// What was played and seen, step by step; percepts sorted.
     steps: Vec<(MoveId, Vec<PerceptId>)>,
+    /// Every possible state, while they are few.
+    exact: Option<Belief<StateOf<G>>>,
     /// Possible states, drawn as if the others had played at random.
     states: Vec<StateOf<G>>,
 }
@@ -109,6 +112,7 @@ where
             role,
             n_roles: game.roles().len(),
             cursor,
+            exact: Some(Belief::initial(game, &[role])),
             states: vec![initial.clone()],
             initial,
             steps: Vec::new(),
@@ -116,12 +120,38 @@ where
     }
 
     /// Moves every possible state on by a step, and drops those that what was seen rules out.
+    fn follow(&mut self, own: MoveId, percepts: &[PerceptId], rng: &mut Rng, patience: &Patience) {
+        let learned = Learned::going_on(percepts);
+        self.exact = self.exact.take().and_then(|belief| {
+            // It may try as many joint moves as a sample is drawn from, and leaves it half of the time.
+            let left = patience.for_many.remaining();
+            let limits = BeliefLimits {
+                max_states: N_STATES * N_TRIES,
+                max_joint_moves: N_STATES * N_TRIES,
+                deadline: left.map_or_else(Deadline::never, |time| Deadline::after(time / 2)),
+            };
+            belief.follow(&mut self.cursor, &[own], &learned, &limits).ok()
+        });
+        match &self.exact {
+            Some(belief) => {
+                self.states = belief.draw(N_STATES, rng);
+                self.steps.push((own, learned.percepts));
+            }
+            None => self.sample(own, learned.percepts, rng, patience),
+        }
+    }
+
+    /// Moves states of the sample on by a step.
     ///
     /// When too few are left, others are found by replaying the whole game. When none is found, the
     /// states of the step before are forgotten all the same: a wrong state is worse than none.
-    fn follow(&mut self, own: MoveId, percepts: &[PerceptId], rng: &mut Rng, patience: &Patience) {
-        let mut percepts = percepts.to_vec();
-        percepts.sort_unstable();
+    fn sample(
+        &mut self,
+        own: MoveId,
+        percepts: Vec<PerceptId>,
+        rng: &mut Rng,
+        patience: &Patience,
+    ) {
         let before = std::mem::take(&mut self.states);
         for n_tries in 0..N_STATES * N_TRIES {
             let is_enough = self.states.len() >= N_STATES || before.is_empty();
