@@ -37,6 +37,25 @@ fn the_reference_of_the_language_is_complete() {
     }
 }
 
+/// Every option that the guides to the protocol name is one of the command.
+#[test]
+fn the_guides_to_the_protocol_name_options_that_are_there() {
+    for (document, verb) in [("docs/competitors.md", "player"), ("docs/organisers.md", "referee")] {
+        let help = run(&format!("{verb} --help"));
+        let text = read(document);
+        let rows = text.lines().filter(|line| line.starts_with("| `--"));
+        let options: Vec<&str> = rows
+            .flat_map(|row| row.split('|').nth(1).unwrap_or("").split('`'))
+            .filter(|word| word.starts_with("--"))
+            .filter_map(|word| word.split(' ').next())
+            .collect();
+        assert!(options.len() > 6, "{document}: {options:?}");
+        for option in options {
+            assert!(help.contains(option), "{document}: {option} is no option of {verb}");
+        }
+    }
+}
+
 /// Every link of the documents to a file leads to one.
 #[test]
 fn links_lead_somewhere() {
@@ -48,6 +67,8 @@ fn links_lead_somewhere() {
         "docs/glossary.md",
         "docs/quantified.md",
         "docs/language.md",
+        "docs/competitors.md",
+        "docs/organisers.md",
     ] {
         let text = read(document);
         let folder =

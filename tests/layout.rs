@@ -67,7 +67,6 @@ const PLANNED: &[&str] = &[
     "ludex-macucb",
     "ludex-solve",
     "ludex-protocol",
-    "ludex-net",
     "ludex-tournament",
     "ludex-web",
     "ludex-py",

@@ -1,6 +1,7 @@
 //! What the tests across crates share: engines for a rulesheet.
 
 pub mod exactness;
+pub mod faults;
 
 use std::time::Duration;
 

@@ -19,6 +19,7 @@ mod search;
 mod strength;
 mod translate;
 mod matches;
+mod faults;
 mod quantified;
 
 #[derive(Parser)]
@@ -130,6 +131,21 @@ enum Task {
         #[arg(long, default_value_t = 300)]
         count: usize,
     },
+    /// Play matches over HTTP with messages broken on the way
+    Faults {
+        /// Matches
+        #[arg(long, default_value_t = 500)]
+        count: usize,
+        /// Matches at a time
+        #[arg(long, default_value_t = 8)]
+        parallel: usize,
+        /// Broken messages of a hundred
+        #[arg(long, default_value_t = 20)]
+        percent: usize,
+        /// Where the faults come from
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Time the quantified models by the command, beside other solvers
     Quantified {
         /// Connect four on the usual board is asked for up to this depth
@@ -173,6 +189,9 @@ fn main() -> ExitCode {
         }),
         Task::Puzzles { games } => matches::puzzles(&games),
         Task::Loaded { count } => matches::loaded(count),
+        Task::Faults { count, parallel, percent, seed } => {
+            faults::run(count, parallel, percent, seed)
+        }
         Task::Quantified { deepest } => quantified::run(deepest),
         Task::Burn => matches::burn_a_core(),
     };

@@ -13,6 +13,8 @@ use ludex_csp::{
 use ludex_qcsp::stochastic::{Method as StochasticMethod, StochasticConfig};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 
+use crate::net_args::{PlayerArgs, RefereeArgs};
+
 /// Plays, checks and measures games from their rules.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ludex", version, about, arg_required_else_help = true)]
@@ -120,6 +122,12 @@ pub enum Verb {
     /// are played at once, by default one a core; within a match the players think one after the
     /// other, each on one thread, so that none takes another's time. Answers count by the wall clock.
     Match(MatchArgs),
+    /// Answer game managers as a player of the General Game Playing protocol
+    #[command(after_help = PLAYER_EXAMPLES)]
+    Player(PlayerArgs),
+    /// Manage matches between players elsewhere, players here and people
+    #[command(after_help = REFEREE_EXAMPLES)]
+    Referee(RefereeArgs),
     /// List the players and what each is meant for
     Players,
     /// Measure how many playouts a second there are
@@ -201,6 +209,15 @@ pub enum Verb {
         form: Form,
     },
 }
+
+const PLAYER_EXAMPLES: &str = "Examples:
+  ludex player
+  ludex player --listen 0.0.0.0 --port 9147 --name Ludex --log-dir matches";
+
+const REFEREE_EXAMPLES: &str = "Examples:
+  ludex referee tictactoe --players http://localhost:9147,http://localhost:9148 --json
+  ludex referee connectfour --players http://localhost:9147,ludex --count 4 --scramble
+  ludex referee tictactoe --players http://localhost:9147,person --play-clock 60";
 
 /// Which rulesheet.
 #[derive(Clone, Debug, Args)]
@@ -523,7 +540,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn parse_clock(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_clock(text: &str) -> Result<Duration, String> {
     let time = parse_seconds(text)?;
     if time > ludex_referee::MAX_CLOCK {
         return Err("a clock is a day at most".into());
@@ -531,7 +548,7 @@ fn parse_clock(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-fn parse_count(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count @ 1..=10_000_000) => Ok(count),
         _ => Err("a number of matches is 1 to 10000000".into()),
@@ -539,7 +556,7 @@ fn parse_count(text: &str) -> Result<usize, String> {
 }
 
 /// Bytes from `500`, `500MB`, `4GB` or `2g`.
-fn parse_memory(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let bytes_per_unit = match lower[number.len()..].trim() {

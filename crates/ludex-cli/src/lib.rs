@@ -2,11 +2,12 @@
 //!
 //! Read the modules in the order a call passes them:
 //!
-//! 1. [`args`]: what can be said.
+//! 1. [`args`] and [`net_args`]: what can be said.
 //! 2. [`library`] and [`input`]: from a name to a text.
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
-//! 5. [`board`]: states as pictures; [`session`] and [`transcript`]: playing.
+//! 5. [`board`]: states as pictures; [`session`], [`person`] and [`transcript`]: playing;
+//!    [`community`]: match records; [`player_log`]: what a player tells.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
@@ -18,6 +19,7 @@ use args::{Cli, CspJob, QcspJob, ScspJob, Verb};
 use failure::Failure;
 
 pub mod args;
+pub mod net_args;
 pub mod library;
 pub mod input;
 pub mod load;
@@ -29,6 +31,9 @@ pub mod board;
 pub mod session;
 pub mod transcript;
 mod match_report;
+mod community;
+mod person;
+mod player_log;
 mod interrupt;
 
 pub mod diagnostics;
@@ -62,6 +67,8 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::play::run(&rules.rules, &options, common)
         }
         Verb::Match(args) => verbs::matches::run(&args, common),
+        Verb::Player(args) => verbs::player::run(&args, common),
+        Verb::Referee(args) => verbs::referee::run(&args, common),
         Verb::Players => verbs::players::run(common.json),
         Verb::Bench { rules, seconds, engine } => {
             verbs::bench::run(&rules.rules, seconds, engine.machine, common)

@@ -84,7 +84,7 @@ struct MatchJson {
 }
 
 #[derive(Serialize)]
-struct ThoughtJson {
+pub(crate) struct ThoughtJson {
     rung: &'static str,
     search: String,
     goal: Option<f64>,
@@ -211,7 +211,7 @@ fn lapse_text(lapse: Option<&Lapse>) -> String {
     }
 }
 
-fn thought_json(answer: &AnswerRecord) -> Option<ThoughtJson> {
+pub(crate) fn thought_json(answer: &AnswerRecord) -> Option<ThoughtJson> {
     let thought = answer.thought.as_ref()?;
     Some(ThoughtJson {
         rung: thought.rung.name(),

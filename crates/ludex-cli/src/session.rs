@@ -221,22 +221,22 @@ where
                 writeln!(self.output, "\nThe input ends, and with it the game.")?;
                 return Ok(Asked::End);
             }
-            match parse_answer(&line, &moves) {
-                Answer::Move(chosen) => return Ok(Asked::Move(chosen)),
-                Answer::Quit => {
+            match understand(&line, &moves) {
+                Said::Move(chosen) => return Ok(Asked::Move(chosen)),
+                Said::Quit => {
                     writeln!(self.output, "Until next time.")?;
                     return Ok(Asked::End);
                 }
-                Answer::List => self.list_moves(&moves, usize::MAX)?,
-                Answer::Hint => self.hint(person)?,
-                Answer::Eval => self.evaluate(person)?,
-                Answer::Undo if self.undo(person) => {
+                Said::List => self.list_moves(&moves, usize::MAX)?,
+                Said::Hint => self.hint(person)?,
+                Said::Eval => self.evaluate(person)?,
+                Said::Undo if self.undo(person) => {
                     writeln!(self.output, "Taken back.")?;
                     return Ok(Asked::Undo);
                 }
-                Answer::Undo => writeln!(self.output, "There is nothing to take back.")?,
-                Answer::Nothing => {}
-                Answer::Unknown => writeln!(
+                Said::Undo => writeln!(self.output, "There is nothing to take back.")?,
+                Said::Nothing => {}
+                Said::Unknown => writeln!(
                     self.output,
                     "`{}` is no legal move here; `list` shows them all.",
                     line.trim()
@@ -399,7 +399,7 @@ enum Asked {
 
 /// What a person said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Answer {
+pub(crate) enum Said {
     Move(MoveId),
     List,
     Hint,
@@ -411,23 +411,23 @@ enum Answer {
 }
 
 /// Reads a move by its number from 1 or by its text, or a word of command.
-fn parse_answer(line: &str, moves: &[(String, MoveId)]) -> Answer {
+pub(crate) fn understand(line: &str, moves: &[(String, MoveId)]) -> Said {
     let said = fold(line);
     if said.is_empty() {
-        return Answer::Nothing;
+        return Said::Nothing;
     }
     if let Some(&(_, chosen)) = moves.iter().find(|(text, _)| fold(text) == said) {
-        return Answer::Move(chosen);
+        return Said::Move(chosen);
     }
     let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     match (number.and_then(|place| moves.get(place)), said.as_str()) {
-        (Some(&(_, chosen)), _) => Answer::Move(chosen),
-        (None, "list" | "?" | "help") => Answer::List,
-        (None, "hint") => Answer::Hint,
-        (None, "eval") => Answer::Eval,
-        (None, "undo") => Answer::Undo,
-        (None, "quit" | "q" | "exit") => Answer::Quit,
-        _ => Answer::Unknown,
+        (Some(&(_, chosen)), _) => Said::Move(chosen),
+        (None, "list" | "?" | "help") => Said::List,
+        (None, "hint") => Said::Hint,
+        (None, "eval") => Said::Eval,
+        (None, "undo") => Said::Undo,
+        (None, "quit" | "q" | "exit") => Said::Quit,
+        _ => Said::Unknown,
     }
 }
 
@@ -452,17 +452,17 @@ mod tests {
             .enumerate()
             .map(|(id, text)| (text.to_string(), MoveId::new(id)))
             .collect();
-        let said = |line| parse_answer(line, &moves);
-        assert_eq!(said("2\n"), Answer::Move(MoveId::new(1)));
-        assert_eq!(said("(drop  1)"), Answer::Move(MoveId::new(0)));
-        assert_eq!(said("DROP 2"), Answer::Move(MoveId::new(1)));
-        assert_eq!(said("list"), Answer::Move(MoveId::new(2)));
-        assert_eq!(said("?"), Answer::List);
-        assert_eq!(said("0"), Answer::Unknown);
-        assert_eq!(said("4"), Answer::Unknown);
-        assert_eq!(said(" "), Answer::Nothing);
-        assert_eq!(said("undo"), Answer::Undo);
-        assert_eq!(said("Eval"), Answer::Eval);
-        assert_eq!(said("quit"), Answer::Quit);
+        let said = |line| understand(line, &moves);
+        assert_eq!(said("2\n"), Said::Move(MoveId::new(1)));
+        assert_eq!(said("(drop  1)"), Said::Move(MoveId::new(0)));
+        assert_eq!(said("DROP 2"), Said::Move(MoveId::new(1)));
+        assert_eq!(said("list"), Said::Move(MoveId::new(2)));
+        assert_eq!(said("?"), Said::List);
+        assert_eq!(said("0"), Said::Unknown);
+        assert_eq!(said("4"), Said::Unknown);
+        assert_eq!(said(" "), Said::Nothing);
+        assert_eq!(said("undo"), Said::Undo);
+        assert_eq!(said("Eval"), Said::Eval);
+        assert_eq!(said("quit"), Said::Quit);
     }
 }

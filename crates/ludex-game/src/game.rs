@@ -112,6 +112,12 @@ pub trait Describe: Game {
 
     /// A percept as the rulesheet writes it.
     fn percept_text(&self, id: PerceptId) -> String;
+
+    /// The move of a role with this text, legal anywhere or not; `None` when the game has none.
+    fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId>;
+
+    /// The percept of a role with this text; `None` when the role can never see it.
+    fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId>;
 }
 
 /// A move that may not be played here. The cursor stays where it was.

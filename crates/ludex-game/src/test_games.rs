@@ -116,4 +116,12 @@ impl Describe for Nim {
     fn percept_text(&self, _id: PerceptId) -> String {
         unreachable!("nobody sees anything in Nim")
     }
+
+    fn find_move(&self, _role: RoleId, text: &str) -> Option<MoveId> {
+        (0..16 * (self.heaps.len() + 1)).map(MoveId::new).find(|&id| self.move_text(id) == text)
+    }
+
+    fn find_percept(&self, _role: RoleId, _text: &str) -> Option<PerceptId> {
+        None
+    }
 }

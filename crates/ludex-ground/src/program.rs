@@ -77,6 +77,23 @@ impl Vocabulary {
     pub fn percept_text(&self, id: PerceptId) -> String {
         self.terms.display(self.percepts[id.index()].1).to_string()
     }
+
+    /// The move of a role with this text.
+    pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        self.find(&self.moves, role, text).map(MoveId::new)
+    }
+
+    /// The percept of a role with this text.
+    pub fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
+        self.find(&self.percepts, role, text).map(PerceptId::new)
+    }
+
+    fn find(&self, sorted: &[(RoleId, TermId)], role: RoleId, text: &str) -> Option<usize> {
+        let compare = |&(other, term): &(RoleId, TermId)| {
+            other.cmp(&role).then_with(|| self.terms.display(term).to_string().as_str().cmp(text))
+        };
+        sorted.binary_search_by(compare).ok()
+    }
 }
 
 /// Sizes before simplification.

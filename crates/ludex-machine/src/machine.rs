@@ -215,6 +215,14 @@ impl Describe for Machine {
     fn percept_text(&self, id: PerceptId) -> String {
         self.parts.circuit.vocabulary.percept_text(id)
     }
+
+    fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        self.parts.circuit.vocabulary.find_move(role, text)
+    }
+
+    fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
+        self.parts.circuit.vocabulary.find_percept(role, text)
+    }
 }
 
 impl Playouts for Machine {

@@ -12,6 +12,7 @@
 //! 4. [`mind`], [`stages`], [`contest`], [`puzzle`] and [`flagship`]: what a player thinks with, and how
 //!    it finds out which searches suit a game.
 //! 5. [`worker`]: a thread that thinks, and can be given up.
+//!    [`interrupter`]: from outside.
 //! 6. [`latency`]: how much of the clock to keep back.
 //! 7. [`attention`]: being woken up in time.
 //! 8. [`backup`]: when the search broke down, the reasoner plays.
@@ -28,6 +29,7 @@ mod contest;
 mod puzzle;
 mod flagship;
 mod worker;
+mod interrupter;
 mod latency;
 mod attention;
 mod backup;
@@ -39,6 +41,7 @@ mod tests;
 
 use ludex_game::{Describe, Game, Observe, Playouts};
 
+pub use interrupter::Interrupter;
 pub use player::{Player, PlayerConfig};
 pub use roster::{FLAGSHIP, PlayerInfo, PlayerSpec, players};
 pub use seen::Seen;

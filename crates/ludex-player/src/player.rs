@@ -14,6 +14,7 @@ use crate::Playable;
 use crate::attention::Attention;
 use crate::backup::{BackupAnswer, BackupQuestion, backup};
 use crate::flagship::Flagship;
+use crate::interrupter::Interrupter;
 use crate::knowledge::{Knowledge, Patience};
 use crate::latency::{Latency, Schedule};
 use crate::mind::{Mind, OneSearch, Opinion, turn_seed};
@@ -78,6 +79,7 @@ pub struct Player<G: Playable> {
     latency: Latency,
     attention: Attention,
     worker: Option<ThinkingWorker<G>>,
+    interrupter: Interrupter,
     backup: Option<Worker<BackupQuestion, BackupAnswer>>,
     /// Threads that did not come back.
     left_behind: Vec<JoinHandle<()>>,
@@ -141,6 +143,7 @@ impl<G: Playable> Player<G> {
             latency: Latency::unknown(),
             attention: Attention::default(),
             worker: None,
+            interrupter: Interrupter::default(),
             backup: None,
             left_behind: Vec::new(),
             config,
@@ -165,6 +168,11 @@ impl<G: Playable> Player<G> {
         &self.name
     }
 
+    /// What stops the player from another thread.
+    pub fn interrupter(&self) -> Interrupter {
+        self.interrupter.clone()
+    }
+
     /// Takes a role and prepares until the deadline: measures the machine, looks at the game, and thinks
     /// ahead.
     pub fn start(&mut self, role: RoleId, deadline: Instant) {
@@ -179,8 +187,12 @@ impl<G: Playable> Player<G> {
         self.attention.raise();
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let limits = self.limits(Seed::child(self.config.seed, 1), schedule.search_until);
+        let interrupter = self.interrupter.clone();
         let Some(worker) = self.ready_worker(&schedule) else { return };
         worker.ask(Question::Prepare { role, limits });
+        if interrupter.is_over() {
+            worker.cancel();
+        }
         // An answer that does not come now is waited for with the first move.
         match worker.wait(schedule.answer_at) {
             Ok(thinking) => self.note(&schedule, &thinking),
@@ -328,6 +340,9 @@ impl<G: Playable> Player<G> {
         worker.ask(Question::Think { states, role, limits });
         self.attention.raise();
         let worker = self.worker.as_mut().expect("it was just asked");
+        if self.interrupter.is_over() {
+            worker.cancel();
+        }
         match worker.wait(schedule.answer_at) {
             Ok(thinking) => {
                 self.note(schedule, &thinking);
@@ -374,13 +389,14 @@ impl<G: Playable> Player<G> {
             return None;
         }
         let worker = thinking_worker(Arc::clone(&self.make_mind));
+        self.interrupter.watch(worker.flag());
         Some(self.worker.insert(worker))
     }
 
     /// Lets the search go on while the others think, where the state is known.
     fn ponder(&mut self) {
         let Knowledge::Open(cursor) = &self.knowledge else { return };
-        if !self.config.ponders {
+        if !self.config.ponders || self.interrupter.is_over() {
             return;
         }
         let states = vec![cursor.state().clone()];
@@ -394,7 +410,8 @@ impl<G: Playable> Player<G> {
 
     /// The second rung: a search on the reasoner with what is left of the turn.
     fn ask_reasoner(&mut self, schedule: &Schedule) -> Option<(String, Opinion)> {
-        if self.game.has_percepts() || Instant::now() >= schedule.search_until {
+        let is_over = self.interrupter.is_over() || Instant::now() >= schedule.search_until;
+        if self.game.has_percepts() || is_over {
             return None;
         }
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);

@@ -183,3 +183,25 @@ fn puzzles_are_solved_by_a_line() {
         assert_eq!(cursor.goal(me).value(), 100, "{name}");
     }
 }
+
+#[test]
+fn an_interrupted_player_answers_at_once_with_a_legal_move() {
+    let (loaded, machine) = loaded("connectfour");
+    let spec = PlayerSpec::parse("uct").expect("it is there");
+    let config = PlayerConfig::new(ludex_base::Seed(1));
+    let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
+    player.start(RoleId::new(0), Instant::now() + Duration::from_millis(20));
+    let interrupter = player.interrupter();
+    let asked = Instant::now();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        interrupter.interrupt();
+    });
+    for _ in 0..2 {
+        let choice = player.choose(Seen::Nothing, asked + Duration::from_secs(600));
+        let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
+        assert!(legal.contains(&choice.chosen.expect("the engine is fine")));
+    }
+    assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
+    thread.join().expect("it only sleeps");
+}

@@ -90,6 +90,11 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         }
     }
 
+    /// The flag by which the thread is told to stop what it does.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_cancelled)
+    }
+
     /// Tells the thread to stop what it does; it still answers.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);

@@ -128,6 +128,12 @@ impl Reasoner {
     fn text(&self, term: TermId) -> String {
         self.core.engine.vocabulary.shared().display(term).to_string()
     }
+
+    /// The number of a move or percept by its text; `None` if the rules do not have its words.
+    fn number_of(&self, role: RoleId, text: &str) -> Option<usize> {
+        let term = self.core.engine.vocabulary.read(text)?;
+        Some(term.index() * self.core.roles.len() + role.index())
+    }
 }
 
 /// Plans every component; derives the static ones on the way, so that the sizes of their tables
@@ -323,6 +329,15 @@ impl Describe for Reasoner {
 
     fn percept_text(&self, id: PerceptId) -> String {
         self.text(self.split(id.index()).1)
+    }
+
+    // The reasoner does not know beforehand what can occur: every term gets a number.
+    fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        self.number_of(role, text).map(MoveId::new)
+    }
+
+    fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
+        self.number_of(role, text).map(PerceptId::new)
     }
 }
 

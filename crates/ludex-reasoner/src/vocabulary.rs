@@ -74,6 +74,46 @@ impl Vocabulary {
         lock(&self.shared)
     }
 
+    /// The term with this text, made now if no cursor knows it; `None` if it is no term, has words
+    /// that the rules do not have, or is one too many.
+    pub(crate) fn read(&self, text: &str) -> Option<TermId> {
+        let mut terms = self.shared();
+        // Open lists, the outermost first: their names and arguments.
+        let mut open: Vec<(Option<Symbol>, Vec<TermId>)> = vec![(None, Vec::new())];
+        for token in text.replace('(', " ( ").replace(')', " ) ").split_whitespace() {
+            let term = match token {
+                "(" if open.len() <= self.max_depth => {
+                    open.push((None, Vec::new()));
+                    continue;
+                }
+                "(" => return None,
+                ")" => {
+                    let (name, args) = open.pop()?;
+                    terms.compound(name?, &args)
+                }
+                word => {
+                    let symbol = terms.symbols().get(word)?;
+                    let is_inside = open.len() > 1;
+                    match open.last_mut()? {
+                        (name @ None, _) if is_inside => {
+                            *name = Some(symbol);
+                            continue;
+                        }
+                        _ => terms.constant(symbol),
+                    }
+                }
+            };
+            if terms.len() > self.max_terms {
+                return None;
+            }
+            open.last_mut()?.1.push(term);
+        }
+        match &open[..] {
+            [(None, found)] => (found.len() == 1).then(|| found[0]),
+            _ => None,
+        }
+    }
+
     /// A total order of terms that no numbering has a part in: the byte order of their texts,
     /// provided that names have no characters that sort before `)`.
     pub(crate) fn compare(&self, left: TermId, right: TermId) -> Ordering {

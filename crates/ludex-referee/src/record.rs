@@ -56,6 +56,8 @@ pub struct StepRecord {
     pub moves: Vec<String>,
     /// What each seat did about it; `None` for `random`.
     pub answers: Vec<Option<AnswerRecord>>,
+    /// When it was played, counted from the beginning of the match.
+    pub at: Duration,
 }
 
 /// How one seat came to its move.

@@ -29,9 +29,10 @@ pub struct MatchConfig {
 
 /// Plays one match. `seats` has one entry a role, `None` for `random`.
 ///
-/// Seats are asked one after the other, also where they move at once: none learns what another
-/// answered before the step is played, and at any moment one of them thinks, so that players in this
-/// process do not take each other's time.
+/// Seats of this process are asked one after the other, also where they move at once: none learns what
+/// another answered before the step is played, and at any moment one of them thinks, so that players in
+/// this process do not take each other's time. Seats that think elsewhere are asked all at once,
+/// meanwhile.
 ///
 /// An answer that is illegal, late or missing is replaced by a random legal move and recorded as a
 /// [`Lapse`].
@@ -52,24 +53,32 @@ where
     let mut table = Table {
         game,
         config,
+        started,
         cursor: game.cursor(),
         rng: config.seed.rng(),
-        joint: Vec::new(),
-        percepts: vec![Vec::new(); seats.len()],
+        last: LastStep {
+            joint: Vec::new(),
+            percepts: vec![Vec::new(); seats.len()],
+            has_percepts: game.has_percepts(),
+        },
     };
     let seat_records = table.start(seats);
     let mut steps = Vec::new();
     let ending = loop {
         match table.ending(steps.len()) {
             Some(ending) => break ending,
-            None => steps.push(table.step(seats)),
+            None => match table.step(seats) {
+                Some(step) => steps.push(step),
+                None => break Ending::Interrupted,
+            },
         }
     };
-    for (role, seat) in table.seated(seats) {
-        let seen = table.seen(role);
-        // A player that breaks down at the end has nothing left to spoil.
-        let _ = catch_unwind(AssertUnwindSafe(|| seat.stop(seen)));
-    }
+    let last = &table.last;
+    // A player that breaks down at the end has nothing left to spoil.
+    ask_all(seats, |role, seat| match ending {
+        Ending::Terminal => seat.stop(last.seen(role)),
+        _ => seat.abort(),
+    });
     MatchRecord {
         number: config.number,
         seed: config.seed,
@@ -82,16 +91,68 @@ where
     }
 }
 
+/// Asks every seat: those that think elsewhere all at once, each from a thread of its own, and the
+/// others one after the other. What each said and how long that took; `None` for `random`, and
+/// nothing said by a seat that broke down.
+fn ask_all<'b, T: Send>(
+    seats: &mut [Option<Box<dyn Seat + 'b>>],
+    ask: impl Fn(RoleId, &mut (dyn Seat + 'b)) -> T + Sync,
+) -> Vec<Option<(Option<T>, Duration)>> {
+    let timed = |idx: usize, seat: &mut Box<dyn Seat + 'b>| {
+        let asked = Instant::now();
+        let said = catch_unwind(AssertUnwindSafe(|| ask(RoleId::new(idx), seat.as_mut())));
+        (said.ok(), asked.elapsed())
+    };
+    let timed = &timed;
+    let mut answers: Vec<_> = seats.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        let mut here = Vec::new();
+        let mut elsewhere = Vec::new();
+        for (idx, seat) in seats.iter_mut().enumerate() {
+            let Some(seat) = seat else { continue };
+            match seat.thinks_elsewhere() {
+                true => elsewhere.push((idx, scope.spawn(move || timed(idx, seat)))),
+                false => here.push((idx, seat)),
+            }
+        }
+        for (idx, seat) in here {
+            answers[idx] = Some(timed(idx, seat));
+        }
+        for (idx, thread) in elsewhere {
+            answers[idx] = Some(thread.join().expect("what panics is caught inside"));
+        }
+    });
+    answers
+}
+
 /// The state of a match.
 struct Table<'a, G: Game> {
     game: &'a G,
     config: &'a MatchConfig,
+    started: Instant,
     cursor: G::Cursor,
     rng: Rng,
-    /// The last joint move; empty before the first.
+    last: LastStep,
+}
+
+/// The last step, as far as roles may hear of it.
+struct LastStep {
+    /// The joint move; empty before the first.
     joint: Vec<MoveId>,
     /// What each role saw of it.
     percepts: Vec<Vec<PerceptId>>,
+    has_percepts: bool,
+}
+
+impl LastStep {
+    /// What a role knows of it.
+    fn seen(&self, role: RoleId) -> Seen<'_> {
+        match (self.joint.get(role.index()), self.has_percepts) {
+            (None, _) => Seen::Nothing,
+            (Some(_), false) => Seen::Joint(&self.joint),
+            (Some(&own), true) => Seen::Own { own, percepts: &self.percepts[role.index()] },
+        }
+    }
 }
 
 impl<G> Table<'_, G>
@@ -100,24 +161,24 @@ where
     G::Cursor: Observe,
 {
     fn start(&self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Vec<SeatRecord> {
-        let roles = self.game.role_ids().zip(self.game.roles());
-        let start = |((role_id, role), seat): ((RoleId, &ludex_game::Role), &mut Option<_>)| {
-            let seat: Option<&mut Box<dyn Seat + '_>> = seat.as_mut();
-            let asked = Instant::now();
-            let deadline = asked + self.config.clocks.start;
-            let player = seat.as_ref().map(|seat| seat.name().to_string());
-            let result =
-                seat.map(|seat| catch_unwind(AssertUnwindSafe(|| seat.start(role_id, deadline))));
-            let start_time = asked.elapsed();
-            let lapse = match result {
-                Some(Err(_)) => Some(Lapse::Failed("it panicked".into())),
-                Some(Ok(Err(reason))) => Some(Lapse::Failed(reason)),
-                Some(Ok(Ok(()))) if start_time > self.config.clocks.start => Some(Lapse::Late),
-                _ => None,
+        let clock = self.config.clocks.start;
+        let previewed = ask_all(seats, |_, seat| seat.preview());
+        let players: Vec<Option<String>> =
+            seats.iter().map(|seat| seat.as_ref().map(|seat| seat.name().to_string())).collect();
+        let started = ask_all(seats, |role, seat| seat.start(role, Instant::now() + clock));
+        let mut records = Vec::with_capacity(seats.len());
+        for (idx, (player, said)) in players.into_iter().zip(started).enumerate() {
+            let (said, start_time) = said.unwrap_or((Some(Ok(())), Duration::ZERO));
+            let lapse = match said {
+                None => Some(Lapse::Failed("it panicked".into())),
+                Some(Err(lapse)) => Some(lapse),
+                Some(Ok(())) if start_time > clock => Some(Lapse::Late),
+                Some(Ok(())) => previewed[idx].clone().and_then(|(said, _)| said.flatten()),
             };
-            SeatRecord { role: role.name.clone(), player, lapse, start_time }
-        };
-        roles.zip(seats).map(start).collect()
+            let role = self.game.roles()[idx].name.clone();
+            records.push(SeatRecord { role, player, lapse, start_time });
+        }
+        records
     }
 
     /// How the match ends here; `None` if it goes on.
@@ -139,43 +200,44 @@ where
         self.config.stop.reached().then_some(Ending::Interrupted)
     }
 
-    /// Asks every seat and plays the joint move.
-    fn step(&mut self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> StepRecord {
+    /// Asks every seat and plays the joint move; `None` if that was interrupted.
+    fn step(&mut self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Option<StepRecord> {
+        let clock = self.config.clocks.play;
+        let last = &self.last;
+        let said = ask_all(seats, |role, seat| seat.play(last.seen(role), Instant::now() + clock));
+        // Seats that think elsewhere leave off when the match is stopped: what they said means nothing.
+        if self.config.stop.reached() {
+            return None;
+        }
         let mut joint = Vec::with_capacity(seats.len());
         let mut answers = Vec::with_capacity(seats.len());
-        for (role, seat) in self.game.role_ids().zip(seats) {
+        for (role, said) in self.game.role_ids().zip(said) {
             // Drawn for everybody, so that one player's lapse does not change the luck of the others.
             let legal = self.cursor.legal_moves(role);
             let drawn = *self.rng.choose(legal).expect("a role without a move has ended the match");
-            let (chosen, answer) = match seat {
-                None => (drawn, None),
-                Some(seat) => {
-                    let (chosen, answer) = self.ask(role, seat.as_mut());
-                    (chosen.unwrap_or(drawn), Some(answer))
-                }
-            };
-            joint.push(chosen);
-            answers.push(answer);
+            let judged = said.map(|(answer, time)| self.judge(role, answer, time));
+            joint.push(judged.as_ref().and_then(|(chosen, _)| *chosen).unwrap_or(drawn));
+            answers.push(judged.map(|(_, answer)| answer));
         }
         self.cursor.play(&joint);
         for role in self.game.role_ids() {
-            self.percepts[role.index()] = self.cursor.percepts(role).to_vec();
+            self.last.percepts[role.index()] = self.cursor.percepts(role).to_vec();
         }
         let moves = joint.iter().map(|&id| self.game.move_text(id)).collect();
-        self.joint = joint;
-        StepRecord { moves, answers }
+        self.last.joint = joint;
+        Some(StepRecord { moves, answers, at: self.started.elapsed() })
     }
 
-    /// Asks one seat; its move, unless something was wrong with it.
-    fn ask(&mut self, role: RoleId, seat: &mut (dyn Seat + '_)) -> (Option<MoveId>, AnswerRecord) {
-        let asked = Instant::now();
-        let deadline = asked + self.config.clocks.play;
-        let seen = self.seen(role);
-        let answer = catch_unwind(AssertUnwindSafe(|| seat.play(seen, deadline)));
-        let time = asked.elapsed();
+    /// The move of a seat, unless something was wrong with it.
+    fn judge(
+        &mut self,
+        role: RoleId,
+        answer: Option<Answer>,
+        time: Duration,
+    ) -> (Option<MoveId>, AnswerRecord) {
         let (reply, thought) = match answer {
-            Ok(Answer { reply, thought }) => (reply, thought),
-            Err(_) => (Reply::Nothing("it panicked".into()), None),
+            Some(Answer { reply, thought }) => (reply, thought),
+            None => (Reply::Lapse(Lapse::Failed("it panicked".into())), None),
         };
         let said = match reply {
             Reply::Move(id) if self.cursor.legal_moves(role).contains(&id) => Ok(id),
@@ -183,28 +245,11 @@ where
             Reply::Text(text) => {
                 find_move(self.game, &mut self.cursor, role, &text).ok_or(Lapse::Illegal(text))
             }
-            Reply::Nothing(reason) => Err(Lapse::Failed(reason)),
+            Reply::Lapse(lapse) => Err(lapse),
         };
         // What came too late was not said, legal or not.
         let said = if time > self.config.clocks.play { Err(Lapse::Late) } else { said };
         (said.as_ref().ok().copied(), AnswerRecord { time, lapse: said.err(), thought })
-    }
-
-    /// What a role knows of the last step.
-    fn seen(&self, role: RoleId) -> Seen<'_> {
-        match (self.joint.get(role.index()), self.game.has_percepts()) {
-            (None, _) => Seen::Nothing,
-            (Some(_), false) => Seen::Joint(&self.joint),
-            (Some(&own), true) => Seen::Own { own, percepts: &self.percepts[role.index()] },
-        }
-    }
-
-    fn seated<'s, 'b: 's>(
-        &self,
-        seats: &'s mut [Option<Box<dyn Seat + 'b>>],
-    ) -> impl Iterator<Item = (RoleId, &'s mut Box<dyn Seat + 'b>)> + use<'s, 'b, G> {
-        let roles = self.game.role_ids();
-        roles.zip(seats).filter_map(|(role, seat)| Some((role, seat.as_mut()?)))
     }
 }
 

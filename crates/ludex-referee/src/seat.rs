@@ -5,26 +5,42 @@ use std::time::Instant;
 use ludex_base::{MoveId, RoleId};
 use ludex_player::{Playable, Player, Seen, Thought};
 
+use crate::record::Lapse;
+
 /// One seat of a match: a player in this process, a program elsewhere, a person.
 ///
-/// The referee asks one seat at a time and waits for its answer. A seat keeps its own clock: it answers
-/// by the deadline it is given, whatever happens behind it, and an answer after the deadline does not
-/// count.
+/// Seats of this process are asked one at a time; those that think elsewhere all at once. A seat keeps
+/// its own clock: it answers by the deadline it is given, whatever happens behind it, and an answer
+/// after the deadline does not count.
 pub trait Seat: Send {
     /// The name of the player for the record.
     fn name(&self) -> &str;
 
+    /// Whether it is asked at the same time as others, because it takes no time of this process. By
+    /// default it is not; a seat whose player is a program elsewhere or a person says otherwise.
+    fn thinks_elsewhere(&self) -> bool {
+        false
+    }
+
+    /// Shows the rules before the match; what went wrong then. By default there is nothing to show.
+    fn preview(&mut self) -> Option<Lapse> {
+        None
+    }
+
     /// The match begins; time to prepare until the deadline.
     ///
     /// # Errors
-    /// In words, when the player can't take part; it is asked for moves all the same.
-    fn start(&mut self, role: RoleId, deadline: Instant) -> Result<(), String>;
+    /// When the player can't take part; it is asked for moves all the same.
+    fn start(&mut self, role: RoleId, deadline: Instant) -> Result<(), Lapse>;
 
     /// Asks for the next move, given what the role saw of the step before.
     fn play(&mut self, seen: Seen<'_>, deadline: Instant) -> Answer;
 
     /// The match is over; the last thing the role sees.
     fn stop(&mut self, seen: Seen<'_>);
+
+    /// The match is broken off. By default the player is told nothing.
+    fn abort(&mut self) {}
 }
 
 /// What a seat said.
@@ -43,8 +59,8 @@ pub enum Reply {
     Move(MoveId),
     /// By its text, as programs elsewhere say it.
     Text(String),
-    /// Nothing that could be understood, and why.
-    Nothing(String),
+    /// None, and what was wrong.
+    Lapse(Lapse),
 }
 
 /// A player in this process.
@@ -64,7 +80,7 @@ impl<G: Playable> Seat for LocalSeat<G> {
         self.player.name()
     }
 
-    fn start(&mut self, role: RoleId, deadline: Instant) -> Result<(), String> {
+    fn start(&mut self, role: RoleId, deadline: Instant) -> Result<(), Lapse> {
         self.player.start(role, deadline);
         Ok(())
     }
@@ -79,6 +95,10 @@ impl<G: Playable> Seat for LocalSeat<G> {
     }
 
     fn stop(&mut self, _seen: Seen<'_>) {
+        self.player.stop();
+    }
+
+    fn abort(&mut self) {
         self.player.stop();
     }
 }

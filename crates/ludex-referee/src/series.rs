@@ -115,7 +115,8 @@ where
     Series { records, end, verdict: answer }
 }
 
-fn play_one<G>(
+/// Plays one match of a series, by its number.
+pub fn play_one<G>(
     game: &G,
     seating: &Seating,
     make_seat: &MakeSeat<'_>,

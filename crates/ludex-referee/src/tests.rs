@@ -52,10 +52,10 @@ impl Seat for Scripted {
         "scripted"
     }
 
-    fn start(&mut self, _role: RoleId, _deadline: Instant) -> Result<(), String> {
+    fn start(&mut self, _role: RoleId, _deadline: Instant) -> Result<(), Lapse> {
         match self.0 {
             Script::Panic => panic!("as the script says"),
-            Script::Mute => Err("it does not want to".into()),
+            Script::Mute => Err(Lapse::Failed("it does not want to".into())),
             _ => Ok(()),
         }
     }
@@ -69,7 +69,7 @@ impl Seat for Scripted {
             }
             Script::Foreign => Reply::Move(MoveId::new(1_000_000)),
             Script::Panic => panic!("as the script says"),
-            Script::Mute => Reply::Nothing("silence".into()),
+            Script::Mute => Reply::Lapse(Lapse::Failed("silence".into())),
         };
         Answer { reply, thought: None }
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use ludex_base::{Deadline, MoveId, Rng, Seed};
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{
     Cursor, Describe, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
     play_checked,
@@ -38,6 +38,7 @@ macro_rules! game_suite {
                 equal_texts_are_equal_states,
                 illegal_moves_are_refused,
                 percepts_are_of_the_last_step,
+                names_lead_back,
                 playouts_end,
                 threads_agree,
             );
@@ -177,6 +178,28 @@ where
         other.set_state(cursor.state());
         assert!(blind(&other), "percepts after set_state");
     });
+}
+
+/// A move and a percept are found by their texts; what is no text of the game is not.
+pub fn names_lead_back<G>(game: &G)
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    walk(game, Seed(15), |cursor, _| {
+        for role in game.role_ids() {
+            for &id in cursor.percepts(role) {
+                assert_eq!(game.find_percept(role, &game.percept_text(id)), Some(id));
+            }
+            for &id in cursor.clone().legal_moves(role) {
+                assert_eq!(game.find_move(role, &game.move_text(id)), Some(id));
+            }
+        }
+    });
+    for text in ["", "()", "(", ")", "no-such-word", "(no-such-word 1)", "1) (2"] {
+        let first = RoleId::new(0);
+        assert_eq!((game.find_move(first, text), game.find_percept(first, text)), (None, None));
+    }
 }
 
 /// Batches of playouts are complete, and count what they say they count.

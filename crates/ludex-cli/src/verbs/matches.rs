@@ -108,9 +108,17 @@ fn clocks(args: &MatchArgs) -> Clocks {
     Clocks { start: args.start_clock, play: args.play_clock }
 }
 
+fn parse_players(text: &str) -> Result<Vec<(String, PlayerSpec)>, Failure> {
+    let parse = |name: String| match PlayerSpec::parse(&name) {
+        Ok(spec) => Ok((name, spec)),
+        Err(error) => Err(Failure::Call(error.to_string())),
+    };
+    split_names(text).into_iter().map(parse).collect()
+}
+
 /// Names separated by commas. Options have commas too: a piece that is an option belongs to the player
 /// before it.
-fn parse_players(text: &str) -> Result<Vec<(String, PlayerSpec)>, Failure> {
+pub(crate) fn split_names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for piece in text.split(',') {
         match names.last_mut() {
@@ -121,11 +129,7 @@ fn parse_players(text: &str) -> Result<Vec<(String, PlayerSpec)>, Failure> {
             _ => names.push(piece.trim().to_string()),
         }
     }
-    let parse = |name: String| match PlayerSpec::parse(&name) {
-        Ok(spec) => Ok((name, spec)),
-        Err(error) => Err(Failure::Call(error.to_string())),
-    };
-    names.into_iter().map(parse).collect()
+    names
 }
 
 #[cfg(test)]

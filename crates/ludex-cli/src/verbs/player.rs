@@ -1,0 +1,59 @@
+//! `ludex player`: answers game managers until it is told to stop.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ludex_net::{Endpoint, EndpointConfig, Event, Server};
+use ludex_player::{PlayerConfig, PlayerSpec};
+
+use crate::args::Common;
+use crate::failure::{DONE, Failure};
+use crate::interrupt;
+use crate::net_args::PlayerArgs;
+use crate::player_log::{MatchLogs, line};
+
+/// Listens and plays.
+pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
+    let spec = PlayerSpec::parse(&args.player).map_err(|e| Failure::Call(e.to_string()))?;
+    let name = args.name.clone().unwrap_or_else(|| "Ludex".into());
+    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "()".contains(c)) {
+        return Err(Failure::Call(format!("the name `{name}` is not one word")));
+    }
+    let logs = args.log_dir.as_deref().map(MatchLogs::open).transpose()?;
+    let config = EndpointConfig {
+        name,
+        spec,
+        player: PlayerConfig {
+            n_threads: common.n_threads(),
+            memory: args.search_memory as usize,
+            iterations: args.iterations,
+            ponders: args.ponder,
+            reserve: args.reserve,
+            ..PlayerConfig::new(common.seed_or_clock())
+        },
+        load_memory: common.memory.unwrap_or(4_000_000_000),
+        max_matches: args.matches,
+    };
+    let logs = Mutex::new(logs);
+    let as_json = common.json;
+    let observe = move |event: &Event| {
+        eprintln!("{}", line(event, as_json));
+        let mut logs = logs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(Err(error)) = logs.as_mut().map(|logs| logs.note(event)) {
+            eprintln!("ludex: the log of a match could not be written: {error}");
+        }
+    };
+    let stop = interrupt::flag();
+    let endpoint = Arc::new(Endpoint::new(config, Arc::new(observe)));
+    let at = (args.listen.as_str(), args.port);
+    let server = Server::start(at, endpoint).map_err(|error| {
+        Failure::Call(format!("can't listen at {}:{}: {error}", args.listen, args.port))
+    })?;
+    eprintln!("{}", crate::player_log::listening(server.address(), as_json));
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(server);
+    Ok(DONE)
+}

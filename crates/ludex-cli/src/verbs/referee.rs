@@ -1,0 +1,362 @@
+//! `ludex referee`: matches between players elsewhere, players here, and people.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ludex_base::{Deadline, Seed};
+use ludex_net::{Address, RemoteMatch, RemoteSeat, info};
+use ludex_pipeline::with_game;
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
+use ludex_protocol::{Codebook, Status};
+use ludex_referee::{
+    Clocks, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series, SeriesConfig,
+    SeriesEnd, Tally, Verdict, play_one,
+};
+
+use crate::args::Common;
+use crate::board::Layout;
+use crate::community::{Circumstances, RecordJson, record_json};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::load::{Loaded, load};
+use crate::match_report::{self, Heading};
+use crate::net_args::RefereeArgs;
+use crate::person::{Lines, PersonSeat};
+use crate::verbs::matches::split_names;
+use crate::{input, interrupt, output};
+
+/// Who takes a seat.
+#[derive(Clone, Debug)]
+enum Guest {
+    /// A program elsewhere, and the name it gave.
+    Remote(Address, String),
+    Local(String, PlayerSpec),
+    Person,
+}
+
+impl Guest {
+    fn name(&self) -> &str {
+        match self {
+            Guest::Remote(_, name) | Guest::Local(name, _) => name,
+            Guest::Person => "person",
+        }
+    }
+}
+
+/// Plays matches and reports each.
+pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
+    let mut guests = parse_guests(&args.players)?;
+    check_clocks(args, &guests)?;
+    let n_people = guests.iter().filter(|guest| matches!(guest, Guest::Person)).count();
+    if n_people > 1 || (n_people == 1 && args.rules.rules == "-") {
+        return Err(Failure::Call(
+            "there is one terminal: one `person`, and no rules in it".into(),
+        ));
+    }
+    if let Some(folder) = &args.record_dir {
+        fs::create_dir_all(folder)?;
+    }
+    let input = input::read(&args.rules.rules)?;
+    let loaded = load(&input, args.engine.machine, common)?;
+    introduce(&mut guests);
+    let stop = interrupt::flag();
+    with_game!(&loaded.engine, |game| {
+        Referee::new(game, &loaded, &input.name, &guests, args, common, stop)?.run()
+    })
+}
+
+/// Names, addresses and `person`, separated by commas.
+fn parse_guests(text: &str) -> Result<Vec<Guest>, Failure> {
+    let wrong = |error: String| Failure::Call(error);
+    let mut guests = Vec::new();
+    for name in split_names(text) {
+        guests.push(if name.contains("://") {
+            let address = Address::parse(&name).map_err(|error| wrong(error.to_string()))?;
+            Guest::Remote(address, name)
+        } else if name == "person" {
+            Guest::Person
+        } else {
+            let spec = PlayerSpec::parse(&name).map_err(|error| wrong(error.to_string()))?;
+            Guest::Local(name, spec)
+        });
+    }
+    Ok(guests)
+}
+
+/// On the wire clocks are whole seconds.
+fn check_clocks(args: &RefereeArgs, guests: &[Guest]) -> Result<(), Failure> {
+    if !guests.iter().any(|guest| matches!(guest, Guest::Remote(..))) {
+        return Ok(());
+    }
+    let clocks = [Some(args.start_clock), Some(args.play_clock), args.preview_clock];
+    match clocks.into_iter().flatten().find(|clock| clock.subsec_nanos() != 0) {
+        Some(clock) => Err(Failure::Call(format!(
+            "a clock of {} s can't be told to a player elsewhere; say whole seconds",
+            clock.as_secs_f64()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Asks players elsewhere for their names, all at once, and says who is not there.
+fn introduce(guests: &mut [Guest]) {
+    std::thread::scope(|scope| {
+        for guest in guests.iter_mut() {
+            let Guest::Remote(address, name) = guest else { continue };
+            scope.spawn(move || match info(address) {
+                Ok(info) => {
+                    if info.status == Status::Busy {
+                        eprintln!("ludex: {address} says it is busy");
+                    }
+                    if !info.name.is_empty() {
+                        *name = info.name;
+                    }
+                }
+                Err(error) => eprintln!("ludex: {address} does not answer: {error}"),
+            });
+        }
+    });
+    // Two players of one name are told apart by their addresses.
+    let mut taken = HashSet::new();
+    for guest in guests {
+        if let Guest::Remote(address, name) = guest
+            && !taken.insert(name.clone())
+        {
+            *name = format!("{name}@{address}");
+        }
+    }
+}
+
+struct Referee<'a, G> {
+    game: &'a G,
+    loaded: &'a Loaded,
+    name: &'a str,
+    guests: &'a [Guest],
+    args: &'a RefereeArgs,
+    common: &'a Common,
+    seating: Seating,
+    series: SeriesConfig,
+    lines: Option<Lines>,
+    stop: Arc<AtomicBool>,
+    /// Where everything comes from that nobody should be able to guess.
+    secret: Seed,
+}
+
+impl<'a, G: Playable> Referee<'a, G> {
+    fn new(
+        game: &'a G,
+        loaded: &'a Loaded,
+        name: &'a str,
+        guests: &'a [Guest],
+        args: &'a RefereeArgs,
+        common: &'a Common,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
+        let seating = Seating::new(guests.len(), n_roles);
+        let seating = seating.map_err(|error| Failure::Call(error.to_string()))?;
+        let time = common.time.map_or(Deadline::never(), Deadline::after);
+        let series = SeriesConfig {
+            count: args.count,
+            clocks: Clocks { start: args.start_clock, play: args.play_clock },
+            seed: common.seed(),
+            n_parallel: 1,
+            test: None,
+            max_steps: MAX_STEPS,
+            stop: time.or_when(Arc::clone(&stop)),
+        };
+        let has_person = guests.iter().any(|guest| matches!(guest, Guest::Person));
+        let lines = has_person.then(Lines::of_stdin);
+        let secret = common.seed_or_clock();
+        Ok(Self { game, loaded, name, guests, args, common, seating, series, lines, stop, secret })
+    }
+
+    fn run(&self) -> Result<u8, Failure> {
+        let mut records = Vec::new();
+        for number in 0..self.args.count {
+            if self.series.stop.reached() {
+                break;
+            }
+            let (record, json) = self.play(number);
+            if let Some(folder) = &self.args.record_dir {
+                write_record(folder, &json)?;
+            }
+            match self.common.json {
+                true => output::json(&json)?,
+                false => output::text(&result(&record))?,
+            }
+            records.push(record);
+        }
+        records.retain(|record| record.ending != Ending::Interrupted);
+        let is_complete = records.len() == self.args.count;
+        if !self.common.json {
+            self.sum_up(records)?;
+        }
+        Ok(if is_complete { DONE } else { LIMIT })
+    }
+
+    /// One match and its record.
+    fn play(&self, number: usize) -> (MatchRecord, RecordJson) {
+        let start_time = now();
+        let secret = self.secret.child(number as u64);
+        let match_id = format!("{}.{start_time}.{number}", one_word(self.name));
+        let sheet = ludex_gdl::parse(&self.loaded.source).0;
+        let codebook = match self.args.scramble {
+            true => Codebook::scrambled(&sheet, secret),
+            false => Codebook::plain(&sheet),
+        };
+        let remote = Arc::new(RemoteMatch {
+            match_id: match_id.clone(),
+            codebook,
+            clocks: self.series.clocks,
+            preview_clock: self.args.preview_clock,
+            stop: self.series.stop.clone(),
+        });
+        let make_seat = |player: usize, seed: Seed| self.seat(&self.guests[player], seed, &remote);
+        let record = play_one(self.game, &self.seating, &make_seat, &self.series, number);
+        let about = Circumstances {
+            match_id,
+            random_token: random_token(secret.child(1)),
+            start_time,
+            preview_clock: self.args.preview_clock.map(|clock| clock.as_secs()),
+            tournament: self.args.tournament.clone(),
+            is_person: self.is_person(number),
+            is_scrambled: self.args.scramble,
+        };
+        let json = record_json(self.game, &record, &about);
+        (record, json)
+    }
+
+    fn seat(&self, guest: &Guest, seed: Seed, remote: &Arc<RemoteMatch>) -> Box<dyn Seat + 'a> {
+        let game = self.game;
+        let player = |spec: &PlayerSpec| {
+            let config = PlayerConfig {
+                memory: self.common.memory.map_or(512 << 20, |bytes| bytes as usize),
+                iterations: self.args.iterations,
+                ..PlayerConfig::new(seed)
+            };
+            Player::new(spec, game, Arc::clone(&self.loaded.program), config)
+        };
+        match guest {
+            Guest::Remote(address, name) => {
+                let (address, name) = (address.clone(), name.clone());
+                Box::new(RemoteSeat::new(game.clone(), address, name, Arc::clone(remote)))
+            }
+            Guest::Local(name, spec) => Box::new(LocalSeat::new(player(spec).named(name.clone()))),
+            Guest::Person => {
+                let spec = PlayerSpec::parse("random").expect("it is in the roster");
+                let layout = Layout::of(&self.loaded.program);
+                let lines = self.lines.clone().expect("there is a person");
+                let stop = Arc::clone(&self.stop);
+                let follower = player(&spec);
+                let width = output::width();
+                Box::new(PersonSeat::new(game, layout, width, lines, stop, follower))
+            }
+        }
+    }
+
+    /// Role by role.
+    fn is_person(&self, number: usize) -> Vec<bool> {
+        let mut players = self.seating.players(number).into_iter();
+        let roles = self.game.roles().iter();
+        roles
+            .map(|role| {
+                let guest = (!role.is_random).then(|| players.next()).flatten();
+                guest.is_some_and(|guest| matches!(self.guests[guest], Guest::Person))
+            })
+            .collect()
+    }
+
+    fn sum_up(&self, records: Vec<MatchRecord>) -> Result<(), Failure> {
+        let names: Vec<String> = self.guests.iter().map(|guest| guest.name().into()).collect();
+        let tally = Tally::new(&names, &self.seating, &records);
+        let is_complete = records.len() == self.args.count;
+        let end = if is_complete { SeriesEnd::Complete } else { SeriesEnd::Stopped };
+        let series = Series { records, end, verdict: Verdict::Open };
+        let looked = Deadline::after(SURVEY_TIME);
+        let heading = Heading {
+            name: self.name.into(),
+            machine: self.loaded.machine_name(),
+            clocks: self.series.clocks,
+            count: self.args.count,
+            is_cooperative: survey(self.game, N_SURVEYED, Seed(1), &looked).is_cooperative,
+        };
+        output::text(&match_report::text(&heading, &series, &tally))?;
+        Ok(())
+    }
+}
+
+/// Random games by which a cooperative game is told from others.
+const N_SURVEYED: u64 = 300;
+const SURVEY_TIME: Duration = Duration::from_secs(1);
+
+/// What came of a match, in a line.
+fn result(record: &MatchRecord) -> String {
+    let seats = record.seats.iter().zip(&record.goals);
+    let seated = seats.filter_map(|(seat, goal)| {
+        seat.player.as_ref().map(|player| format!("{} {player} {goal}", seat.role))
+    });
+    let goals = match record.ending {
+        Ending::Terminal => seated.collect::<Vec<_>>().join(", "),
+        ending => format!("no goals: {}", ending.name()),
+    };
+    let n_lapses: usize = (0..record.seats.len())
+        .map(|idx| record.lapses(ludex_base::RoleId::new(idx)).count())
+        .sum();
+    let s = if n_lapses == 1 { "" } else { "s" };
+    format!(
+        "match {}: {goals}; {} steps, {n_lapses} lapse{s}\n",
+        record.number + 1,
+        record.steps.len()
+    )
+}
+
+fn write_record(folder: &Path, json: &RecordJson) -> Result<(), Failure> {
+    let path = folder.join(format!("{}.json", json.match_id()));
+    let text = serde_json::to_vec(json).map_err(std::io::Error::from)?;
+    // First beside it, so that nobody reads half of a record.
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, text)?;
+    fs::rename(&unfinished, &path)?;
+    Ok(())
+}
+
+/// A name as it can stand in a message and in the name of a file.
+fn one_word(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+    name.chars().take(60).map(plain).collect()
+}
+
+fn random_token(seed: Seed) -> String {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut rng = seed.rng();
+    (0..32).map(|_| char::from(LETTERS[rng.below(LETTERS.len())])).collect()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_are_addresses_names_and_a_person() {
+        let guests = parse_guests("http://127.0.0.1:4001,uct:c=0.7,person").ok().expect("fine");
+        assert!(matches!(&guests[0], Guest::Remote(_, name) if name == "http://127.0.0.1:4001"));
+        assert!(matches!(&guests[1], Guest::Local(name, _) if name == "uct:c=0.7"));
+        assert!(matches!(&guests[2], Guest::Person));
+        assert!(parse_guests("https://127.0.0.1:1").is_err() && parse_guests("nobody").is_err());
+    }
+
+    #[test]
+    fn tokens_and_names_are_plain() {
+        assert_eq!(random_token(Seed(1)).len(), 32);
+        assert_ne!(random_token(Seed(1)), random_token(Seed(2)));
+        assert_eq!(one_word("../a (b)"), "___a__b_");
+    }
+}

@@ -1,0 +1,248 @@
+//! The player's side of the protocol: which message gets which reply.
+//!
+//! It knows nothing of HTTP. A message comes with the moment at which its first byte came, from
+//! which all clocks count, and with a responder that sends the reply.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ludex_player::{PlayerConfig, PlayerSpec};
+use ludex_protocol::{Info, News, Reply, Request, Status};
+
+use crate::event::{Event, Observer};
+use crate::responder::{Responder, Waiting};
+use crate::table::{MatchOrder, Progress, Table, TableConfig};
+
+/// How an endpoint plays.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// The name it gives; one word.
+    pub name: String,
+    /// Who plays.
+    pub spec: PlayerSpec,
+    /// What each player may use. Its seed is that of the endpoint, and its reserve is made smaller
+    /// where a clock is short.
+    pub player: PlayerConfig,
+    /// Bytes that loading a game may take.
+    pub load_memory: u64,
+    /// Matches at a time.
+    pub max_matches: usize,
+}
+
+/// Answers for a player.
+pub struct Endpoint {
+    config: EndpointConfig,
+    observer: Observer,
+    tables: Mutex<Vec<Arc<Table>>>,
+    /// Matches that are over, the last one first.
+    past: Mutex<VecDeque<PastMatch>>,
+    n_opened: AtomicU64,
+}
+
+/// A match that is over, for the status page.
+#[derive(Clone, Debug)]
+pub(crate) struct PastMatch {
+    pub match_id: String,
+    pub role: String,
+    pub n_turns: u64,
+    pub how: &'static str,
+}
+
+/// A match that is under way, for the status page.
+pub(crate) struct Sight {
+    pub order: MatchOrder,
+    pub time: Duration,
+    pub progress: Progress,
+}
+
+/// Past matches that are shown.
+const MAX_PAST: usize = 20;
+/// The longest clock that is believed: a day.
+const MAX_CLOCK: u64 = 86_400;
+/// What is kept back of a clock when nothing was heard of the player.
+const LAST_MOMENT: Duration = Duration::from_millis(50);
+
+impl Endpoint {
+    /// An endpoint without a match.
+    pub fn new(config: EndpointConfig, observer: Observer) -> Self {
+        let past = Mutex::new(VecDeque::new());
+        Self { config, observer, tables: Mutex::default(), past, n_opened: AtomicU64::new(0) }
+    }
+
+    /// The name it gives.
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// Ends all matches.
+    pub fn end_all(&self) {
+        let tables: Vec<_> = lock(&self.tables).drain(..).collect();
+        tables.iter().for_each(|table| table.end("abort"));
+    }
+
+    /// Whether another match can begin.
+    pub fn status(&self) -> Status {
+        match self.tables().len() < self.config.max_matches {
+            true => Status::Available,
+            false => Status::Busy,
+        }
+    }
+
+    /// Matches at a time.
+    pub fn max_matches(&self) -> usize {
+        self.config.max_matches
+    }
+
+    pub(crate) fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    pub(crate) fn sights(&self) -> Vec<Sight> {
+        let sight = |table: &Arc<Table>| Sight {
+            order: table.order.clone(),
+            time: table.began.elapsed(),
+            progress: table.progress(),
+        };
+        self.tables().iter().map(sight).collect()
+    }
+
+    pub(crate) fn past(&self) -> Vec<PastMatch> {
+        lock(&self.past).iter().cloned().collect()
+    }
+
+    /// Replies to a message, at the latest when its clock runs out.
+    pub(crate) fn answer(
+        &self,
+        request: Request,
+        arrived: Instant,
+        responder: Responder,
+        waiting: Waiting,
+    ) {
+        match request {
+            Request::Info => {
+                let name = self.config.name.clone();
+                let info = Info { name, status: self.status(), species: None };
+                responder.respond(&Reply::Info(info));
+            }
+            Request::Ping => responder.respond(&Reply::Status(self.status())),
+            Request::Preview { .. } => responder.respond(match self.status() {
+                Status::Available => &Reply::Ready,
+                _ => &Reply::Busy,
+            }),
+            Request::Start { match_id, role, rules, start_clock, play_clock } => {
+                let start_clock = Duration::from_secs(start_clock.min(MAX_CLOCK));
+                let play_clock = Duration::from_secs(play_clock.min(MAX_CLOCK));
+                let order = MatchOrder { match_id, role, rules, start_clock, play_clock };
+                self.start(order, arrived, responder, waiting);
+            }
+            Request::Play { match_id, news } => {
+                self.play(&match_id, news, arrived, responder, waiting);
+            }
+            Request::Stop { match_id, .. } => self.end(&match_id, "stop", &responder, &Reply::Done),
+            Request::Abort { match_id } => {
+                self.end(&match_id, "abort", &responder, &Reply::Aborted);
+            }
+        }
+    }
+
+    fn start(&self, order: MatchOrder, arrived: Instant, responder: Responder, waiting: Waiting) {
+        let deadline = arrived + order.start_clock;
+        let until = deadline.checked_sub(LAST_MOMENT.min(order.start_clock / 4));
+        {
+            let mut tables = self.tables();
+            let running = tables.iter().find(|table| table.order.match_id == order.match_id);
+            if let Some(table) = running {
+                // A message that was sent twice, as long as it can be one.
+                let is_same = table.order == order && !table.progress().is_asked;
+                responder.respond(if is_same { &Reply::Ready } else { &Reply::Busy });
+                return;
+            }
+            if tables.len() >= self.config.max_matches {
+                responder.respond(&Reply::Busy);
+                return;
+            }
+            let number = self.n_opened.fetch_add(1, Ordering::Relaxed);
+            let seed = self.config.player.seed.child(number);
+            let config = TableConfig {
+                spec: self.config.spec.clone(),
+                player: PlayerConfig { seed, ..self.config.player.clone() },
+                load_memory: self.config.load_memory,
+            };
+            let match_id = order.match_id.clone();
+            match Table::open(order, config, arrived, Arc::clone(&self.observer), responder) {
+                Ok(table) => tables.push(Arc::new(table)),
+                // The responder is gone with the thread, and whoever waits says `busy`.
+                Err(error) => {
+                    let reason = error.to_string();
+                    (self.observer)(&Event::NotLoaded { match_id, reason });
+                }
+            }
+        }
+        // A game that is still loading may be ready for the first move.
+        waiting.wait(until.unwrap_or(deadline), &Reply::Ready);
+    }
+
+    fn play(
+        &self,
+        match_id: &str,
+        news: News,
+        arrived: Instant,
+        responder: Responder,
+        waiting: Waiting,
+    ) {
+        let Some(table) = self.find(match_id) else {
+            responder.respond(&Reply::Busy);
+            return;
+        };
+        let deadline = arrived + table.order.play_clock;
+        table.play(news, deadline, responder);
+        drop(table);
+        waiting.wait(deadline, &Reply::Nil);
+    }
+
+    fn end(&self, match_id: &str, how: &'static str, responder: &Responder, reply: &Reply) {
+        let table = {
+            let mut tables = self.tables();
+            let place = tables.iter().position(|table| table.order.match_id == match_id);
+            place.map(|place| tables.remove(place))
+        };
+        match table {
+            Some(table) => {
+                responder.respond(reply);
+                self.remember(&table, how);
+                table.end(how);
+            }
+            None => responder.respond(&Reply::Busy),
+        }
+    }
+
+    fn find(&self, match_id: &str) -> Option<Arc<Table>> {
+        self.tables().iter().find(|table| table.order.match_id == match_id).cloned()
+    }
+
+    /// The matches under way; those that ended by themselves leave now.
+    fn tables(&self) -> MutexGuard<'_, Vec<Arc<Table>>> {
+        let mut tables = lock(&self.tables);
+        tables.retain(|table| {
+            let ended = table.progress().ended;
+            if let Some(how) = ended {
+                self.remember(table, how);
+            }
+            ended.is_none()
+        });
+        tables
+    }
+
+    fn remember(&self, table: &Table, how: &'static str) {
+        let MatchOrder { match_id, role, .. } = table.order.clone();
+        let mut past = lock(&self.past);
+        past.push_front(PastMatch { match_id, role, n_turns: table.progress().turn, how });
+        past.truncate(MAX_PAST);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,83 @@
+//! What an endpoint tells about itself while it works.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ludex_player::Thought;
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A message was answered.
+    Answered {
+        /// Who sent it.
+        peer: SocketAddr,
+        /// The match it speaks of.
+        match_id: Option<String>,
+        /// The message.
+        request: String,
+        /// What was said.
+        reply: String,
+        /// From the first byte of the message to the last of the reply.
+        time: Duration,
+    },
+    /// Something came that is no message, or too much, or too slowly.
+    Refused {
+        /// Who sent it.
+        peer: SocketAddr,
+        /// What was wrong.
+        reason: String,
+    },
+    /// A game is loaded and the match can begin.
+    Loaded {
+        /// The match.
+        match_id: String,
+        /// The role to play.
+        role: String,
+        /// The engine.
+        machine: &'static str,
+        /// Why it is not a faster one.
+        fallback: Option<String>,
+        /// How long that took.
+        time: Duration,
+    },
+    /// A match that can't be played.
+    NotLoaded {
+        /// The match.
+        match_id: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A move was chosen and sent.
+    Moved {
+        /// The match.
+        match_id: String,
+        /// Steps before it.
+        turn: u64,
+        /// The move.
+        text: String,
+        /// How it came about; boxed, for it is large.
+        thought: Box<Thought>,
+        /// From the choice to the last byte of the reply.
+        sent_after: Duration,
+    },
+    /// A message did not fit what is known of the match.
+    Odd {
+        /// The match.
+        match_id: String,
+        /// What was odd.
+        what: String,
+    },
+    /// A match is over.
+    Ended {
+        /// The match.
+        match_id: String,
+        /// How: `stop`, `abort`, or `silence` if nothing was heard of it for too long.
+        how: &'static str,
+    },
+}
+
+/// Who is told.
+pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;

@@ -1,0 +1,341 @@
+//! The player's side of HTTP: a thread for each connection, none of which can hold up the others.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ludex_base::Deadline;
+use ludex_protocol::Request;
+
+use crate::endpoint::Endpoint;
+use crate::event::Event;
+use crate::responder::Responder;
+use crate::status;
+use crate::wire::{Framing, RequestHead, Wire, WireError, request_head};
+
+/// An endpoint that listens, until it is dropped.
+pub struct Server {
+    address: SocketAddr,
+    endpoint: Arc<Endpoint>,
+    is_stopped: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The longest message. The longest known rulesheet has less than a megabyte.
+pub const MAX_MESSAGE: usize = 16 << 20;
+/// How long a message may be on its way.
+pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
+/// Connections whose message is on its way. When one more comes, the oldest of them is closed.
+pub const MAX_CONNECTIONS: usize = 64;
+/// How often, and how long each time, a connection waits for one that is about to leave.
+const ROOM_WAITS: usize = 100;
+const ROOM_WAIT: Duration = Duration::from_millis(5);
+/// How long a closed connection is listened to, so that what still comes does not destroy the reply.
+const LINGER_TIME: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 1 << 20;
+/// How long a reply waits for a peer that does not read it.
+const WRITE_TIME: Duration = Duration::from_secs(2);
+/// Reading a message needs little, parsing it no recursion.
+const STACK_BYTES: usize = 1 << 20;
+
+impl Server {
+    /// Listens at an address and answers for the endpoint.
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub fn start(at: impl ToSocketAddrs, endpoint: Arc<Endpoint>) -> io::Result<Self> {
+        let listener = TcpListener::bind(at)?;
+        let address = listener.local_addr()?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let connections = Arc::new(Connections::new(endpoint.max_matches()));
+        let (stopped, own) = (Arc::clone(&is_stopped), Arc::clone(&endpoint));
+        let accept = move || {
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::SeqCst) {
+                    break;
+                }
+                match stream {
+                    Ok(stream) => serve(stream, &own, &connections),
+                    // Too many open files, or a peer that is gone already.
+                    Err(_) => std::thread::sleep(Duration::from_millis(10)),
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("ludex-accept".into()).spawn(accept)?;
+        Ok(Self { address, endpoint, is_stopped, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.endpoint.end_all();
+        // Wakes the thread that waits for connections; an unspecified address is this machine.
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        let is_woken = TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok();
+        if let Some(thread) = self.thread.take().filter(|_| is_woken) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The connections there are.
+struct Connections {
+    next_id: AtomicU64,
+    /// In the order in which they came.
+    open: Mutex<Vec<Connection>>,
+    capacity: usize,
+}
+
+struct Connection {
+    id: u64,
+    /// A second handle to close it with, while its message is still on its way.
+    unread: Option<TcpStream>,
+}
+
+impl Connections {
+    fn new(max_matches: usize) -> Self {
+        let capacity = 4 * (MAX_CONNECTIONS + max_matches);
+        Self { next_id: AtomicU64::new(0), open: Mutex::default(), capacity }
+    }
+
+    /// Takes one more in; `None` when there is no room and none is made in time.
+    fn enter(&self, stream: &TcpStream) -> Option<u64> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let handle = stream.try_clone().ok()?;
+        let n_unread = self.lock().iter().filter(|it| it.unread.is_some()).count();
+        if n_unread >= MAX_CONNECTIONS {
+            let oldest = self.lock().iter_mut().find_map(|it| it.unread.take());
+            // Its thread sees the end of the connection and leaves.
+            drop(oldest.map(|oldest| oldest.shutdown(Shutdown::Both)));
+        }
+        for _ in 0..ROOM_WAITS {
+            let mut open = self.lock();
+            if open.len() < self.capacity {
+                open.push(Connection { id, unread: Some(handle) });
+                return Some(id);
+            }
+            drop(open);
+            std::thread::sleep(ROOM_WAIT);
+        }
+        None
+    }
+
+    /// Its message is here: it is closed by nobody else any more.
+    fn has_read(&self, id: u64) {
+        if let Some(connection) = self.lock().iter_mut().find(|connection| connection.id == id) {
+            connection.unread = None;
+        }
+    }
+
+    fn leave(&self, id: u64) {
+        self.lock().retain(|connection| connection.id != id);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn serve(stream: TcpStream, endpoint: &Arc<Endpoint>, connections: &Arc<Connections>) {
+    let Some(id) = connections.enter(&stream) else { return };
+    let (endpoint, own) = (Arc::clone(endpoint), Arc::clone(connections));
+    let work = move || {
+        // A mistake of ours in one connection is not the end of the others.
+        let _ = catch_unwind(AssertUnwindSafe(|| converse(&stream, &endpoint, &own, id)));
+        own.has_read(id);
+        linger(&stream);
+        own.leave(id);
+    };
+    let thread = std::thread::Builder::new().name("ludex-connection".into());
+    if thread.stack_size(STACK_BYTES).spawn(work).is_err() {
+        connections.leave(id);
+    }
+}
+
+/// One message and its reply.
+fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, id: u64) {
+    let (Ok(peer), Ok(())) = (stream.peer_addr(), stream.set_nodelay(true)) else { return };
+    let mut wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
+    let message = read_message(stream, &mut wire);
+    connections.has_read(id);
+    let arrived = wire.arrived.unwrap_or_else(Instant::now);
+    drop(wire);
+    let refuse = |status: &str, reason: String| {
+        write(stream, &reply_text(status, "text/plain", &format!("{reason}\n")));
+        (endpoint.observer())(&Event::Refused { peer, reason });
+    };
+    let text = match message {
+        Ok(Message::Text(text)) => text,
+        Ok(Message::StatusPage) => {
+            return write(stream, &reply_text("200 OK", "text/html", &status::page(endpoint)));
+        }
+        Ok(Message::Options) => return write(stream, &reply_text("200 OK", "text/acl", "")),
+        // Somebody looked whether anybody listens.
+        Err(WireError::Empty) => return,
+        Err(error @ WireError::TooLarge(_)) => {
+            return refuse("413 Content Too Large", format!("the message: {error}"));
+        }
+        Err(error @ WireError::Late) => {
+            return refuse("408 Request Timeout", format!("the message: {error}"));
+        }
+        Err(error) => return refuse("400 Bad Request", format!("the message: {error}")),
+    };
+    let request = match Request::read(&text) {
+        Ok(request) => request,
+        Err(error) => return refuse("400 Bad Request", error.to_string()),
+    };
+    let Ok(out) = stream.try_clone() else { return };
+    let match_id = request.match_id().map(str::to_owned);
+    let observer = Arc::clone(endpoint.observer());
+    let (responder, waiting) = Responder::new(move |reply| {
+        let reply = reply.to_string();
+        write(&out, &reply_text("200 OK", "text/acl", &reply));
+        let time = arrived.elapsed();
+        observer(&Event::Answered { peer, match_id, request: text, reply, time });
+    });
+    endpoint.answer(request, arrived, responder, waiting);
+}
+
+/// What a peer wants.
+enum Message {
+    Text(String),
+    StatusPage,
+    /// The form of the reply alone.
+    Options,
+}
+
+fn read_message(stream: &TcpStream, wire: &mut Wire<'_>) -> Result<Message, WireError> {
+    let RequestHead { method, target, framing, expects_continue } = request_head(&wire.head()?)?;
+    match method.as_str() {
+        "GET" => {
+            let text = percent_decoded(target.strip_prefix('/').unwrap_or(&target));
+            let is_page = text.trim().is_empty();
+            Ok(if is_page { Message::StatusPage } else { Message::Text(text) })
+        }
+        "POST" => {
+            if expects_continue {
+                write(stream, "HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            let mut depth = 0_usize;
+            // Without a length the message is whole when its list is, so that nobody has to wait
+            // for a peer that keeps the connection open.
+            let closes = |piece: &[u8]| {
+                piece.iter().any(|byte| {
+                    match byte {
+                        b'(' => depth += 1,
+                        b')' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    *byte == b')' && depth == 0
+                })
+            };
+            Ok(Message::Text(wire.body(framing, closes)?))
+        }
+        _ => {
+            if framing != Framing::Unsaid {
+                wire.body(framing, |_| true)?;
+            }
+            Ok(Message::Options)
+        }
+    }
+}
+
+/// The reply as the reference implementation writes it, but for its type.
+fn reply_text(status: &str, content_type: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.0 {status}\r\nContent-type: {content_type}\r\nContent-length: {}\r\n\
+         Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
+         Access-Control-Allow-Headers: Content-Type\r\nAccess-Control-Allow-Age: 86400\r\n\r\n\
+         {body}",
+        body.len()
+    )
+}
+
+/// In one piece, so that the reply leaves in one packet.
+fn write(mut stream: &TcpStream, text: &str) {
+    // A peer that is gone misses its reply.
+    let _ = stream.set_write_timeout(Some(WRITE_TIME));
+    let _ = stream.write_all(text.as_bytes());
+}
+
+/// Closes the connection in such a way that the reply arrives: what a peer still sends is read and
+/// forgotten for a while.
+fn linger(mut stream: &TcpStream) {
+    if stream.shutdown(Shutdown::Write).is_err() {
+        return;
+    }
+    let until = Instant::now() + LINGER_TIME;
+    let mut block = [0; 4 << 10];
+    let mut n_read = 0;
+    while n_read < LINGER_BYTES {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
+            return;
+        }
+        match stream.read(&mut block) {
+            Ok(0) | Err(_) => return,
+            Ok(n_bytes) => n_read += n_bytes,
+        }
+    }
+}
+
+/// The text behind `%20` and `+`.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = |at: usize| after.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &after[2..];
+            }
+            (b'+', ..) => {
+                bytes.push(b' ');
+                rest = after;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        assert_eq!(percent_decoded("%28+INFO%20%29"), "( INFO )");
+        assert_eq!(percent_decoded("100%"), "100%");
+        assert_eq!(percent_decoded("%zz%2B"), "%zz+");
+    }
+
+    #[test]
+    fn a_reply_is_written_as_the_reference_writes_it() {
+        assert_eq!(
+            reply_text("200 OK", "text/acl", "noop"),
+            "HTTP/1.0 200 OK\r\nContent-type: text/acl\r\nContent-length: 4\r\n\
+             Access-Control-Allow-Origin: *\r\n\
+             Access-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
+             Access-Control-Allow-Headers: Content-Type\r\n\
+             Access-Control-Allow-Age: 86400\r\n\r\nnoop"
+        );
+    }
+}

@@ -1,0 +1,425 @@
+//! `ludex player` as managers meet it.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ludex_base::Seed;
+use ludex_player::{PlayerConfig, PlayerSpec};
+use ludex_protocol::wire_rules;
+
+use super::{CARD, DUEL};
+use crate::{Endpoint, EndpointConfig, Event, Server};
+
+struct Player {
+    server: Server,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+fn player_with(spec: &str, max_matches: usize, iterations: Option<u64>) -> Player {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&events);
+    let config = EndpointConfig {
+        name: "Ludex".into(),
+        spec: PlayerSpec::parse(spec).expect("it is there"),
+        player: PlayerConfig { iterations, ..PlayerConfig::new(Seed(1)) },
+        load_memory: 1 << 30,
+        max_matches,
+    };
+    let observe = move |event: &Event| noted.lock().expect("nobody panics").push(event.clone());
+    let endpoint = Arc::new(Endpoint::new(config, Arc::new(observe)));
+    let server = Server::start("127.0.0.1:0", endpoint).expect("a port is free");
+    Player { server, events }
+}
+
+/// Quick, whatever the clocks.
+fn player() -> Player {
+    player_with("uct", 1, Some(50))
+}
+
+/// Sends bytes and reads all that comes.
+fn exchange(address: SocketAddr, bytes: &[u8], half_closes: bool) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+    stream.write_all(bytes).expect("it takes bytes");
+    if half_closes {
+        stream.shutdown(Shutdown::Write).expect("half of it closes");
+    }
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("a reply, and the end");
+    reply
+}
+
+/// The request as the reference implementation sends it.
+fn reference_request(message: &str) -> String {
+    format!(
+        "POST / HTTP/1.0\r\nAccept: text/delim\r\nHost: localhost\r\nSender: GAMESERVER\r\n\
+         Receiver: \r\nContent-Type: text/acl\r\nContent-Length: {}\r\n\r\n{message}",
+        message.len()
+    )
+}
+
+/// The reply as the reference implementation sends it.
+fn reference_reply(body: &str) -> String {
+    format!(
+        "HTTP/1.0 200 OK\r\nContent-type: text/acl\r\nContent-length: {}\r\n\
+         Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
+         Access-Control-Allow-Headers: Content-Type\r\nAccess-Control-Allow-Age: 86400\r\n\r\n\
+         {body}",
+        body.len()
+    )
+}
+
+impl Player {
+    fn post(&self, message: &str) -> String {
+        let reply = exchange(self.server.address(), reference_request(message).as_bytes(), false);
+        let (head, body) = reply.split_once("\r\n\r\n").expect("a head and a body");
+        assert!(head.starts_with("HTTP/1.0 "), "{head}");
+        body.to_owned()
+    }
+
+    fn start(&self, match_id: &str, role: &str, rules: &str) -> String {
+        self.post(&format!("( START {match_id} {role} {} 5 5)", wire_rules(rules)))
+    }
+
+    #[track_caller]
+    fn check(&self, message: &str, body: &str) {
+        let reply = exchange(self.server.address(), reference_request(message).as_bytes(), false);
+        assert_eq!(reply, reference_reply(body), "{message}");
+    }
+}
+
+const AVAILABLE: &str = "( ( name Ludex ) ( status available ) )";
+const BUSY: &str = "( ( name Ludex ) ( status busy ) )";
+
+#[test]
+fn each_row_of_the_table_of_messages_has_its_reply() {
+    let player = player();
+    let rules = wire_rules(DUEL);
+    let is_move = |reply: &str| assert!(["a", "( say b )"].contains(&reply), "{reply}");
+    player.check("( INFO )", AVAILABLE);
+    player.check("(ping)", "available");
+    player.check(&format!("( PREVIEW {rules} 5 )"), "ready");
+    player.check("( PLAY m1 NIL )", "busy");
+    player.check("( STOP m1 NIL )", "busy");
+    player.check("( ABORT m1 )", "busy");
+    player.check(&format!("( START m1 left {rules} 5 5)"), "ready");
+    player.check("( INFO )", BUSY);
+    player.check("(ping)", "busy");
+    player.check(&format!("( PREVIEW {rules} 5 )"), "busy");
+    player.check(&format!("( START m2 left {rules} 5 5)"), "busy");
+    is_move(&player.post("( PLAY m1 NIL )"));
+    player.check("( PLAY m2 NIL )", "busy");
+    is_move(&player.post("( PLAY m1 (a ( say b ) ) )"));
+    player.check("( STOP m2 (a a ) )", "busy");
+    player.check("( STOP m1 (a a ) )", "done");
+    player.check("( STOP m1 (a a ) )", "busy");
+    player.check(&format!("( START m3 right {rules} 5 5)"), "ready");
+    player.check("( ABORT m4 )", "busy");
+    player.check("( ABORT m3 )", "aborted");
+    player.check("( INFO )", AVAILABLE);
+}
+
+#[test]
+fn requests_may_have_any_form() {
+    let player = player();
+    let address = player.server.address();
+    let forms = [
+        ("POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )", false),
+        ("post / HTTP/1.1\r\nHOST: x\r\nCONTENT-LENGTH: 8\r\n\r\n( INFO )", false),
+        ("Post / HTTP/1.1\ncontent-length: 8\n\n( info )", false),
+        // Without a length: until the peer closes its half, or until the list is whole.
+        ("POST / HTTP/1.0\r\n\r\n( INFO )", true),
+        ("POST / HTTP/1.0\r\n\r\n( INFO )", false),
+        ("POST / HTTP/1.0\r\n\r\ninfo", true),
+        ("POST / HTTP/1.0\r\n\r\n(\r\nINFO\r\n)\r\n", true),
+        (
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n( I\r\n5\r\nNFO )\r\n0\r\n\r\n",
+            false,
+        ),
+        ("GET /%28+INFO%20%29 HTTP/1.0\r\n\r\n", false),
+        ("get /(INFO) HTTP/1.1\r\nHost: x\r\n\r\n", false),
+        // More than was announced is left alone.
+        ("POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )\r\n\r\nand more", false),
+        ("POST / HTTP/1.0\r\nno colon here\r\nContent-Length: 8\r\n\r\n( INFO )", false),
+    ];
+    for (request, half_closes) in forms {
+        let reply = exchange(address, request.as_bytes(), half_closes);
+        assert_eq!(reply, reference_reply(AVAILABLE), "{request:?}");
+    }
+    let options = exchange(address, b"OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n", false);
+    assert_eq!(options, reference_reply(""));
+    let expecting = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 8\r\n\r\n( INFO )";
+    let reply = exchange(address, expecting.as_bytes(), false);
+    assert_eq!(reply, format!("HTTP/1.1 100 Continue\r\n\r\n{}", reference_reply(AVAILABLE)));
+}
+
+#[test]
+fn what_is_no_message_is_answered_and_closed() {
+    let player = player();
+    let address = player.server.address();
+    let wrong = [
+        ("POST / HTTP/1.0\r\nContent-Length: 0\r\n\r\n", "400", "the message is empty"),
+        (
+            "POST / HTTP/1.0\r\nContent-Length: 7\r\n\r\n(hello)",
+            "400",
+            "there is no message `hello`",
+        ),
+        ("POST / HTTP/1.0\r\nContent-Length: 9\r\n\r\n( START )", "400", "`start` has a match"),
+        (
+            "POST / HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\n",
+            "413",
+            "more than 16777216 bytes",
+        ),
+        ("GET /favicon.ico HTTP/1.1\r\n\r\n", "400", "there is no message `favicon.ico`"),
+        ("what is this?\r\n\r\n", "400", "it is not HTTP"),
+    ];
+    for (request, status, words) in wrong {
+        let reply = exchange(address, request.as_bytes(), false);
+        assert!(reply.starts_with(&format!("HTTP/1.0 {status} ")), "{request:?}: {reply}");
+        assert!(reply.contains(words), "{request:?}: {reply}");
+    }
+    let cut = exchange(address, b"POST / HTTP/1.0\r\nContent-Length: 80\r\n\r\n( INFO )", true);
+    assert!(cut.contains("ended in the middle"), "{cut}");
+    assert_eq!(exchange(address, b"", true), "", "who says nothing is told nothing");
+    player.check("( INFO )", AVAILABLE);
+}
+
+#[test]
+fn peers_that_say_half_or_nothing_hold_up_nobody() {
+    let player = player();
+    let address = player.server.address();
+    let mut silent = Vec::new();
+    for number in 0..3 * crate::server::MAX_CONNECTIONS {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        if number % 2 == 0 {
+            // It may be closed by now to make room for others.
+            let _ = stream.write_all(b"POST / HTTP/1.0\r\nContent-Length: 100\r\n\r\n( INF");
+        }
+        silent.push(stream);
+    }
+    let asked = Instant::now();
+    player.check("( INFO )", AVAILABLE);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn rules_that_cannot_be_played_are_refused_and_forgotten() {
+    let player = player();
+    let wrong = [
+        "this is no rulesheet (",
+        "(role left)",
+        "(<= (legal left ?x) (not (true ?x)))",
+        // No role, no move, no end.
+        "(p a) (p b)",
+    ];
+    for rules in wrong {
+        assert_eq!(player.start("odd", "left", rules), "busy", "{rules}");
+        player.check("( PLAY odd NIL )", "busy");
+        player.check("( INFO )", AVAILABLE);
+    }
+    assert_eq!(player.start("odd", "nobody", DUEL), "busy");
+    // A megabyte of nothing in particular.
+    let huge = "(p (f (g a b) (h c d)) 1 2 3) ".repeat(40_000);
+    assert_eq!(player.start("huge", "left", &huge), "busy");
+    player.check("( INFO )", AVAILABLE);
+    let events = player.events.lock().expect("nobody panics");
+    let n_refused = events.iter().filter(|event| matches!(event, Event::NotLoaded { .. })).count();
+    assert_eq!(n_refused, wrong.len() + 2, "{events:?}");
+}
+
+#[test]
+fn a_start_that_comes_twice_is_one_match() {
+    let player = player();
+    assert_eq!(player.start("m", "left", DUEL), "ready");
+    assert_eq!(player.start("m", "left", DUEL), "ready");
+    assert_eq!(player.start("m", "right", DUEL), "busy");
+    player.post("( PLAY m NIL )");
+    assert_eq!(player.start("m", "left", DUEL), "busy", "the match has begun");
+    player.check("( STOP m (a a) )", "done");
+    assert_eq!(player.start("m", "right", DUEL), "ready");
+}
+
+#[test]
+fn several_matches_are_played_where_that_was_asked_for() {
+    let player = player_with("random", 3, None);
+    for id in ["m1", "m2", "m3"] {
+        assert_eq!(player.start(id, "left", DUEL), "ready");
+    }
+    assert_eq!(player.start("m4", "left", DUEL), "busy");
+    for id in ["m3", "m1", "m2"] {
+        assert_ne!(player.post(&format!("( PLAY {id} NIL )")), "busy");
+        player.check(&format!("( ABORT {id} )"), "aborted");
+    }
+}
+
+/// Marks in a row of three; own moves decide what is legal.
+const ROW: &str =
+    "(role x) (role o) (init (free 1)) (init (free 2)) (init (free 3)) (init (turn x))
+    (<= (legal ?r (mark ?n)) (true (turn ?r)) (true (free ?n)))
+    (<= (legal x noop) (true (turn o))) (<= (legal o noop) (true (turn x)))
+    (<= (next (free ?n)) (true (free ?n)) (not (marked ?n)))
+    (<= (marked ?n) (does ?r (mark ?n)))
+    (<= (next (turn o)) (true (turn x))) (<= (next (turn x)) (true (turn o)))
+    (<= terminal (not free)) (<= free (true (free ?n)))
+    (goal x 50) (goal o 50)";
+
+#[test]
+fn its_last_move_is_what_the_joint_move_says() {
+    let player = player();
+    assert_eq!(player.start("m", "x", ROW), "ready");
+    let first = player.post("( PLAY m NIL )");
+    // The manager played something else in its place.
+    let other = if first == "( mark 1 )" { 2 } else { 1 };
+    assert_eq!(player.post(&format!("( PLAY m (( mark {other} ) noop ) )")), "noop");
+    let left = 6 - other - 3;
+    let last = player.post("( PLAY m (noop ( mark 3 ) ) )");
+    assert_eq!(last, format!("( mark {left} )"));
+}
+
+#[test]
+fn a_message_that_came_twice_or_never_does_not_lose_the_match() {
+    let player = player();
+    assert_eq!(player.start("m", "x", ROW), "ready");
+    player.post("( PLAY m NIL )");
+    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop");
+    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop", "the same again");
+    assert_eq!(player.post("( PLAY m (noop ( mark 2 ) ) )"), "( mark 3 )");
+    player.check("( STOP m (( mark 3 ) noop ) )", "done");
+    // The second message never came: only x's move can have been made.
+    assert_eq!(player.start("m", "x", ROW), "ready");
+    assert_eq!(player.post("( PLAY m NIL )").len(), "( mark 1 )".len());
+    let last = player.post("( PLAY m (noop ( mark 2 ) ) )");
+    assert!(["( mark 1 )", "( mark 3 )"].contains(&last.as_str()), "{last}");
+    // Nonsense is followed by a legal move of the state that is known.
+    assert!(player.post("( PLAY m (castle castle castle) )").starts_with("( mark "));
+}
+
+#[test]
+fn percepts_are_heard_in_both_forms() {
+    for (news, named) in [
+        ("1 noop (( card blue ) )", "( name blue )"),
+        ("1 noop (( card red ) )", "( name red )"),
+        // A manager that knows only the older form tells everything.
+        ("(noop ( deal blue ) )", "( name blue )"),
+    ] {
+        let player = player();
+        assert_eq!(player.start("m", "me", CARD), "ready");
+        let first = if news.starts_with('(') { "NIL" } else { "0 NIL ()" };
+        assert_eq!(player.post(&format!("( PLAY m {first} )")), "noop");
+        assert_eq!(player.post(&format!("( PLAY m {news} )")), named, "{news}");
+        assert_eq!(player.post(&format!("( PLAY m {news} )")), named, "again");
+    }
+}
+
+#[test]
+fn info_and_abort_are_answered_while_it_thinks() {
+    let player = Arc::new(player_with("uct", 1, None));
+    let long = format!("( START m left {} 1 600)", wire_rules(DUEL));
+    assert_eq!(player.post(&long), "ready");
+    let thinking = Arc::clone(&player);
+    let asked = Instant::now();
+    let thread = std::thread::spawn(move || thinking.post("( PLAY m NIL )"));
+    std::thread::sleep(Duration::from_millis(200));
+    player.check("( INFO )", BUSY);
+    player.check("( ABORT m )", "aborted");
+    player.check("( INFO )", AVAILABLE);
+    // Nobody waits ten minutes for a move that nobody wants.
+    let reply = thread.join().expect("it is answered");
+    assert!(["a", "( say b )"].contains(&reply.as_str()), "{reply}");
+    assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn the_clock_runs_from_the_first_byte() {
+    let player = player_with("uct", 1, None);
+    let start = format!("( START m left {} 1 2)", wire_rules(DUEL));
+    assert_eq!(player.post(&start), "ready");
+    let request = reference_request("( PLAY m NIL )");
+    let mut stream = TcpStream::connect(player.server.address()).expect("it listens");
+    std::thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    let (first, rest) = request.split_at(20);
+    stream.write_all(first.as_bytes()).expect("it takes bytes");
+    std::thread::sleep(Duration::from_millis(700));
+    stream.write_all(rest.as_bytes()).expect("it takes bytes");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("a reply");
+    let time = began.elapsed();
+    assert!(time > Duration::from_millis(900), "it thinks: {time:?}");
+    assert!(time < Duration::from_secs(2), "the two seconds began with the first byte: {time:?}");
+}
+
+#[test]
+fn any_messages_in_any_order_are_survived() {
+    let player = player_with("random", 2, None);
+    let rules = wire_rules(DUEL);
+    let messages = [
+        "( INFO )".to_owned(),
+        format!("( START a left {rules} 1 1)"),
+        format!("( START b right {rules} 1 1)"),
+        "( START a left (((( 1 1)".into(),
+        "( PLAY a NIL )".into(),
+        "( PLAY a (a a ) )".into(),
+        "( PLAY b (a ( say b ) ) )".into(),
+        "( PLAY b 3 a (x y ) )".into(),
+        "( PLAY a (a) )".into(),
+        "( STOP a (a a ) )".into(),
+        "( STOP b 1 a () )".into(),
+        "( ABORT a )".into(),
+        "( ABORT nowhere )".into(),
+        ")(".into(),
+    ];
+    let address = player.server.address();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let messages = &messages;
+            scope.spawn(move || {
+                let mut rng = Seed(number).rng();
+                for _ in 0..60 {
+                    let message = rng.choose(messages).expect("there are messages");
+                    let reply = exchange(address, reference_request(message).as_bytes(), false);
+                    assert!(reply.starts_with("HTTP/1.0 "), "{message}: {reply}");
+                }
+            });
+        }
+    });
+    for id in ["a", "b"] {
+        player.post(&format!("( ABORT {id} )"));
+    }
+    player.check("( INFO )", AVAILABLE);
+}
+
+#[test]
+fn the_status_page_shows_the_running_match() {
+    let player = player();
+    assert_eq!(player.start("<m>", "left", DUEL), "ready");
+    player.post("( PLAY <m> NIL )");
+    let page = exchange(player.server.address(), b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", false);
+    assert!(page.contains("Content-type: text/html"), "{page}");
+    assert!(page.contains("&lt;m&gt;") && !page.contains("<m>"), "{page}");
+    assert!(page.contains("<td>left</td>") && page.contains("<td>circuit</td>"), "{page}");
+    player.post("( STOP <m> (a a) )");
+    let page = exchange(player.server.address(), b"GET / HTTP/1.0\r\n\r\n", false);
+    assert!(page.contains("&lt;m&gt; as left"), "{page}");
+}
+
+#[test]
+fn a_reply_leaves_soon_after_the_move_is_chosen() {
+    let player = player_with("uct", 1, None);
+    let start = format!("( START m left {} 1 1)", wire_rules(DUEL));
+    assert_eq!(player.post(&start), "ready");
+    player.post("( PLAY m NIL )");
+    player.post("( PLAY m (a a ) )");
+    player.check("( STOP m (a a ) )", "done");
+    let events = player.events.lock().expect("nobody panics");
+    let sent: Vec<Duration> = (events.iter())
+        .filter_map(|event| match event {
+            Event::Moved { sent_after, .. } => Some(*sent_after),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sent.len(), 2);
+    assert!(sent.iter().all(|&time| time < Duration::from_millis(10)), "{sent:?}");
+}

@@ -1,0 +1,472 @@
+//! Matches over HTTP with requests and replies broken on the way.
+//!
+//! Between the referee and each player stands a peer that passes most messages on and breaks the
+//! rest. It notes what the player received whole and what it said to that, and the record of the
+//! match says whether that was legal.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, Rng, RoleId, Seed, Source};
+use ludex_game::{Cursor, Describe, Game};
+use ludex_machine::Machine;
+use ludex_net::{Address, RemoteMatch, RemoteSeat};
+use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
+use ludex_protocol::{Codebook, Term};
+use ludex_referee::{Clocks, Ending, MAX_STEPS, MatchConfig, MatchRecord, Seat, play_match};
+
+/// A `ludex player` of its own process, ended when it is dropped.
+pub struct PlayerProcess {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl PlayerProcess {
+    /// Starts one on a free port and waits until it listens.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(ludex_testkit::command::binary())
+            .args(["player", "--port", "0", "--json"])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let first = lines.next().and_then(Result::ok).expect("it says where it listens");
+        let place = first.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        let address = place.and_then(|place| place.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("no address in {first}"));
+        // What it tells is read on, or it would wait for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    /// Its address as managers say it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end; the exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        self.child.wait().ok().and_then(|status| status.code())
+    }
+}
+
+impl Drop for PlayerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What happens to a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    Refused,
+    CutRequest,
+    HalfOpen,
+    Garbage,
+    Twice,
+    DroppedReply,
+    CutReply,
+    OtherReply,
+    LateReply,
+    DrippingReply,
+    FloodedReply,
+}
+
+const FAULTS: [Fault; 11] = [
+    Fault::Refused,
+    Fault::CutRequest,
+    Fault::HalfOpen,
+    Fault::Garbage,
+    Fault::Twice,
+    Fault::DroppedReply,
+    Fault::CutReply,
+    Fault::OtherReply,
+    Fault::LateReply,
+    Fault::DrippingReply,
+    Fault::FloodedReply,
+];
+
+/// The play clock, the shortest that can be told.
+const PLAY_CLOCK: Duration = Duration::from_secs(1);
+const START_CLOCK: Duration = Duration::from_secs(2);
+
+/// A peer between a referee and a player.
+struct Breaker {
+    address: Address,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    player: SocketAddr,
+    percent: usize,
+    rng: Mutex<Rng>,
+    matches: Mutex<HashMap<String, Heard>>,
+    n_requests: AtomicUsize,
+    n_broken: AtomicUsize,
+}
+
+/// What a player heard of a match and said.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    n_plays: usize,
+    has_started: bool,
+    /// Whether every message so far came whole.
+    is_whole: bool,
+    /// What it said to which step, and after what time, as long as it had heard everything.
+    said: Vec<(usize, String, Duration)>,
+}
+
+impl Breaker {
+    fn new(player: SocketAddr, percent: usize, seed: Seed) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let at = listener.local_addr().expect("it listens");
+        let shared = Arc::new(Shared {
+            player,
+            percent,
+            rng: Mutex::new(seed.rng()),
+            matches: Mutex::default(),
+            n_requests: AtomicUsize::new(0),
+            n_broken: AtomicUsize::new(0),
+        });
+        let own = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&own);
+                std::thread::spawn(move || shared.pass(&stream));
+            }
+        });
+        let address = Address::parse(&format!("http://{at}")).expect("an address");
+        Self { address, shared }
+    }
+}
+
+impl Shared {
+    fn pass(&self, referee: &TcpStream) {
+        let Some(request) = read_message(referee) else { return };
+        self.n_requests.fetch_add(1, Ordering::Relaxed);
+        let fault = {
+            let mut rng = lock(&self.rng);
+            let is_broken = rng.below(100) < self.percent;
+            is_broken.then(|| *rng.choose(&FAULTS).expect("there are faults"))
+        };
+        if fault.is_some() {
+            self.n_broken.fetch_add(1, Ordering::Relaxed);
+        }
+        let lost = [Fault::Refused, Fault::CutRequest, Fault::HalfOpen, Fault::Garbage];
+        let is_received = !fault.is_some_and(|fault| lost.contains(&fault));
+        let mut reply = Vec::new();
+        let mut time = Duration::ZERO;
+        if is_received {
+            let asked = Instant::now();
+            reply = self.forward(&request);
+            time = asked.elapsed();
+        }
+        self.note(&request, is_received, &reply, time);
+        match fault {
+            None => send(referee, &reply),
+            Some(fault) => self.spoil(referee, fault, &request, &reply),
+        }
+    }
+
+    /// Asks the player; all that it says.
+    fn forward(&self, request: &[u8]) -> Vec<u8> {
+        let mut reply = Vec::new();
+        if let Ok(mut stream) = TcpStream::connect(self.player) {
+            let _ = stream.write_all(request);
+            let _ = stream.read_to_end(&mut reply);
+        }
+        reply
+    }
+
+    fn spoil(&self, referee: &TcpStream, fault: Fault, request: &[u8], reply: &[u8]) {
+        let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+        match fault {
+            Fault::Refused | Fault::DroppedReply => {}
+            Fault::CutRequest => drop(self.forward_half(&half(request))),
+            Fault::HalfOpen => {
+                let kept = self.forward_half(&half(request));
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_secs(3));
+                    drop(kept);
+                });
+            }
+            Fault::Garbage => drop(self.forward(b"POST / HTTP/1.0\r\n\r\n)))) what ((((\x00\xff")),
+            Fault::Twice => {
+                send(referee, reply);
+                // After the answer, as a manager would that has not heard it.
+                self.forward(request);
+            }
+            Fault::CutReply => send(referee, &half(reply)),
+            Fault::OtherReply => {
+                let others = ["nil", "busy", "", "( castle e1 g1 )", "((((", "\u{1F3B2}"];
+                let other = *lock(&self.rng).choose(&others).expect("there are some");
+                let length = other.len();
+                let text = format!("HTTP/1.0 200 OK\r\nContent-length: {length}\r\n\r\n{other}");
+                send(referee, text.as_bytes());
+            }
+            Fault::LateReply => {
+                std::thread::sleep(PLAY_CLOCK + Duration::from_millis(200));
+                send(referee, reply);
+            }
+            Fault::DrippingReply => {
+                for byte in reply {
+                    std::thread::sleep(Duration::from_millis(20));
+                    send(referee, &[*byte]);
+                }
+            }
+            Fault::FloodedReply => {
+                send(referee, b"HTTP/1.0 200 OK\r\n\r\n");
+                send(referee, &vec![b'x'; 2 << 20]);
+            }
+        }
+        let _ = referee.shutdown(Shutdown::Both);
+    }
+
+    fn forward_half(&self, bytes: &[u8]) -> Option<TcpStream> {
+        let mut stream = TcpStream::connect(self.player).ok()?;
+        stream.write_all(bytes).ok()?;
+        Some(stream)
+    }
+
+    fn note(&self, request: &[u8], is_received: bool, reply: &[u8], time: Duration) {
+        let body = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            text.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+        };
+        let request = body(request);
+        let mut words = request.split_whitespace().skip(1);
+        let (Some(kind), Some(id)) = (words.next(), words.next()) else { return };
+        let mut matches = lock(&self.matches);
+        let heard = matches.entry(id.to_owned()).or_default();
+        match kind {
+            "START" => {
+                heard.has_started = is_received && body(reply) == "ready";
+                heard.is_whole = heard.has_started;
+            }
+            "PLAY" => {
+                heard.is_whole &= is_received;
+                if heard.is_whole {
+                    heard.said.push((heard.n_plays, body(reply), time));
+                }
+                heard.n_plays += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn send(mut stream: &TcpStream, bytes: &[u8]) {
+    // A referee that has given up does not hear it.
+    let _ = stream.set_write_timeout(Some(Duration::from_secs(2)));
+    let _ = stream.write_all(bytes);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A request of ours: a head with its length, and a body.
+fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut block = [0; 8192];
+    loop {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
+            if body.len() >= length.parse().ok()? {
+                return Some(bytes);
+            }
+        }
+        match stream.read(&mut block) {
+            Ok(0) | Err(_) => return None,
+            Ok(n_bytes) => bytes.extend_from_slice(&block[..n_bytes]),
+        }
+    }
+}
+
+/// How many matches, and how many of a hundred messages are broken.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultConfig {
+    /// Matches.
+    pub count: usize,
+    /// Matches at a time.
+    pub n_parallel: usize,
+    /// Broken messages of a hundred.
+    pub percent: usize,
+    /// Where the faults come from.
+    pub seed: Seed,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct FaultReport {
+    /// Matches that came to their end.
+    pub n_finished: usize,
+    /// Messages of the referee.
+    pub n_requests: usize,
+    /// Of these, broken on the way there or back.
+    pub n_broken: usize,
+    /// Moves of players that had received everything whole.
+    pub n_judged: usize,
+    /// Of these, not legal, in words.
+    pub illegal: Vec<String>,
+    /// Of these, late, in words.
+    pub late: Vec<String>,
+    /// The longest time from the request to the reply.
+    pub longest: Duration,
+    /// Resident megabytes of the players and this process, after each tenth of the matches.
+    pub megabytes: Vec<[f64; 3]>,
+}
+
+/// Plays the matches.
+///
+/// # Panics
+/// When the command is not built.
+pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> FaultReport {
+    let args = ["--player", "uct", "--iterations", "30", "--threads", "1", "--matches", "1000"];
+    let players = [PlayerProcess::start(&args), PlayerProcess::start(&args)];
+    let breakers = [0, 1].map(|idx| {
+        Breaker::new(players[idx].address, config.percent, config.seed.child(idx as u64))
+    });
+    let games: Vec<(Machine, LoadedGame)> = ["tictactoe", "kuhn-poker"].map(game).into();
+    let next = AtomicUsize::new(0);
+    let report = Mutex::new((FaultReport::default(), 0, on_tenth));
+    std::thread::scope(|scope| {
+        for _ in 0..config.n_parallel {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= config.count {
+                        break;
+                    }
+                    let (machine, loaded) = &games[number % games.len()];
+                    let match_id = format!("m.{number}");
+                    let record = play(machine, loaded, &match_id, number, &breakers);
+                    let mut guard = lock(&report);
+                    let (report, n_played, on_tenth) = &mut *guard;
+                    judge(report, machine, &record, &match_id, &breakers);
+                    *n_played += 1;
+                    if *n_played % config.count.div_ceil(10) == 0 {
+                        let ids = [players[0].id(), players[1].id(), std::process::id()];
+                        report.megabytes.push(ids.map(resident_mb));
+                        on_tenth(*n_played);
+                    }
+                }
+            });
+        }
+    });
+    let mut report = report.into_inner().unwrap_or_else(PoisonError::into_inner).0;
+    let sum = |take: fn(&Shared) -> &AtomicUsize| -> usize {
+        breakers.iter().map(|breaker| take(&breaker.shared).load(Ordering::Relaxed)).sum()
+    };
+    report.n_requests = sum(|shared| &shared.n_requests);
+    report.n_broken = sum(|shared| &shared.n_broken);
+    report
+}
+
+fn game(name: &str) -> (Machine, LoadedGame) {
+    let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
+    let rules = rules.expect("it is a library game");
+    let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");
+    let Engine::Machine(machine) = &loaded.engine else { unreachable!("it is small") };
+    (machine.clone(), loaded)
+}
+
+fn play(
+    game: &Machine,
+    loaded: &LoadedGame,
+    match_id: &str,
+    number: usize,
+    breakers: &[Breaker; 2],
+) -> MatchRecord {
+    let clocks = Clocks { start: START_CLOCK, play: PLAY_CLOCK };
+    let sheet = ludex_gdl::parse(&loaded.source).0;
+    let shared = Arc::new(RemoteMatch {
+        match_id: match_id.to_owned(),
+        codebook: Codebook::plain(&sheet),
+        clocks,
+        preview_clock: None,
+        stop: Deadline::never(),
+    });
+    let mut remote = breakers.iter();
+    let mut seats: Vec<Option<Box<dyn Seat>>> = Vec::new();
+    for role in game.roles() {
+        let seat = (!role.is_random).then(|| -> Box<dyn Seat> {
+            let address = remote.next().expect("two players").address.clone();
+            Box::new(RemoteSeat::new(game.clone(), address, "Ludex".into(), Arc::clone(&shared)))
+        });
+        seats.push(seat);
+    }
+    let seed = Seed(number as u64);
+    let stop = Deadline::never();
+    let config = MatchConfig { number, seed, clocks, max_steps: MAX_STEPS, stop };
+    play_match(game, &mut seats, &config)
+}
+
+/// Holds what the players said against the record.
+fn judge(
+    report: &mut FaultReport,
+    game: &Machine,
+    record: &MatchRecord,
+    match_id: &str,
+    breakers: &[Breaker; 2],
+) {
+    report.n_finished += usize::from(record.ending == Ending::Terminal);
+    let roles = game.roles().iter().zip(game.role_ids()).filter(|(role, _)| !role.is_random);
+    for (breaker, (_, role)) in breakers.iter().zip(roles) {
+        let heard = lock(&breaker.shared.matches).remove(match_id).unwrap_or_default();
+        let mut cursor = game.cursor();
+        for (step, played) in record.steps.iter().enumerate() {
+            for (_, reply, time) in heard.said.iter().filter(|(at, ..)| *at == step) {
+                report.n_judged += 1;
+                report.longest = report.longest.max(*time);
+                if !is_legal(game, &mut cursor, role, reply) {
+                    report.illegal.push(format!("{match_id} step {step}: {reply:?}"));
+                }
+                if *time > PLAY_CLOCK {
+                    report.late.push(format!("{match_id} step {step}: {time:?}"));
+                }
+            }
+            let moves = game.role_ids().zip(&played.moves);
+            let joint: Option<Vec<_>> =
+                moves.map(|(role, text)| game.find_move(role, text)).collect();
+            cursor.play(&joint.expect("what was played is a move"));
+        }
+    }
+}
+
+fn is_legal<C: Cursor>(
+    game: &impl Describe<Cursor = C>,
+    cursor: &mut C,
+    role: RoleId,
+    reply: &str,
+) -> bool {
+    let said = Term::read(reply).and_then(|term| game.find_move(role, term.as_str()));
+    said.is_some_and(|said| cursor.legal_moves(role).contains(&said))
+}
+
+/// What a process has in memory, where the system tells.
+fn resident_mb(id: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kb: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    kb.unwrap_or(0.0) / 1024.0
+}

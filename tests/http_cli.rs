@@ -1,0 +1,201 @@
+//! `ludex player` and `ludex referee` against each other, over the loopback address.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ludex_base::Seed;
+use ludex_testkit::command::{binary, json, ludex, ludex_with, stderr, stdout};
+use ludex_tests::faults::{FaultConfig, PlayerProcess, run};
+use serde_json::Value;
+
+const QUICK: [&str; 6] = ["--player", "uct", "--iterations", "300", "--threads", "1"];
+const CLOCKS: [&str; 4] = ["--start-clock", "2", "--play-clock", "1"];
+
+fn player(name: &str, more: &[&str]) -> PlayerProcess {
+    let args = [&QUICK[..], &["--name", name], more].concat();
+    PlayerProcess::start(&args)
+}
+
+fn referee(game: &str, players: &str, more: &[&str]) -> Vec<Value> {
+    let args = [&["referee", game, "--players", players, "--json"][..], &CLOCKS, more].concat();
+    let output = ludex(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let parse = |line: &str| serde_json::from_str(line).expect("a record a line");
+    stdout(&output).lines().map(parse).collect()
+}
+
+fn post(player: &PlayerProcess, message: &str) -> String {
+    let mut stream = TcpStream::connect(player.address).expect("it listens");
+    let length = message.len();
+    write!(stream, "POST / HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{message}").expect("sent");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("a reply");
+    reply.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+}
+
+/// What every finished record of the community has.
+#[track_caller]
+fn check_record(record: &Value, n_roles: usize) {
+    let list =
+        |key: &str| record[key].as_array().unwrap_or_else(|| panic!("{key}: {record}")).len();
+    let n_steps = list("moves");
+    assert!(n_steps > 0 && record["isCompleted"] == true && record["isAborted"] == false);
+    assert_eq!((list("states"), list("stateTimes")), (n_steps + 1, n_steps + 1));
+    assert_eq!((list("errors"), list("goalValues")), (n_steps + 1, n_roles));
+    assert_eq!((list("playerNamesFromHost"), list("isPlayerHuman")), (n_roles, n_roles));
+    for errors in record["errors"].as_array().expect("a list") {
+        let errors = errors.as_array().expect("a list");
+        assert!(errors.len() == n_roles && errors.iter().all(|error| error == ""), "{record}");
+    }
+    assert_eq!(record["randomToken"].as_str().map(str::len), Some(32));
+    assert_eq!((&record["startClock"], &record["playClock"]), (&2.0.into(), &1.0.into()));
+    assert_eq!(record["previewClock"], -1);
+    let state = record["states"][0].as_str().expect("a text");
+    assert!(state.starts_with("( ") && state.ends_with(" )"), "{state}");
+    assert!(record["startTime"].as_u64() <= record["stateTimes"][0].as_u64());
+}
+
+#[test]
+fn whole_matches_are_played_between_processes() {
+    let (rose, lily) = (player("Rose", &[]), player("Lily", &[]));
+    let players = format!("{},{}", rose.url(), lily.url());
+    for (game, n_roles, more) in [
+        ("tictactoe", 2, &["--count", "2"][..]),
+        ("tictactoe", 2, &["--scramble"][..]),
+        ("kuhn-poker", 3, &[][..]),
+        ("kuhn-poker", 3, &["--scramble"][..]),
+        ("hidden-matching-pennies", 2, &["--scramble", "--count", "2"][..]),
+    ] {
+        let records = referee(game, &players, more);
+        assert_eq!(records.len(), if more.contains(&"--count") { 2 } else { 1 });
+        for (number, record) in records.iter().enumerate() {
+            check_record(record, n_roles);
+            assert_eq!(record["scrambled"], more.contains(&"--scramble"));
+            let names: Vec<&str> =
+                (record["playerNamesFromHost"].as_array().expect("a list").iter())
+                    .filter_map(Value::as_str)
+                    .filter(|name| *name != "random")
+                    .collect();
+            let seated = if number == 0 { ["Rose", "Lily"] } else { ["Lily", "Rose"] };
+            assert_eq!(names, seated, "seats rotate");
+        }
+    }
+}
+
+#[test]
+fn seats_are_taken_by_whoever_is_named() {
+    let rose = player("Rose", &[]);
+    let mixed = referee("tictactoe", &format!("{},random", rose.url()), &[]);
+    check_record(&mixed[0], 2);
+    assert_eq!(mixed[0]["playerNamesFromHost"], serde_json::json!(["Rose", "random"]));
+    // A person who knows that a number is a move, and whom nobody hurries.
+    let args = ["referee", "tictactoe", "--players", "person,random", "--json"];
+    let output = ludex_with(&args, "1\nwhat?\n(mark 3 3)\n1\n1\n1\n1\n1\n1\n1\n1\n");
+    let record = json(&output, 0);
+    assert_eq!(record["isPlayerHuman"], serde_json::json!([true, false]));
+    assert_eq!(record["moves"][0][0], "( mark 1 1 )");
+    assert!(stderr(&output).contains("You play xplayer"), "{}", stderr(&output));
+    // Who leaves breaks the match off.
+    let output = ludex_with(&args, "1\nquit\n");
+    let record = json(&output, 3);
+    assert!(record["isAborted"] == true && record["isCompleted"] == false, "{record}");
+    assert_eq!(record.get("goalValues"), None);
+}
+
+#[test]
+fn wrong_calls_are_refused_and_absent_players_recorded() {
+    let said = |args: &[&str], words: &str| {
+        let output = ludex(args);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    };
+    let call = ["referee", "tictactoe", "--players"];
+    let two = "http://127.0.0.1:9,random";
+    said(&[&call[..], &[two, "--play-clock", "0.5"]].concat(), "say whole seconds");
+    said(&[&call[..], &["https://127.0.0.1:9,random"]].concat(), "`https` is not spoken");
+    said(&[&call[..], &["person,person"]].concat(), "one terminal");
+    said(&[&call[..], &["random"]].concat(), "say two names");
+    said(&["player", "--name", "two words"], "not one word");
+    said(&["player", "--player", "nobody"], "there is no player `nobody`");
+    let output = ludex(&[&call[..], &[two, "--json"], &CLOCKS].concat());
+    let record = json(&output, 0);
+    let errors: Vec<&str> = (record["errors"].as_array().expect("a list").iter())
+        .filter_map(|errors| errors[0].as_str())
+        .collect();
+    assert!(errors.len() > 5 && errors.iter().all(|error| *error == "CE"), "{errors:?}");
+    assert!(stderr(&output).contains("does not answer"), "{}", stderr(&output));
+    assert_eq!(record["isCompleted"], true);
+}
+
+#[test]
+fn a_player_keeps_its_matches_for_replay_and_ends_politely() {
+    let folder = std::env::temp_dir().join(format!("ludex-log-{}", std::process::id()));
+    let folder_text = folder.to_str().expect("a plain path").to_owned();
+    let mut rose = player("Rose", &["--log-dir", &folder_text]);
+    let record = &referee("tictactoe", &format!("{},random", rose.url()), &[])[0];
+    let id = record["matchId"].as_str().expect("a name");
+    let log = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).expect("it is kept");
+    let lines: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("an event a line")).collect();
+    let answered: Vec<&Value> = lines.iter().filter(|line| line["event"] == "answered").collect();
+    let moves = record["moves"].as_array().expect("a list");
+    assert_eq!(answered.len(), moves.len() + 2, "start, every move, stop");
+    assert!(answered[0]["request"].as_str().is_some_and(|text| text.starts_with("( START ")));
+    // Sent again, the messages make the same match: what was legal then is legal now.
+    let lily = player("Lily", &[]);
+    for event in &answered[..answered.len() - 1] {
+        let reply = post(&lily, event["request"].as_str().expect("a text"));
+        assert!(reply == "ready" || reply == "noop" || reply.starts_with("( mark "), "{reply}");
+    }
+    assert_eq!(
+        post(&lily, answered[answered.len() - 1]["request"].as_str().expect("a text")),
+        "done"
+    );
+    for (step, joint) in moves.iter().enumerate() {
+        assert_eq!(answered[step + 1]["reply"], joint[0], "what it said was played");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    let status = Command::new("kill").args(["-TERM", &rose.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+    assert_eq!(rose.wait(), Some(0));
+}
+
+#[test]
+fn an_interrupt_aborts_the_match_and_tells_everybody() {
+    let rose = PlayerProcess::start(&["--player", "uct", "--threads", "1"]);
+    let mut child = Command::new(binary())
+        .args(["referee", "connectfour", "--players", &format!("{},random", rose.url()), "--json"])
+        .args(["--start-clock", "1", "--play-clock", "300"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let is_playing = || post(&rose, "( INFO )").contains("busy");
+    let mut n_waits = 0;
+    while !is_playing() {
+        std::thread::sleep(Duration::from_millis(100));
+        n_waits += 1;
+        assert!(n_waits < 300, "the match does not begin");
+    }
+    std::thread::sleep(Duration::from_millis(1500));
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+    let mut text = String::new();
+    let mut out = child.stdout.take().expect("it is piped");
+    out.read_to_string(&mut text).expect("the record");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    let record: Value = serde_json::from_str(text.trim()).expect("a record");
+    assert!(record["isAborted"] == true && record["isCompleted"] == false, "{record}");
+    assert!(!is_playing(), "the player was told");
+}
+
+#[test]
+fn broken_messages_break_no_match() {
+    let config = FaultConfig { count: 12, n_parallel: 4, percent: 20, seed: Seed(5) };
+    let report = run(&config, &mut |_| {});
+    assert_eq!(report.n_finished, config.count, "{report:?}");
+    assert!(report.illegal.is_empty() && report.late.is_empty(), "{report:?}");
+    assert!(report.n_broken > 10 && report.n_judged > 20, "{report:?}");
+}
