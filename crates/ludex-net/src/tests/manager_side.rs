@@ -405,20 +405,3 @@ fn names_come_from_info_in_every_form() {
     let late = ask(&silent.address, "", "( INFO )", &Deadline::after(Duration::from_millis(100)));
     assert_eq!(late, Err(AskError::Late));
 }
-
-#[test]
-fn a_match_with_instant_players_takes_no_time() {
-    let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == "tictactoe");
-    let rules = rules.expect("it is a library game").text();
-    // Each marks the cells in an order of its own; what is taken is not legal and costs the same.
-    let players = [says("( mark 1 1 )"), says("( mark 2 2 )")];
-    let mut times = Vec::new();
-    for _ in 0..20 {
-        let setting = Setting::new(&rules);
-        let record = setting.play(&[&players[0].address, &players[1].address]);
-        assert_eq!(record.ending, Ending::Terminal);
-        times.push(record.time);
-    }
-    times.sort();
-    assert!(times[times.len() / 2] < Duration::from_millis(20), "{times:?}");
-}

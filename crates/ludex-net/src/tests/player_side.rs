@@ -208,7 +208,7 @@ fn peers_that_say_half_or_nothing_hold_up_nobody() {
 fn rules_that_cannot_be_played_are_refused_and_forgotten() {
     let player = player();
     let wrong = [
-        "this is no rulesheet (",
+        "this is no rulesheet",
         "(role left)",
         "(<= (legal left ?x) (not (true ?x)))",
         // No role, no move, no end.
