@@ -25,6 +25,11 @@ fn the_guide_to_quantifiers_is_true() {
     check("docs/quantified.md", 8);
 }
 
+#[test]
+fn the_guide_to_chance_is_true() {
+    check("docs/stochastic.md", 6);
+}
+
 /// The reference has a row for every diagnostic and every function of the language.
 #[test]
 fn the_reference_of_the_language_is_complete() {
@@ -66,6 +71,7 @@ fn links_lead_somewhere() {
         "docs/tour.md",
         "docs/glossary.md",
         "docs/quantified.md",
+        "docs/stochastic.md",
         "docs/language.md",
         "docs/competitors.md",
         "docs/organisers.md",

@@ -60,6 +60,47 @@ fn bad_input_is_refused_in_words() {
         let output = ludex_with(&["scsp", "solve", "-"], text);
         command::check_refused(&output, code, words);
     }
+    // With the place, also where only the network shows the mistake.
+    for (text, place) in [
+        ("exists x: 0..1;\nrandom y: 0..1\n  weight 1 of 3;", "<stdin>:3:"),
+        ("random y: 0..1;\nexists x: 0..1;\nutility x - y;", "<stdin>:3:"),
+        ("exists x: 0..1;\nthreshold -1 of 4;", "<stdin>:2:"),
+        ("exists x: 0..1;\ngoal x = 1 threshold 3 of 2;", "<stdin>:2:"),
+    ] {
+        let output = ludex_with(&["scsp", "solve", "-"], text);
+        command::check_refused(&output, 1, &[place]);
+    }
     let output = ludex_with(&["qcsp", "solve", "-"], "random y: 0..1; goal true;");
     command::check_refused(&output, 2, &["ludex scsp solve"]);
+}
+
+#[test]
+fn xcsp3_goes_in_and_out() {
+    let folder = std::env::temp_dir();
+    let file = folder.join(format!("ludex-scsp-{}.xml", std::process::id()));
+    let path = file.display().to_string();
+    lines(&solve(&model("two-stages"), &["--xcsp3", &path]), 0);
+    for args in [&["--best", "--exact", "--json"][..], &["--exact", "--json"]] {
+        let [own, read] =
+            [&model("two-stages"), &path].map(|file| command::json(&solve(file, args), 0));
+        assert_eq!((&own["status"], &own["exact"]), (&read["status"], &read["exact"]), "{read}");
+    }
+    command::check_refused(&solve(&path, &["-D", "n=1"]), 2, &["`.qcp` files"]);
+    let text = fs::read_to_string(&file).expect("it was written");
+    for (from, to, words) in [
+        ("0:1/3", "0:1/2", "the distribution of `xs1`: the probabilities sum to 7/6, not to 1"),
+        ("threshold=\"1/3\"", "threshold=\"4/3\"", "the threshold 4/3 is not between 0 and 1"),
+        ("<decision> xd2 </decision>", "", "`xd2` is in no stage"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert_ne!(wrong, text, "{from}");
+        fs::write(&file, wrong).expect("there is room");
+        let place = format!("{path}:");
+        command::check_refused(&solve(&path, &[]), 1, &[&place, words]);
+    }
+    fs::remove_file(file).expect("it is there");
+    // What XCSP3 can't say is refused by name.
+    let dependent = "exists x: 0..1; random y: 0..1 where y >= x; goal y = 1;";
+    let output = ludex_with(&["scsp", "solve", "-", "--xcsp3", "-"], dependent);
+    command::check_refused(&output, 2, &["the probabilities of `y`"]);
 }

@@ -52,7 +52,7 @@ pub struct Common {
 pub enum NetworkForm {
     /// The format of the constraint community.
     Xcsp3,
-    /// A listing for people: variables with their values, constraints with their tuples.
+    /// The text language, `.qcp`: names and values that it has no words for stand in comments.
     Text,
 }
 
@@ -357,7 +357,9 @@ pub enum ScspJob {
 const SCSP_EXAMPLES: &str = "Examples:
   ludex scsp solve models/two-stages.qcp
   ludex scsp solve models/two-stages.qcp --best --exact --json
-  ludex scsp solve models/stock.qcp -D months=3 --best --policy policy.json";
+  ludex scsp solve models/stock.qcp -D months=3 --best --policy policy.json
+  ludex scsp solve models/two-stages.qcp --xcsp3 two-stages.xml
+  ludex scsp solve two-stages.xml";
 
 /// Which stochastic network to solve, and how.
 #[derive(Clone, Debug, Args)]
@@ -386,6 +388,9 @@ pub struct ScspSolve {
     /// Do not search: expand all scenarios to one ordinary network and solve that
     #[arg(long, conflicts_with_all = ["policy", "consistency"])]
     pub scenarios: bool,
+    /// Do not solve: write the model as XCSP3, to FILE or `-`
+    #[arg(long, value_name = "FILE")]
+    pub xcsp3: Option<String>,
 }
 
 /// Which model, with which data.

@@ -7,7 +7,7 @@ use ludex_base::Deadline;
 use ludex_qcsp::Verdict;
 use ludex_qcsp::stochastic::{
     Aim, Arithmetic, Policy, PolicyNode, StochasticConfig, StochasticNetwork, StochasticReport,
-    expand_scenarios, solve_stochastic,
+    expand_scenarios, solve_stochastic, xcsp3,
 };
 use serde::Serialize;
 
@@ -21,6 +21,15 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     let start = Instant::now();
     let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
     let network = read_stochastic(&args.file, common, &deadline)?;
+    if let Some(file) = &args.xcsp3 {
+        let text = xcsp3::write(&network).map_err(|error| Failure::Call(error.to_string()))?;
+        return match file.as_str() {
+            "-" => output::text(&text),
+            file => fs::write(file, text),
+        }
+        .map(|()| DONE)
+        .map_err(Failure::from);
+    }
     if args.scenarios {
         return scenarios(&network, common, &deadline, start);
     }

@@ -11,5 +11,7 @@ mod write;
 mod xml;
 
 pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_instance, solve_text};
-pub use read::{Instance, read, read_by};
+pub use read::{
+    Drawn, Instance, StageBlock, Stated, StochasticInstance, read, read_by, read_stochastic,
+};
 pub use write::write;

@@ -67,6 +67,8 @@ codes! {
     ENDLESS = "endless-recursion";
     /// More than the limits allow.
     TOO_LARGE = "too-large";
+    /// A scope of chance or a utility that makes no stochastic network.
+    CHANCE = "chance";
     /// What the solver can't take.
     UNSUPPORTED = "unsupported";
 }

@@ -1,5 +1,6 @@
 //! Scopes of chance, and models with them as stochastic networks.
 
+use ludex_base::Span;
 use ludex_csp::{Constraint, Expr as Formula, VarId, if_then_else};
 
 use super::codes;
@@ -24,6 +25,8 @@ pub struct Chance {
     pub goals: Vec<(Constraint, Rational)>,
     /// What a play is worth in which the goals hold.
     pub utility: Option<Formula>,
+    /// Where that is said.
+    pub utility_at: Option<Span>,
 }
 
 /// A scope that is drawn.
@@ -34,6 +37,8 @@ pub struct ChanceScope {
     /// The weight of what is drawn, and what weights sum to; without one, all values are as
     /// likely.
     pub weight: Option<(Formula, Option<i64>)>,
+    /// Where it says how values are drawn.
+    pub at: Span,
 }
 
 impl Chance {
@@ -43,6 +48,27 @@ impl Chance {
             || self.threshold.is_some()
             || !self.goals.is_empty()
             || self.utility.is_some()
+    }
+}
+
+impl Compiled {
+    /// What the text says of that which is wrong with its network.
+    pub fn place_of(&self, error: &StochasticError) -> Option<Span> {
+        let chance = self.chance.as_ref()?;
+        let of_scope = |name: &str| {
+            let is_drawn = |drawn: &&ChanceScope| {
+                let variables = &self.model.scope(drawn.scope).variables;
+                variables.iter().any(|&x| self.model.variable(x).variable.name == name)
+            };
+            chance.scopes.iter().find(is_drawn).map(|drawn| drawn.at)
+        };
+        match error {
+            StochasticError::Distribution { variable, .. }
+            | StochasticError::WideDomain { variable, .. }
+            | StochasticError::LaterParent { variable, .. } => of_scope(variable),
+            StochasticError::NegativeUtility { .. } => chance.utility_at,
+            _ => None,
+        }
     }
 }
 
@@ -69,6 +95,7 @@ impl Lowering<'_, '_> {
         let n_drawn = self.model.scope(id).variables.len();
         let mut conditions: Vec<Formula> = Vec::new();
         let mut weight: Option<(Formula, Option<i64>)> = None;
+        let mut at = scope.at.0;
         for clause in &scope.clauses {
             let place = match clause {
                 Clause::Let(definition) => {
@@ -90,6 +117,7 @@ impl Lowering<'_, '_> {
                     "draw several variables in scopes of their own, one after the other",
                 );
             }
+            at = place;
             match clause {
                 Clause::Where(condition) => {
                     let value = self.evaluator.eval(condition)?;
@@ -116,7 +144,7 @@ impl Lowering<'_, '_> {
             let condition = ludex_csp::all_of(conditions);
             weight = Some((if_then_else(condition, formula, Formula::Constant(0)), total));
         }
-        self.chance.scopes.push(ChanceScope { scope: id, weight });
+        self.chance.scopes.push(ChanceScope { scope: id, weight, at });
         Ok(())
     }
 
@@ -169,6 +197,7 @@ impl Lowering<'_, '_> {
 
     pub(super) fn utility(&mut self, utility: &Expr) -> Evaluated<()> {
         let formula = self.formula(utility)?;
+        self.chance.utility_at = Some(utility.at.0);
         if self.chance.utility.replace(formula).is_some() {
             let message = "a model has one utility";
             return self.evaluator.fail(codes::MISPLACED, utility.at.0, message);

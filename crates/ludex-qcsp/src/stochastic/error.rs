@@ -77,6 +77,14 @@ pub enum StochasticError {
         /// Where.
         place: String,
     },
+    /// A file that is no stochastic network, or states one that means nothing.
+    #[error("line {line}: {problem}")]
+    Syntax {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
     /// A constraint that can't be posted.
     #[error(transparent)]
     Constraint(#[from] CspError),

@@ -35,6 +35,7 @@
 //! 4. `frontier`: several thresholds at once; `scenarios`: everything in one ordinary network,
 //!    for a second opinion
 //! 5. `consistency`: stochastic arc consistency; `one_stage`: hard part and chance part apart
+//! 6. [`xcsp3`]: files of other solvers
 
 mod check;
 mod consistency;
@@ -49,6 +50,7 @@ mod policy;
 mod scenarios;
 mod search;
 mod solve;
+pub mod xcsp3;
 
 pub use consistency::{StochasticDomains, stochastic_arc_consistency};
 pub use distribution::Distribution;

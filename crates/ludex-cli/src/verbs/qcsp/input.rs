@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use ludex_base::{Deadline, Severity, Source};
+use ludex_base::{Deadline, Diagnostic, Severity, Source};
+use ludex_csp::CspError;
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::Model;
-use ludex_qcsp::lang::{Compiled, Data, Datum, Limits, compile, to_stochastic};
-use ludex_qcsp::stochastic::StochasticNetwork;
+use ludex_qcsp::lang::{Compiled, Data, Datum, Limits, codes, compile, to_stochastic};
+use ludex_qcsp::stochastic::{self, StochasticError, StochasticNetwork};
 use serde_json::Value;
 
 use crate::args::{Common, QcspFile};
@@ -31,13 +32,11 @@ pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Mod
             return Ok(compiled.model);
         }
     };
-    if !(args.data.is_empty() && args.define.is_empty()) {
-        return Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into()));
-    }
+    no_data(args)?;
     read(&text).map_err(|error| wrong_file(&args.file, &error))
 }
 
-/// Reads the stochastic network of a call.
+/// Reads the stochastic network of a call, in the form its name tells.
 pub fn read_stochastic(
     args: &QcspFile,
     common: &Common,
@@ -45,16 +44,39 @@ pub fn read_stochastic(
 ) -> Result<StochasticNetwork, Failure> {
     let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
     let text = read_text(&args.file, max_memory.min(MAX_BYTES))?;
+    if Path::new(&args.file).extension().is_some_and(|end| end == "xml") {
+        no_data(args)?;
+        return stochastic::xcsp3::read(&text, deadline)
+            .map_err(|error| wrong_network(&args.file, &error, deadline));
+    }
+    let source = Source::new(shown_path(&args.file), text.clone());
     let compiled = compiled(args, text, max_memory, deadline)?;
     let network = to_stochastic(&compiled).map_err(|error| Failure::Call(error.to_string()))?;
-    match network.check().into_iter().next() {
-        None => Ok(network),
-        Some(error) => Err(Failure::File {
-            path: shown_path(&args.file).into(),
-            code: "malformed-network",
-            line: None,
-            message: error.to_string(),
-        }),
+    let Some(error) = network.check().into_iter().next() else { return Ok(network) };
+    let Some(place) = compiled.place_of(&error) else {
+        return Err(wrong_network(&args.file, &error, deadline));
+    };
+    let message = error.to_string();
+    let diagnostics = vec![Diagnostic::new(Severity::Fatal, codes::CHANCE, place, message)];
+    Err(Failure::Rules { source: Box::new(source), diagnostics })
+}
+
+/// A stochastic network that means nothing.
+fn wrong_network(file: &str, error: &StochasticError, deadline: &Deadline) -> Failure {
+    let (line, message) = match error {
+        StochasticError::Constraint(CspError::Stopped(_)) if deadline.reached() => {
+            return Failure::Limit("the time was up before the network was read".into());
+        }
+        StochasticError::Syntax { line, problem } => (Some(*line), problem.clone()),
+        other => (None, other.to_string()),
+    };
+    Failure::File { path: shown_path(file).into(), code: "malformed-network", line, message }
+}
+
+fn no_data(args: &QcspFile) -> Result<(), Failure> {
+    match args.data.is_empty() && args.define.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into())),
     }
 }
 

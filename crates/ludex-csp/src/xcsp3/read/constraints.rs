@@ -34,6 +34,7 @@ impl Reader {
             like.attributes.retain(|(key, _)| key != "id" && key != "as");
             return self.constraint(&like);
         }
+        let n_before = self.network.constraints().len();
         match &*node.name {
             "block" => self.constraints(node)?,
             "group" => self.group(node)?,
@@ -119,6 +120,6 @@ impl Reader {
             }
             other => return Err(node.unsupported(format!("`{other}`"))),
         }
-        Ok(())
+        self.threshold(node, n_before)
     }
 }

@@ -8,6 +8,7 @@ mod counting;
 mod ordering;
 mod packing;
 mod pieces;
+mod stochastic;
 mod tables;
 mod templates;
 mod variables;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use ludex_base::{Deadline, StopReason};
 use rustc_hash::FxHashMap;
 
+pub use self::stochastic::{Drawn, StageBlock, Stated, StochasticInstance, read_stochastic};
 use self::variables::Array;
 use super::text::{self, Problem, Symbols};
 use super::xml::{self, Node};
@@ -52,6 +54,21 @@ impl Instance {
     /// The variables that the file declared; others in the network are ours.
     pub fn variables(&self) -> impl Iterator<Item = VarId> + '_ {
         self.declared.iter().flat_map(|(_, cells)| cells.iter().flatten().copied())
+    }
+
+    /// The line that declares a variable.
+    pub fn variable_line(&self, x: VarId) -> usize {
+        self.lines.variables.get(x.index()).copied().unwrap_or(1)
+    }
+
+    /// The line that states a constraint, by number.
+    pub fn constraint_line(&self, index: usize) -> usize {
+        self.lines.constraints.get(index).copied().unwrap_or(1)
+    }
+
+    /// The line that states the objective.
+    pub fn objective_line(&self) -> usize {
+        self.lines.objective
     }
 
     /// A solution as an XCSP3 instantiation, on one line.
@@ -121,29 +138,22 @@ pub fn read(text: &str) -> Result<Instance, CspError> {
 /// # Errors
 /// As [`read`], and [`CspError::Stopped`].
 pub fn read_by(text: &str, deadline: &Deadline) -> Result<Instance, CspError> {
-    let root = xml::parse(text, deadline)?;
-    if root.name != "instance" {
-        return Err(root.error(format!("the root element is `{}`, not `instance`", root.name)));
-    }
+    let root = root(text, deadline)?;
     match root.attribute("type") {
         Some("CSP" | "COP") | None => {}
         Some(other) => return Err(root.unsupported(format!("the framework {other}"))),
     }
     let mut reader = Reader { deadline: deadline.clone(), ..Reader::default() };
-    for child in &root.children {
-        match &*child.name {
-            "variables" => reader.variables(child)?,
-            "constraints" => reader.constraints(child)?,
-            "objectives" => reader.objectives(child)?,
-            "annotations" => {}
-            other => return Err(child.unsupported(format!("`{other}`"))),
-        }
-    }
-    let instance =
-        Instance { network: reader.network, declared: reader.declared, lines: reader.lines };
-    match instance.network.check() {
-        Ok(()) => Ok(instance),
-        Err(problem) => Err(instance.locate(problem)),
+    root.children.iter().try_for_each(|child| reader.part(child))?;
+    reader.finish()
+}
+
+/// The element `instance` of a text.
+fn root(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
+    let root = xml::parse(text, deadline)?;
+    match root.name == "instance" {
+        true => Ok(root),
+        false => Err(root.error(format!("the root element is `{}`, not `instance`", root.name))),
     }
 }
 
@@ -164,9 +174,33 @@ struct Reader {
     /// Keeps the texts of `tables` where they are.
     table_texts: Vec<Arc<str>>,
     deadline: Deadline,
+    /// Whether variables may be drawn and constraints have thresholds, and those that do.
+    is_stochastic: bool,
+    drawn: Vec<Drawn>,
+    thresholds: Vec<(usize, Stated)>,
 }
 
 impl Reader {
+    /// Reads one of the elements that every framework has.
+    fn part(&mut self, node: &Node) -> Result<(), CspError> {
+        match &*node.name {
+            "variables" => self.variables(node),
+            "constraints" => self.constraints(node),
+            "objectives" => self.objectives(node),
+            "annotations" => Ok(()),
+            other => Err(node.unsupported(format!("`{other}`"))),
+        }
+    }
+
+    fn finish(self) -> Result<Instance, CspError> {
+        let instance =
+            Instance { network: self.network, declared: self.declared, lines: self.lines };
+        match instance.network.check() {
+            Ok(()) => Ok(instance),
+            Err(problem) => Err(instance.locate(problem)),
+        }
+    }
+
     /// States a constraint and remembers where.
     fn add(&mut self, constraint: Constraint) {
         self.network.add(constraint);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::text::{self, Problem};
 use super::super::xml::Node;
 use super::Reader;
+use super::stochastic::{Drawn, Probabilities, probabilities, values_text};
 use crate::ValueSet;
 use crate::domains::VarId;
 use crate::error::CspError;
@@ -13,6 +14,12 @@ pub(super) struct Array {
     pub sizes: Vec<usize>,
     starts: Vec<i64>,
     pub cells: Vec<Option<VarId>>,
+}
+
+/// The values of a variable, with their probabilities if it is drawn.
+struct Domain {
+    values: ValueSet,
+    probabilities: Option<Probabilities>,
 }
 
 /// Arrays have up to this many cells.
@@ -32,9 +39,10 @@ impl Reader {
                 "var" => {
                     let source = self.source(child)?;
                     let is_symbolic = is_symbolic(source);
-                    let domain = self.domain(child, &source.text)?;
-                    let x = self.add_variable(id, domain);
+                    let domain = self.domain(child, is_drawn(source), &source.text)?;
+                    let x = self.add_variable(id, domain.values);
                     self.label(x, is_symbolic);
+                    self.draw(x, domain.probabilities);
                     self.singles.insert(id.to_string(), x);
                     self.declared.push((id.to_string(), vec![Some(x)]));
                 }
@@ -55,6 +63,11 @@ impl Reader {
                 Some("symbolic") => {
                     let parts = std::iter::once(child).chain(child.children_named("domain"));
                     parts.for_each(|part| self.symbols.collect(&part.text));
+                }
+                Some("stochastic" | "integer stochastic") if self.is_stochastic => {}
+                Some("symbolic stochastic") if self.is_stochastic => {
+                    let parts = std::iter::once(child).chain(child.children_named("domain"));
+                    parts.for_each(|part| self.symbols.collect(&values_text(&part.text)));
                 }
                 Some(kind) => {
                     return Err(child.unsupported(format!("a variable of type {kind}")));
@@ -82,14 +95,24 @@ impl Reader {
         }
     }
 
-    fn domain(&self, node: &Node, text: &str) -> Result<ValueSet, CspError> {
+    /// Notes how a variable is drawn, if it is.
+    fn draw(&mut self, variable: VarId, probabilities: Option<Probabilities>) {
+        self.drawn.extend(probabilities.map(|probabilities| Drawn { variable, probabilities }));
+    }
+
+    fn domain(&self, node: &Node, is_drawn: bool, text: &str) -> Result<Domain, CspError> {
+        if is_drawn {
+            let values = self.domain(node, false, &values_text(text))?.values;
+            let probabilities = Some(probabilities(node, text, &self.symbols)?);
+            return Ok(Domain { values, probabilities });
+        }
         let set = text::value_set(text, &self.symbols).map_err(|problem| node.error(problem))?;
         match set.is_empty() {
             true => Err(node.error(match node.attribute("id") {
                 Some(id) => format!("variable `{id}` has an empty domain"),
                 None => "a domain is empty".to_string(),
             })),
-            false => Ok(set),
+            false => Ok(Domain { values: set, probabilities: None }),
         }
     }
 
@@ -117,13 +140,13 @@ impl Reader {
             .ok_or_else(|| node.error(format!("the array `{id}` is too large")))?;
         let source = self.source(node)?.clone();
         let mut array = Array { sizes, starts, cells: vec![None; n_cells] };
-        let mut domains: Vec<Option<Arc<ValueSet>>> = vec![None; n_cells];
+        let mut domains: Vec<Option<Arc<Domain>>> = vec![None; n_cells];
         if source.child("domain").is_none() {
-            let domain = Arc::new(self.domain(node, &source.text)?);
+            let domain = Arc::new(self.domain(node, is_drawn(&source), &source.text)?);
             domains.fill(Some(domain));
         }
         for part in source.children_named("domain") {
-            let domain = Arc::new(self.domain(part, &part.text)?);
+            let domain = Arc::new(self.domain(part, is_drawn(&source), &part.text)?);
             let which = part.attribute("for").ok_or_else(|| part.error("a domain has no `for`"))?;
             if which.trim() == "others" {
                 domains.iter_mut().filter(|d| d.is_none()).for_each(|d| *d = Some(domain.clone()));
@@ -143,8 +166,9 @@ impl Reader {
         for (cell, domain) in domains.into_iter().enumerate() {
             if let Some(domain) = domain {
                 let name = format!("{id}{}", array.suffix(cell));
-                let x = self.add_variable(name, (*domain).clone());
+                let x = self.add_variable(name, domain.values.clone());
                 self.label(x, is_symbolic(&source));
+                self.draw(x, domain.probabilities.clone());
                 array.cells[cell] = Some(x);
             }
         }
@@ -237,7 +261,11 @@ impl Array {
 }
 
 fn is_symbolic(node: &Node) -> bool {
-    node.attribute("type") == Some("symbolic")
+    node.attribute("type").is_some_and(|kind| kind.starts_with("symbolic"))
+}
+
+fn is_drawn(node: &Node) -> bool {
+    node.attribute("type").is_some_and(|kind| kind.ends_with("stochastic"))
 }
 
 /// The insides of `[a][b]…`.
