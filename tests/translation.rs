@@ -1,14 +1,16 @@
 //! Networks of games say what their machines do. `cargo xtask translate-agree` does the same for all
 //! rulesheets and more states.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use ludex_base::{Deadline, MoveId};
-use ludex_csp::{Goal, SearchConfig, solve, xcsp3};
-use ludex_encode::{EncodeConfig, Sizes, Steps, Template, encode};
+use ludex_base::{BitSet, Deadline, MoveId, Source};
+use ludex_csp::{Goal, Network, SearchConfig, ValueSet, solve, xcsp3};
+use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
 use ludex_game::{Cursor, Game};
 use ludex_machine::{Machine, MachineCursor};
-use ludex_testkit::command::{lines, ludex};
+use ludex_qcsp::lang::{Data, Limits, compile, to_network, write_network};
+use ludex_testkit::command::{lines, ludex, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::{RulesFile, corpus, in_parallel, library};
 use ludex_tests::exactness::compare;
@@ -152,7 +154,78 @@ fn solutions_of_several_steps_are_the_plays() {
         let instance = xcsp3::read(&text).expect("what is written can be read");
         let report = solve(&instance.network, &counting).expect("the network is proper");
         assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps, as XCSP3");
+        let text = write_network(&unrolled.network).expect("the language has all of it");
+        let report = solve(&read_text(&text), &counting).expect("the network is proper");
+        assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps, as text");
     }
+}
+
+/// The network of a text in the language.
+fn read_text(text: &str) -> Network {
+    let source = Source::new("network.qcp", text.to_string());
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let model = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).model;
+    to_network(&model).expect("it only has a scope of decisions")
+}
+
+/// What is written as text is read back with the same variables, and says the same of a state.
+#[test]
+fn a_template_is_read_back_from_text() {
+    for name in ["matching-pennies", "tictactoe", "nim", "eight-puzzle", "breakthrough-small"] {
+        let machine = library_machine(name);
+        let template = encoded(&machine);
+        let text = write_network(&template.network).expect("the language has all of it");
+        let again = read_text(&text);
+        let domains = |network: &Network| -> Vec<ValueSet> {
+            network.variables().iter().map(|variable| variable.domain.clone()).collect()
+        };
+        assert_eq!(domains(&again), domains(&template.network), "{name}");
+        let mut from_text = template.clone();
+        from_text.network = again;
+        let mut cursor = machine.cursor();
+        for _ in 0..3 {
+            let [own, read] = [&template, &from_text].map(|it| solutions(it, cursor.state()));
+            assert_eq!(read, own, "{name}");
+            assert!(!own.is_empty(), "{name}");
+            if cursor.is_terminal() {
+                break;
+            }
+            let joint: Vec<MoveId> =
+                machine.role_ids().map(|role| cursor.legal_moves(role)[0]).collect();
+            cursor.play(&joint);
+        }
+    }
+}
+
+/// All solutions for a state.
+fn solutions(template: &Template, state: &BitSet) -> HashSet<Solution> {
+    let mut steps = Steps::new(template).expect("the network is proper");
+    let mut found = HashSet::new();
+    if steps.inject(state) {
+        steps.for_each_solution(&mut |engine| found.insert(Solution::read(template, engine)));
+    }
+    found
+}
+
+#[test]
+fn a_translation_is_bounded() {
+    let machine = library_machine("tictactoe");
+    let never = EncodeConfig { deadline: Deadline::after(Duration::ZERO), ..Default::default() };
+    let error = encode(machine.circuit(), &never).map(|_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("translating took too long"), "{error}");
+    let small = EncodeConfig { max_bytes: 10_000, ..Default::default() };
+    let error = encode(machine.circuit(), &small).map(|_| ()).unwrap_err().to_string();
+    assert!(error.ends_with("constraints take more than 10000 bytes"), "{error}");
+    let template = encoded(&machine);
+    let error = Steps::within(&template, &Deadline::after(Duration::ZERO), u64::MAX);
+    assert!(error.is_err_and(|error| error.to_string().contains("limit of time")));
+    let error = Steps::within(&template, &Deadline::never(), 10_000);
+    assert!(error.is_err_and(|error| error.to_string().contains("limit of memory")));
+    // The command says so with the code of a limit, also when there are many steps.
+    let call = ["translate", "nim", "--json", "--steps", "1000000000", "--memory", "20MB"];
+    let output = ludex(&call);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(stderr(&output).contains("the network is too large"), "{output:?}");
 }
 
 #[test]
@@ -164,7 +237,8 @@ fn the_command_writes_networks_and_their_sizes() {
     }
     assert_eq!(report["information"], "complete");
     let text = lines(&ludex(&["translate", "matching-pennies", "--to", "text"]), 0);
-    assert!(text.iter().any(|line| line.starts_with("var terminal: 0..1")), "{text:?}");
+    assert!(text.iter().any(|line| line.trim() == "terminal: 0..1,"), "{text:?}");
+    read_text(&text.join("\n"));
     let xml = lines(&ludex(&["translate", "matching-pennies", "--steps", "1"]), 0).join("\n");
     let instance = xcsp3::read(&xml).expect("what is written can be read");
     let counting = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };

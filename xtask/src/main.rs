@@ -17,9 +17,10 @@ mod endings;
 mod bench;
 mod search;
 mod strength;
-mod translate;
 mod matches;
 mod faults;
+mod translate;
+mod networks;
 mod quantified;
 
 #[derive(Parser)]
@@ -61,9 +62,35 @@ enum Task {
         /// States of each game
         #[arg(long, default_value_t = 100)]
         states: usize,
-        /// Seconds for each game, grounding and encoding not included
+        /// Seconds for each game: for encoding, for posting and for comparing
         #[arg(long, default_value_t = 120)]
         seconds: u64,
+    },
+    /// Compare one rulesheet, for `translate-agree`
+    #[command(hide = true)]
+    TranslateAgreeOne {
+        /// The rulesheet
+        path: std::path::PathBuf,
+        /// States
+        #[arg(long)]
+        states: usize,
+        /// Seconds, grounding and encoding not included
+        #[arg(long)]
+        seconds: u64,
+    },
+    /// Translate the games of the published tables and write both side by side to benches/runs
+    TranslateTable {
+        /// Seconds after which a game is given up, for grounding and for translating
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+    /// Measure how fast networks of states are solved, beside the machine
+    SolveTable {
+        /// Only these games; nothing is written then
+        games: Vec<String>,
+        /// Seconds for each game and way
+        #[arg(long, default_value_t = 2.0)]
+        seconds: f64,
     },
     /// Ground every public rulesheet and write the table to benches/runs
     GroundTable {
@@ -173,6 +200,11 @@ fn main() -> ExitCode {
         Task::TranslateAgree { games, states, seconds } => {
             translate::agree(&games, states, seconds)
         }
+        Task::TranslateAgreeOne { path, states, seconds } => {
+            translate::agree_one(&path, states, seconds)
+        }
+        Task::TranslateTable { seconds } => networks::table(seconds),
+        Task::SolveTable { games, seconds } => networks::solving(&games, seconds),
         Task::GroundTable { seconds } => tables::ground(seconds),
         Task::ReasonerTable { seconds } => tables::reasoner(seconds),
         Task::Endings { games, playouts, reasoner_seconds } => {

@@ -83,7 +83,7 @@ pub fn puzzles(games: &[String]) -> Result<()> {
 }
 
 /// The name that a game has in a table of the index.
-fn seed_name<'a>(cell: &'a str, table: &str) -> Option<&'a str> {
+pub(crate) fn seed_name<'a>(cell: &'a str, table: &str) -> Option<&'a str> {
     cell.split("; ").find_map(|name| name.strip_prefix(table))
 }
 
@@ -238,7 +238,7 @@ impl Table {
     }
 
     /// Whether there is a row that begins with these cells.
-    fn has(&self, cells: &[&str]) -> bool {
+    pub(crate) fn has(&self, cells: &[&str]) -> bool {
         self.done.contains(&cells.join("\t"))
     }
 

@@ -1,15 +1,28 @@
 //! `cargo xtask translate-agree`: networks of games and their machines on random states.
+//!
+//! Each game is compared in a process of its own, so that its memory is known and a game that does
+//! not come to an end costs no other one. Rows are appended as they come, and games that have one
+//! are skipped: a run that was stopped goes on where it was.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use ludex_base::Deadline;
+use ludex_cli::resources::peak_mb;
 use ludex_encode::{EncodeConfig, Sizes, encode};
+use ludex_pipeline::{Engine, LoadError, MachineChoice};
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::exactness::{Compared, MAX_JOINT_MOVES, compare};
-use ludex_tests::machine;
+use ludex_tests::load_for;
 
-use crate::tools::select_corpus;
+use crate::matches::Table;
+use crate::tables::run_for;
+use crate::tools::{processor, select_corpus};
+
+const HEADER: &str = "game\tresult\tstates\tsampled\tjoint_moves\tseconds\tpeak_mb\tnote";
 
 /// Compares network and machine on `n_states` random states of each game.
 pub fn agree(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
@@ -17,41 +30,147 @@ pub fn agree(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
     if games.is_empty() {
         all.extend(library());
     }
-    let results = in_parallel(&all, |rules| {
-        let result = compare_one(rules, n_states, Duration::from_secs(seconds));
-        match &result {
-            Ok(words) => println!("{}\t{words}", rules.name),
-            Err(words) => println!("{}\tDIFFERS: {words}", rules.name),
-        }
-        result
-    });
-    let n_wrong = results.iter().filter(|result| result.is_err()).count();
-    println!("{} games, {n_wrong} differ", results.len());
-    if n_wrong > 0 {
-        bail!("{n_wrong} games differ");
+    let table = Table::open("translate-agree", HEADER)?;
+    // A difference is looked at again: something may have been done about it.
+    let done: Vec<String> = latest(&table)?
+        .into_values()
+        .filter(|row| row[1] != "differs")
+        .map(|row| row[0].clone())
+        .collect();
+    all.retain(|rules| !done.contains(&key(rules)));
+    let own = std::env::current_exe().context("the path of this task")?;
+    in_parallel(&all, |rules| {
+        let row = compare_apart(&own, rules, n_states, seconds);
+        table.append(&row.iter().map(String::as_str).collect::<Vec<_>>())
+    })
+    .into_iter()
+    .collect::<Result<Vec<()>>>()?;
+    describe(&table, n_states, seconds)
+}
+
+/// Two rulesheets, one of the library and one of the corpus, may have the same name.
+fn key(rules: &RulesFile) -> String {
+    let is_own = rules.path.file_name().is_some_and(|name| name == "rules.kif");
+    if is_own { format!("games/{}", rules.name) } else { rules.name.clone() }
+}
+
+/// The last row of each game.
+fn latest(table: &Table) -> Result<BTreeMap<String, Vec<String>>> {
+    Ok(table.rows()?.into_iter().map(|row| (row[0].clone(), row)).collect())
+}
+
+fn compare_apart(own: &Path, rules: &RulesFile, n_states: usize, seconds: u64) -> Vec<String> {
+    let path = rules.path.display().to_string();
+    let (states, time) = (n_states.to_string(), seconds.to_string());
+    let args = ["translate-agree-one", &path, "--states", &states, "--seconds", &time];
+    // Grounding has its own bound, and encoding and posting the same as comparing.
+    let most = ludex_tests::GROUND_TIME + Duration::from_secs(3 * seconds + 60);
+    let cells = match run_for(own, &args, most) {
+        Ok(text) => text.trim_end().split('\t').map(String::from).collect(),
+        Err(note) => Vec::from(["skipped", "0", "0", "0", "-", "-", &note].map(String::from)),
+    };
+    match cells.len() {
+        7 => [vec![key(rules)], cells].concat(),
+        _ => Vec::from(
+            [&*key(rules), "differs", "0", "0", "0", "-", "-", "the comparison ended with a panic"]
+                .map(String::from),
+        ),
     }
+}
+
+/// Compares one game and prints its row without its name.
+pub fn agree_one(path: &Path, n_states: usize, seconds: u64) -> Result<()> {
+    let name = path.display().to_string();
+    let rules = RulesFile { name, path: path.to_path_buf() };
+    let start = Instant::now();
+    let (result, compared, note) = compare_one(&rules, n_states, Duration::from_secs(seconds));
+    println!(
+        "{result}\t{}\t{}\t{}\t{:.2}\t{}\t{}",
+        compared.n_states,
+        compared.n_sampled,
+        compared.n_joint_moves,
+        start.elapsed().as_secs_f64(),
+        peak_mb().map_or_else(|| "-".into(), |mb| format!("{mb:.0}")),
+        note.replace(['\t', '\n'], " "),
+    );
     Ok(())
 }
 
-fn compare_one(rules: &RulesFile, n_states: usize, time: Duration) -> Result<String, String> {
-    let Some(machine) = machine(rules) else { return Ok("not grounded".into()) };
-    let start = Instant::now();
-    let template = match encode(machine.circuit(), &EncodeConfig::default()) {
-        Ok(template) => template,
-        Err(error) => return Ok(error.to_string()),
+fn compare_one(
+    rules: &RulesFile,
+    n_states: usize,
+    time: Duration,
+) -> (&'static str, Compared, String) {
+    let skipped = |reason: String| ("skipped", Compared::default(), reason);
+    let loaded = match load_for(rules, MachineChoice::Circuit) {
+        Ok(loaded) => loaded,
+        Err(error @ LoadError::Limit { .. }) => return skipped(format!("not grounded: {error}")),
+        Err(error) => return skipped(error.to_string()),
     };
-    let seconds = start.elapsed().as_secs_f64();
+    let Engine::Machine(machine) = loaded.engine else { unreachable!("a circuit was asked for") };
+    let config = EncodeConfig { deadline: Deadline::after(time), ..EncodeConfig::default() };
+    let template = match encode(machine.circuit(), &config) {
+        Ok(template) => template,
+        Err(error) => return skipped(format!("not translated: {error}")),
+    };
     let sizes = Sizes::of(&template.network);
-    let start = Instant::now();
-    let Compared { n_states, n_sampled, n_joint_moves } =
-        compare(&machine, &template, n_states, MAX_JOINT_MOVES, &Deadline::after(time))?;
-    Ok(format!(
-        "{seconds:.3}\t{}\t{}\t{}\t{}\t{}\t{:.2}\t{n_states} states, {n_sampled} sampled, {n_joint_moves} joint moves agree",
-        sizes.n_variables,
-        template.n_auxiliary,
-        sizes.max_domain,
-        sizes.n_constraints,
-        sizes.n_tuples,
-        start.elapsed().as_secs_f64(),
-    ))
+    let deadline = Deadline::after(time);
+    match compare(&machine, &template, n_states, MAX_JOINT_MOVES, &deadline) {
+        Err(words) => ("differs", Compared::default(), words),
+        Ok(compared) if compared.n_states == 0 => {
+            let n_variables = sizes.n_variables;
+            skipped(format!("posting {n_variables} variables takes too much memory"))
+        }
+        Ok(compared) => {
+            let is_short = deadline.reached() && compared.n_states < n_states;
+            let note = if is_short { "stopped by time, " } else { "" };
+            let note = format!("{note}{} variables", sizes.n_variables);
+            ("agrees", compared, note)
+        }
+    }
+}
+
+fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
+    let rows: Vec<Vec<String>> = latest(table)?.into_values().collect();
+    let of = |result: &str| rows.iter().filter(|row| row[1] == result).collect::<Vec<_>>();
+    let (agree, differ, skipped) = (of("agrees"), of("differs"), of("skipped"));
+    let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap_or(0);
+    let sum = |at: usize| agree.iter().map(|row| number(row, at)).sum::<u64>();
+    let n_fewer = agree.iter().filter(|row| row[7].starts_with("stopped")).count();
+    let mut text = format!(
+        "# Networks of games against their machines\n\n\
+         Made by `cargo xtask translate-agree --states {n_states} --seconds {seconds}` on {}.\n\
+         For each rulesheet of the public corpus and of `games/`, random reachable states: the \
+         solutions of the injected network, projected on moves, next state, end, goals and \
+         percepts, are what the machine gives, as sets; and propagation alone leaves exactly the \
+         legal moves. States with more than {MAX_JOINT_MOVES} joint moves are compared on that \
+         many, drawn at random. A game with fewer reachable states than asked for has fewer.\n\n\
+         | | |\n| --- | --- |\n| games | {} |\n| agree | {} |\n| of these stopped by time before all \
+         states | {n_fewer} |\n| differ | {} |\n| skipped | {} |\n| states | {} |\n| of these \
+         sampled | {} |\n| joint moves | {} |\n",
+        processor(),
+        rows.len(),
+        agree.len(),
+        differ.len(),
+        skipped.len(),
+        sum(2),
+        sum(3),
+        sum(4),
+    );
+    if !skipped.is_empty() || !differ.is_empty() || n_fewer > 0 {
+        text += "\n| game | | states | seconds | MB | |\n| --- | --- | --- | --- | --- | --- |\n";
+    }
+    let short = agree.iter().filter(|row| row[7].starts_with("stopped"));
+    for row in differ.iter().chain(&skipped).chain(short) {
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            row[0], row[1], row[2], row[5], row[6], row[7]
+        )?;
+    }
+    table.describe(&text)?;
+    match differ.len() {
+        0 => Ok(()),
+        n_wrong => bail!("{n_wrong} games differ"),
+    }
 }

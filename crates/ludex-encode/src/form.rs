@@ -91,6 +91,16 @@ impl Form {
         }
     }
 
+    /// What it takes in memory, where it is not shared.
+    pub fn n_bytes(&self) -> u64 {
+        let listed = match self {
+            Form::Constant(_) => 0,
+            Form::Member(member) => size_of_val(&*member.values),
+            Form::Dense(dense) => size_of::<Dense>() + 16 * dense.vars.len() + dense.cells.len(),
+        };
+        (size_of::<Form>() + listed) as u64
+    }
+
     /// Whether it holds for values of its variables, in their order.
     pub fn holds(&self, values: &[Value]) -> bool {
         match self {
@@ -101,6 +111,32 @@ impl Form {
                 dense.cells[place.fold(0, |place, (size, &value)| place * size + value as usize)]
             }
         }
+    }
+}
+
+impl Dense {
+    /// The members of its variables whose conjunction it is, or is the opposite of when `wanted`
+    /// is false; `None` when it is no such thing.
+    pub fn members(&self, wanted: bool) -> Option<Vec<Form>> {
+        let mut occurs: Vec<Vec<bool>> = self.sizes.iter().map(|&size| vec![false; size]).collect();
+        let mut n_wanted = 0;
+        for (at, _) in self.cells.iter().enumerate().filter(|(_, cell)| **cell == wanted) {
+            n_wanted += 1;
+            let mut rest = at;
+            for (values, &size) in occurs.iter_mut().zip(&self.sizes).rev() {
+                values[rest % size] = true;
+                rest /= size;
+            }
+        }
+        let mut n_product = 1;
+        let mut members = Vec::with_capacity(self.vars.len());
+        for (&var, values) in self.vars.iter().zip(&occurs) {
+            let listed = (0..values.len()).filter(|&value| values[value]);
+            let listed: Vec<Value> = listed.map(|value| value as Value).collect();
+            n_product *= listed.len();
+            members.push(Form::member(var, listed, true, values.len()));
+        }
+        (n_product == n_wanted).then_some(members)
     }
 }
 
@@ -274,6 +310,23 @@ mod tests {
         assert_eq!(scope().form(joined).vars(), [x, y]);
         assert_eq!(scope().form(cells[1].clone()), both[1]);
         assert_eq!(scope().form(vec![true; 12]), Form::Constant(true));
+    }
+
+    #[test]
+    fn a_conjunction_of_members_is_seen() {
+        let members =
+            [Form::equals(VarId::new(3), 1, 2), Form::member(VarId::new(5), vec![0, 2], true, 3)];
+        let two = Scope { vars: vec![VarId::new(3), VarId::new(5)], sizes: vec![2, 3] };
+        let cells: Vec<Vec<bool>> = members.iter().map(|form| two.cells_of(form)).collect();
+        let both: Vec<bool> = (0..6).map(|at| cells[0][at] && cells[1][at]).collect();
+        let Form::Dense(dense) = two.form(both) else { panic!("of two variables") };
+        assert_eq!(dense.members(true).as_deref(), Some(&members[..]));
+        assert_eq!(dense.members(false), None);
+        let Form::Dense(opposite) = Form::Dense(dense).negated() else { panic!("as before") };
+        assert_eq!(opposite.members(false).as_deref(), Some(&members[..]));
+        let differ = (0..6).map(|at| cells[0][at] != cells[1][at]).collect();
+        let Form::Dense(differ) = two.form(differ) else { panic!("of two variables") };
+        assert_eq!((differ.members(true), differ.members(false)), (None, None));
     }
 
     #[test]

@@ -12,7 +12,9 @@ use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{Comparison, Expr, Network, Value, ValueSet, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::form::{Form, Member, Scope};
+use crate::bounds::Bounds;
+use crate::config::EncodeError;
+use crate::form::{Dense, Form, Member, Scope};
 
 /// The most values of a variable whose membership in a set becomes a table.
 const MAX_MEMBER: usize = 16;
@@ -29,11 +31,13 @@ pub(crate) struct Weaver {
     /// Auxiliary variables by what they are true for.
     truths: FxHashMap<Form, VarId>,
     n_auxiliary: usize,
+    bounds: Bounds,
 }
 
 impl Weaver {
-    pub fn new() -> Self {
+    pub fn new(bounds: Bounds) -> Self {
         Self {
+            bounds,
             network: Network::new(),
             sizes: Vec::new(),
             has_moves: Vec::new(),
@@ -73,6 +77,14 @@ impl Weaver {
         &self.has_moves
     }
 
+    /// Whether to go on: to be asked after each piece of work.
+    ///
+    /// # Errors
+    /// When a bound was reached.
+    pub fn go_on(&mut self) -> Result<(), EncodeError> {
+        self.bounds.go_on(&self.network)
+    }
+
     /// How many auxiliary variables there are.
     pub fn n_auxiliary(&self) -> usize {
         self.n_auxiliary
@@ -89,12 +101,15 @@ impl Weaver {
 
     /// The forms of all gates. `input` gives those of fluents and moves; the gate of `terminal`
     /// becomes the variable.
+    ///
+    /// # Errors
+    /// When a bound was reached.
     pub fn forms(
         &mut self,
         circuit: &Circuit,
         terminal: VarId,
         input: impl Fn(Gate<'_>) -> Form,
-    ) -> Vec<Form> {
+    ) -> Result<Vec<Form>, EncodeError> {
         let mut forms: Vec<Form> = Vec::with_capacity(circuit.n_gates());
         for id in circuit.gate_ids() {
             let of = |ids: &[GateId]| ids.iter().map(|id| forms[id.index()].clone()).collect();
@@ -110,9 +125,12 @@ impl Weaver {
                 self.define(terminal, &form);
             }
             let is_read = id == circuit.terminal && !matches!(form, Form::Constant(_));
-            forms.push(if is_read { self.equals(terminal, 1) } else { form });
+            let form = if is_read { self.equals(terminal, 1) } else { form };
+            self.bounds.add(form.n_bytes());
+            self.go_on()?;
+            forms.push(form);
         }
-        forms
+        Ok(forms)
     }
 
     /// One of the forms holds.
@@ -263,6 +281,7 @@ impl Weaver {
                 };
                 self.network.require(law);
             }
+            Form::Dense(dense) if self.define_conjunction(truth, dense) => {}
             form => {
                 let scope = self.scope([form]).expect("a form is small");
                 let holds = scope.cells_of(form);
@@ -273,6 +292,23 @@ impl Weaver {
                 self.network.table(&columns, Table::from_tuples(columns.len(), tuples));
             }
         }
+    }
+
+    /// Ties a variable to a conjunction of members, or its opposite, by an expression; false where a
+    /// table is as good: its tuples are as many as the values of the largest domain.
+    fn define_conjunction(&mut self, truth: VarId, dense: &Dense) -> bool {
+        if dense.sizes.iter().all(|&size| size <= MAX_MEMBER) {
+            return false;
+        }
+        let found = [true, false]
+            .into_iter()
+            .find_map(|wanted| dense.members(wanted).map(|members| (wanted, members)));
+        let Some((wanted, members)) = found else { return false };
+        let literals = members.iter().map(|member| self.literal(member)).collect();
+        let holds = Expr::And(literals);
+        let truth = Expr::Var(truth);
+        self.network.require(if wanted { truth.equals(holds) } else { truth.differs(holds) });
+        true
     }
 
     fn membership(&self, member: &Member) -> Expr {

@@ -18,19 +18,22 @@
 
 mod prove; // 1. what can't be true at once, in one step
 mod groups; // 2. fluents of which at most one is true: they share a variable
-mod form; // 3. conditions on few variables
-mod gates; // 4. gates as such conditions, cut where they grow too large
-mod information; // 5. whether all roles see the same
-mod template; // 6. one step as a network
-mod steps; // 7. states in, joint moves and successors out
-mod legal; // 8. the legal moves, and what it takes to find them
-mod unroll; // 9. several steps as one network
-mod plan; // 10. several steps of roles who don't know the state, by what they learn
-mod decision; // 11. one step of them, by the constraints of the template
+mod config; // 3. what may be asked, and how large it may become
+mod bounds;
+mod form; // 4. conditions on few variables
+mod gates; // 5. gates as such conditions, cut where they grow too large
+mod information; // 6. whether all roles see the same
+mod template; // 7. one step as a network
+mod steps; // 8. states in, joint moves and successors out
+mod legal; // 9. the legal moves, and what it takes to find them
+mod unroll; // 10. several steps as one network
+mod plan; // 11. several steps of roles who don't know the state, by what they learn
+mod decision; // 12. one step of them, by the constraints of the template
 
 #[cfg(test)]
 mod tests;
 
+pub use config::{EncodeConfig, EncodeError, Sizes};
 pub use decision::Decision;
 pub use groups::{GroupEffort, find_groups};
 pub use information::Information;
@@ -38,5 +41,5 @@ pub use legal::{FoundBy, PossibleMoves};
 pub use plan::{Plan, PlanError, PlanLimits};
 pub use prove::Group;
 pub use steps::{Solution, Steps};
-pub use template::{Chance, EncodeConfig, EncodeError, MoveVar, Sizes, StateVar, Template, encode};
+pub use template::{Chance, MoveVar, StateVar, Template, encode};
 pub use unroll::Unrolled;

@@ -3,7 +3,8 @@
 use ludex_base::{BitSet, Goal, MoveId, PerceptId};
 use ludex_csp::{Engine, PostConfig, Value, VarId};
 
-use crate::template::{EncodeError, StateVar, Template};
+use crate::config::EncodeError;
+use crate::template::{StateVar, Template};
 
 /// Solves the template of a game for one state after the other.
 ///
@@ -57,7 +58,20 @@ impl<'a> Steps<'a> {
     /// # Errors
     /// When it can't be posted.
     pub fn new(template: &'a Template) -> Result<Self, EncodeError> {
-        let mut engine = template.network.post(&PostConfig::default())?;
+        Self::within(template, &Deadline::never(), u64::MAX)
+    }
+
+    /// As [`Steps::new`], but stops at a deadline, or when what is posted takes more bytes than this.
+    ///
+    /// # Errors
+    /// When it can't be posted, or a bound is reached.
+    pub fn within(
+        template: &'a Template,
+        deadline: &Deadline,
+        max_bytes: u64,
+    ) -> Result<Self, EncodeError> {
+        let config = PostConfig { max_bytes, ..PostConfig::default() };
+        let mut engine = template.network.post_by(&config, deadline)?.engine;
         // A conflict would show again with every state.
         let _ = engine.propagate();
         let mut places = vec![(0, 0); template.n_fluents];

@@ -3,19 +3,21 @@
 use ludex_base::{BitSet, FluentId, MoveId, RoleId};
 use ludex_circuit::{Circuit, Gate};
 use ludex_csp::propagators::table::{STAR, Table};
-use ludex_csp::{Condition, Constraint, CspError, Expr, Network, Value, ValueSet, VarId};
-use thiserror::Error;
+use ludex_csp::{Condition, Constraint, Expr, Network, Value, ValueSet, VarId};
 
+use crate::bounds::Bounds;
+use crate::config::{EncodeConfig, EncodeError};
 use crate::form::Form;
 use crate::gates::Weaver;
-use crate::groups::{GroupEffort, find_groups};
+use crate::groups::find_groups;
 use crate::information::Information;
 use crate::prove::Group;
 
 /// Encodes one step of a game.
 ///
 /// # Errors
-/// When the loops of the circuit are too large to unroll.
+/// When the loops of the circuit are too large to unroll, or a bound of the configuration is
+/// reached.
 pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, EncodeError> {
     let max_gates = circuit.n_gates().saturating_add(config.max_unrolled);
     let too_large = EncodeError::LoopsTooLarge { max_gates };
@@ -23,47 +25,20 @@ pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, Enco
         true => circuit.optimized(),
         false => circuit.unrolled(max_gates).ok_or(too_large)?.optimized(),
     };
+    let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
+    bounds.add((circuit.n_gates() * size_of::<u64>()) as u64);
+    bounds.go_on(&Network::new())?;
     let groups = find_groups(&circuit, &config.groups);
     let information =
         Information::of(&circuit, &groups, config.groups.walk_gates, config.groups.proof_steps);
     let state_vars = chosen_groups(&circuit, &groups);
-    let mut encoder = Encoder::new(&circuit, state_vars);
-    encoder.forms();
-    encoder.legal_moves();
-    encoder.next_state();
-    encoder.goals();
-    encoder.percepts();
+    let mut encoder = Encoder::new(&circuit, state_vars, bounds);
+    encoder.forms()?;
+    encoder.legal_moves()?;
+    encoder.next_state()?;
+    encoder.goals()?;
+    encoder.percepts()?;
     Ok(encoder.finish(groups, information))
-}
-
-/// How to encode.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EncodeConfig {
-    /// Gates that unrolling loops may add.
-    pub max_unrolled: usize,
-    /// How hard to look for groups of fluents.
-    pub groups: GroupEffort,
-}
-
-impl Default for EncodeConfig {
-    fn default() -> Self {
-        Self { max_unrolled: 2_000_000, groups: GroupEffort::default() }
-    }
-}
-
-/// Why a game was not encoded.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum EncodeError {
-    /// Recursive rules are unrolled, and these are too large for it.
-    #[error("the recursive rules need more than {max_gates} gates without recursion")]
-    LoopsTooLarge {
-        /// The limit.
-        max_gates: usize,
-    },
-    /// The network can't be posted.
-    #[error(transparent)]
-    Network(#[from] CspError),
 }
 
 /// One step of a game as a network, the µSCSP of the game.
@@ -188,35 +163,6 @@ pub struct Chance {
     pub stage: usize,
 }
 
-/// How large a network is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sizes {
-    /// Variables, auxiliary ones included.
-    pub n_variables: usize,
-    /// Values of the largest domain.
-    pub max_domain: u64,
-    /// Constraints.
-    pub n_constraints: usize,
-    /// Tuples in all tables.
-    pub n_tuples: usize,
-}
-
-impl Sizes {
-    /// The sizes of a network.
-    pub fn of(network: &Network) -> Sizes {
-        let tuples = |constraint: &Constraint| match constraint {
-            Constraint::Table { table, .. } => table.len(),
-            _ => 0,
-        };
-        Sizes {
-            n_variables: network.variables().len(),
-            max_domain: network.variables().iter().map(|x| x.domain.len()).max().unwrap_or(0),
-            n_constraints: network.constraints().len(),
-            n_tuples: network.constraints().iter().map(tuples).sum(),
-        }
-    }
-}
-
 /// Groups that share no fluent, the largest first, and a variable for each fluent that is left.
 fn chosen_groups(circuit: &Circuit, groups: &[Group]) -> Vec<StateVar> {
     let n_fluents = circuit.vocabulary.fluents.len();
@@ -256,9 +202,9 @@ const MAX_LEGAL_TUPLES: usize = 2_048;
 impl<'a> Encoder<'a> {
     /// Makes the variables in the order of the levels of a stochastic network: what is given, what the
     /// roles decide, what chance decides, what follows.
-    fn new(circuit: &'a Circuit, state_vars: Vec<StateVar>) -> Self {
+    fn new(circuit: &'a Circuit, state_vars: Vec<StateVar>, bounds: Bounds) -> Self {
         let vocabulary = &circuit.vocabulary;
-        let mut weaver = Weaver::new();
+        let mut weaver = Weaver::new(bounds);
         let now = state_vars.iter().map(|it| add_state_var(&mut weaver, circuit, it, "")).collect();
         let terminal = weaver.truth("terminal".into());
         let roles = || (0..vocabulary.roles.len()).map(RoleId::new);
@@ -300,7 +246,7 @@ impl<'a> Encoder<'a> {
         Self { circuit, weaver, forms, state_vars, now, next, terminal, goals, moves, percepts }
     }
 
-    fn forms(&mut self) {
+    fn forms(&mut self) -> Result<(), EncodeError> {
         let mut fluents = vec![Form::Constant(false); self.circuit.vocabulary.fluents.len()];
         for (state_var, &var) in self.state_vars.iter().zip(&self.now) {
             for (place, fluent) in state_var.fluents.iter().enumerate() {
@@ -317,11 +263,12 @@ impl<'a> Encoder<'a> {
             Gate::Fluent(fluent) => fluents[fluent.index()].clone(),
             Gate::Move(played) => moves[played.index()].clone(),
             _ => unreachable!("only fluents and moves are inputs"),
-        });
+        })?;
+        Ok(())
     }
 
     /// Each role plays a legal move before the end and none at the end.
-    fn legal_moves(&mut self) {
+    fn legal_moves(&mut self) -> Result<(), EncodeError> {
         for of_role in self.moves.clone() {
             let is_none = of_role.var.equals(of_role.none());
             self.weaver.network.require(Expr::Var(self.terminal).equals(is_none));
@@ -340,7 +287,9 @@ impl<'a> Encoder<'a> {
                     condition: Condition::equals(1),
                 });
             }
+            self.weaver.go_on()?;
         }
+        Ok(())
     }
 
     /// One table for the moves whose legality depends on the same variables, if they are small.
@@ -387,7 +336,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// The next state is what the rules derive before the end, and the same state at the end.
-    fn next_state(&mut self) {
+    fn next_state(&mut self) -> Result<(), EncodeError> {
         for place in 0..self.state_vars.len() {
             let state_var = self.state_vars[place].clone();
             let forms: Vec<Form> = (state_var.fluents.iter())
@@ -396,7 +345,9 @@ impl<'a> Encoder<'a> {
             if !self.next_table(place, &state_var, &forms) {
                 self.next_clauses(place, &state_var, &forms);
             }
+            self.weaver.go_on()?;
         }
+        Ok(())
     }
 
     fn next_table(&mut self, place: usize, state_var: &StateVar, forms: &[Form]) -> bool {
@@ -466,7 +417,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// At the end a role gets the largest value that is derived for it, before that 0.
-    fn goals(&mut self) {
+    fn goals(&mut self) -> Result<(), EncodeError> {
         for role in 0..self.goals.len() {
             let derived: Vec<(Value, Form)> = (self.circuit.goals.iter())
                 .filter(|(of, goal, _)| of.index() == role && goal.value() > 0)
@@ -477,7 +428,9 @@ impl<'a> Encoder<'a> {
             if !self.goal_table(self.goals[role], &derived) {
                 self.goal_clauses(self.goals[role], &derived);
             }
+            self.weaver.go_on()?;
         }
+        Ok(())
     }
 
     fn goal_table(&mut self, goal: VarId, derived: &[(Value, Form)]) -> bool {
@@ -512,13 +465,15 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn percepts(&mut self) {
+    fn percepts(&mut self) -> Result<(), EncodeError> {
         for (idx, percept) in self.percepts.clone().into_iter().enumerate() {
             let goes_on = self.weaver.equals(self.terminal, 0);
             let seen = self.forms[self.circuit.sees[idx].index()].clone();
             let form = self.weaver.all_of(vec![goes_on, seen]);
             self.weaver.define(percept, &form);
+            self.weaver.go_on()?;
         }
+        Ok(())
     }
 
     fn finish(self, groups: Vec<Group>, information: Information) -> Template {

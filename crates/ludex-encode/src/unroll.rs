@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use ludex_csp::{Expr, Network, Value, ValueSet, VarId};
 
+use crate::bounds::Bounds;
+use crate::config::{EncodeConfig, EncodeError};
 use crate::prove::Group;
 use crate::template::Template;
 
@@ -26,9 +28,24 @@ impl Template {
     /// Groups of fluents of which at most one is true and that have no variable of their own are
     /// stated as well: they follow, but propagation does not see it.
     pub fn unrolled(&self, n_steps: usize) -> Unrolled {
+        let unrolled = self.unrolled_within(n_steps, &EncodeConfig::default().unbounded());
+        unrolled.expect("there is no bound")
+    }
+
+    /// As [`Template::unrolled`], within the bounds of time and memory of a configuration, which are
+    /// asked after each step.
+    ///
+    /// # Errors
+    /// When a bound is reached.
+    pub fn unrolled_within(
+        &self,
+        n_steps: usize,
+        config: &EncodeConfig,
+    ) -> Result<Unrolled, EncodeError> {
+        let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
         let mut network = Network::new();
         let mutexes = self.mutexes();
-        let mut steps: Vec<Vec<VarId>> = Vec::with_capacity(n_steps + 1);
+        let mut steps: Vec<Vec<VarId>> = Vec::new();
         for step in 0..=n_steps {
             let vars = self.add_step(&mut network, step, steps.last().map(Vec::as_slice));
             for constraint in self.network.constraints() {
@@ -36,13 +53,15 @@ impl Template {
                 network.add(constraint.renamed(&var, &|it| Expr::Var(var(it))));
             }
             add_mutexes(&mut network, &mutexes, &vars);
+            bounds.add(size_of_val(&vars[..]) as u64);
+            bounds.go_on(&network)?;
             steps.push(vars);
         }
         for (var, value) in self.now.iter().zip(self.values_of(&self.init)) {
             network.require(steps[0][var.index()].equals(value));
         }
         network.require(steps[n_steps][self.terminal.index()].equals(1));
-        Unrolled { network, steps }
+        Ok(Unrolled { network, steps })
     }
 
     /// The variables of one copy; those of its state are there already, but in the first.

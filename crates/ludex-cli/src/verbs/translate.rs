@@ -1,19 +1,19 @@
 //! `ludex translate`: a game as a constraint network.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use ludex_csp::propagators::table::STAR;
-use ludex_csp::{Constraint, Expr, Network, xcsp3};
-use ludex_encode::{EncodeConfig, Sizes, Template, encode};
+use ludex_base::Deadline;
+use ludex_csp::{Network, xcsp3};
+use ludex_encode::{EncodeConfig, EncodeError, Sizes, Template, encode};
 use ludex_pipeline::Engine;
+use ludex_qcsp::lang::write_network;
 use serde::Serialize;
 
 use crate::args::{Common, EngineChoice, NetworkForm};
 use crate::failure::{DONE, Failure};
 use crate::load::load;
-use crate::{input, output};
+use crate::{input, output, resources};
 
 #[derive(Serialize)]
 struct TranslateJson {
@@ -31,6 +31,7 @@ struct TranslateJson {
     information: &'static str,
     percepts: usize,
     chance: usize,
+    peak_mb: Option<f64>,
 }
 
 /// Translates a rulesheet.
@@ -47,9 +48,18 @@ pub fn run(
         return Err(Failure::Limit("only a game that can be grounded is translated".into()));
     };
     let start = Instant::now();
-    let template = encode(machine.circuit(), &EncodeConfig::default())
-        .map_err(|error| Failure::Limit(error.to_string()))?;
-    let unrolled = steps.map(|n_steps| template.unrolled(n_steps).network);
+    let default = EncodeConfig::default();
+    let config = EncodeConfig {
+        deadline: common.time.map_or_else(Deadline::never, Deadline::after),
+        max_bytes: common.memory.unwrap_or(default.max_bytes),
+        ..default
+    };
+    let limit = |error: EncodeError| Failure::Limit(error.to_string());
+    let template = encode(machine.circuit(), &config).map_err(limit)?;
+    let unrolled = match steps {
+        Some(n_steps) => Some(template.unrolled_within(n_steps, &config).map_err(limit)?.network),
+        None => None,
+    };
     let network = unrolled.as_ref().unwrap_or(&template.network);
     let time = start.elapsed();
     if common.json {
@@ -62,7 +72,9 @@ pub fn run(
         NetworkForm::Xcsp3 => {
             xcsp3::write(network).map_err(|error| Failure::Limit(error.to_string()))?
         }
-        NetworkForm::Text => listing(network),
+        NetworkForm::Text => {
+            write_network(network).map_err(|error| Failure::Limit(error.to_string()))?
+        }
     };
     match file {
         Some(path) => std::fs::write(path, text)
@@ -93,68 +105,6 @@ fn report(
         information: template.information.name(),
         percepts: template.percepts.len(),
         chance: template.chance.len(),
-    }
-}
-
-/// Variables with the names of their values, constraints with the names of their variables.
-fn listing(network: &Network) -> String {
-    let mut text = String::new();
-    for variable in network.variables() {
-        let values = match &variable.labels {
-            Some(labels) => labels.join(", "),
-            None => variable.domain.to_string(),
-        };
-        let _ = writeln!(text, "var {}: {values}", variable.name);
-    }
-    for constraint in network.constraints() {
-        let names: Vec<&str> =
-            constraint.scope().iter().map(|&x| &*network.variable(x).name).collect();
-        let _ = writeln!(text, "{} on {}", constraint.name(), names.join(" | "));
-        if let Constraint::Table { scope, table, .. } = constraint {
-            for tuple in table.tuples() {
-                let cell = |(&x, &value): (_, &i32)| match value {
-                    STAR => "*".to_string(),
-                    value => network.label(x, value),
-                };
-                let cells: Vec<String> = scope.iter().zip(tuple).map(cell).collect();
-                let _ = writeln!(text, "  {}", cells.join(" | "));
-            }
-        } else if let Constraint::Intension(expr) = constraint {
-            let _ = writeln!(text, "  {}", expression(network, expr));
-        }
-    }
-    text
-}
-
-fn expression(network: &Network, expr: &Expr) -> String {
-    let of = |e: &Expr| expression(network, e);
-    let joined = |list: &[Expr], word: &str| {
-        let parts: Vec<String> = list.iter().map(of).collect();
-        format!("({})", parts.join(word))
-    };
-    match expr {
-        Expr::Constant(value) => value.to_string(),
-        Expr::Var(x) => network.variable(*x).name.clone(),
-        Expr::Compare(op, left, right) => match (&**left, &**right) {
-            (Expr::Var(x), Expr::Constant(value)) => {
-                let value = i32::try_from(*value)
-                    .map_or_else(|_| value.to_string(), |value| network.label(*x, value));
-                format!("{} {} {value}", of(left), op.name())
-            }
-            _ => format!("{} {} {}", of(left), op.name(), of(right)),
-        },
-        Expr::In(inner, set) => match &**inner {
-            Expr::Var(x) => {
-                let labels: Vec<String> =
-                    set.iter().map(|value| network.label(*x, value)).collect();
-                format!("{} in {{{}}}", of(inner), labels.join(", "))
-            }
-            _ => format!("{} in {{{set}}}", of(inner)),
-        },
-        Expr::Not(inner) => format!("not {}", of(inner)),
-        Expr::And(list) => joined(list, " and "),
-        Expr::Or(list) => joined(list, " or "),
-        Expr::Sum(list) => joined(list, " + "),
-        other => format!("{other:?}"),
+        peak_mb: resources::peak_mb(),
     }
 }

@@ -42,6 +42,9 @@ pub struct PostConfig {
     /// An expression whose variables have up to this many combinations becomes a table;
     /// five times as many for two variables.
     pub max_tabled: u64,
+    /// Bytes that what is posted may take, as far as it is measured: domains, tables with their
+    /// bits, and a fixed number for every other propagator.
+    pub max_bytes: u64,
 }
 
 impl Default for PostConfig {
@@ -50,6 +53,7 @@ impl Default for PostConfig {
             table: TableAlgorithm::Auto,
             all_different: AllDifferentStrength::Auto,
             max_tabled: 10_000,
+            max_bytes: u64::MAX,
         }
     }
 }
@@ -126,10 +130,12 @@ impl Network {
             origins: FxHashMap::default(),
             counted: BTreeMap::new(),
             sums: Vec::new(),
+            n_bytes: 0,
         };
         poster.add_variables()?;
         for (index, constraint) in self.constraints().iter().enumerate() {
             poster.check_deadline()?;
+            poster.check_memory()?;
             poster
                 .constraint(constraint)
                 .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
@@ -170,7 +176,12 @@ struct Poster<'a> {
     counted: BTreeMap<Vec<VarId>, Vec<(ValueSet, VarId)>>,
     /// The sums that were posted, where there is an objective.
     sums: Vec<Sum>,
+    /// What the propagators posted so far take.
+    n_bytes: u64,
 }
+
+/// What a variable, and a propagator that is no table, takes beside its values.
+const BYTES_EACH: u64 = 256;
 
 impl Poster<'_> {
     fn add_variables(&mut self) -> Result<(), CspError> {
@@ -212,6 +223,15 @@ impl Poster<'_> {
         }
     }
 
+    fn check_memory(&self) -> Result<(), CspError> {
+        let n_variables = self.domains().n_variables() as u64;
+        let n_bytes = self.n_bytes.saturating_add(n_variables.saturating_mul(BYTES_EACH));
+        match n_bytes > self.config.max_bytes {
+            true => Err(CspError::Stopped(StopReason::Memory)),
+            false => Ok(()),
+        }
+    }
+
     fn domains(&self) -> &Domains {
         self.engine.domains()
     }
@@ -227,6 +247,7 @@ impl Poster<'_> {
     }
 
     fn post(&mut self, propagator: impl Propagator + 'static) {
+        self.n_bytes += BYTES_EACH;
         self.engine.post(Box::new(propagator));
     }
 

@@ -13,6 +13,7 @@
 //!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
 //! 6. `lower`: items to a model; by theme `parameters`, `scopes`, `objectives`; `game`: rounds
 //!    from one state to the next; `optimum`: models inside models; `random`: scopes of chance
+//! 7. `network`: plain networks as text
 
 mod arithmetic;
 mod builtins;
@@ -30,6 +31,7 @@ mod limits;
 mod loops;
 mod lower;
 mod names;
+mod network;
 mod objectives;
 mod optimum;
 mod parameters;
@@ -47,6 +49,7 @@ pub use builtins::usages;
 pub use data::{Data, Datum};
 pub use limits::Limits;
 pub use lower::Compiled;
+pub use network::write_network;
 pub use optimum::to_network;
 pub use parse::parse;
 pub use print::{print, print_expression};

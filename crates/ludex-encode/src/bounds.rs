@@ -1,0 +1,72 @@
+//! How long a translation may take and how large it may become.
+
+use ludex_base::Deadline;
+use ludex_csp::{Constraint, Expr, Network};
+
+use crate::config::EncodeError;
+
+/// Asked after each piece of work; what was built is measured as it grows.
+pub(crate) struct Bounds {
+    deadline: Deadline,
+    max_bytes: u64,
+    n_bytes: u64,
+    /// Constraints and variables of the network that were measured.
+    n_constraints: usize,
+    n_variables: usize,
+}
+
+impl Bounds {
+    pub fn new(deadline: Deadline, max_bytes: u64) -> Self {
+        Self { deadline, max_bytes, n_bytes: 0, n_constraints: 0, n_variables: 0 }
+    }
+
+    /// Counts what is kept beside the network.
+    pub fn add(&mut self, n_bytes: u64) {
+        self.n_bytes = self.n_bytes.saturating_add(n_bytes);
+    }
+
+    /// Whether to go on.
+    pub fn go_on(&mut self, network: &Network) -> Result<(), EncodeError> {
+        let (variables, constraints) = (network.variables(), network.constraints());
+        for variable in &variables[self.n_variables..] {
+            let labels = variable.labels.as_ref().map_or(0, |labels| {
+                labels.iter().map(|label| size_of::<String>() + label.len()).sum()
+            });
+            self.n_bytes += (size_of_val(variable) + variable.name.len() + labels) as u64;
+        }
+        for constraint in &constraints[self.n_constraints..] {
+            self.n_bytes += constraint_bytes(constraint);
+        }
+        (self.n_variables, self.n_constraints) = (variables.len(), constraints.len());
+        if self.n_bytes > self.max_bytes {
+            return Err(EncodeError::TooLarge {
+                n_variables: variables.len(),
+                n_constraints: constraints.len(),
+                max_bytes: self.max_bytes,
+            });
+        }
+        match self.deadline.reached() {
+            true => Err(EncodeError::TooLong {
+                n_variables: variables.len(),
+                n_constraints: constraints.len(),
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+fn constraint_bytes(constraint: &Constraint) -> u64 {
+    let listed = match constraint {
+        Constraint::Table { scope, table, .. } => {
+            (4 * table.len() * table.arity() + size_of_val(&scope[..])) as u64
+        }
+        Constraint::Intension(expr) => expr_bytes(expr),
+        other => other.terms().iter().map(expr_bytes).sum(),
+    };
+    size_of::<Constraint>() as u64 + listed
+}
+
+fn expr_bytes(expr: &Expr) -> u64 {
+    let own = size_of::<Expr>() as u64;
+    own + expr.children().into_iter().map(expr_bytes).sum::<u64>()
+}

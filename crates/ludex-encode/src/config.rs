@@ -1,0 +1,106 @@
+//! What may be asked of a translation, why there may be none, and how large it came out.
+
+use ludex_base::Deadline;
+use ludex_csp::{Constraint, CspError, Network};
+use thiserror::Error;
+
+use crate::groups::GroupEffort;
+
+/// How to encode.
+#[derive(Clone, Debug)]
+pub struct EncodeConfig {
+    /// Gates that unrolling loops may add.
+    pub max_unrolled: usize,
+    /// How hard to look for groups of fluents.
+    pub groups: GroupEffort,
+    /// When to give up. It is asked between the stages and after each gate and each constraint;
+    /// the search for groups has its own bound, which is a number of steps.
+    pub deadline: Deadline,
+    /// Bytes that the network and what it is made from may take.
+    pub max_bytes: u64,
+}
+
+impl Default for EncodeConfig {
+    fn default() -> Self {
+        Self {
+            max_unrolled: 2_000_000,
+            groups: GroupEffort::default(),
+            deadline: Deadline::never(),
+            max_bytes: 4_000_000_000,
+        }
+    }
+}
+
+impl EncodeConfig {
+    /// The same without bounds of time and memory.
+    pub fn unbounded(self) -> Self {
+        Self { deadline: Deadline::never(), max_bytes: u64::MAX, ..self }
+    }
+}
+
+/// Why a game was not encoded.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// Recursive rules are unrolled, and these are too large for it.
+    #[error("the recursive rules need more than {max_gates} gates without recursion")]
+    LoopsTooLarge {
+        /// The limit.
+        max_gates: usize,
+    },
+    /// The time was up.
+    #[error(
+        "translating took too long: {n_variables} variables and {n_constraints} constraints so far"
+    )]
+    TooLong {
+        /// Variables so far.
+        n_variables: usize,
+        /// Constraints so far.
+        n_constraints: usize,
+    },
+    /// The memory was used up.
+    #[error(
+        "the network is too large: {n_variables} variables and {n_constraints} constraints take \
+         more than {max_bytes} bytes"
+    )]
+    TooLarge {
+        /// Variables so far.
+        n_variables: usize,
+        /// Constraints so far.
+        n_constraints: usize,
+        /// The limit.
+        max_bytes: u64,
+    },
+    /// The network can't be posted.
+    #[error(transparent)]
+    Network(#[from] CspError),
+}
+
+/// How large a network is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Variables, auxiliary ones included.
+    pub n_variables: usize,
+    /// Values of the largest domain.
+    pub max_domain: u64,
+    /// Constraints.
+    pub n_constraints: usize,
+    /// Tuples in all tables.
+    pub n_tuples: usize,
+}
+
+impl Sizes {
+    /// The sizes of a network.
+    pub fn of(network: &Network) -> Sizes {
+        let tuples = |constraint: &Constraint| match constraint {
+            Constraint::Table { table, .. } => table.len(),
+            _ => 0,
+        };
+        Sizes {
+            n_variables: network.variables().len(),
+            max_domain: network.variables().iter().map(|x| x.domain.len()).max().unwrap_or(0),
+            n_constraints: network.constraints().len(),
+            n_tuples: network.constraints().iter().map(tuples).sum(),
+        }
+    }
+}
