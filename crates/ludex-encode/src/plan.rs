@@ -140,11 +140,13 @@ struct Node {
 
 /// A step from all that may be known before it.
 struct Layer {
-    /// By node before and moves of the party, the nodes after, by number from 1, with how likely
-    /// they are.
-    steps: FxHashMap<(usize, Vec<Value>), Vec<(Value, Rational)>>,
+    /// By node before and moves of the party, the nodes after.
+    steps: FxHashMap<(usize, Vec<Value>), Outcomes>,
     nodes: Vec<Node>,
 }
+
+/// Nodes, by number from 1, with how likely they are.
+type Outcomes = Vec<(Value, Rational)>;
 
 struct Planner<'a, G: Describe> {
     template: &'a Template,

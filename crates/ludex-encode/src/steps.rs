@@ -1,6 +1,6 @@
 //! States in, joint moves and successors out.
 
-use ludex_base::{BitSet, Goal, MoveId, PerceptId};
+use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId};
 use ludex_csp::{Engine, PostConfig, Value, VarId};
 
 use crate::config::EncodeError;

@@ -128,7 +128,7 @@ fn matching_pennies_has_the_constraints_of_its_tables() {
         let scope = constraint.scope();
         let is_within =
             |names: &&[&str]| scope.iter().all(|&x| names.contains(&&*network.variable(x).name));
-        assert!(tables.iter().any(|names| is_within(names)), "{:?}", constraint.name());
+        assert!(tables.iter().any(is_within), "{:?}", constraint.name());
     }
 }
 

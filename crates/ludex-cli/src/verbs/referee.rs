@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn guests_are_addresses_names_and_a_person() {
-        let guests = parse_guests("http://127.0.0.1:4001,uct:c=0.7,person").ok().expect("fine");
+        let guests = parse_guests("http://127.0.0.1:4001,uct:c=0.7,person").expect("fine");
         assert!(matches!(&guests[0], Guest::Remote(_, name) if name == "http://127.0.0.1:4001"));
         assert!(matches!(&guests[1], Guest::Local(name, _) if name == "uct:c=0.7"));
         assert!(matches!(&guests[2], Guest::Person));
