@@ -66,7 +66,7 @@ fn whole_matches_are_played_between_processes() {
         ("tictactoe", 2, &["--scramble"][..]),
         ("kuhn-poker", 3, &[][..]),
         ("kuhn-poker", 3, &["--scramble"][..]),
-        ("hidden-matching-pennies", 2, &["--scramble", "--count", "2"][..]),
+        ("blind-tictactoe", 2, &["--scramble", "--count", "2"][..]),
     ] {
         let records = referee(game, &players, more);
         assert_eq!(records.len(), if more.contains(&"--count") { 2 } else { 1 });

@@ -46,6 +46,19 @@ pub fn machine(rules: &RulesFile) -> Option<Machine> {
     }
 }
 
+/// The machine for rules in a text.
+///
+/// # Panics
+/// When they are wrong.
+pub fn machine_of(name: &str, rules: &str) -> Machine {
+    let options = LoadOptions { machine: MachineChoice::Circuit, ..LoadOptions::default() };
+    match load(Source::new(name, rules), &options) {
+        Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => machine,
+        Ok(_) => unreachable!("a circuit was asked for"),
+        Err(error) => panic!("{name}: {error}: {error:?}"),
+    }
+}
+
 /// The machine that plays playouts side by side; `None` where there is none.
 pub fn wide(rules: &RulesFile) -> Option<Machine> {
     match load_for(rules, MachineChoice::Wide) {

@@ -1,8 +1,9 @@
 //! Every search against its claims.
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-use ludex_base::{RoleId, Seed};
+use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Game};
 use ludex_machine::Machine;
 use ludex_search::{Limits, SEARCHES, SearchSpec};
@@ -110,6 +111,96 @@ fn a_search_in_little_memory_gets_better_with_time() {
     };
     let [short, long] = [run(300), run(60_000)];
     assert!(long < short / 2.0, "the value of the root is 0.5, off by {short} and then {long}");
+}
+
+/// A long search leaves a tree behind that a short one has no time to clear up.
+#[test]
+fn a_large_tree_does_not_stop_short_searches() {
+    let game = game("connectfour");
+    let me = RoleId::new(0);
+    for text in ["uct", "grave", "uct-joint", "uct-lanes:leaves=8"] {
+        let mut searcher = spec(text).build(game);
+        let mut cursor = game.cursor();
+        let mut report = searcher.search(&cursor, me, &Limits::iterations(60_000, Seed(1)));
+        for turn in 0..8 {
+            let joint = (game.role_ids())
+                .map(|role| match cursor.legal_moves(role) {
+                    [only] => *only,
+                    _ if role == me => report.chosen.expect("a move"),
+                    moves => moves[turn % moves.len()],
+                })
+                .collect::<Vec<_>>();
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+            if cursor.legal_moves(me).len() == 1 {
+                continue;
+            }
+            let time = Deadline::after(Duration::from_millis(10));
+            report = searcher.search(&cursor, me, &Limits::until(time, Seed(turn as u64)));
+            let is_known = report.is_proven || report.n_iterations > 0;
+            assert!(is_known, "{text}, turn {turn}: {report:?}");
+            assert!(report.chosen.is_some() && report.reward.is_some(), "{text}: {report:?}");
+        }
+    }
+}
+
+/// What the first move of a new horizon turns out to be worth is no reason to play it when another
+/// was as good before.
+#[test]
+fn alphabeta_does_not_play_what_it_has_just_found_lost() {
+    let game = game("tictactoe");
+    let mut n_judged = 0;
+    for seed in 0..6 {
+        let mut cursor = game.cursor();
+        let mut rng = Seed(seed).rng();
+        while !cursor.is_terminal() {
+            let roles: Vec<RoleId> = game.role_ids().collect();
+            let mover = roles.iter().copied().find(|&role| cursor.legal_moves(role).len() > 1);
+            if let Some(role) = mover {
+                let exact = Limits::iterations(1_000_000, Seed(1));
+                let exact = spec("alphabeta").build(game).search(&cursor, role, &exact);
+                assert!(exact.is_proven);
+                for n_nodes in (10..340).step_by(7) {
+                    let limits = Limits::iterations(n_nodes, Seed(1));
+                    let found = spec("alphabeta").build(game).search(&cursor, role, &limits);
+                    let is_lost = found.reward == Some(0.0) && exact.reward > Some(0.0);
+                    assert!(!is_lost, "{n_nodes} nodes: {found:?}");
+                    n_judged += 1;
+                }
+            }
+            let joint: Vec<_> = (roles.iter())
+                .map(|&role| {
+                    let moves = cursor.legal_moves(role);
+                    moves[rng.below(moves.len())]
+                })
+                .collect();
+            cursor.play(&joint);
+        }
+    }
+    assert!(n_judged > 500, "{n_judged}");
+}
+
+/// Sorting and reporting take time too, after the clock has run out.
+#[test]
+fn thousands_of_moves_are_reported_at_once() {
+    let legal: String = (0..20_000).map(|n| format!("(option {n})\n")).collect();
+    let rules = format!(
+        "(role one) (role two) {legal} (init (step 1))
+         (<= (legal one ?n) (option ?n)) (<= (legal two wait) (true (step ?s)))
+         (<= (next done) (does one ?n)) (<= terminal (true done))
+         (goal one 50) (goal two 50)"
+    );
+    let game = ludex_tests::machine_of("many", &rules);
+    for text in ["alphabeta", "maxn", "paranoid"] {
+        let limits = Limits::iterations(50, Seed(1));
+        let start = Instant::now();
+        let report = spec(text).build(&game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert_eq!(report.moves.len(), 20_000);
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(1), "{text} took {took:?}");
+    }
 }
 
 #[test]

@@ -372,8 +372,10 @@ where
         if is_random || moves.len() == 1 {
             return Ok(drawn);
         }
-        let deadline = Instant::now() + self.config.move_time;
-        let choice = self.seat(role).choose(Seen::Nothing, deadline);
+        // Taking a seat has a clock of its own.
+        let time = self.config.move_time;
+        let player = self.seat(role);
+        let choice = player.choose(Seen::Nothing, Instant::now() + time);
         // What a player thinks would tell what it saw.
         if let (true, Some(goal)) = (self.is_open(), choice.thought.goal) {
             let name = self.name(role);

@@ -1,6 +1,6 @@
 //! The player `ludex`: looks at the game, then chooses what to think with.
 
-use ludex_base::{Deadline, RoleId};
+use ludex_base::RoleId;
 use ludex_game::{Cursor, StateOf};
 use ludex_search::{Hint, Limits, SearchSpec};
 
@@ -41,7 +41,7 @@ impl<G: Playable> Flagship<G> {
         self.way.get_or_insert_with(|| {
             // With a limit of iterations the choice must not depend on the clock.
             let deadline = match limits.iterations {
-                Some(_) => Deadline::never(),
+                Some(_) => limits.deadline.clone(),
                 None => part_of(&limits.deadline, SURVEY_PART),
             };
             let found = survey(&self.game, N_SURVEYED, limits.seed, &deadline);
@@ -90,10 +90,10 @@ fn is_puzzle(survey: &Survey) -> bool {
     features.n_roles == 1 && !features.chance && !features.hidden_information
 }
 
-/// Two roles have opposite goals, nothing is hidden and nothing is left to chance.
+/// Two roles take turns for opposite goals, nothing is hidden and nothing is left to chance.
 fn is_duel(survey: &Survey) -> bool {
     let features = &survey.features;
-    let is_certain = !features.chance && !features.hidden_information;
+    let is_certain = !features.chance && !features.hidden_information && !features.simultaneous;
     features.n_roles == 2 && survey.is_constant_sum && is_certain
 }
 
@@ -125,10 +125,7 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
         return vec![(search("uct"), 1.0)];
     }
     let tree = (search(if batches { BATCHED } else { "grave" }), 1.0);
-    match is_duel(survey) && !features.simultaneous {
-        true => vec![(search(FORCED), FORCED_PART), tree],
-        false => vec![tree],
-    }
+    if is_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
 }
 
 /// For games in which a look at all moves to some depth is worth more than playouts.

@@ -231,6 +231,8 @@ impl<G: Playable> Player<G> {
             self.any_move = Some(first);
         }
         if let [only] = legal[..] {
+            // Where roles take turns, this is when the others think.
+            self.ponder();
             return self.choice(only, Thought::none(Rung::Forced));
         }
 

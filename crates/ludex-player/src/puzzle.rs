@@ -10,7 +10,7 @@
 
 use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, StateOf};
-use ludex_search::{Limits, MoveReport, SearchReport};
+use ludex_search::{Limits, MoveReport, SearchReport, heap_bytes_of};
 use rustc_hash::FxHashMap;
 
 use crate::Playable;
@@ -42,8 +42,11 @@ const N_LEVELS: usize = 3;
 const MAX_STEPS: usize = 1_000;
 /// The part of the time that goes to the states in breadth.
 const BREADTH_PART: f64 = 0.4;
-/// Bytes that a state in a table takes beside its own.
-const BYTES_PER_STATE: usize = 160;
+/// Bytes that a state takes in the search in breadth, where it is kept twice: in the order of visits
+/// and, with half of the slots empty at times, in a table.
+fn bytes_per_state<S: std::hash::Hash>(state: &S) -> usize {
+    2 * heap_bytes_of(state) + 4 * size_of::<(S, u32, MoveId)>()
+}
 
 impl<G: Playable> PuzzleSearch<G> {
     pub fn new(game: &G) -> Self {
@@ -58,7 +61,7 @@ impl<G: Playable> PuzzleSearch<G> {
         self.note(limits);
         if !self.is_settled() {
             let deadline = part_of(&limits.deadline, BREADTH_PART);
-            let max_states = limits.memory / BYTES_PER_STATE;
+            let max_states = limits.memory / bytes_per_state(state);
             let max_states = limits.iterations.map_or(max_states, |n| max_states.min(n as usize));
             self.search_breadth(state, role, max_states, &deadline);
         }

@@ -37,4 +37,5 @@ pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};
 pub use report::{MoveReport, SearchReport};
+pub use roles::heap_bytes_of;
 pub use searcher::Searcher;

@@ -41,7 +41,7 @@ pub(crate) fn mix(mut x: u64) -> u64 {
 
 /// About how many bytes a state takes beside its fixed part: what it gives to be hashed, and what
 /// an allocator adds.
-pub(crate) fn heap_bytes_of<S: Hash>(state: &S) -> usize {
+pub fn heap_bytes_of<S: Hash>(state: &S) -> usize {
     struct Count(usize);
     impl Hasher for Count {
         fn finish(&self) -> u64 {

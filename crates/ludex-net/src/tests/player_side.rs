@@ -209,7 +209,6 @@ fn rules_that_cannot_be_played_are_refused_and_forgotten() {
     let player = player();
     let wrong = [
         "this is no rulesheet",
-        "(role left)",
         "(<= (legal left ?x) (not (true ?x)))",
         // No role, no move, no end.
         "(p a) (p b)",

@@ -36,9 +36,8 @@ pub(crate) struct Evaluation<S> {
 
 /// Playouts to sample final states with, and how many to keep of each kind.
 const N_SAMPLES: usize = 30;
-/// The part of the time that sampling may take, and how many playouts it has in any case.
+/// The part of the time that sampling may take.
 const SAMPLING_PART: f64 = 0.1;
-const MIN_SAMPLES: usize = 4;
 const N_KEPT: usize = 8;
 
 impl<S> Evaluation<S> {
@@ -76,8 +75,8 @@ impl<S> Evaluation<S> {
         let mut ended: Vec<(u8, S)> = Vec::new();
         let time = walk.parts().2.remaining().map(|left| left.mul_f64(SAMPLING_PART));
         let start = Instant::now();
-        for n_done in 0..N_SAMPLES {
-            if n_done >= MIN_SAMPLES && time.is_some_and(|time| start.elapsed() > time) {
+        for _ in 0..N_SAMPLES {
+            if time.is_some_and(|time| start.elapsed() > time) {
                 break;
             }
             walk.cursor.set_state(&root);

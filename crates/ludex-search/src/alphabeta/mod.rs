@@ -156,6 +156,8 @@ const MAX_LINE: usize = 40;
 
 /// What is known about a move at the root.
 struct RootMove {
+    /// Among the legal moves.
+    place: usize,
     report: MoveReport,
     /// The value of the last horizon that was searched for it, and whether it is solved.
     value: Option<Value>,
@@ -179,9 +181,8 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             let stopped = Some(StopReason::Fault);
             return SearchReport { stopped, ..SearchReport::unsearched(&legal) };
         }
-        let mut moves: Vec<RootMove> = legal
-            .iter()
-            .map(|&id| RootMove { report: MoveReport::untried(id), value: None })
+        let mut moves: Vec<RootMove> = (legal.iter().enumerate())
+            .map(|(place, &id)| RootMove { place, report: MoveReport::untried(id), value: None })
             .collect();
         let (best, depth, stopped) = self.deepen(&mut walk, &mut moves, &limits.hint);
         let chosen = &moves[best];
@@ -189,13 +190,15 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));
         let is_won = chosen.report.proven == Some(1.0);
         let (chosen, reward) = (chosen.report.id, chosen.report.mean_reward);
-        let mut reports: Vec<MoveReport> = moves.into_iter().map(|it| it.report).collect();
-        reports.sort_by_key(|it| legal.iter().position(|&id| id == it.id));
+        moves.sort_unstable_by_key(|it| it.place);
+        let reports = moves.into_iter().map(|it| it.report).collect();
         SearchReport {
             chosen: Some(chosen),
             moves: reports,
             reward,
-            is_proven: is_won || is_solved,
+            // Within a horizon that was not finished, what is only known not to be better than another
+            // move says nothing about the values that others have by now.
+            is_proven: is_won || is_solved && stopped.is_none(),
             n_iterations: walk.n_nodes,
             n_playouts: walk.evaluation.n_playouts,
             n_nodes: walk.n_nodes,
@@ -268,7 +271,7 @@ impl<G: Playouts> DepthFirst<G> {
                 it.report.n_visits += walk.n_nodes - n_before;
                 let Ok(value) = found else {
                     let stopped = walk.stopped();
-                    return (place_of(moves, best_id), depth - 1, Some(stopped));
+                    return (best_now(moves, best_id, place), depth - 1, Some(stopped));
                 };
                 it.value = Some(value);
                 it.report.mean_reward = Some(f64::from(value.goal) / 100.0);
@@ -280,7 +283,7 @@ impl<G: Playouts> DepthFirst<G> {
                 if value.goal > alpha {
                     (alpha, best_id) = (value.goal, it.report.id);
                 }
-                hint.set(best_id);
+                hint.set(moves[best_now(moves, best_id, place + 1)].report.id);
                 if value.is_solved && value.goal >= 100.0 {
                     return (place_of(moves, best_id), depth, None);
                 }
@@ -296,6 +299,21 @@ impl<G: Playouts> DepthFirst<G> {
 
 fn order_of(it: &RootMove) -> f32 {
     it.value.map_or(-1.0, |value| value.goal)
+}
+
+/// The best move while those from a place on have not been searched as deep as the others: one of them,
+/// if the best of the others fell below what the last horizon showed of it.
+fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
+    let best = place_of(moves, best_id);
+    if best >= n_searched {
+        return best;
+    }
+    let open = (n_searched..moves.len()).max_by(|&a, &b| {
+        let order = order_of(&moves[a]).total_cmp(&order_of(&moves[b]));
+        // Of equal ones the first.
+        order.then(b.cmp(&a))
+    });
+    open.filter(|&open| order_of(&moves[open]) > order_of(&moves[best])).unwrap_or(best)
 }
 
 fn place_of(moves: &[RootMove], id: MoveId) -> usize {

@@ -167,8 +167,8 @@ impl<G: Playouts + Clone> Uct<G> {
 
     fn begin_tree(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
         let source = self.options.selection.build(&self.options).amaf();
-        let tree = self.tree.get_or_insert_with(|| Tree::new(self.roles, source, root.state()));
-        tree.clear();
+        // A new one, for clearing a large one would take longer.
+        let tree = self.tree.insert(Tree::new(self.roles, source, root.state()));
         let mut cursor = root.clone();
         let rules = rules_of(&self.options, me);
         let mut expander = Expander::default();
@@ -184,9 +184,16 @@ impl<G: Playouts + Clone> Uct<G> {
     }
 
     /// Searches in rounds; between them the tree gets room.
-    fn run(&mut self, me: RoleId, limits: &Limits, n_iterations: &AtomicU64) -> Option<StopReason> {
-        let tree = self.tree.as_mut().expect("a prepared search has a tree");
+    fn run(
+        &mut self,
+        root: &G::Cursor,
+        me: RoleId,
+        limits: &Limits,
+        n_iterations: &AtomicU64,
+    ) -> Option<StopReason> {
+        let mut grows = true;
         loop {
+            let tree = self.tree.as_mut().expect("a prepared search has a tree");
             let is_full = AtomicBool::new(false);
             let round = Round {
                 tree,
@@ -196,6 +203,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 max_iterations: limits.iterations,
                 n_iterations,
                 is_full: &is_full,
+                grows,
                 n_leaves: self.options.leaves.clamp(1, MAX_BATCH),
                 n_playouts: self.options.playouts.clamp(1, MAX_BATCH) as u32,
                 amaf_memory: limits.memory / 3,
@@ -204,16 +212,20 @@ impl<G: Playouts + Clone> Uct<G> {
                 Ending::Proven => return None,
                 Ending::Time => return Some(StopReason::Time),
                 Ending::Count => return Some(StopReason::Count),
-                Ending::Full => {
-                    // Making room can't be interrupted, so it is not begun too late.
-                    let time = limits.deadline.remaining();
-                    if time.is_some_and(|time| time < 2 * tree.time_for_room()) {
-                        return Some(StopReason::Time);
-                    }
+                // Making room can't be interrupted, so it is not begun too late.
+                Ending::Full if tree.has_time_for_room(&limits.deadline) => {
                     if let Err(Full) = tree.make_room(limits.memory) {
                         return Some(StopReason::Memory);
                     }
                 }
+                // A tree that is mostly about the past is not worth waiting for.
+                Ending::Full if tree.is_mostly_elsewhere() => {
+                    if self.begin_tree(root, me, limits).is_none() {
+                        return Some(StopReason::Memory);
+                    }
+                }
+                // Otherwise what there is gets more visits.
+                Ending::Full => grows = false,
             }
         }
     }
@@ -287,7 +299,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Uct<G> {
             };
         }
         let n_iterations = AtomicU64::new(0);
-        let stopped = self.run(role, limits, &n_iterations);
+        let stopped = self.run(root, role, limits, &n_iterations);
         let tree = self.tree.as_ref().expect("a prepared search has a tree");
         SearchReport {
             stopped,

@@ -8,7 +8,9 @@
 use std::hash::Hash;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::*};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use ludex_base::Deadline;
 
 use super::amaf::AmafCell;
 use super::index::Index;
@@ -17,6 +19,9 @@ use super::tree::{Edge, Full, NONE, Node, NodeId, Tree};
 
 /// Nodes a new tree has room for.
 const MIN_NODES: usize = 1024;
+/// Nanoseconds a byte that making room takes, until it was measured on a tree of some size.
+pub(crate) const ROOM_NS: f64 = 1.0;
+const MIN_MEASURED: usize = 1 << 20;
 /// Of the memory allowed, the part the pools take: while they grow, old and new exist at once.
 const POOL_SHARE: f64 = 2.0 / 3.0;
 
@@ -39,10 +44,17 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         self.bytes_for(self.nodes.len(), self.edges.len()) + self.amaf_bytes.load(Relaxed)
     }
 
-    /// About how long it takes to make room: a nanosecond a byte that is moved or cleared, and some
-    /// more a node for following edges and finding its place in the index.
-    pub(crate) fn time_for_room(&self) -> Duration {
-        Duration::from_nanos(self.n_bytes() as u64 + 300 * self.nodes.len() as u64)
+    /// Whether there is time to make room, with a reserve: as long a byte as it took the last time.
+    pub(crate) fn has_time_for_room(&self, deadline: &Deadline) -> bool {
+        let time = Duration::from_nanos((2.0 * self.n_bytes() as f64 * self.room_ns) as u64);
+        deadline.remaining().is_none_or(|left| left > time)
+    }
+
+    /// Whether most of the nodes do not belong to the root: one of them was added with each of its
+    /// visits, or less.
+    pub(crate) fn is_mostly_elsewhere(&self) -> bool {
+        let n_visits = self.node(self.root).n_visits.load(Relaxed) as usize;
+        2 * n_visits < self.n_nodes.load(Relaxed).min(self.nodes.len())
     }
 
     /// Makes room for at least one more node of the width that was wanted, by growing or by
@@ -51,6 +63,16 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     /// # Errors
     /// When the memory allowed does not hold even that.
     pub(crate) fn make_room(&mut self, memory: usize) -> Result<(), Full> {
+        let (n_bytes, start) = (self.n_bytes(), Instant::now());
+        let result = self.make_room_unmeasured(memory);
+        // Small trees tell nothing about large ones.
+        if n_bytes >= MIN_MEASURED {
+            self.room_ns = start.elapsed().as_nanos() as f64 / n_bytes as f64;
+        }
+        result
+    }
+
+    fn make_room_unmeasured(&mut self, memory: usize) -> Result<(), Full> {
         self.clamp_counters();
         let n_more_edges = *self.n_wanted_edges.get_mut();
         if self.has_moved && self.drop_unreachable() {
@@ -74,19 +96,6 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         let n_free_nodes = self.nodes.len() - *self.n_nodes.get_mut();
         let n_free_edges = self.edges.len() - *self.n_edges.get_mut();
         if n_free_nodes == 0 || n_free_edges < n_more_edges { Err(Full) } else { Ok(()) }
-    }
-
-    /// Forgets everything, and keeps the room.
-    pub(crate) fn clear(&mut self) {
-        self.clamp_counters();
-        let (n_nodes, n_edges) = (*self.n_nodes.get_mut(), *self.n_edges.get_mut());
-        self.clear_slots(0..n_nodes, 0..n_edges);
-        *self.n_nodes.get_mut() = 0;
-        *self.n_edges.get_mut() = 0;
-        *self.amaf_bytes.get_mut() = 0;
-        *self.has_several.get_mut() = false;
-        self.has_moved = false;
-        self.index.clear();
     }
 
     /// Takes back what failed attempts to add a node have counted.

@@ -61,6 +61,8 @@ pub(crate) struct Tree<S> {
     pub(crate) has_several: AtomicBool,
     /// Whether the root is another than when unreachable nodes were last dropped.
     pub(crate) has_moved: bool,
+    /// Nanoseconds a byte that making room took the last time.
+    pub(crate) room_ns: f64,
     /// About how many bytes a state takes beside its fixed part.
     pub(crate) state_bytes: usize,
 }
@@ -203,12 +205,12 @@ impl Edge {
     /// The exact goal, if it is proved.
     #[inline]
     pub(crate) fn proven(&self) -> Option<f32> {
-        let value = f32::from_bits(self.proven.load(Relaxed));
+        let value = f32::from_bits(self.proven.load(Acquire));
         (!value.is_nan()).then_some(value)
     }
 
     pub(crate) fn prove(&self, goal: f32) {
-        self.proven.store(goal.to_bits(), Relaxed);
+        self.proven.store(goal.to_bits(), Release);
     }
 
     pub(crate) fn forget_proof(&mut self) {
@@ -254,6 +256,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
             n_wanted_edges: AtomicUsize::new(0),
             has_several: AtomicBool::new(false),
             has_moved: false,
+            room_ns: super::room::ROOM_NS,
             state_bytes: heap_bytes_of(state),
         }
     }

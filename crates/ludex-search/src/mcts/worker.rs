@@ -28,6 +28,8 @@ pub(crate) struct Round<'a, S> {
     pub(crate) max_iterations: Option<u64>,
     pub(crate) n_iterations: &'a AtomicU64,
     pub(crate) is_full: &'a AtomicBool,
+    /// Whether the round ends when there is no room; else games are played out beyond the tree.
+    pub(crate) grows: bool,
     /// Leaves to gather before they are played out together.
     pub(crate) n_leaves: usize,
     /// Playouts from each leaf.
@@ -70,8 +72,8 @@ pub(crate) struct Worker<C: Cursor, R> {
 
 /// Where a walk ended.
 enum Leaf {
-    /// At a new node, on which the cursor stands.
-    New(NodeId),
+    /// Where the tree ends and the cursor stands, at a new node unless there is no room for one.
+    New,
     /// At a node whose value is proved.
     Known(NodeId),
     /// Where nothing can be said.
@@ -149,11 +151,11 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let mut descent = self.descents.pop().unwrap_or_default();
         let leaf = self.descend(round, &mut descent, clock)?;
         match leaf {
-            Leaf::New(node) => {
-                for playout_idx in 0..round.n_playouts {
-                    if playout_idx > 0 {
-                        self.cursor.set_state(round.tree.state(node));
-                    }
+            Leaf::New => {
+                let state = (round.n_playouts > 1).then(|| self.cursor.state().clone());
+                self.play_leaf(round, &descent, clock);
+                for _ in 1..round.n_playouts {
+                    self.cursor.set_state(state.as_ref().expect("it is kept for more playouts"));
                     self.play_leaf(round, &descent, clock);
                 }
             }
@@ -188,7 +190,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 descents.push(Descent::default());
             }
             match self.descend(round, &mut descents[n_leaves], clock) {
-                Ok(Leaf::New(_)) => {
+                Ok(Leaf::New) => {
                     self.starts.push(self.cursor.state().clone());
                     n_leaves += 1;
                 }
@@ -282,9 +284,17 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                         tree.node(child).n_visits.fetch_add(round.n_playouts, Relaxed);
                         break match tree.node(child).kind() {
                             Kind::Stuck => Leaf::Stuck,
-                            _ => Leaf::New(child),
+                            _ => Leaf::New,
                         };
                     }
+                }
+                Err(Full) if !round.grows => {
+                    // Between the choices of one step there is no state to play from.
+                    if matches!(kind, Kind::Single { has_stages: true, .. }) {
+                        cancel(tree, descent, round.n_playouts);
+                        break Leaf::Stuck;
+                    }
+                    break Leaf::New;
                 }
                 Err(Full) => {
                     round.is_full.store(true, Relaxed);
