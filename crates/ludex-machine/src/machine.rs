@@ -166,12 +166,40 @@ impl Parts {
 
     fn wide_runner(&self) -> WideRunner {
         let make = || {
-            let plan = WidePlan::new(&self.circuit);
-            let code = PlanCode::new(&plan, n_words());
-            (Arc::new(plan), code.map(Arc::new))
+            let plan = Arc::new(WidePlan::new(&self.circuit));
+            let code = PlanCode::new(&plan, n_words()).map(Arc::new);
+            let code = code.filter(|code| self.is_worth_it(&plan, code));
+            (plan, code)
         };
         let (plan, code) = self.wide.get_or_init(make);
         WideRunner::new(Arc::clone(plan), code.clone())
+    }
+}
+
+impl Parts {
+    /// Whether machine code is faster than the tapes. Small code always is; code that the caches do not
+    /// hold may not be, and is tried.
+    fn is_worth_it(&self, plan: &Arc<WidePlan>, code: &Arc<PlanCode>) -> bool {
+        if code.n_bytes() < TRIED_CODE {
+            return true;
+        }
+        let time = |code: Option<&Arc<PlanCode>>| {
+            let mut runner = WideRunner::new(Arc::clone(plan), code.cloned());
+            let run = |_| {
+                let start = Instant::now();
+                let request = PlayoutRequest {
+                    starts: std::slice::from_ref(&self.circuit.init),
+                    n_per_start: 256,
+                    max_steps: plan.steps.len().clamp(1, 2),
+                    wants_moves: false,
+                    deadline: &Deadline::after(TRIED_TIME),
+                };
+                runner.run(&request, &mut Seed(0).rng(), &mut PlayoutResults::default());
+                start.elapsed()
+            };
+            (0..4).map(run).min().expect("there are four")
+        };
+        time(Some(code)) <= time(None)
     }
 }
 
@@ -255,6 +283,9 @@ pub struct MachineRunner {
 /// Fewer playouts than this are played one by one: the lanes cost the same for one as for all. On
 /// the games that were measured, a batch in lanes costs as much as 18 to 75 playouts one by one.
 const WIDE_FROM: usize = 32;
+
+/// Machine code from this size on is tried against the tapes.
+const TRIED_CODE: usize = 1 << 20;
 
 /// What is tried to find the faster way: how many playouts of how many steps, and for how long.
 const TRIED: [(usize, usize); 3] = [(256, 2), (1_024, 4), (1_024, 4)];

@@ -50,6 +50,11 @@ impl Native {
         Some(Self { start, n_bytes: bytes.len(), functions })
     }
 
+    /// How large its functions are.
+    pub fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// How much working memory its functions need.
     pub fn n_spills(&self) -> usize {
         self.functions.iter().map(|it| it.n_spills).max().unwrap_or(0)

@@ -398,6 +398,9 @@ impl<const N: usize> Lanes<N> {
                 filled.set(lane, true);
             }
         }
+        if filled.is_zero() {
+            return;
+        }
         *idle &= !filled;
         *active |= filled;
         if let [start] = work.request.starts {
