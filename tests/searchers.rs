@@ -137,7 +137,7 @@ fn a_large_tree_does_not_stop_short_searches() {
             if cursor.legal_moves(me).len() == 1 {
                 continue;
             }
-            let time = Deadline::after(Duration::from_millis(10));
+            let time = Deadline::after(Duration::from_millis(50));
             report = searcher.search(&cursor, me, &Limits::until(time, Seed(turn as u64)));
             let is_known = report.is_proven || report.n_iterations > 0;
             assert!(is_known, "{text}, turn {turn}: {report:?}");

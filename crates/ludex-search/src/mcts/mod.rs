@@ -218,8 +218,9 @@ impl<G: Playouts + Clone> Uct<G> {
                         return Some(StopReason::Memory);
                     }
                 }
-                // A tree that is mostly about the past is not worth waiting for.
-                Ending::Full if tree.is_mostly_elsewhere() => {
+                // A tree that is mostly about the past is not worth keeping, unless this search has
+                // worked on it already.
+                Ending::Full if n_iterations.load(Relaxed) < FEW && tree.is_mostly_elsewhere() => {
                     if self.begin_tree(root, me, limits).is_none() {
                         return Some(StopReason::Memory);
                     }
@@ -257,6 +258,8 @@ impl<G: Playouts> Uct<G> {
 
 /// The root of the next search is looked for this many steps below the last one.
 const MAX_STEPS_BETWEEN: u32 = 4;
+/// So many iterations can be lost.
+const FEW: u64 = 64;
 /// More leaves or playouts a batch than this would make answers late.
 const MAX_BATCH: usize = 4096;
 
