@@ -1,7 +1,7 @@
 //! Which of two plans plays a game better: they play it against each other, with little time a move.
 //!
 //! How a game is best played is hard to tell from its looks and easy to see. What wins at a few
-//! milliseconds a move mostly wins at fifty: see `benches/runs`.
+//! milliseconds a move mostly wins at fifty: see decision 23.
 
 use std::time::{Duration, Instant};
 
