@@ -186,8 +186,8 @@ struct PairSeries {
 
 impl PairSeries {
     fn verdict(&self) -> Verdict {
-        let shares = self.exchanges.iter().map(|exchange| (exchange.share(), 2));
-        SequentialTest::default().verdict(shares)
+        let outcomes = self.exchanges.iter().map(|exchange| (exchange.outcome(), 2));
+        SequentialTest::default().verdict(outcomes)
     }
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
     at: Option<Instant>,
-    cancelled: Option<Arc<AtomicBool>>,
+    /// Any of these stops it.
+    flags: Vec<Arc<AtomicBool>>,
 }
 
 impl Deadline {
@@ -22,29 +23,29 @@ impl Deadline {
 
     /// So long from now. A time too long for the clock to tell is no limit.
     pub fn after(time: Duration) -> Self {
-        Self { at: Instant::now().checked_add(time), cancelled: None }
+        Self { at: Instant::now().checked_add(time), flags: Vec::new() }
     }
 
     /// At this moment.
     pub fn at(moment: Instant) -> Self {
-        Self { at: Some(moment), cancelled: None }
+        Self { at: Some(moment), flags: Vec::new() }
     }
 
     /// The same deadline, reached as well when the flag is set.
-    pub fn or_when(mut self, cancelled: Arc<AtomicBool>) -> Self {
-        self.cancelled = Some(cancelled);
+    pub fn or_when(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.flags.push(flag);
         self
     }
 
     /// The same deadline, or this moment if that is earlier.
     pub fn no_later_than(&self, moment: Instant) -> Self {
         let at = Some(self.at.map_or(moment, |at| at.min(moment)));
-        Self { at, cancelled: self.cancelled.clone() }
+        Self { at, flags: self.flags.clone() }
     }
 
     /// Whether to stop now.
     pub fn reached(&self) -> bool {
-        self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
             || self.at.is_some_and(|at| Instant::now() >= at)
     }
 

@@ -39,7 +39,7 @@ pub struct Common {
     /// How many threads work [default: the cores there are]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
-    /// How much memory grounding, the reasoner or a solver may use, in MB or with a unit: 500MB, 4GB [default: 4GB]
+    /// How much memory grounding, the reasoner, a solver or the trees of all players of `match` together may use, in MB or with a unit: 500MB, 4GB [default: 4GB, and 512MB a player]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<u64>,
     /// How long the work may take, in seconds [default: 60 for grounding, else no limit]
@@ -541,6 +541,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "a time is a number of seconds".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() => Ok(time),
+        Err(_) if seconds > 0.0 => Err("so many seconds are longer than any clock".into()),
         _ => Err("a time is more than 0 seconds".into()),
     }
 }

@@ -9,6 +9,7 @@ use ludex_game::trace::{sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Observe};
 use ludex_gdl::Program;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Seen};
+use ludex_search::MoveReport;
 
 use crate::board::{Layout, in_columns};
 
@@ -285,7 +286,8 @@ where
         }
     }
 
-    /// Says what each move is worth, the best first.
+    /// Says what each move is worth: the one that looks best, those that were looked at most, and those
+    /// that are proved to be lost last.
     fn evaluate(&mut self, person: RoleId) -> io::Result<()> {
         let Some(mut report) = self.consider(person) else {
             return writeln!(self.output, "Nothing was found in time; there is no evaluation.");
@@ -295,11 +297,12 @@ where
             let name = self.name(person);
             writeln!(self.output, "{name} can expect {:.0}{sure}.", 100.0 * reward)?;
         }
-        report.moves.sort_by(|a, b| {
-            (b.n_visits, b.mean_reward)
-                .partial_cmp(&(a.n_visits, a.mean_reward))
-                .expect("rewards are numbers")
-        });
+        let chosen = report.chosen;
+        let rank = |found: &MoveReport| {
+            let is_lost = found.proven == Some(0.0);
+            (Some(found.id) == chosen, !is_lost, found.n_visits, found.mean_reward)
+        };
+        report.moves.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).expect("rewards are numbers"));
         for found in report.moves.iter().take(MAX_EVALUATED) {
             let goal = match (found.proven, found.mean_reward) {
                 (Some(proven), _) => format!("{:.0} proved", 100.0 * proven),

@@ -128,9 +128,10 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
     if is_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
 }
 
-/// For games in which a look at all moves to some depth is worth more than playouts.
+/// For games in which a look at all moves to some depth is worth more than playouts. In those, one more
+/// step mostly tells more than how much a state looks like final ones.
 fn depth_plan() -> Plan {
-    vec![(search("alphabeta"), 1.0)]
+    vec![(search(DEEP), 1.0)]
 }
 
 /// As many playouts at once as fill the lanes of most processors. With fewer leaves the tree grows too
@@ -139,6 +140,8 @@ const BATCHED: &str = "grave:leaves=32,playouts=8";
 /// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
 /// leaves that are chosen before others are known, cost something too.
 const BATCH_GAIN: f64 = 3.0;
+/// Values what is left at the horizon by the moves each role has.
+const DEEP: &str = "alphabeta:proximity=0";
 /// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
 const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,8 @@ pub struct PlayerConfig {
     pub ponders: bool,
     /// What the way to the referee takes, kept back from every clock.
     pub reserve: Duration,
+    /// Ends all thinking when it is set, for whoever stops many players at once.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl PlayerConfig {
@@ -51,6 +54,7 @@ impl PlayerConfig {
             iterations: None,
             ponders: false,
             reserve: Duration::ZERO,
+            stop: None,
         }
     }
 }
@@ -241,7 +245,11 @@ impl<G: Playable> Player<G> {
         if !legal.is_empty() {
             match self.search(schedule) {
                 Ok((chosen, opinion)) if legal.contains(&chosen) => {
-                    let thought = self.thought(Rung::Search, &opinion, asked);
+                    let mut thought = self.thought(Rung::Search, &opinion, asked);
+                    if opinion.report.stopped.is_some() && opinion.report.is_blank() {
+                        thought.rung = Rung::Hint;
+                        thought.note = "the search had no time to look at a move".into();
+                    }
                     self.ponder();
                     return self.choice(chosen, thought);
                 }
@@ -444,8 +452,12 @@ impl<G: Playable> Player<G> {
     }
 
     fn limits(&self, seed: Seed, until: Instant) -> Limits {
+        let deadline = Deadline::at(until);
         Limits {
-            deadline: Deadline::at(until),
+            deadline: match &self.config.stop {
+                Some(flag) => deadline.or_when(Arc::clone(flag)),
+                None => deadline,
+            },
             iterations: self.config.iterations,
             memory: self.config.memory,
             threads: self.config.n_threads,

@@ -185,6 +185,22 @@ fn puzzles_are_solved_by_a_line() {
 }
 
 #[test]
+fn a_flag_stops_every_player_that_was_given_it() {
+    let (loaded, machine) = loaded("connectfour");
+    let spec = PlayerSpec::parse("uct").expect("it is there");
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let config = PlayerConfig { stop: Some(stop), ..PlayerConfig::new(ludex_base::Seed(1)) };
+    let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
+    let asked = Instant::now();
+    player.start(RoleId::new(0), asked + Duration::from_secs(600));
+    let choice = player.choose(Seen::Nothing, asked + Duration::from_secs(600));
+    assert!(choice.chosen.is_some());
+    // What was not thought about is not called the choice of a search.
+    assert_eq!(choice.thought.rung, Rung::Hint);
+    assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
+}
+
+#[test]
 fn an_interrupted_player_answers_at_once_with_a_legal_move() {
     let (loaded, machine) = loaded("connectfour");
     let spec = PlayerSpec::parse("uct").expect("it is there");

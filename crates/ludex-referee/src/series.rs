@@ -1,12 +1,14 @@
 //! Many matches between the same players.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
-use ludex_base::{Deadline, RoleId, Seed};
-use ludex_game::{Describe, Observe};
+use ludex_base::{Deadline, Goal, RoleId, Seed};
+use ludex_game::{Describe, Observe, Role};
 
-use crate::record::{Clocks, Ending, MatchRecord};
+use crate::record::{Clocks, Ending, MatchRecord, SeatRecord};
 use crate::referee::{MatchConfig, play_match};
 use crate::seat::Seat;
 use crate::seating::Seating;
@@ -144,5 +146,31 @@ where
         max_steps: config.max_steps,
         stop: config.stop.clone(),
     };
-    play_match(game, &mut seats, &config)
+    // What is wrong with the rules or the engine spoils this match and no other.
+    let played = catch_unwind(AssertUnwindSafe(|| play_match(game, &mut seats, &config)));
+    played.unwrap_or_else(|_| broken(game, &seats, &config))
+}
+
+/// A match over which the referee itself broke down; what was played is lost with it.
+fn broken<G: Describe>(
+    game: &G,
+    seats: &[Option<Box<dyn Seat + '_>>],
+    config: &MatchConfig,
+) -> MatchRecord {
+    let seat_of = |(role, seat): (&Role, &Option<Box<dyn Seat + '_>>)| SeatRecord {
+        role: role.name.clone(),
+        player: seat.as_ref().map(|seat| seat.name().to_string()),
+        lapse: None,
+        start_time: Duration::ZERO,
+    };
+    MatchRecord {
+        number: config.number,
+        seed: config.seed,
+        clocks: config.clocks,
+        seats: game.roles().iter().zip(seats).map(seat_of).collect(),
+        steps: Vec::new(),
+        ending: Ending::Fault,
+        goals: vec![Goal::MIN; game.roles().len()],
+        time: Duration::ZERO,
+    }
 }

@@ -144,9 +144,10 @@ fn seated(record: &MatchRecord, seating: &Seating) -> Vec<(usize, RoleId)> {
 }
 
 impl Exchange {
-    /// The share of the first, 0 to 1.
-    pub fn share(self) -> f64 {
-        share(self.first, self.second)
+    /// How far the first was ahead of the second, from 0 (100 points behind) to 1. Where goals sum up to
+    /// 100 that is the share of the first; elsewhere an exchange in which both got little counts as little.
+    pub fn outcome(self) -> f64 {
+        (100.0 + self.first - self.second) / 200.0
     }
 }
 
@@ -216,7 +217,12 @@ pub(crate) fn verdict(
     records: &[MatchRecord],
 ) -> Verdict {
     let Some(n_matches) = seating.exchange() else { return Verdict::Open };
-    let exchanges = exchanges(seating, records);
-    let in_order = exchanges.iter().enumerate().take_while(|(place, (number, _))| place == number);
-    test.verdict(in_order.map(|(_, (_, exchange))| (exchange.share(), n_matches)))
+    let mut numbers: Vec<usize> = records.iter().map(|record| record.number).collect();
+    numbers.sort_unstable();
+    let n_heard =
+        numbers.iter().enumerate().take_while(|&(place, &number)| place == number).count();
+    // A match that was given up leaves no exchange, and holds up nothing.
+    let heard = exchanges(seating, records).into_iter();
+    let heard = heard.take_while(|&(number, _)| (number + 1) * n_matches <= n_heard);
+    test.verdict(heard.map(|(_, exchange)| (exchange.outcome(), n_matches)))
 }

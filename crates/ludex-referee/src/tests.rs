@@ -197,6 +197,57 @@ fn a_series_stops_when_the_answer_is_known() {
     assert!(series.records.len() < 10, "{}", series.records.len());
 }
 
+/// A seat over which the referee breaks down once.
+struct Nameless(std::sync::atomic::AtomicBool);
+
+impl Seat for Nameless {
+    fn name(&self) -> &str {
+        assert!(self.0.swap(true, std::sync::atomic::Ordering::Relaxed), "as the test wants");
+        "nameless"
+    }
+
+    fn start(&mut self, _role: RoleId, _deadline: Instant) -> Result<(), Lapse> {
+        Ok(())
+    }
+
+    fn play(&mut self, _seen: Seen<'_>, _deadline: Instant) -> Answer {
+        Answer { reply: Reply::Text("a".into()), thought: None }
+    }
+
+    fn stop(&mut self, _seen: Seen<'_>) {}
+}
+
+#[test]
+fn a_match_over_which_the_referee_breaks_down_ends_no_series() {
+    let (_, game) = game();
+    let seating = Seating::new(2, 2).expect("they fit");
+    let n_made = std::sync::atomic::AtomicUsize::new(0);
+    let make = |player: usize, _seed| -> Box<dyn Seat> {
+        match n_made.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Box::new(Nameless(false.into())),
+            _ => Box::new(Scripted(Script::Say(["a", "b"][player]))),
+        }
+    };
+    let test = Some(SequentialTest::default());
+    let config = SeriesConfig { test, n_parallel: 1, ..series_config(20) };
+    let series = play_series(&game, &seating, &make, &config, &mut |_| {});
+    assert_eq!(series.records[0].ending, Ending::Fault);
+    // The exchange that is missing holds up no answer.
+    assert_eq!((series.end, series.verdict), (SeriesEnd::Known, Verdict::First));
+    let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
+    assert_eq!(tally.n_unfinished, 1);
+}
+
+#[test]
+fn exchanges_in_which_nobody_gets_much_decide_little() {
+    let test = SequentialTest::default();
+    let verdict = |exchange: Exchange| test.verdict([(exchange.outcome(), 6)]);
+    assert_eq!(verdict(Exchange { first: 100.0, second: 0.0 }), Verdict::First);
+    assert_eq!(verdict(Exchange { first: 0.0, second: 100.0 }), Verdict::Second);
+    assert_eq!(verdict(Exchange { first: 10.0, second: 0.0 }), Verdict::Open);
+    assert_eq!(Exchange { first: 70.0, second: 30.0 }.outcome(), 0.7);
+}
+
 #[test]
 fn what_was_finished_is_kept_when_a_series_is_stopped() {
     let stop = Deadline::after(Duration::from_millis(150));

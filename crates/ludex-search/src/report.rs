@@ -61,6 +61,11 @@ impl SearchReport {
         }
     }
 
+    /// Whether nothing was looked at: the chosen move is just one of them.
+    pub fn is_blank(&self) -> bool {
+        self.reward.is_none() && self.n_iterations == 0 && self.n_playouts == 0
+    }
+
     /// What is known about the chosen move.
     pub fn chosen_move(&self) -> Option<&MoveReport> {
         self.moves.iter().find(|it| Some(it.id) == self.chosen)

@@ -278,7 +278,7 @@ pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
     spec: &SearchSpec,
     _games: &[Named<G>],
 ) {
-    let (mut n_won, mut n_certain) = (0, 0);
+    let mut n_certain = 0;
     for seed in 0..60_u64 {
         let config = RandomGameConfig {
             n_roles: 2,
@@ -295,14 +295,12 @@ pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
             for it in &report.moves {
                 let is_certain = wins_with(&game, root.state(), me, it.id);
                 n_certain += usize::from(is_certain);
-                if it.proven == Some(1.0) {
-                    n_won += 1;
-                    assert!(is_certain, "random game {seed}: {report:?}");
-                }
+                let is_called_won = it.proven == Some(1.0);
+                assert!(is_certain || !is_called_won, "random game {seed}: {report:?}");
             }
         }
     }
-    assert!(n_certain > 0 && n_won <= n_certain, "the games have wins to find");
+    assert!(n_certain > 0, "the games have wins to find");
 }
 
 /// Whether a move leads to goal 100 whatever the others choose, now and later.

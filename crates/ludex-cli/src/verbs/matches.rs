@@ -63,23 +63,29 @@ fn play<G: Playable>(
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
     let looked = Deadline::after(Duration::from_secs(1));
     let survey = survey(game, N_SURVEYED, common.seed(), &looked);
+    let interrupted = interrupt::flag();
+    let n_parallel = common.n_threads().min(args.count);
     let config = SeriesConfig {
         count: args.count,
         clocks: clocks(args),
         seed: common.seed(),
-        n_parallel: common.n_threads(),
+        n_parallel,
         test: args.stop_early.then(SequentialTest::default),
         max_steps: MAX_STEPS,
-        stop: stop(common, interrupt::flag()),
+        stop: stop(common, Arc::clone(&interrupted)),
     };
+    // All players that are at the table at once share what there is.
+    let shared = common.memory.map(|bytes| bytes as usize / (n_parallel * n_roles));
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
         let (name, spec) = &players[player];
         let config = PlayerConfig {
-            memory: common.memory.map_or(512 << 20, |bytes| bytes as usize),
             iterations: args.iterations,
             ponders: args.ponder,
+            stop: Some(Arc::clone(&interrupted)),
             ..PlayerConfig::new(seed)
         };
+        let memory = shared.unwrap_or(config.memory);
+        let config = PlayerConfig { memory, ..config };
         let player = Player::new(spec, game, Arc::clone(&loaded.program), config);
         Box::new(LocalSeat::new(player.named(name.clone())))
     };

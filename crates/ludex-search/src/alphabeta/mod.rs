@@ -19,7 +19,9 @@
 //! Read the modules in this order: `walk` (states on a path), `evaluate`, `table` and `order` (what
 //! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
 
-use ludex_base::{MoveId, RoleId, StopReason};
+use std::time::Duration;
+
+use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts};
 
 use crate::clock::Clock;
@@ -144,12 +146,33 @@ impl<G: Playouts> DepthFirst<G> {
             self.order = Order::default();
         }
         self.me = Some(me);
-        let n_bytes = (self.options.table << 20).min(limits.memory);
         if self.options.rule == Rule::AlphaBeta {
-            self.table.get_or_insert_with(|| Table::new(n_bytes));
+            let n_bytes = (self.options.table << 20).min(limits.memory);
+            // With a limit of iterations nothing may depend on the clock.
+            let n_bytes = match limits.iterations {
+                Some(_) => n_bytes,
+                None => n_bytes.min(useful_bytes(&limits.deadline)),
+            };
+            match &self.table {
+                Some(table) if table.n_bytes() > n_bytes / MUCH_LARGER => {}
+                _ => self.table = Some(Table::new(n_bytes)),
+            }
         }
     }
 }
+
+/// What a table can be filled with by then. One that is larger is touched all over, and getting that
+/// memory from the system takes a good part of a short turn.
+fn useful_bytes(deadline: &Deadline) -> usize {
+    let most = |left: Duration| (left.as_secs_f64() * TABLE_BYTES_PER_SECOND) as usize;
+    deadline.remaining().map_or(usize::MAX, |left| most(left).max(MIN_TABLE_BYTES))
+}
+
+/// A million states a second, more than these searches visit, with room for each.
+const TABLE_BYTES_PER_SECOND: f64 = 32e6;
+const MIN_TABLE_BYTES: usize = 64 << 10;
+/// A table is kept from search to search unless one so many times as large would be filled now.
+const MUCH_LARGER: usize = 4;
 
 /// The longest line that is told.
 const MAX_LINE: usize = 40;
@@ -318,4 +341,18 @@ fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
 
 fn place_of(moves: &[RootMove], id: MoveId) -> usize {
     moves.iter().position(|it| it.report.id == id).expect("the best move is one of them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_no_larger_than_what_can_be_filled() {
+        let after = |ms| useful_bytes(&Deadline::after(Duration::from_millis(ms)));
+        assert_eq!(after(0), MIN_TABLE_BYTES);
+        assert!((1 << 20..2 << 20).contains(&after(50)), "{}", after(50));
+        assert!(after(60_000) > 1 << 30);
+        assert_eq!(useful_bytes(&Deadline::never()), usize::MAX);
+    }
 }
