@@ -30,6 +30,8 @@ ludex_testkit::searcher_suite! { crate::games;
     paranoid: "paranoid",
     maxn: "maxn",
     expectimax: "expectimax",
+    cfr: "cfr",
+    cfr_external: "cfr:variant=external",
 }
 
 /// The games of the library, loaded once.

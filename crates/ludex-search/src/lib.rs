@@ -18,7 +18,8 @@
 //! 3. [`random`]: the smallest search, and [`flat`], the smallest that looks ahead.
 //! 4. [`mcts`]: Monte Carlo tree search.
 //! 5. [`alphabeta`]: depth-first searches.
-//! 6. [`registry`]: the list.
+//! 6. [`cfr`]: regret, for moves at once and hidden information.
+//! 7. [`registry`]: the list.
 
 pub mod searcher;
 pub mod limits;
@@ -31,6 +32,7 @@ mod playout;
 pub mod mcts;
 pub mod flat;
 pub mod alphabeta;
+pub mod cfr;
 pub mod registry;
 
 pub use limits::{Hint, Limits};

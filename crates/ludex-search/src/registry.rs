@@ -3,6 +3,7 @@
 use ludex_game::Playouts;
 
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
+use crate::cfr::{Cfr, CfrOptions};
 use crate::flat::{Flat, FlatOptions};
 use crate::mcts::registry::{PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
@@ -142,6 +143,13 @@ pub static SEARCHES: &[SearchEntry] = &[
         claims: DEPTH_FIRST_CLAIMS,
         preset: || depth_first(Rule::AlphaBeta),
     },
+    SearchEntry {
+        name: "cfr",
+        summary: "counterfactual regret on the plays of the next few steps",
+        games: GamesMeant::COMPLETE,
+        claims: &[Claim::Legal, Claim::Mixes],
+        preset: || Plan::Cfr(CfrOptions::default()),
+    },
 ];
 
 /// What depth-first searches promise that take the others for enemies.
@@ -272,6 +280,7 @@ enum Plan {
     Uct(UctOptions),
     Root(RootOptions),
     DepthFirst(DepthFirstOptions),
+    Cfr(CfrOptions),
 }
 
 impl SearchSpec {
@@ -317,6 +326,7 @@ impl SearchSpec {
             Plan::DepthFirst(options) => {
                 Box::new(DepthFirst::new(self.entry.name, game, options.clone()))
             }
+            Plan::Cfr(options) => Box::new(Cfr::new(game, options.clone())),
         }
     }
 }
@@ -338,6 +348,7 @@ impl Plan {
             Plan::Uct(options) => options,
             Plan::Root(options) => options,
             Plan::DepthFirst(options) => options,
+            Plan::Cfr(options) => options,
         }
     }
 
@@ -348,6 +359,7 @@ impl Plan {
             Plan::Uct(options) => options,
             Plan::Root(options) => options,
             Plan::DepthFirst(options) => options,
+            Plan::Cfr(options) => options,
         }
     }
 }

@@ -32,6 +32,7 @@ macro_rules! searcher_suite {
                 takes_the_best_goal,
                 proves_only_what_is_true,
                 calls_won_what_is_certain,
+                mixes_evenly_where_it_must,
             );
         })*
     };
@@ -301,6 +302,41 @@ pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
         }
     }
     assert!(n_certain > 0, "the games have wins to find");
+}
+
+/// Where every pure move can be punished, all moves are chosen about equally often.
+pub fn mixes_evenly_where_it_must<G: Playouts + Clone + 'static>(
+    spec: &SearchSpec,
+    games: &[Named<G>],
+) {
+    if !spec.entry().claims.contains(&Claim::Mixes) {
+        return;
+    }
+    // What is drawn.
+    let game = find(games, "matching-pennies");
+    let root = game.cursor();
+    for me in players(game) {
+        let mut counts: HashMap<MoveId, usize> = HashMap::new();
+        for seed in 0..300 {
+            let limits = Limits::iterations(200, Seed(seed));
+            let report = spec.build(game).search(&root, me, &limits);
+            *counts.entry(report.chosen.expect("it has moves")).or_default() += 1;
+        }
+        // More than four standard deviations.
+        assert!(
+            counts.len() == 2 && counts.values().all(|n| (110..=190).contains(n)),
+            "{counts:?}"
+        );
+    }
+    // What it is drawn from, where there are more steps to come.
+    let game = find(games, "rock-paper-scissors");
+    let me = players(game).next().expect("it has players");
+    let report = spec.build(game).search(&game.cursor(), me, &effort(spec, Seed(1)));
+    let total: u64 = report.moves.iter().map(|it| it.n_visits).sum();
+    for it in &report.moves {
+        let part = it.n_visits as f64 / total as f64;
+        assert!((part - 1.0 / 3.0).abs() < 0.15, "{report:?}");
+    }
 }
 
 /// Whether a move leads to goal 100 whatever the others choose, now and later.

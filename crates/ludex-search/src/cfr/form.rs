@@ -1,0 +1,320 @@
+//! A game as a tree of choices, chance and what roles know of them: its extensive form.
+//!
+//! Roles that choose at once do so one after the other, and none of those that come later knows what
+//! was chosen before it. An *information set* is what a role knows when it chooses: all that it has
+//! played and seen since the beginning of the form. So nobody forgets anything, which the theory of
+//! regret needs.
+//!
+//! Invariant: the children of a node have larger ids than the node itself.
+
+use ludex_base::{Deadline, MoveId, PerceptId, RoleId, StopReason};
+use ludex_game::{Cursor, Observe};
+use rustc_hash::FxHashMap;
+
+use crate::clock::Clock;
+use crate::roles::Roles;
+
+/// What roles see of a step besides their own move.
+pub trait Sight<C> {
+    /// What a role saw of the step that led to where the cursor stands; `None` if every role knows the
+    /// joint move.
+    fn percepts<'c>(&self, cursor: &'c C, role: RoleId) -> Option<&'c [PerceptId]>;
+}
+
+/// Everybody sees every move: games without `sees` rules.
+#[derive(Clone, Copy, Debug)]
+pub struct AllMoves;
+
+/// Roles see their percepts: GDL-II.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnPercepts;
+
+impl<C: Cursor> Sight<C> for AllMoves {
+    fn percepts<'c>(&self, _cursor: &'c C, _role: RoleId) -> Option<&'c [PerceptId]> {
+        None
+    }
+}
+
+impl<C: Observe> Sight<C> for OwnPercepts {
+    fn percepts<'c>(&self, cursor: &'c C, role: RoleId) -> Option<&'c [PerceptId]> {
+        Some(cursor.percepts(role))
+    }
+}
+
+/// The tree.
+#[derive(Clone, Debug)]
+pub struct Form {
+    pub(super) n_roles: usize,
+    pub(super) nodes: Vec<Node>,
+    /// Where the edges of nodes lead, and how likely `random` takes them.
+    pub(super) edges: Vec<(u32, f32)>,
+    /// The goals of all roles where a play ends, 0 to 1, end after end.
+    pub(super) goals: Vec<f32>,
+    pub(super) sets: Vec<InformationSet>,
+    /// Whether some play ends at the horizon, where goals are only estimated.
+    pub(super) is_cut: bool,
+}
+
+/// What happens at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Node {
+    /// The play ends, with the goals that begin there.
+    End { first_goal: u32 },
+    /// Chance takes one of the edges.
+    Chance { first: u32, n: u32 },
+    /// A role chooses one of the edges: as many as its set has moves.
+    Choice { set: u32, first: u32 },
+}
+
+/// What a role knows when it chooses, and what it can choose from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InformationSet {
+    /// Who chooses.
+    pub role: RoleId,
+    /// The moves.
+    pub moves: Vec<MoveId>,
+    /// Where the numbers of its moves begin in arrays over all moves of all sets.
+    pub(super) first: usize,
+}
+
+/// How far a form is worked out.
+#[derive(Clone, Debug)]
+pub struct FormLimits {
+    /// Steps; a play that is longer is cut off and estimated.
+    pub horizon: usize,
+    /// Nodes.
+    pub max_nodes: usize,
+    /// When to stop; asked at every node.
+    pub deadline: Deadline,
+}
+
+impl Form {
+    /// Works out all plays from states that are as likely as the weights beside them say. `estimate`
+    /// gives the goals of all roles, 0 to 1, where a play is cut off.
+    ///
+    /// # Errors
+    /// When there are more nodes than allowed or the time is over.
+    pub fn new<C: Cursor>(
+        n_roles: usize,
+        random: Option<RoleId>,
+        cursor: &mut C,
+        starts: &[(C::State, f64)],
+        sight: &impl Sight<C>,
+        limits: &FormLimits,
+        estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
+    ) -> Result<Self, StopReason> {
+        assert!(!starts.is_empty(), "a form begins somewhere");
+        let form = Form {
+            n_roles,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            goals: Vec::new(),
+            sets: Vec::new(),
+            is_cut: false,
+        };
+        let roles = Roles { n: n_roles, random };
+        let clock = Clock::new(&limits.deadline);
+        let mut grower = Grower {
+            form,
+            roles,
+            sight,
+            limits,
+            clock,
+            estimate,
+            pasts: FxHashMap::default(),
+            sets: FxHashMap::default(),
+        };
+        let total: f64 = starts.iter().map(|(_, weight)| weight).sum();
+        let nothing = vec![0; n_roles];
+        if let [(state, _)] = starts {
+            cursor.set_state(state);
+            grower.grow(cursor, &nothing, 0)?;
+        } else {
+            let first = grower.chance(starts.len())?;
+            for (place, (state, weight)) in starts.iter().enumerate() {
+                cursor.set_state(state);
+                let child = grower.grow(cursor, &nothing, 0)?;
+                grower.form.edges[first + place] = (child, (weight / total) as f32);
+            }
+        }
+        Ok(grower.form)
+    }
+
+    /// What roles may know when they choose.
+    pub fn sets(&self) -> &[InformationSet] {
+        &self.sets
+    }
+
+    /// How many nodes it has.
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether goals are estimated at a horizon somewhere.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// How many moves all sets have together.
+    pub(super) fn n_moves(&self) -> usize {
+        self.sets.last().map_or(0, |set| set.first + set.moves.len())
+    }
+
+    pub(super) fn goal(&self, first_goal: u32, role: RoleId) -> f64 {
+        f64::from(self.goals[first_goal as usize + role.index()])
+    }
+}
+
+/// What a role has played and seen, in numbers: which past it had before, and what was added.
+type Past = (usize, u32, Vec<u32>);
+
+struct Grower<'a, C, S> {
+    form: Form,
+    roles: Roles,
+    sight: &'a S,
+    limits: &'a FormLimits,
+    clock: Clock<'a>,
+    estimate: &'a mut dyn FnMut(&mut C, &mut Vec<f32>),
+    /// The number of each past, role by role; 0 is the beginning.
+    pasts: FxHashMap<Past, u32>,
+    sets: FxHashMap<(usize, u32, Vec<MoveId>), u32>,
+}
+
+/// One step that is being chosen.
+struct Step<'s, S> {
+    state: &'s S,
+    legal: &'s [Vec<MoveId>],
+    pasts: &'s [u32],
+    depth: usize,
+}
+
+impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
+    /// The node of the state the cursor stands on.
+    fn grow(&mut self, cursor: &mut C, pasts: &[u32], depth: usize) -> Result<u32, StopReason> {
+        if cursor.is_terminal() || depth >= self.limits.horizon {
+            return self.end(cursor);
+        }
+        let legal: Vec<Vec<MoveId>> =
+            self.roles.ids().map(|role| cursor.legal_moves(role).to_vec()).collect();
+        if legal.iter().any(Vec::is_empty) {
+            return self.end(cursor);
+        }
+        let state = cursor.state().clone();
+        let step = Step { state: &state, legal: &legal, pasts, depth };
+        self.choose(cursor, &step, &mut Vec::with_capacity(legal.len()))
+    }
+
+    /// The node in which the next role chooses, after those in `joint`.
+    fn choose(
+        &mut self,
+        cursor: &mut C,
+        step: &Step<'_, C::State>,
+        joint: &mut Vec<MoveId>,
+    ) -> Result<u32, StopReason> {
+        let Some(moves) = step.legal.get(joint.len()) else {
+            return self.play(cursor, step, joint);
+        };
+        if let [only] = moves[..] {
+            joint.push(only);
+            let node = self.choose(cursor, step, joint);
+            joint.pop();
+            return node;
+        }
+        let role = RoleId::new(joint.len());
+        let id = self.form.nodes.len() as u32;
+        let first = if Some(role) == self.roles.random {
+            self.chance(moves.len())?
+        } else {
+            let set = self.set_of(role, step.pasts[role.index()], moves);
+            let first = self.edges(moves.len());
+            self.push(Node::Choice { set, first: first as u32 })?;
+            first
+        };
+        let weight = 1.0 / moves.len() as f32;
+        for (place, &chosen) in moves.iter().enumerate() {
+            joint.push(chosen);
+            let child = self.choose(cursor, step, joint)?;
+            joint.pop();
+            self.form.edges[first + place] = (child, weight);
+        }
+        Ok(id)
+    }
+
+    /// The node after a whole step.
+    fn play(
+        &mut self,
+        cursor: &mut C,
+        step: &Step<'_, C::State>,
+        joint: &[MoveId],
+    ) -> Result<u32, StopReason> {
+        cursor.set_state(step.state);
+        cursor.play(joint);
+        let mut pasts = Vec::with_capacity(joint.len());
+        for role in self.roles.ids() {
+            let number = |id: &MoveId| id.index() as u32;
+            let seen: Vec<u32> = match self.sight.percepts(cursor, role) {
+                None => joint.iter().map(number).collect(),
+                Some(percepts) => {
+                    let mut seen: Vec<u32> = percepts.iter().map(|id| id.index() as u32).collect();
+                    seen.sort_unstable();
+                    seen.push(number(&joint[role.index()]));
+                    seen
+                }
+            };
+            let n_pasts = self.pasts.len() as u32;
+            let past = (role.index(), step.pasts[role.index()], seen);
+            pasts.push(*self.pasts.entry(past).or_insert(n_pasts + 1));
+        }
+        self.grow(cursor, &pasts, step.depth + 1)
+    }
+
+    /// A node where the play ends, with the goals the rules give or, before its end, an estimate.
+    fn end(&mut self, cursor: &mut C) -> Result<u32, StopReason> {
+        let first_goal = self.form.goals.len() as u32;
+        if cursor.is_terminal() {
+            for role in self.roles.ids() {
+                self.form.goals.push(f32::from(cursor.goal(role).value()) / 100.0);
+            }
+        } else {
+            self.form.is_cut = true;
+            (self.estimate)(cursor, &mut self.form.goals);
+        }
+        assert_eq!(self.form.goals.len(), first_goal as usize + self.roles.n, "a goal a role");
+        self.push(Node::End { first_goal })
+    }
+
+    /// A node with that many edges for chance; its first edge.
+    fn chance(&mut self, n: usize) -> Result<usize, StopReason> {
+        let first = self.edges(n);
+        self.push(Node::Chance { first: first as u32, n: n as u32 })?;
+        Ok(first)
+    }
+
+    fn edges(&mut self, n: usize) -> usize {
+        let first = self.form.edges.len();
+        self.form.edges.resize(first + n, (0, 0.0));
+        first
+    }
+
+    fn push(&mut self, node: Node) -> Result<u32, StopReason> {
+        if self.clock.tick() {
+            return Err(StopReason::Time);
+        }
+        if self.form.nodes.len() >= self.limits.max_nodes {
+            return Err(StopReason::Memory);
+        }
+        self.form.nodes.push(node);
+        Ok(self.form.nodes.len() as u32 - 1)
+    }
+
+    /// Where a role can't know which moves it has, its set is that of the moves it finds: it is told.
+    fn set_of(&mut self, role: RoleId, past: u32, moves: &[MoveId]) -> u32 {
+        let next = self.form.sets.len() as u32;
+        let set = *self.sets.entry((role.index(), past, moves.to_vec())).or_insert(next);
+        if set == next {
+            let first = self.form.n_moves();
+            self.form.sets.push(InformationSet { role, moves: moves.to_vec(), first });
+        }
+        set
+    }
+}

@@ -1,0 +1,155 @@
+//! What strategies are worth, exactly: for those who play them, and for one who knows the others'.
+
+use ludex_base::RoleId;
+
+use super::form::{Form, Node};
+use super::solver::of;
+
+/// One strategy for every role of a form: how likely each move of each set is, set after set.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile<'a> {
+    form: &'a Form,
+    parts: &'a [f64],
+}
+
+impl<'a> Profile<'a> {
+    /// Strategies as [`Solver::means`](super::Solver::means) gives them.
+    ///
+    /// # Panics
+    /// When there is not one number a move.
+    pub fn new(form: &'a Form, parts: &'a [f64]) -> Self {
+        assert_eq!(parts.len(), form.n_moves(), "one number a move");
+        Self { form, parts }
+    }
+
+    /// The goal that a role expects, 0 to 1.
+    pub fn value(&self, role: RoleId) -> f64 {
+        // Children come after their node.
+        let mut values = vec![0.0; self.form.n_nodes()];
+        for id in (0..values.len()).rev() {
+            values[id] = match self.form.nodes[id] {
+                Node::End { first_goal } => self.form.goal(first_goal, role),
+                Node::Chance { first, n } => self.after_chance(first, n, &values),
+                Node::Choice { set, first } => {
+                    let parts = self.parts[of(&self.form.sets[set as usize])].iter();
+                    let edges = &self.form.edges[first as usize..];
+                    parts.zip(edges).map(|(part, edge)| part * values[edge.0 as usize]).sum()
+                }
+            };
+        }
+        values[0]
+    }
+
+    /// The goal that a role can get, 0 to 1, if it knows the strategies of all others.
+    pub fn best_response(&self, role: RoleId) -> f64 {
+        let form = self.form;
+        // Step 1. How likely the others let each node happen.
+        let mut reach = vec![0.0; form.n_nodes()];
+        reach[0] = 1.0;
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); form.sets.len()];
+        for id in 0..reach.len() {
+            match form.nodes[id] {
+                Node::End { .. } => {}
+                Node::Chance { first, n } => {
+                    for edge in &form.edges[first as usize..(first + n) as usize] {
+                        reach[edge.0 as usize] = reach[id] * f64::from(edge.1);
+                    }
+                }
+                Node::Choice { set, first } => {
+                    let info = &form.sets[set as usize];
+                    if info.role == role {
+                        members[set as usize].push(id as u32);
+                    }
+                    for (place, idx) in of(info).enumerate() {
+                        let part = if info.role == role { 1.0 } else { self.parts[idx] };
+                        reach[form.edges[first as usize + place].0 as usize] = reach[id] * part;
+                    }
+                }
+            }
+        }
+        // Step 2. In each set one move for all its nodes, the deepest sets first: as nobody forgets
+        // anything, what follows a set belongs to sets that are settled when it is their turn.
+        let mut best = Best {
+            profile: *self,
+            role,
+            reach,
+            members,
+            values: vec![f64::NAN; form.n_nodes()],
+            chosen: vec![None; form.sets.len()],
+        };
+        best.value(0)
+    }
+
+    /// How much the roles could gain on average if each knew the others' strategies; 0 in an
+    /// equilibrium.
+    pub fn exploitability(&self, roles: impl Iterator<Item = RoleId>) -> f64 {
+        let gains: Vec<f64> =
+            roles.map(|role| self.best_response(role) - self.value(role)).collect();
+        gains.iter().sum::<f64>() / gains.len().max(1) as f64
+    }
+
+    fn after_chance(&self, first: u32, n: u32, values: &[f64]) -> f64 {
+        let edges = &self.form.edges[first as usize..(first + n) as usize];
+        edges.iter().map(|edge| f64::from(edge.1) * values[edge.0 as usize]).sum()
+    }
+}
+
+struct Best<'a> {
+    profile: Profile<'a>,
+    role: RoleId,
+    reach: Vec<f64>,
+    /// The nodes of each set of the role.
+    members: Vec<Vec<u32>>,
+    /// What the role gets from a node on; not a number before it is known.
+    values: Vec<f64>,
+    chosen: Vec<Option<usize>>,
+}
+
+impl Best<'_> {
+    fn value(&mut self, id: u32) -> f64 {
+        if !self.values[id as usize].is_nan() {
+            return self.values[id as usize];
+        }
+        let form = self.profile.form;
+        let value = match form.nodes[id as usize] {
+            Node::End { first_goal } => form.goal(first_goal, self.role),
+            Node::Chance { first, n } => {
+                let edges = &form.edges[first as usize..(first + n) as usize];
+                edges.iter().map(|edge| f64::from(edge.1) * self.value(edge.0)).sum()
+            }
+            Node::Choice { set, first } => {
+                let info = &form.sets[set as usize];
+                if info.role == self.role {
+                    let place = self.choose(set);
+                    self.value(form.edges[first as usize + place].0)
+                } else {
+                    let edges = &form.edges[first as usize..];
+                    let parts = &self.profile.parts[of(info)];
+                    parts.iter().zip(edges).map(|(part, edge)| part * self.value(edge.0)).sum()
+                }
+            }
+        };
+        self.values[id as usize] = value;
+        value
+    }
+
+    /// The move that is best over all nodes of a set.
+    fn choose(&mut self, set: u32) -> usize {
+        if let Some(place) = self.chosen[set as usize] {
+            return place;
+        }
+        let members = std::mem::take(&mut self.members[set as usize]);
+        let form = self.profile.form;
+        let n_moves = form.sets[set as usize].moves.len();
+        let mut sums = vec![0.0; n_moves];
+        for &id in &members {
+            let Node::Choice { first, .. } = form.nodes[id as usize] else { continue };
+            for (place, sum) in sums.iter_mut().enumerate() {
+                *sum += self.reach[id as usize] * self.value(form.edges[first as usize + place].0);
+            }
+        }
+        let best = (0..n_moves).max_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("it has moves");
+        self.chosen[set as usize] = Some(best);
+        best
+    }
+}

@@ -1,0 +1,178 @@
+//! Equilibria with known values, found by regret and measured by best responses.
+
+use ludex_base::{Deadline, RoleId, Seed};
+use ludex_game::{Cursor, Describe, Game};
+use ludex_machine::Machine;
+use ludex_search::cfr::{AllMoves, Form, FormLimits, OwnPercepts, Profile, Solver, Variant};
+use ludex_search::{Limits, SearchSpec};
+
+const VARIANTS: [Variant; 4] = [Variant::Cfr, Variant::Plus, Variant::External, Variant::Outcome];
+
+fn game(name: &str) -> Machine {
+    let library = ludex_testkit::library();
+    let rules = library.iter().find(|rules| rules.name == name).expect("it is in the library");
+    ludex_tests::machine(rules).expect("it is small enough")
+}
+
+/// All plays of a game.
+fn form(game: &Machine) -> Form {
+    form_from(game, game.cursor())
+}
+
+/// All plays from where a cursor stands.
+fn form_from(game: &Machine, mut cursor: <Machine as Game>::Cursor) -> Form {
+    let random = game.roles().iter().position(|role| role.is_random).map(RoleId::new);
+    let starts = [(cursor.state().clone(), 1.0)];
+    let limits = FormLimits { horizon: 100, max_nodes: 1_000_000, deadline: Deadline::never() };
+    let n_roles = game.roles().len();
+    let mut never = |_: &mut _, _: &mut Vec<f32>| panic!("nothing is cut off");
+    match game.has_percepts() {
+        true => Form::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never),
+        false => Form::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never),
+    }
+    .expect("it is small enough")
+}
+
+fn players(game: &Machine) -> impl Iterator<Item = RoleId> + '_ {
+    game.role_ids().filter(|role| !game.roles()[role.index()].is_random)
+}
+
+fn solved(form: &Form, variant: Variant, n_iterations: usize) -> Solver {
+    let mut solver = Solver::new(form, variant, Seed(1));
+    (0..n_iterations).for_each(|_| solver.iterate(form));
+    solver
+}
+
+#[test]
+fn pennies_and_roshambo_are_mixed_evenly() {
+    let even = |form: &Form, solver: &Solver, n_sets: usize| {
+        for set in &form.sets()[..n_sets] {
+            for part in solver.mean(set) {
+                let even = 1.0 / set.moves.len() as f64;
+                assert!((part - even).abs() < 0.04, "{set:?}: {part}");
+            }
+        }
+    };
+    let pennies = game("matching-pennies");
+    let all = form(&pennies);
+    for variant in VARIANTS {
+        let n_iterations = if variant == Variant::Outcome { 100_000 } else { 5_000 };
+        let solver = solved(&all, variant, n_iterations);
+        even(&all, &solver, 2);
+        let means = solver.means(&all);
+        let gain = Profile::new(&all, &means).exploitability(players(&pennies));
+        assert!(gain < 0.04, "{variant:?}: {gain}");
+    }
+    // Five rounds of it; the first round comes first.
+    let roshambo = game("rock-paper-scissors");
+    let all = form(&roshambo);
+    let solver = solved(&all, Variant::Plus, 100);
+    even(&all, &solver, 2);
+    let means = solver.means(&all);
+    assert!(Profile::new(&all, &means).exploitability(players(&roshambo)) < 0.02);
+}
+
+/// Goals are 50 + 25 a chip.
+fn chips(goal: f64) -> f64 {
+    4.0 * goal - 2.0
+}
+
+#[test]
+fn kuhn_poker_is_worth_a_loss_of_an_eighteenth() {
+    let game = game("kuhn-poker");
+    let form = form(&game);
+    // Six deals, and for each role two sets a card.
+    assert_eq!(form.sets().len(), 12);
+    let first = players(&game).next().expect("it has players");
+    for variant in VARIANTS {
+        let (few, many) = match variant {
+            Variant::Cfr | Variant::Plus => (50, 5_000),
+            Variant::External => (500, 100_000),
+            Variant::Outcome => (5_000, 1_000_000),
+        };
+        let gain = |n_iterations| {
+            let solver = solved(&form, variant, n_iterations);
+            let means = solver.means(&form);
+            let profile = Profile::new(&form, &means);
+            (chips(profile.value(first)), 4.0 * profile.exploitability(players(&game)))
+        };
+        let (_, early) = gain(few);
+        let (value, late) = gain(many);
+        println!(
+            "kuhn-poker {variant:?}: {early:.4} chips to gain after {few} iterations, {late:.4} after {many}; the first player gets {value:.4}"
+        );
+        assert!(late < 0.02 && late < early / 2.0, "{variant:?}: {early} then {late}");
+        assert!((value + 1.0 / 18.0).abs() < 0.02, "{variant:?}: {value}");
+    }
+}
+
+#[test]
+fn known_strategies_of_kuhn_poker_are_worth_what_they_are() {
+    let game = game("kuhn-poker");
+    let form = form(&game);
+    let first = players(&game).next().expect("it has players");
+    // Whoever never bets loses nothing to itself, and an eager first player takes every pot from it.
+    let never_bets: Vec<f64> = (form.sets().iter())
+        .flat_map(|set| {
+            set.moves.iter().map(|&id| f64::from(u8::from(game.move_text(id) == "pass")))
+        })
+        .collect();
+    let profile = Profile::new(&form, &never_bets);
+    assert!(chips(profile.value(first)).abs() < 1e-6);
+    assert!((chips(profile.best_response(first)) - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn single_players_do_as_well_as_what_they_see_allows() {
+    for (name, value, deciding) in
+        [("hidden-matching-pennies", 0.75, None), ("monty-hall", 2.0 / 3.0, Some("switch"))]
+    {
+        let game = game(name);
+        let form = form(&game);
+        let me = players(&game).next().expect("it has a player");
+        for variant in VARIANTS {
+            let n_iterations = if variant == Variant::Outcome { 300_000 } else { 3_000 };
+            let solver = solved(&form, variant, n_iterations);
+            let means = solver.means(&form);
+            let profile = Profile::new(&form, &means);
+            assert!((profile.best_response(me) - value).abs() < 1e-6, "{name}");
+            let found = profile.value(me);
+            assert!((found - value).abs() < 0.01, "{name} {variant:?}: {found}");
+            // Where nobody comes, a draw leaves everything open.
+            if matches!(variant, Variant::External | Variant::Outcome) {
+                continue;
+            }
+            for set in form.sets() {
+                let texts: Vec<String> = set.moves.iter().map(|&id| game.move_text(id)).collect();
+                let parts = solver.mean(set);
+                if let Some(place) =
+                    deciding.and_then(|it| texts.iter().position(|text| text == it))
+                {
+                    assert!(parts[place] > 0.95, "{name} {variant:?}: {texts:?} {parts:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn where_everything_is_seen_regret_finds_what_minimax_does() {
+    let game = game("tictactoe");
+    let mut cursor = game.cursor();
+    for _ in 0..3 {
+        let joint: Vec<_> = game.role_ids().map(|role| cursor.legal_moves(role)[0]).collect();
+        cursor.play(&joint);
+    }
+    let form = form_from(&game, cursor.clone());
+    let solver = solved(&form, Variant::Plus, 300);
+    let means = solver.means(&form);
+    let profile = Profile::new(&form, &means);
+    let roles: Vec<RoleId> = players(&game).collect();
+    let alphabeta = SearchSpec::parse("alphabeta").expect("it is there");
+    let limits = Limits::iterations(10_000_000, Seed(1));
+    let report = alphabeta.build(&game).search(&cursor, roles[1], &limits);
+    assert!(report.is_proven);
+    let (found, exact) = (profile.value(roles[1]), report.reward.expect("it is proved"));
+    assert!((found - exact).abs() < 0.01, "{found} for {exact}");
+    assert!(profile.exploitability(roles.into_iter()) < 0.01);
+}
