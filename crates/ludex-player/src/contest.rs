@@ -21,14 +21,16 @@ const MAX_TURN: Duration = Duration::from_millis(200);
 const MAX_STRETCH: f64 = 4.0;
 
 /// The mean reward of the second plan against the first over whole exchanges of seats, for games of two
-/// roles with opposed goals that last about that many steps. `None` if there is no time for one.
+/// roles (and `random`) with opposed goals that last about that many steps. `None` if there is no time
+/// for one.
 pub(crate) fn contest<G: Playable>(
     game: &G,
     plans: &[Plan; 2],
     mean_length: f64,
     limits: &Limits,
 ) -> Option<f64> {
-    let roles: Vec<RoleId> = game.role_ids().collect();
+    let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
+    let roles: Vec<RoleId> = game.role_ids().filter(is_player).collect();
     let &[first, second] = roles.as_slice() else { return None };
     let n_turns = 2.0 * N_EXCHANGES as f64 * mean_length.max(1.0);
     let turn = limits.deadline.remaining().map_or(MAX_TURN, |left| left.div_f64(n_turns));
@@ -64,6 +66,7 @@ fn play<G: Playable>(
     let mut minds = [&plans[0], &plans[1]].map(|plan| Stages::new(game, plan));
     let mut cursor = game.cursor();
     let mut joint: Vec<MoveId> = Vec::new();
+    let mut rng = limits.seed.child(u64::MAX).rng();
     for step in 0..max_steps {
         if cursor.is_terminal() {
             return Some(f64::from(cursor.goal(seat).value()) / 100.0);
@@ -73,6 +76,10 @@ fn play<G: Playable>(
             let &[first, ref others @ ..] = cursor.legal_moves(role) else { return None };
             if others.is_empty() {
                 joint.push(first);
+                continue;
+            }
+            if game.roles()[role.index()].is_random {
+                joint.extend(cursor.draw_move(role, &mut rng));
                 continue;
             }
             let deadline = limits.deadline.no_later_than(Instant::now() + turn);

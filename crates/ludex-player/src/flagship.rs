@@ -53,7 +53,7 @@ impl<G: Playable> Flagship<G> {
             let batches = limits.iterations.is_none() && is_faster;
             let mut plan = plan(&found, batches);
             if has_time && prefers_depth(&self.game, &plan, &found, limits) {
-                plan = depth_plan();
+                plan = depth_plan(&found);
             }
             Way::Stages(Stages::new(&self.game, &plan))
         })
@@ -90,11 +90,15 @@ fn is_puzzle(survey: &Survey) -> bool {
     features.n_roles == 1 && !features.chance && !features.hidden_information
 }
 
-/// Two roles take turns for opposite goals, nothing is hidden and nothing is left to chance.
+/// Two roles play for opposite goals, and nothing is hidden.
 fn is_duel(survey: &Survey) -> bool {
     let features = &survey.features;
-    let is_certain = !features.chance && !features.hidden_information && !features.simultaneous;
-    features.n_roles == 2 && survey.is_constant_sum && is_certain
+    features.n_roles == 2 && survey.is_constant_sum && !features.hidden_information
+}
+
+/// A duel in which the roles take turns and nothing is left to chance.
+fn is_certain_duel(survey: &Survey) -> bool {
+    is_duel(survey) && !survey.features.chance && !survey.features.simultaneous
 }
 
 /// Whether looking at all moves to some depth beats the plan, as far as the start clock can tell.
@@ -109,14 +113,15 @@ fn prefers_depth<G: Playable>(game: &G, plan: &Plan, survey: &Survey, limits: &L
         memory: limits.memory / 2,
         ..limits.clone()
     };
-    let plans = [plan.clone(), depth_plan()];
+    let plans = [plan.clone(), depth_plan(survey)];
     contest(game, &plans, survey.mean_length, &limits).is_some_and(|share| share >= CLEARLY)
 }
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
 ///
 /// The statistics of an ancestor guide the tree: that did best with turns and with moves at once, for two
-/// roles and for more. Leaves are played out in batches where that is faster. Where two roles take turns
+/// roles and for more. What was good later on says little where chance comes between: there the tree does
+/// without. Leaves are played out in batches where that is faster. Where two roles take turns
 /// for opposite goals, a short search in depth first sees what is forced. Where states are only possible,
 /// each gets too little time for either.
 fn plan(survey: &Survey, batches: bool) -> Plan {
@@ -124,19 +129,23 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
     if features.hidden_information {
         return vec![(search("uct"), 1.0)];
     }
-    let tree = (search(if batches { BATCHED } else { "grave" }), 1.0);
-    if is_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
+    let name = if features.chance { "uct" } else { "grave" };
+    let tree = match batches {
+        true => (search(&format!("{name}:{BATCHES}")), 1.0),
+        false => (search(name), 1.0),
+    };
+    if is_certain_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
 }
 
-/// For games in which a look at all moves to some depth is worth more than playouts. In those, one more
-/// step mostly tells more than how much a state looks like final ones.
-fn depth_plan() -> Plan {
-    vec![(search(DEEP), 1.0)]
+/// For games in which a look at all moves to some depth is worth more than playouts. Where roles take
+/// turns, one more step mostly tells more than how much a state looks like final ones.
+fn depth_plan(survey: &Survey) -> Plan {
+    vec![(search(if is_certain_duel(survey) { DEEP } else { "alphabeta" }), 1.0)]
 }
 
 /// As many playouts at once as fill the lanes of most processors. With fewer leaves the tree grows too
 /// slowly, with more it does not learn from one batch what to try in the next.
-const BATCHED: &str = "grave:leaves=32,playouts=8";
+const BATCHES: &str = "leaves=32,playouts=8";
 /// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
 /// leaves that are chosen before others are known, cost something too.
 const BATCH_GAIN: f64 = 3.0;
