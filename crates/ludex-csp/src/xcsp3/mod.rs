@@ -14,4 +14,4 @@ pub use answer::{Answer, SearchMethod, SolveOptions, Status, solve_instance, sol
 pub use read::{
     Drawn, Instance, StageBlock, Stated, StochasticInstance, read, read_by, read_stochastic,
 };
-pub use write::write;
+pub use write::{unused_name, write};

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashSet;
+
 use crate::constraint::{Condition, Constraint};
 use crate::domains::VarId;
 use crate::error::CspError;
@@ -35,7 +37,7 @@ pub fn write(network: &Network) -> Result<String, CspError> {
 }
 
 fn names(network: &Network) -> Vec<String> {
-    let mut taken = rustc_hash::FxHashSet::default();
+    let mut taken = FxHashSet::default();
     let mut names = Vec::new();
     for variable in network.variables() {
         let mut name: String = variable
@@ -46,16 +48,20 @@ fn names(network: &Network) -> Vec<String> {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert(0, 'v');
         }
-        let stem = name.trim_end_matches('_').to_string();
-        let mut name = stem.clone();
-        let mut n = 2;
-        while !taken.insert(name.clone()) {
-            name = format!("{stem}_{n}");
-            n += 1;
-        }
-        names.push(name);
+        names.push(unused_name(name.trim_end_matches('_'), &mut taken));
     }
     names
+}
+
+/// A name, or with a number behind it the first that is not taken; it is then.
+pub fn unused_name(stem: &str, taken: &mut FxHashSet<String>) -> String {
+    let mut name = stem.to_string();
+    let mut n = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{stem}_{n}");
+        n += 1;
+    }
+    name
 }
 
 struct Writer<'a> {

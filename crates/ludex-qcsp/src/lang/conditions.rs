@@ -8,6 +8,18 @@ use super::syntax::Expr;
 use super::value::{Term, Value};
 use super::{arithmetic, builtins, codes};
 
+/// How a comparison is written.
+pub(super) fn sign(op: Comparison) -> &'static str {
+    match op {
+        Comparison::Lt => "<",
+        Comparison::Le => "<=",
+        Comparison::Eq => "=",
+        Comparison::Ne => "!=",
+        Comparison::Ge => ">=",
+        Comparison::Gt => ">",
+    }
+}
+
 impl Evaluator<'_> {
     /// A condition on numbers, with what makes the numbers defined taken in.
     pub fn condition(
@@ -43,14 +55,6 @@ impl Evaluator<'_> {
 
     /// Compares two numbers.
     pub fn compare(&mut self, op: Comparison, a: Value, b: Value, span: Span) -> Evaluated {
-        let sign = match op {
-            Comparison::Lt => "<",
-            Comparison::Le => "<=",
-            Comparison::Eq => "=",
-            Comparison::Ne => "!=",
-            Comparison::Ge => ">=",
-            Comparison::Gt => ">",
-        };
         if let (Value::Int(a), Value::Int(b)) = (&a, &b) {
             return Ok(Value::Bool(op.holds(*a, *b)));
         }
@@ -61,6 +65,7 @@ impl Evaluator<'_> {
                     Ok(_) => "a number",
                     Err(value) => value.kind(),
                 };
+                let sign = sign(op);
                 let message =
                     format!("`{sign}` takes two numbers, found {} and {}", kind(&a), kind(&b));
                 return self.fail(codes::TYPE, span, message);

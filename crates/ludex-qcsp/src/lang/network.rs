@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use ludex_csp::propagators::table::{STAR, Table};
-use ludex_csp::{Comparison, Condition, Constraint, Expr, Network, ValueSet, VarId};
+use ludex_csp::xcsp3::unused_name;
+use ludex_csp::{Condition, Constraint, Expr, Network, ValueSet, VarId};
 use rustc_hash::FxHashSet;
 
 use super::builtins::usages;
+use super::conditions::sign;
 use super::syntax::KEYWORDS;
 use crate::ModelError;
 
@@ -89,13 +91,7 @@ fn names(network: &Network) -> Vec<String> {
         if !stem.starts_with(|c: char| c.is_ascii_alphabetic()) {
             stem.insert(0, 'v');
         }
-        let mut name = stem.clone();
-        let mut n = 2;
-        while !taken.insert(name.clone()) {
-            name = format!("{stem}_{n}");
-            n += 1;
-        }
-        names.push(name);
+        names.push(unused_name(&stem, &mut taken));
     }
     names
 }
@@ -228,16 +224,5 @@ impl Writer {
             }
             condition => format!("bool2int({})", self.condition(condition)?),
         })
-    }
-}
-
-fn sign(op: Comparison) -> &'static str {
-    match op {
-        Comparison::Lt => "<",
-        Comparison::Le => "<=",
-        Comparison::Eq => "=",
-        Comparison::Ne => "!=",
-        Comparison::Ge => ">=",
-        Comparison::Gt => ">",
     }
 }

@@ -76,11 +76,17 @@ pub fn read_stochastic(text: &str, deadline: &Deadline) -> Result<StochasticInst
     let (mut stages, mut threshold) = (None, None);
     for child in &root.children {
         match &*child.name {
+            "stages" if stages.is_some() => {
+                return Err(child.error("the stages are stated twice"));
+            }
             "stages" => stages = Some(child),
             _ => reader.part(child)?,
         }
-        if child.name == "constraints" {
-            threshold = child.attribute("threshold").map(|text| child.stated(text));
+        if let Some(text) = child.attribute("threshold").filter(|_| child.name == "constraints") {
+            if threshold.is_some() {
+                return Err(child.error("the threshold of all constraints is stated twice"));
+            }
+            threshold = Some(child.stated(text));
         }
     }
     let stages = stages.ok_or_else(|| {
@@ -123,6 +129,12 @@ impl Reader {
         if n_stated != 1 {
             return Err(node.error(format!(
                 "a threshold is that of one constraint, and `{}` states {n_stated}",
+                node.name
+            )));
+        }
+        if self.thresholds.iter().any(|(index, _)| *index == n_before) {
+            return Err(node.error(format!(
+                "the constraint in `{}` has a threshold of its own; state one of them",
                 node.name
             )));
         }
