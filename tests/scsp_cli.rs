@@ -41,7 +41,84 @@ fn a_policy_is_written() {
         .expect("it is JSON");
     let n_nodes = policy["nodes"].as_array().expect("nodes are listed").len();
     assert_eq!(found["policy_nodes"], json!(n_nodes));
+    assert_eq!(found["policy"], policy);
+    // What was written is read back, and worth what was said.
+    let args = ["--check-policy", &path, "-D", "months=3", "--json"];
+    let checked = command::json(&solve(&model("stock"), &args), 0);
+    assert_eq!(checked["ok"], json!(true), "{checked}");
+    let utility = checked["utility"].as_str().expect("a fraction");
+    let (above, below) = utility.split_once('/').unwrap_or((utility, "1"));
+    let utility = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
+    assert!((utility - found["value"].as_f64().unwrap()).abs() < 1e-9, "{checked}");
+    let mut changed = policy.clone();
+    for node in changed["nodes"].as_array_mut().expect("nodes are listed") {
+        if node["decide"]["variable"] == "order[1]" {
+            node["decide"]["value"] = json!(9);
+        }
+    }
+    for (text, words) in [
+        (changed.to_string(), "`order[1]` can't be 9"),
+        (r#"{"root":0,"nodes":["end"]}"#.to_string(), "it ends before `order[1]` has a value"),
+        (r#"{"root":1,"nodes":["end"]}"#.to_string(), "node 1 does not exist"),
+        (r#"{"root":0,"nodes":[]"#.to_string(), "EOF"),
+    ] {
+        fs::write(&file, text).expect("there is room");
+        let args = ["--check-policy", &path, "-D", "months=3"];
+        command::check_refused(&solve(&model("stock"), &args), 1, &[&path, words]);
+    }
     fs::remove_file(file).expect("it is there");
+}
+
+#[test]
+fn values_have_their_names_and_a_policy_goes_to_standard_output() {
+    let text = "enum Sky = {clear, dark}; exists x: Sky; exists b: bool; random s: Sky; \
+                goal x = s \\/ b; goal x = dark; threshold 1 of 1;";
+    let output = ludex_with(&["scsp", "solve", "-"], text);
+    assert_eq!(lines(&output, 0)[1], "first: x = dark, b = true");
+    let output = ludex_with(&["scsp", "solve", "-", "--json"], text);
+    assert_eq!(command::json(&output, 0)["first"], json!({"x": "dark", "b": "true"}));
+    let output = ludex_with(&["scsp", "solve", "-", "--policy", "-"], text);
+    let policy: Value = serde_json::from_str(&lines(&output, 0).concat()).expect("only JSON");
+    let nodes = policy["nodes"].as_array().expect("nodes are listed");
+    assert!(nodes.iter().any(|node| node["decide"]["value"] == "dark"), "{policy}");
+    let output = ludex_with(&["scsp", "solve", "-", "--policy", "-", "--json"], text);
+    assert_eq!(command::json(&output, 2)["ok"], json!(false));
+    let folder = std::env::temp_dir().join("ludex-no-such-folder/p.json");
+    let path = folder.display().to_string();
+    let output = ludex_with(&["scsp", "solve", "-", "--policy", &path], text);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&path));
+    // Without a policy there is none to write, and no value to report.
+    let never = "exists x: 0..1; random s: 0..1; goal s = 1; goal x >= 0 threshold 1 of 1;";
+    let output = ludex_with(&["scsp", "solve", "-", "--json", "--policy", &path], never);
+    let found = command::json(&output, 0);
+    assert_eq!((&found["status"], found.get("value")), (&json!("false"), None), "{found}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no policy to write"));
+}
+
+/// Each in far less than the time of the test: the limit is reached, with the exit code for that.
+#[test]
+fn limits_are_kept() {
+    let wide: String =
+        (0..60).map(|i| format!("exists x{i}: 0..1000000; goal x{i} >= 1;")).collect();
+    let wide = format!("{wide} random s: 0..1; threshold 1 of 4;");
+    let weights = "exists x: 0..1000000; random s: 0..1000000 weight 1 + x + s; goal s >= x; \
+                   threshold 1 of 4;";
+    let many: String = (0..16)
+        .map(|i| format!("exists x{i}: 0..1; random s{i}: 0..1; goal x{i} >= s{i};"))
+        .collect();
+    for (text, args, words) in [
+        (&*wide, &["--memory", "100MB"][..], "the limit of memory"),
+        (weights, &["--time", "1"], "the limit of time"),
+        (&*many, &["--scenarios", "--memory", "100MB"], "the limit of memory"),
+        (&*many, &["--scenarios", "--time", "0.001"], "time"),
+    ] {
+        let output = ludex_with(&[&["scsp", "solve", "-"], args].concat(), text);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
+        assert!(said.contains(words), "{args:?}: {said}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("false"), "{args:?}");
+    }
 }
 
 #[test]
@@ -56,6 +133,8 @@ fn bad_input_is_refused_in_words() {
         ("threshold 5 of 4; exists x: 0..1;", 1, &["5 of 4 is no probability"]),
         ("exists x: 0..1; forall y: 0..1; random z: 0..1;", 2, &["an opponent"]),
         ("exists x: 0..1; random y: 0..1; utility x - y;", 1, &["the utility can be -1"]),
+        ("random y: 0..2 weight [3, 2, 1][y];", 1, &["the weight of 0 has no value"]),
+        ("<instance type=\"CSP\"></instance>", 1, &["the framework is CSP"]),
     ] {
         let output = ludex_with(&["scsp", "solve", "-"], text);
         command::check_refused(&output, code, words);
@@ -66,10 +145,12 @@ fn bad_input_is_refused_in_words() {
         ("random y: 0..1;\nexists x: 0..1;\nutility x - y;", "<stdin>:3:"),
         ("exists x: 0..1;\nthreshold -1 of 4;", "<stdin>:2:"),
         ("exists x: 0..1;\ngoal x = 1 threshold 3 of 2;", "<stdin>:2:"),
+        ("random y: 0..1;\nexists x: 0..9999999;", "<stdin>:2:"),
     ] {
         let output = ludex_with(&["scsp", "solve", "-"], text);
         command::check_refused(&output, 1, &[place]);
     }
+    command::check_refused(&solve("a.qdimacs", &[]), 2, &["QDIMACS has no chance"]);
     let output = ludex_with(&["qcsp", "solve", "-"], "random y: 0..1; goal true;");
     command::check_refused(&output, 2, &["ludex scsp solve"]);
 }

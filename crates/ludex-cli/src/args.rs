@@ -358,6 +358,7 @@ const SCSP_EXAMPLES: &str = "Examples:
   ludex scsp solve models/two-stages.qcp
   ludex scsp solve models/two-stages.qcp --best --exact --json
   ludex scsp solve models/stock.qcp -D months=3 --best --policy policy.json
+  ludex scsp solve models/stock.qcp -D months=3 --check-policy policy.json
   ludex scsp solve models/two-stages.qcp --xcsp3 two-stages.xml
   ludex scsp solve two-stages.xml";
 
@@ -367,8 +368,9 @@ pub struct ScspSolve {
     /// Which model.
     #[command(flatten)]
     pub file: QcspFile,
-    /// Find the policy of greatest satisfaction, or of greatest expected utility where the model
-    /// has a utility
+    /// Find the policy of greatest expected utility among those that reach every threshold;
+    /// without a utility the one of greatest satisfaction, and of these the thresholds of single
+    /// goals only
     #[arg(long)]
     pub best: bool,
     /// How values are ruled out: stochastic backtracking, forward checking, or with all
@@ -382,9 +384,13 @@ pub struct ScspSolve {
     /// First make the domains of decisions stochastically arc consistent
     #[arg(long)]
     pub consistency: bool,
-    /// Write the policy to a file, as JSON
+    /// Write the policy as JSON, to FILE or `-`
     #[arg(long, value_name = "FILE")]
-    pub policy: Option<std::path::PathBuf>,
+    pub policy: Option<String>,
+    /// Do not solve: say what the policy in a JSON file is worth, and whether it reaches every
+    /// threshold
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "consistency", "scenarios"])]
+    pub check_policy: Option<String>,
     /// Do not search: expand all scenarios to one ordinary network and solve that
     #[arg(long, conflicts_with_all = ["policy", "consistency"])]
     pub scenarios: bool,
@@ -396,7 +402,8 @@ pub struct ScspSolve {
 /// Which model, with which data.
 #[derive(Clone, Debug, Args)]
 pub struct QcspFile {
-    /// A model: .qcp, .xml (XCSP3), .qdimacs, or `-` for a .qcp text on standard input
+    /// A model: .qcp, .xml (XCSP3), .qdimacs (for `qcsp` only), or `-` for a .qcp text on
+    /// standard input
     #[arg(value_name = "FILE")]
     pub file: String,
     /// The value of a parameter; goes before the data files

@@ -25,6 +25,8 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// What is drawn, when something is: the scopes of chance are universal in `model`.
     pub chance: Option<Chance>,
+    /// By variable, where it is declared.
+    pub(super) places: Vec<Span>,
 }
 
 /// Turns a tree whose names are checked into a model.
@@ -40,7 +42,7 @@ pub fn lower(
     lowering.unknown_data(tree);
     // A mistake in one item leaves the others to be looked at, where they can be.
     let _ = lowering.items(&tree.items).and_then(|()| lowering.finish());
-    let Lowering { evaluator, model, warnings, chance, .. } = lowering;
+    let Lowering { evaluator, model, warnings, chance, places, .. } = lowering;
     if evaluator.has_failed() {
         return Err(evaluator.into_diagnostics());
     }
@@ -49,7 +51,7 @@ pub fn lower(
         let message = error.to_string();
         return Err(vec![Diagnostic::new(Severity::Fatal, codes::UNSUPPORTED, place, message)]);
     }
-    Ok(Compiled { model, warnings, chance: chance.is_there().then_some(chance) })
+    Ok(Compiled { model, warnings, chance: chance.is_there().then_some(chance), places })
 }
 
 /// The model that is being built.
@@ -68,6 +70,8 @@ pub struct Lowering<'a, 'b> {
     has_goal: bool,
     /// What is drawn, and how likely goals have to hold.
     pub(super) chance: Chance,
+    /// By variable, where it is declared.
+    pub(super) places: Vec<Span>,
     /// The names of the values of enumerations; the value 0 has none.
     pub(super) enumerations: HashMap<String, Arc<[String]>>,
 }
@@ -85,6 +89,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             later_goals: Vec::new(),
             has_goal: false,
             chance: Chance::default(),
+            places: Vec::new(),
             enumerations: HashMap::new(),
         }
     }

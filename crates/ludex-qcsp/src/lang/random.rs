@@ -1,7 +1,9 @@
 //! Scopes of chance, and models with them as stochastic networks.
 
+use std::cell::Cell;
+
 use ludex_base::Span;
-use ludex_csp::{Constraint, Expr as Formula, VarId, if_then_else};
+use ludex_csp::{Constraint, Expr as Formula, Operation, VarId, all_of, if_then_else};
 
 use super::codes;
 use super::conditions::conjuncts;
@@ -12,7 +14,7 @@ use super::value::Value;
 use crate::stochastic::{
     Distribution, Rational, StochasticError, StochasticNetwork, StochasticVariable, rational,
 };
-use crate::{Quantifier, ScopeId};
+use crate::{Model, Quantifier, ScopeId};
 
 /// What a model says of chance.
 #[derive(Clone, Default)]
@@ -54,19 +56,24 @@ impl Chance {
 impl Compiled {
     /// What the text says of that which is wrong with its network.
     pub fn place_of(&self, error: &StochasticError) -> Option<Span> {
-        let chance = self.chance.as_ref()?;
+        let chance = self.chance.as_ref();
         let of_scope = |name: &str| {
             let is_drawn = |drawn: &&ChanceScope| {
                 let variables = &self.model.scope(drawn.scope).variables;
                 variables.iter().any(|&x| self.model.variable(x).variable.name == name)
             };
-            chance.scopes.iter().find(is_drawn).map(|drawn| drawn.at)
+            chance?.scopes.iter().find(is_drawn).map(|drawn| drawn.at)
         };
         match error {
             StochasticError::Distribution { variable, .. }
-            | StochasticError::WideDomain { variable, .. }
             | StochasticError::LaterParent { variable, .. } => of_scope(variable),
-            StochasticError::NegativeUtility { .. } => chance.utility_at,
+            StochasticError::WideDomain { variable, .. }
+            | StochasticError::EmptyDomain { variable } => {
+                let mut variables = self.model.variables().iter();
+                let at = variables.position(|own| own.variable.name == *variable)?;
+                self.places.get(at).copied()
+            }
+            StochasticError::NegativeUtility { .. } => chance?.utility_at,
             _ => None,
         }
     }
@@ -95,6 +102,8 @@ impl Lowering<'_, '_> {
         let n_drawn = self.model.scope(id).variables.len();
         let mut conditions: Vec<Formula> = Vec::new();
         let mut weight: Option<(Formula, Option<i64>)> = None;
+        // What gives the weight a value.
+        let mut needs: Vec<Formula> = Vec::new();
         let mut at = scope.at.0;
         for clause in &scope.clauses {
             let place = match clause {
@@ -129,7 +138,8 @@ impl Lowering<'_, '_> {
                         let message = "a scope of chance has one weight";
                         return self.evaluator.fail(codes::MISPLACED, place, message);
                     }
-                    let formula = self.formula(expr)?;
+                    let formula;
+                    (formula, needs) = self.formula(expr)?;
                     let total = match total {
                         Some(total) => Some(self.evaluator.constant_int(total)?),
                         None => None,
@@ -141,17 +151,22 @@ impl Lowering<'_, '_> {
         }
         if !conditions.is_empty() {
             let (formula, total) = weight.unwrap_or((Formula::Constant(1), None));
-            let condition = ludex_csp::all_of(conditions);
+            let condition = all_of(conditions);
+            // Where the condition is false, nothing is needed.
+            let needed = needs.into_iter().map(|need| Formula::Or(vec![!condition.clone(), need]));
+            needs = needed.collect();
             weight = Some((if_then_else(condition, formula, Formula::Constant(0)), total));
         }
+        let weight = weight.map(|(formula, total)| (only_where(formula, needs), total));
         self.chance.scopes.push(ChanceScope { scope: id, weight, at });
         Ok(())
     }
 
-    /// A number as a formula.
-    fn formula(&mut self, expr: &Expr) -> Evaluated<Formula> {
+    /// A number as a formula, and what gives it a value.
+    fn formula(&mut self, expr: &Expr) -> Evaluated<(Formula, Vec<Formula>)> {
         let value = self.evaluator.eval(expr)?;
-        Ok(super::arithmetic::number(&mut self.evaluator, value, expr.at.0)?.formula)
+        let term = super::arithmetic::number(&mut self.evaluator, value, expr.at.0)?;
+        Ok((term.formula, term.defined))
     }
 
     fn probability(&mut self, fraction: &Fraction) -> Evaluated<Rational> {
@@ -196,7 +211,10 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn utility(&mut self, utility: &Expr) -> Evaluated<()> {
-        let formula = self.formula(utility)?;
+        let (mut formula, needs) = self.formula(utility)?;
+        if !needs.is_empty() {
+            formula = if_then_else(all_of(needs), formula, Formula::Constant(0));
+        }
         self.chance.utility_at = Some(utility.at.0);
         if self.chance.utility.replace(formula).is_some() {
             let message = "a model has one utility";
@@ -206,25 +224,30 @@ impl Lowering<'_, '_> {
     }
 }
 
+/// A formula that has no value where something is false that it needs: 0 is divided by it.
+fn only_where(formula: Formula, needs: Vec<Formula>) -> Formula {
+    if needs.is_empty() {
+        return formula;
+    }
+    let (zero, needs) = (Box::new(Formula::Constant(0)), Box::new(all_of(needs)));
+    formula + Formula::Binary(Operation::Div, zero, needs)
+}
+
 /// A model whose scopes are `exists` and `random` as a stochastic network. What follows by
 /// definition is put where it is used.
 ///
 /// # Errors
-/// When the model has universal scopes or optimizes, or a table mentions a definition.
+/// When the model has universal scopes or optimizes, a table mentions a definition, or
+/// definitions grow too large where they are used.
 pub fn to_stochastic(compiled: &Compiled) -> Result<StochasticNetwork, StochasticError> {
-    let refused = |reason: &str| {
-        let option = "solving as a stochastic network";
-        Err(StochasticError::Option { option, reason: reason.to_string() })
-    };
     let model = &compiled.model;
     if model.is_optimization() {
         return refused("the model has criteria or aggregates; state a `utility`");
     }
     let nothing = Chance::default();
     let chance = compiled.chance.as_ref().unwrap_or(&nothing);
+    let meaning = Meaning::new(model);
     let mut network = StochasticNetwork::new();
-    // By variable of the model, what stands for it.
-    let mut meaning: Vec<Formula> = Vec::new();
     let mut stage = 0;
     let mut was_drawn = false;
     for (i, scope) in model.scopes().iter().enumerate() {
@@ -238,32 +261,26 @@ pub fn to_stochastic(compiled: &Compiled) -> Result<StochasticNetwork, Stochasti
         was_drawn = drawn.is_some();
         for &x in &scope.variables {
             let variable = model.variable(x);
-            if let Some(definition) = &variable.definition {
-                let value = definition.rename(&|y| meaning[y.index()].clone());
-                let (low, high) = value.bounds(&|y| {
-                    let domain = network.domain(y);
-                    (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
-                });
-                let domain = &variable.variable.domain;
+            let domain = &variable.variable.domain;
+            if variable.definition.is_some() {
+                let (low, high) = meaning.bounds[x.index()];
                 let is_within = domain
                     .ranges()
                     .iter()
                     .any(|&(first, last)| i64::from(first) <= low && high <= i64::from(last));
                 if !is_within {
-                    network.require(value.clone().is_in(domain.clone()));
+                    network.require(meaning.of(x)?.is_in(domain.clone()));
                 }
-                meaning.push(value);
                 continue;
             }
-            let id = VarId::new(network.variables().len());
-            meaning.push(Formula::Var(id));
-            let distribution = drawn.map(|drawn| match &drawn.weight {
-                None => Distribution::Uniform,
-                Some((weight, total)) => Distribution::Weighted {
-                    weight: weight.rename(&|y| meaning[y.index()].clone()),
-                    total: *total,
-                },
-            });
+            let distribution = match drawn.map(|drawn| &drawn.weight) {
+                None => None,
+                Some(None) => Some(Distribution::Uniform),
+                Some(Some((weight, total))) => {
+                    let weight = meaning.expanded(weight)?;
+                    Some(Distribution::Weighted { weight, total: *total })
+                }
+            };
             network.variable_with(StochasticVariable {
                 variable: variable.variable.clone(),
                 stage,
@@ -271,34 +288,142 @@ pub fn to_stochastic(compiled: &Compiled) -> Result<StochasticNetwork, Stochasti
             });
         }
     }
-    let is_defined = |x: &VarId| !matches!(meaning[x.index()], Formula::Var(_));
-    let renamed = |constraint: &Constraint| {
+    let renamed = |constraint: &Constraint| -> Result<Constraint, StochasticError> {
         let needs_variables =
             matches!(constraint, Constraint::Table { .. } | Constraint::Custom(_));
+        let is_defined = |x: &VarId| meaning.same[x.index()].is_none();
         if needs_variables && constraint.scope().iter().any(is_defined) {
-            return None;
+            return refused("a table mentions what follows by definition");
         }
-        let variable = |x: VarId| match meaning[x.index()] {
-            Formula::Var(y) => y,
-            _ => x,
-        };
-        Some(constraint.renamed(&variable, &|x| meaning[x.index()].clone()))
+        let variable = |x: VarId| meaning.same[x.index()].unwrap_or(x);
+        let renamed = constraint.renamed(&variable, &|x| meaning.part(x));
+        meaning.fits().map(|()| renamed)
     };
-    let on_definitions = "a table mentions what follows by definition";
     let restrictors = model.scopes().iter().flat_map(|scope| &scope.restrictor);
     for constraint in restrictors.chain(model.goal_constraints()) {
-        let Some(constraint) = renamed(constraint) else { return refused(on_definitions) };
-        network.add(constraint);
+        network.add(renamed(constraint)?);
     }
     for (goal, threshold) in &chance.goals {
-        let Some(goal) = renamed(goal) else { return refused(on_definitions) };
-        network.add_with_threshold(goal, threshold.clone());
+        network.add_with_threshold(renamed(goal)?, threshold.clone());
     }
     if let Some(threshold) = &chance.threshold {
         network.set_threshold(threshold.clone());
     }
     if let Some(utility) = &chance.utility {
-        network.set_utility(utility.rename(&|x| meaning[x.index()].clone()));
+        network.set_utility(meaning.expanded(utility)?);
     }
     Ok(network)
+}
+
+/// What definitions may grow to where they are used.
+const MAX_PARTS: u64 = 1_000_000;
+/// How deep they may get.
+const MAX_DEPTH: u64 = 2_000;
+
+fn refused<T>(reason: &str) -> Result<T, StochasticError> {
+    let option = "solving as a stochastic network";
+    Err(StochasticError::Option { option, reason: reason.to_string() })
+}
+
+/// What stands for the variables of a model in the network.
+struct Meaning<'a> {
+    model: &'a Model,
+    /// The variable of the network that is the same.
+    same: Vec<Option<VarId>>,
+    bounds: Vec<(i64, i64)>,
+    /// How many parts what stands for the variable has, and how deep it is.
+    sizes: Vec<(u64, u64)>,
+    /// Parts put in so far. Beyond the limits nothing is.
+    n_parts: Cell<u64>,
+}
+
+impl<'a> Meaning<'a> {
+    fn new(model: &'a Model) -> Self {
+        let mut meaning = Self {
+            model,
+            same: Vec::new(),
+            bounds: Vec::new(),
+            sizes: Vec::new(),
+            n_parts: Cell::new(0),
+        };
+        let mut n_variables = 0;
+        for variable in model.variables() {
+            let (same, bounds, size) = match &variable.definition {
+                None => {
+                    n_variables += 1;
+                    let domain = &variable.variable.domain;
+                    let bounds = (domain.min().unwrap_or(0), domain.max().unwrap_or(0));
+                    let bounds = (bounds.0.into(), bounds.1.into());
+                    (Some(VarId::new(n_variables - 1)), bounds, (1, 1))
+                }
+                Some(definition) => {
+                    let same = match definition {
+                        Formula::Var(y) => meaning.same[y.index()],
+                        _ => None,
+                    };
+                    let bounds = definition.bounds(&|y| meaning.bounds[y.index()]);
+                    (same, bounds, meaning.size(definition))
+                }
+            };
+            meaning.same.push(same);
+            meaning.bounds.push(bounds);
+            meaning.sizes.push(size);
+        }
+        meaning
+    }
+
+    /// The parts and the depth of a formula in which definitions are put.
+    fn size(&self, formula: &Formula) -> (u64, u64) {
+        if let Formula::Var(x) = formula {
+            return self.sizes[x.index()];
+        }
+        let (mut n_parts, mut depth) = (1_u64, 0);
+        for child in formula.children() {
+            let size = self.size(child);
+            n_parts = n_parts.saturating_add(size.0);
+            depth = depth.max(size.1);
+        }
+        (n_parts, depth.saturating_add(1))
+    }
+
+    /// What stands for a variable, if all that was put in fits.
+    fn of(&self, x: VarId) -> Result<Formula, StochasticError> {
+        self.expanded(&Formula::Var(x))
+    }
+
+    fn expanded(&self, formula: &Formula) -> Result<Formula, StochasticError> {
+        let formula = formula.rename(&|x| self.part(x));
+        self.fits().map(|()| formula)
+    }
+
+    /// What stands for a variable.
+    fn part(&self, x: VarId) -> Formula {
+        if let Some(same) = self.same[x.index()] {
+            return Formula::Var(same);
+        }
+        let (n_parts, depth) = self.sizes[x.index()];
+        let n_parts = if depth > MAX_DEPTH { u64::MAX } else { n_parts };
+        self.n_parts.set(self.n_parts.get().saturating_add(n_parts));
+        if self.n_parts.get() > MAX_PARTS {
+            return Formula::Constant(0);
+        }
+        self.inside(x)
+    }
+
+    fn inside(&self, x: VarId) -> Formula {
+        match (self.same[x.index()], &self.model.variable(x).definition) {
+            (None, Some(definition)) => definition.rename(&|y| self.inside(y)),
+            (same, _) => Formula::Var(same.unwrap_or(x)),
+        }
+    }
+
+    fn fits(&self) -> Result<(), StochasticError> {
+        match self.n_parts.get() > MAX_PARTS {
+            false => Ok(()),
+            true => refused(&format!(
+                "definitions (`let`), put where they are used, have more than {MAX_PARTS} parts or \
+                 are deeper than {MAX_DEPTH}; mention each fewer times, or state goals instead"
+            )),
+        }
+    }
 }

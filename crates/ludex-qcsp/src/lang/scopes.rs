@@ -111,7 +111,12 @@ impl Lowering<'_, '_> {
                 "give a range or a set: `x: 0..9`",
             ),
             Type::Bool => {
-                let x = self.variable(name.to_string(), ValueSet::from(0..=1), None, span)?;
+                let variable = Variable {
+                    name: name.to_string(),
+                    domain: ValueSet::from(0..=1),
+                    labels: Some(["false", "true"].map(String::from).into()),
+                };
+                let x = self.add_variable(variable, None, span)?;
                 Ok(Value::Term(Box::new(Term::new(Formula::Var(x), true, 1, 1))))
             }
             Type::Domain(expr) => {
@@ -178,6 +183,7 @@ impl Lowering<'_, '_> {
         let bounds = |end: Option<i32>| i64::from(end.unwrap_or(0));
         let (low, high) = (bounds(variable.domain.min()), bounds(variable.domain.max()));
         self.evaluator.bounds.push((low, high));
+        self.places.push(span);
         Ok(self.model.variable_with(variable, definition))
     }
 

@@ -1,7 +1,9 @@
 //! Whether a stochastic network means something.
 
+use ludex_base::Deadline;
 use ludex_csp::{Value, VarId};
 use num_traits::{One, Zero};
+use rustc_hash::FxHashSet;
 
 use super::distribution::Distribution;
 use super::error::StochasticError;
@@ -9,12 +11,12 @@ use super::network::{Rational, StochasticNetwork};
 
 /// A variable may have at most this many values: every one is tried.
 const MAX_VALUES: u64 = 1 << 20;
-/// Missing rows of a table are looked for among at most this many.
-const MAX_ROWS: u64 = 1 << 20;
+/// Wrong rows of a distribution are looked for in at most this many steps.
+const MAX_STEPS: u64 = 1 << 20;
 
-/// Everything that is wrong with a network.
-pub(super) fn check(network: &StochasticNetwork) -> Vec<StochasticError> {
-    let mut checker = Checker { network, errors: Vec::new() };
+/// Everything that is wrong with a network, as far as was seen before the deadline.
+pub(super) fn check(network: &StochasticNetwork, deadline: &Deadline) -> Vec<StochasticError> {
+    let mut checker = Checker { network, deadline, errors: Vec::new(), n_steps: 0 };
     for x in network.ids() {
         checker.variable(x);
     }
@@ -29,7 +31,10 @@ pub(super) fn check(network: &StochasticNetwork) -> Vec<StochasticError> {
 
 struct Checker<'a> {
     network: &'a StochasticNetwork,
+    deadline: &'a Deadline,
     errors: Vec<StochasticError>,
+    /// Steps since the deadline was asked.
+    n_steps: u64,
 }
 
 impl Checker<'_> {
@@ -90,51 +95,46 @@ impl Checker<'_> {
                         self.weights(x, self.given(on, row), weights);
                     }
                 }
-                let nothing = || Some("no value can be drawn".to_string());
-                self.every_row(x, on, |row| if rows.contains_key(row) { None } else { nothing() });
+                self.every_row(x, on, 1, |row| !rows.contains_key(row));
             }
-            Distribution::Weighted { total, .. } => {
+            Distribution::Weighted { .. } => {
                 let parents = distribution.parents(x);
-                self.every_row(x, &parents, |row| {
+                let n_values = network.domain(x).len();
+                self.every_row(x, &parents, n_values, |row| {
                     let of = |y| parents.binary_search(&y).map_or(0, |i| row[i]);
-                    let weights = network.weights(x, &of);
-                    if let Some((value, weight)) = weights.iter().find(|(_, weight)| *weight < 0) {
-                        return Some(format!("the weight of {value} is {weight}"));
-                    }
-                    let sum: i128 = weights.iter().map(|(_, weight)| i128::from(*weight)).sum();
-                    match total {
-                        Some(total) if sum != i128::from(*total) => {
-                            Some(format!("the weights sum to {sum}, not to {total}"))
-                        }
-                        _ if sum == 0 => Some("no value can be drawn".to_string()),
-                        _ if sum > i128::from(i64::MAX) => Some("the weights are too large".into()),
-                        _ => None,
-                    }
+                    network.weights(x, &of).is_err()
                 });
             }
         }
     }
 
-    /// Whether a distribution says something whatever the variables are that it depends on.
+    /// Whether a distribution says something whatever the variables are that it depends on;
+    /// to look at a row costs so many steps.
     ///
-    /// Where there are too many rows to look, a missing one is an error of the search.
+    /// Where there are too many rows to look, a wrong one is an error of the search.
     fn every_row(
         &mut self,
         x: VarId,
         on: &[VarId],
-        problem_of: impl Fn(&[Value]) -> Option<String>,
+        n_steps: u64,
+        is_wrong: impl Fn(&[Value]) -> bool,
     ) {
-        let domains: Vec<Vec<Value>> =
-            on.iter().map(|&y| self.network.domain(y).iter().collect()).collect();
-        let n_rows = domains.iter().try_fold(1_u64, |n, domain| n.checked_mul(domain.len() as u64));
-        if n_rows.is_none_or(|n| n > MAX_ROWS) {
+        let n_rows =
+            on.iter().try_fold(n_steps.max(1), |n, &y| n.checked_mul(self.network.domain(y).len()));
+        if n_rows.is_none_or(|n| n > MAX_STEPS) {
             return;
         }
+        let domains: Vec<Vec<Value>> =
+            on.iter().map(|&y| self.network.domain(y).iter().collect()).collect();
         let mut at = vec![0; on.len()];
         loop {
+            if self.is_late(n_steps) {
+                return;
+            }
             let row: Vec<Value> = at.iter().zip(&domains).map(|(&i, domain)| domain[i]).collect();
-            if let Some(problem) = problem_of(&row) {
-                return self.problem(x, self.given(on, &row), problem);
+            if is_wrong(&row) {
+                let of = |y| on.iter().position(|&own| own == y).map_or(0, |i| row[i]);
+                return self.errors.push(self.network.undrawable(x, &of, None));
             }
             let next = (0..at.len()).rev().find(|&i| at[i] + 1 < domains[i].len());
             let Some(i) = next else { return };
@@ -143,22 +143,35 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether the time is up after so many more steps.
+    fn is_late(&mut self, n_steps: u64) -> bool {
+        self.n_steps += n_steps.max(1);
+        if self.n_steps > 4096 {
+            self.n_steps = 0;
+            return self.deadline.reached();
+        }
+        false
+    }
+
     fn weights(&mut self, x: VarId, given: String, weights: &[(Value, Rational)]) {
         let domain = self.network.domain(x);
-        let outside = weights.iter().find(|(value, _)| !domain.contains(*value));
-        if let Some((value, _)) = outside {
-            return self.problem(x, given, format!("{value} is not in the domain"));
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut total = Rational::zero();
+        for (value, p) in weights {
+            if self.is_late(1) {
+                return;
+            }
+            let problem = match value {
+                _ if !domain.contains(*value) => format!("{value} is not in the domain"),
+                _ if !seen.insert(*value) => format!("the value {value} is given twice"),
+                _ if *p < Rational::zero() => format!("the probability of {value} is {p}"),
+                _ => {
+                    total += p;
+                    continue;
+                }
+            };
+            return self.problem(x, given, problem);
         }
-        let is_twice = |(i, (value, _)): &(usize, &(Value, Rational))| {
-            weights[..*i].iter().any(|(other, _)| other == value)
-        };
-        if let Some((_, (value, _))) = weights.iter().enumerate().find(is_twice) {
-            return self.problem(x, given, format!("the value {value} is given twice"));
-        }
-        if let Some((value, p)) = weights.iter().find(|(_, p)| *p < Rational::zero()) {
-            return self.problem(x, given, format!("the probability of {value} is {p}"));
-        }
-        let total: Rational = weights.iter().map(|(_, p)| p).sum();
         if !total.is_one() {
             self.problem(x, given, format!("the probabilities sum to {total}, not to 1"));
         }

@@ -1,19 +1,24 @@
 //! Stochastic arc consistency, after Balafoutis and Stergiou.
 //!
-//! A constraint is looked at with the variables it mentions, and those their distributions
-//! depend on, in their order. A value of a decision stays if some policy that uses it somewhere
-//! satisfies the constraint as likely as is asked; a value that is drawn stays if some tuple
-//! with it is allowed, else its mass is lost.
+//! A constraint is looked at with its prefix: the variables it mentions, those their
+//! distributions depend on, and everything that is drawn before a decision among these, in their
+//! order. A value of a decision stays if some policy of the prefix that uses it somewhere
+//! satisfies the constraint as likely as is asked; a value that is drawn stays if some tuple with
+//! it is allowed, else its mass is lost.
+//!
+//! The prefix has what is drawn before its decisions, as a policy may use a value only after a
+//! rare draw that the constraint does not mention, and lose next to nothing.
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, Value, ValueSet, VarId};
 use num_traits::{One, Zero};
+use rustc_hash::FxHashSet;
 
 use super::error::StochasticError;
 use super::network::{Rational, StochasticNetwork};
 
-/// A constraint with more tuples than this is not looked at, nor removes a value.
-const MAX_TUPLES: u64 = 100_000;
+/// A constraint whose prefix has more nodes than this is not looked at, nor removes a value.
+const MAX_NODES: u64 = 200_000;
 
 /// Domains after stochastic arc consistency.
 #[derive(Clone, Debug)]
@@ -38,9 +43,13 @@ pub fn stochastic_arc_consistency(
     network: &StochasticNetwork,
     deadline: &Deadline,
 ) -> Result<StochasticDomains, StochasticError> {
-    if let Some(error) = network.check().into_iter().next() {
+    if let Some(error) = network.check_by(deadline).into_iter().next() {
         return Err(error);
     }
+    Ok(network.on_deep_stack(|| remove(network, deadline)))
+}
+
+fn remove(network: &StochasticNetwork, deadline: &Deadline) -> StochasticDomains {
     let mut result = StochasticDomains {
         domains: network.ids().map(|x| network.domain(x).clone()).collect(),
         is_inconsistent: false,
@@ -50,62 +59,82 @@ pub fn stochastic_arc_consistency(
     let prefixes: Vec<Vec<VarId>> = network
         .constraints()
         .iter()
-        .map(|constraint| with_parents(network, constraint.constraint.scope()))
+        .map(|constraint| prefix(network, constraint.constraint.scope()))
         .collect();
     loop {
         let mut changes = false;
         result.n_skipped = 0;
         for (constraint, prefix) in network.constraints().iter().zip(&prefixes) {
-            let n_tuples = prefix
-                .iter()
-                .try_fold(1_u64, |n, x| n.checked_mul(result.domains[x.index()].len().max(1)));
-            if n_tuples.is_none_or(|n| n > MAX_TUPLES) {
+            if n_nodes(prefix, &result.domains) > MAX_NODES {
                 result.n_skipped += 1;
                 continue;
             }
             let threshold = constraint.threshold.as_ref().unwrap_or(network.threshold());
-            for &x in prefix {
-                if deadline.reached() {
-                    return Ok(result);
-                }
-                changes |=
-                    revise(network, &constraint.constraint, prefix, threshold, x, &mut result);
+            // Every policy is good enough.
+            if threshold.is_zero() {
+                continue;
+            }
+            let single = Single {
+                network,
+                constraint: &constraint.constraint,
+                prefix,
+                domains: &result.domains,
+                deadline,
+                values: vec![0; network.variables().len()],
+                worths: Vec::new(),
+                kept: prefix.iter().map(|_| FxHashSet::default()).collect(),
+            };
+            let Some(kept) = single.kept(threshold) else { return result };
+            for (&x, kept) in prefix.iter().zip(kept) {
+                changes |= keep(network, x, &kept, &mut result);
             }
         }
         result.is_inconsistent =
             network.ids().any(|x| !network.is_chance(x) && result.domains[x.index()].is_empty())
                 || !keeps_mass(network, &result.domains);
         if !changes || result.is_inconsistent {
-            return Ok(result);
+            return result;
         }
     }
 }
 
-/// Variables with those that their distributions depend on, in order.
-fn with_parents(network: &StochasticNetwork, mut variables: Vec<VarId>) -> Vec<VarId> {
-    let mut at = 0;
-    while at < variables.len() {
-        let x = variables[at];
-        if let Some(distribution) = &network.variable(x).distribution {
-            for parent in distribution.parents(x) {
-                if !variables.contains(&parent) {
-                    variables.push(parent);
-                }
+/// Variables with those that their distributions depend on, and what is drawn before a decision
+/// among them, in order.
+fn prefix(network: &StochasticNetwork, mut variables: Vec<VarId>) -> Vec<VarId> {
+    let mut is_in: Vec<bool> = vec![false; network.variables().len()];
+    let mut n_drawn_in = 0;
+    while let Some(x) = variables.pop() {
+        if std::mem::replace(&mut is_in[x.index()], true) {
+            continue;
+        }
+        match &network.variable(x).distribution {
+            Some(distribution) => variables.extend(distribution.parents(x)),
+            None => {
+                let drawn = (n_drawn_in..x.index()).map(VarId::new);
+                variables.extend(drawn.filter(|&y| network.is_chance(y)));
+                n_drawn_in = n_drawn_in.max(x.index());
             }
         }
-        at += 1;
     }
-    variables.sort_unstable();
-    variables
+    network.ids().filter(|x| is_in[x.index()]).collect()
 }
 
-/// Removes values of one variable that a constraint can't have; says whether there were any.
-fn revise(
+/// How many nodes the tree of a prefix has, saturating.
+fn n_nodes(prefix: &[VarId], domains: &[ValueSet]) -> u64 {
+    let mut n_paths = 1_u64;
+    let mut n_nodes = 0_u64;
+    for x in prefix {
+        n_paths = n_paths.saturating_mul(domains[x.index()].len().max(1));
+        n_nodes = n_nodes.saturating_add(n_paths);
+    }
+    n_nodes
+}
+
+/// Removes the values of a variable that a constraint does not keep; says whether there are any.
+fn keep(
     network: &StochasticNetwork,
-    constraint: &Constraint,
-    prefix: &[VarId],
-    threshold: &Rational,
     x: VarId,
+    kept: &FxHashSet<Value>,
     result: &mut StochasticDomains,
 ) -> bool {
     let is_chance = network.is_chance(x);
@@ -114,29 +143,14 @@ fn revise(
     if is_chance && network.has_own_thresholds() {
         return false;
     }
-    let before = result.domains[x.index()].clone();
-    let kept = before.filter(|value| {
-        let mut single = Single {
-            network,
-            constraint,
-            prefix,
-            domains: &result.domains,
-            values: vec![0; network.variables().len()],
-            wanted: (x, value),
-        };
-        let worth = single.best(0);
-        let with = worth.1.unwrap_or_else(Rational::zero);
-        // A drawn value is kept by one tuple, a decision only by what a policy reaches.
-        if is_chance { with > Rational::zero() } else { with >= *threshold }
-    });
-    if kept == before {
-        return false;
-    }
+    let before = &result.domains[x.index()];
+    let left = before.filter(|value| kept.contains(&value));
+    let n_removed = before.len() - left.len();
     if !is_chance {
-        result.n_removed += before.len() - kept.len();
+        result.n_removed += n_removed;
     }
-    result.domains[x.index()] = kept;
-    true
+    result.domains[x.index()] = left;
+    n_removed > 0
 }
 
 /// Whether the joint constraints can still hold as likely as is asked, by the mass that the
@@ -159,63 +173,105 @@ fn keeps_mass(network: &StochasticNetwork, domains: &[ValueSet]) -> bool {
     mass >= *network.threshold()
 }
 
-/// A network of one constraint.
+/// A network of one constraint, as a tree over its prefix.
 struct Single<'a> {
     network: &'a StochasticNetwork,
     constraint: &'a Constraint,
     prefix: &'a [VarId],
     domains: &'a [ValueSet],
+    deadline: &'a Deadline,
     values: Vec<Value>,
-    /// The value that a policy has to use somewhere.
-    wanted: (VarId, Value),
+    /// The greatest satisfaction from each node on, in the order in which nodes are met.
+    worths: Vec<Rational>,
+    /// By place in the prefix, the values that stay.
+    kept: Vec<FxHashSet<Value>>,
 }
 
 impl Single<'_> {
-    /// The greatest satisfaction from a place of the prefix on, of any policy and of those that
-    /// use the wanted value somewhere.
-    fn best(&mut self, at: usize) -> (Rational, Option<Rational>) {
-        let Some(&x) = self.prefix.get(at) else {
-            let holds = self.constraint.holds(&|y: VarId| i64::from(self.values[y.index()]));
-            return (if holds { Rational::one() } else { Rational::zero() }, None);
-        };
-        let wanted = self.wanted;
-        let uses = |value: Value| wanted == (x, value);
-        if self.network.is_chance(x) {
-            let outcomes = self.network.outcomes(x, &|y| self.values[y.index()]);
-            let mut total = Rational::zero();
-            // The most that one branch gains, or the least that it loses, by using the value.
-            let mut change: Option<Rational> = None;
-            for (value, p) in outcomes {
-                if !self.domains[x.index()].contains(value) {
-                    continue;
-                }
-                let is_wanted = uses(value);
-                self.values[x.index()] = value;
-                let (any, with) = self.best(at + 1);
-                total += &p * &any;
-                // To use a drawn value is to satisfy with it.
-                let with =
-                    if is_wanted && any > Rational::zero() { Some(any.clone()) } else { with };
-                if let Some(with) = with {
-                    let here = p * (with - any);
-                    change = Some(change.map_or(here.clone(), |change| change.max(here)));
+    /// By place in the prefix, the values that stay; `None` when the time was up.
+    fn kept(mut self, threshold: &Rational) -> Option<Vec<FxHashSet<Value>>> {
+        let best = self.worth(0)?;
+        // What a policy may lose against the best one.
+        let spare = best - threshold;
+        let mut next = 0;
+        self.mark(0, &mut next, &Rational::one(), &spare)?;
+        Some(self.kept)
+    }
+
+    /// The greatest satisfaction from a place of the prefix on.
+    fn worth(&mut self, at: usize) -> Option<Rational> {
+        if self.worths.len().is_multiple_of(1024) && self.deadline.reached() {
+            return None;
+        }
+        let node = self.worths.len();
+        self.worths.push(Rational::zero());
+        let mut worth = Rational::zero();
+        match self.prefix.get(at) {
+            None => {
+                if self.constraint.holds(&|y: VarId| i64::from(self.values[y.index()])) {
+                    worth = Rational::one();
                 }
             }
-            let with = change.map(|change| &total + change);
-            return (total, with);
+            Some(&x) => {
+                for (value, p) in self.branches(x) {
+                    self.values[x.index()] = value;
+                    let below = self.worth(at + 1)?;
+                    match p {
+                        Some(p) => worth += p * below,
+                        None => worth = worth.max(below),
+                    }
+                }
+            }
         }
-        let mut best = Rational::zero();
-        let mut best_with: Option<Rational> = None;
-        for value in self.domains[x.index()].iter() {
-            let is_wanted = uses(value);
+        self.worths[node] = worth.clone();
+        Some(worth)
+    }
+
+    /// Keeps what can be used from a place of the prefix on, which is reached with probability
+    /// `reached` by policies that can still lose `spare`.
+    fn mark(
+        &mut self,
+        at: usize,
+        next: &mut usize,
+        reached: &Rational,
+        spare: &Rational,
+    ) -> Option<()> {
+        if next.is_multiple_of(1024) && self.deadline.reached() {
+            return None;
+        }
+        let node = *next;
+        *next += 1;
+        let Some(&x) = self.prefix.get(at) else { return Some(()) };
+        for (value, p) in self.branches(x) {
             self.values[x.index()] = value;
-            let (any, with) = self.best(at + 1);
-            let with = if is_wanted { Some(any.clone()) } else { with };
-            if let Some(with) = with {
-                best_with = Some(best_with.map_or(with.clone(), |best| best.max(with)));
+            let below = &self.worths[*next];
+            match p {
+                Some(p) => {
+                    if !below.is_zero() {
+                        self.kept[at].insert(value);
+                    }
+                    self.mark(at + 1, next, &(reached * p), spare)?;
+                }
+                None => {
+                    let left = spare - reached * (&self.worths[node] - below);
+                    if left >= Rational::zero() {
+                        self.kept[at].insert(value);
+                    }
+                    self.mark(at + 1, next, reached, &left)?;
+                }
             }
-            best = best.max(any);
         }
-        (best, best_with)
+        Some(())
+    }
+
+    /// The values of a variable that are left, with their probabilities where it is drawn.
+    fn branches(&self, x: VarId) -> Vec<(Value, Option<Rational>)> {
+        let domain = &self.domains[x.index()];
+        if !self.network.is_chance(x) {
+            return domain.iter().map(|value| (value, None)).collect();
+        }
+        let outcomes = self.network.outcomes(x, &|y| self.values[y.index()]);
+        let left = outcomes.into_iter().filter(|(value, _)| domain.contains(*value));
+        left.map(|(value, p)| (value, Some(p))).collect()
     }
 }

@@ -4,7 +4,8 @@ use ludex_csp::{Expr, Value, VarId};
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
-use super::network::{Rational, StochasticNetwork};
+use super::error::StochasticError;
+use super::network::{Rational, StochasticNetwork, rational};
 
 /// How a chance variable is drawn.
 #[derive(Clone, Debug)]
@@ -23,7 +24,7 @@ pub enum Distribution {
     /// Each value in proportion to its weight, an expression over it and earlier variables. With
     /// a condition, which is 1 or 0, all values for which it is true are as likely.
     Weighted {
-        /// The weight, never negative.
+        /// The weight, never negative; it has a value for every value of the domain.
         weight: Expr,
         /// What the weights of all values sum to, if that is to be checked.
         total: Option<i64>,
@@ -72,28 +73,76 @@ impl StochasticNetwork {
                 let weights = rows.get(&row).map_or(&[][..], |weights| weights);
                 weights.iter().filter(is_possible).cloned().collect()
             }
-            Distribution::Weighted { .. } => {
-                let weights = self.weights(x, value_of);
-                let total: i128 = weights.iter().map(|(_, weight)| i128::from(*weight)).sum();
-                let share = |(value, weight): (Value, i64)| {
-                    (value, Rational::new(weight.into(), total.max(1).into()))
-                };
-                weights.into_iter().filter(|(_, weight)| *weight > 0).map(share).collect()
-            }
+            Distribution::Weighted { .. } => self.shares(x, value_of, rational),
         }
     }
 
-    /// The weight of each value of a variable drawn by weights. Where the weight has no value it
-    /// is 0.
-    pub(super) fn weights(&self, x: VarId, value_of: &dyn Fn(VarId) -> Value) -> Vec<(Value, i64)> {
+    /// What [`StochasticNetwork::outcomes`] are of a variable drawn by weights, in any numbers.
+    pub(super) fn shares<N>(
+        &self,
+        x: VarId,
+        value_of: &dyn Fn(VarId) -> Value,
+        ratio: impl Fn(i64, i64) -> N,
+    ) -> Vec<(Value, N)> {
+        let Ok((weights, total)) = self.weights(x, value_of) else { return Vec::new() };
+        let possible = weights.into_iter().filter(|(_, weight)| *weight > 0);
+        possible.map(|(value, weight)| (value, ratio(weight, total))).collect()
+    }
+
+    /// The weight of each value of a variable drawn by weights, and their sum; or what is wrong
+    /// with them.
+    pub(super) fn weights(
+        &self,
+        x: VarId,
+        value_of: &dyn Fn(VarId) -> Value,
+    ) -> Result<(Vec<(Value, i64)>, i64), String> {
         let variable = self.variable(x);
-        let Some(Distribution::Weighted { weight, .. }) = &variable.distribution else {
-            return Vec::new();
+        let Some(Distribution::Weighted { weight, total }) = &variable.distribution else {
+            return Err("it has no weights".to_string());
         };
-        let of = |value: Value| {
+        let mut weights = Vec::new();
+        let mut sum = 0_i64;
+        for value in variable.variable.domain.iter() {
             let value_of = |y| i64::from(if y == x { value } else { value_of(y) });
-            (value, weight.eval(&value_of).unwrap_or(0))
-        };
-        variable.variable.domain.iter().map(of).collect()
+            let weight = weight.eval(&value_of).ok_or_else(|| {
+                format!("the weight of {value} has no value; is an index outside of its array?")
+            })?;
+            if weight < 0 {
+                return Err(format!("the weight of {value} is {weight}"));
+            }
+            sum = sum.checked_add(weight).ok_or("the weights are too large")?;
+            weights.push((value, weight));
+        }
+        match total {
+            Some(total) if sum != *total => {
+                Err(format!("the weights sum to {sum}, not to {total}"))
+            }
+            _ if sum == 0 => Err(NOTHING.to_string()),
+            _ => Ok((weights, sum)),
+        }
+    }
+
+    /// A distribution that says nothing of values of the variables it depends on.
+    pub(super) fn undrawable(
+        &self,
+        x: VarId,
+        value_of: &dyn Fn(VarId) -> Value,
+        problem: Option<String>,
+    ) -> StochasticError {
+        let distribution = self.variable(x).distribution.as_ref();
+        let parents = distribution.map_or(Vec::new(), |distribution| distribution.parents(x));
+        let problem = problem
+            .or_else(|| match distribution {
+                Some(Distribution::Weighted { .. }) => self.weights(x, value_of).err(),
+                _ => None,
+            })
+            .unwrap_or_else(|| NOTHING.to_string());
+        let parts: Vec<String> =
+            parents.iter().map(|&y| format!("{} = {}", self.name(y), value_of(y))).collect();
+        let given =
+            if parts.is_empty() { String::new() } else { format!(" given {}", parts.join(", ")) };
+        StochasticError::Distribution { variable: self.name(x).to_string(), given, problem }
     }
 }
+
+const NOTHING: &str = "no value can be drawn";

@@ -1,5 +1,6 @@
 //! What can be wrong with a stochastic network, an option or a policy.
 
+use ludex_base::StopReason;
 use ludex_csp::CspError;
 use thiserror::Error;
 
@@ -102,4 +103,18 @@ pub enum StochasticError {
         /// What is wrong.
         problem: String,
     },
+}
+
+/// Work was stopped.
+pub(super) enum Stop {
+    /// A limit was reached.
+    Limit(StopReason),
+    /// It can't be done.
+    Error(StochasticError),
+}
+
+impl From<StochasticError> for Stop {
+    fn from(error: StochasticError) -> Self {
+        Stop::Error(error)
+    }
 }

@@ -1,9 +1,12 @@
 //! What policies are worth, from the definition alone: the slow twin of the searches.
 
+use ludex_base::{Deadline, StopReason};
 use ludex_csp::{Value, VarId};
 use num_traits::{One, Zero};
+use rustc_hash::FxHashMap;
 
-use super::error::StochasticError;
+use super::error::{StochasticError, Stop};
+use super::memory::{Asked, Memory};
 use super::network::{Rational, StochasticNetwork};
 use super::policy::{Policy, PolicyId, PolicyNode};
 
@@ -46,7 +49,8 @@ impl Evaluation {
 }
 
 /// What a policy is worth: every play is followed and every constraint asked. Exact, and
-/// nothing of the search is used.
+/// nothing of the search is used, but that a part of the graph that was met with the same numbers
+/// before is worth the same.
 ///
 /// # Errors
 /// When the policy does not fit the network.
@@ -54,69 +58,134 @@ pub fn evaluate_policy(
     network: &StochasticNetwork,
     policy: &Policy,
 ) -> Result<Evaluation, StochasticError> {
-    let mut values = vec![None; network.variables().len()];
-    follow(network, policy, policy.root, &mut values)
+    let evaluation = evaluate_policy_by(network, policy, &Deadline::never())?;
+    Ok(evaluation.expect("there is no deadline"))
 }
 
-fn follow(
+/// The same; `None` when the time was up.
+///
+/// # Errors
+/// When the policy does not fit the network.
+pub fn evaluate_policy_by(
     network: &StochasticNetwork,
     policy: &Policy,
-    id: PolicyId,
-    values: &mut [Option<Value>],
-) -> Result<Evaluation, StochasticError> {
-    let misfit = |problem: String| Err(StochasticError::Policy { problem });
-    let open = values.iter().position(Option::is_none).map(VarId::new);
-    let node = policy.nodes.get(id.index());
-    match (node, open) {
-        (None, _) => misfit(format!("node {} does not exist", id.index())),
-        (Some(PolicyNode::GivenUp), _) => Ok(Evaluation::nothing(network)),
-        (Some(PolicyNode::End), None) => {
-            let values: Vec<Value> = values.iter().flatten().copied().collect();
-            Ok(at_the_end(network, &values))
+    deadline: &Deadline,
+) -> Result<Option<Evaluation>, StochasticError> {
+    for (i, node) in policy.nodes.iter().enumerate() {
+        let is_later = |next: &PolicyId| next.index() >= i;
+        let is_wrong = match node {
+            PolicyNode::End | PolicyNode::GivenUp => false,
+            PolicyNode::Decide { next, .. } => is_later(next),
+            PolicyNode::Draw { branches, .. } => branches.iter().any(|(_, next)| is_later(next)),
+        };
+        if is_wrong {
+            return misfit(format!("node {i} leads to one that stands no earlier"));
         }
-        (Some(PolicyNode::End), Some(x)) => {
-            misfit(format!("it ends before `{}` has a value", network.name(x)))
+    }
+    let mut evaluator = Evaluator {
+        network,
+        policy,
+        deadline,
+        n_steps: 0,
+        values: vec![None; network.variables().len()],
+        memory: Memory::new(network, network.utility().is_some(), Asked::AtTheEnd, MAX_BYTES),
+    };
+    match network.on_deep_stack(|| evaluator.follow(policy.root)) {
+        Ok(evaluation) => Ok(Some(evaluation)),
+        Err(Stop::Limit(_)) => Ok(None),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+/// How much is remembered of the parts of a policy.
+const MAX_BYTES: usize = 256 << 20;
+
+fn misfit<T, E: From<StochasticError>>(problem: String) -> Result<T, E> {
+    Err(StochasticError::Policy { problem }.into())
+}
+
+struct Evaluator<'a> {
+    network: &'a StochasticNetwork,
+    policy: &'a Policy,
+    deadline: &'a Deadline,
+    n_steps: u64,
+    values: Vec<Option<Value>>,
+    /// What parts are worth, by the numbers that decide it; the node is one more.
+    memory: Memory<Evaluation>,
+}
+
+impl Evaluator<'_> {
+    fn follow(&mut self, id: PolicyId) -> Result<Evaluation, Stop> {
+        self.n_steps += 1;
+        if self.n_steps.is_multiple_of(1024) && self.deadline.reached() {
+            return Err(Stop::Limit(StopReason::Time));
         }
-        (Some(_), None) => misfit("it goes on when every variable has a value".to_string()),
-        (Some(PolicyNode::Decide { variable, value, next }), Some(x)) => {
-            let x_stage = network.variable(x).stage;
-            let is_now = values.get(variable.index()).is_some_and(Option::is_none)
-                && !network.is_chance(x)
-                && !network.is_chance(*variable)
-                && network.variable(*variable).stage == x_stage;
-            if !is_now {
-                return misfit(format!(
-                    "it decides another variable where `{}` is due",
-                    network.name(x)
-                ));
+        let network = self.network;
+        let open = self.values.iter().position(Option::is_none).map(VarId::new);
+        let Some(node) = self.policy.nodes.get(id.index()) else {
+            return misfit(format!("node {} does not exist", id.index()));
+        };
+        match (node, open) {
+            (PolicyNode::GivenUp, _) => Ok(Evaluation::nothing(network)),
+            (PolicyNode::End, None) => {
+                let values: Vec<Value> = self.values.iter().flatten().copied().collect();
+                Ok(at_the_end(network, &values))
             }
-            if !network.domain(*variable).contains(*value) {
-                return misfit(format!("`{}` can't be {value}", network.name(*variable)));
+            (PolicyNode::End, Some(x)) => {
+                misfit(format!("it ends before `{}` has a value", network.name(x)))
             }
-            values[variable.index()] = Some(*value);
-            let below = follow(network, policy, *next, values);
-            values[variable.index()] = None;
-            below
-        }
-        (Some(PolicyNode::Draw { variable, branches }), Some(x)) => {
-            if *variable != x || !network.is_chance(x) {
-                return misfit(format!(
-                    "it draws another variable where `{}` is due",
-                    network.name(x)
-                ));
+            (_, None) => misfit("it goes on when every variable has a value".to_string()),
+            (PolicyNode::Decide { variable, value, next }, Some(x)) => {
+                let (variable, value, next) = (*variable, *value, *next);
+                let is_now = self.values.get(variable.index()).is_some_and(Option::is_none)
+                    && !network.is_chance(x)
+                    && !network.is_chance(variable)
+                    && network.variable(variable).stage == network.variable(x).stage;
+                if !is_now {
+                    let name = network.name(x);
+                    return misfit(format!("it decides another variable where `{name}` is due"));
+                }
+                if !network.domain(variable).contains(value) {
+                    return misfit(format!("`{}` can't be {value}", network.name(variable)));
+                }
+                self.values[variable.index()] = Some(value);
+                let below = self.follow(next);
+                self.values[variable.index()] = None;
+                below
             }
-            let known = |y: VarId| values[y.index()].expect("earlier variables have values");
-            let mut total = Evaluation::nothing(network);
-            for (value, p) in network.outcomes(x, &known) {
-                let Some((_, next)) = branches.iter().find(|(of, _)| *of == value) else {
-                    continue;
-                };
-                values[x.index()] = Some(value);
-                let below = follow(network, policy, *next, values);
-                values[x.index()] = None;
-                total.add(&p, &below?);
+            (PolicyNode::Draw { variable, branches }, Some(x)) => {
+                if *variable != x || !network.is_chance(x) {
+                    let name = network.name(x);
+                    return misfit(format!("it draws another variable where `{name}` is due"));
+                }
+                let known: Vec<Value> =
+                    self.values.iter().map(|value| value.unwrap_or(0)).collect();
+                let mut rest = self.memory.rest(x.index(), &known);
+                if let Some((_, numbers)) = &mut rest {
+                    *numbers = [&numbers[..], &[id.index() as i64]].concat().into();
+                }
+                if let Some(known) = rest.as_ref().and_then(|rest| self.memory.get(rest)) {
+                    return Ok(known.clone());
+                }
+                let outcomes = network.outcomes(x, &|y| known[y.index()]);
+                if outcomes.is_empty() {
+                    return Err(network.undrawable(x, &|y| known[y.index()], None).into());
+                }
+                let by_value: FxHashMap<Value, PolicyId> = branches.iter().copied().collect();
+                let mut total = Evaluation::nothing(network);
+                for (value, p) in outcomes {
+                    let Some(&next) = by_value.get(&value) else { continue };
+                    self.values[x.index()] = Some(value);
+                    let below = self.follow(next);
+                    self.values[x.index()] = None;
+                    total.add(&p, &below?);
+                }
+                if let Some(rest) = rest {
+                    let n_bytes = 160 * (2 + total.by_constraint.len());
+                    self.memory.put(rest, total.clone(), n_bytes, 0);
+                }
+                Ok(total)
             }
-            Ok(total)
         }
     }
 }

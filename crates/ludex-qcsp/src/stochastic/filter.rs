@@ -1,11 +1,11 @@
 //! Which values the constraints leave, after those given so far.
 
-use ludex_base::Deadline;
-use ludex_csp::{Engine, Network, PostConfig, Value, VarId};
+use ludex_base::{Deadline, StopReason};
+use ludex_csp::{Engine, Network, PostConfig, Value, ValueSet, VarId};
 
-use super::error::StochasticError;
+use super::error::{StochasticError, Stop};
 use super::network::{StochasticConstraint, StochasticNetwork};
-use super::solve::Method;
+use super::solve::{Method, StochasticConfig};
 
 /// Follows the values of a play, one level a variable.
 pub(super) trait Filter {
@@ -21,9 +21,9 @@ pub(super) trait Filter {
     fn n_values(&self, x: VarId) -> u64;
     /// Whether the filter looks ahead, so that its domains say something.
     fn looks_ahead(&self) -> bool;
-    /// Whether it was stopped by its deadline.
-    fn is_stopped(&self) -> bool {
-        false
+    /// Why it can't go on; what it says then means nothing.
+    fn stopped(&self) -> Option<StopReason> {
+        None
     }
 }
 
@@ -31,9 +31,9 @@ pub(super) trait Filter {
 /// they can't hold at all.
 pub(super) fn filter(
     network: &StochasticNetwork,
-    method: Method,
-    deadline: &Deadline,
-) -> Result<Option<Box<dyn Filter + Send>>, StochasticError> {
+    config: &StochasticConfig,
+) -> Result<Option<Box<dyn Filter + Send>>, Stop> {
+    let deadline = &config.deadline;
     let is_joint = |constraint: &&StochasticConstraint| constraint.threshold.is_none();
     let constraints: Vec<&StochasticConstraint> =
         network.constraints().iter().filter(is_joint).collect();
@@ -42,11 +42,15 @@ pub(super) fn filter(
     if constant.into_iter().any(|c| !c.constraint.holds(&value_of)) {
         return Ok(None);
     }
-    Ok(match method {
+    Ok(match config.method {
         Method::Backtracking => Some(Box::new(Backward::new(network, &constraints))),
         Method::ForwardChecking => {
-            let mut forward = Forward::new(network, &constraints);
-            forward.filter_unary().then(|| Box::new(forward) as Box<dyn Filter + Send>)
+            let mut forward = Forward::new(network, &constraints, config);
+            let can_hold = forward.filter_unary();
+            match forward.stopped {
+                Some(reason) => return Err(Stop::Limit(reason)),
+                None => can_hold.then(|| Box::new(forward) as Box<dyn Filter + Send>),
+            }
         }
         Method::Propagation => {
             let mut plain = Network::new();
@@ -56,7 +60,7 @@ pub(super) fn filter(
             for constraint in &constraints {
                 plain.add(constraint.constraint.clone());
             }
-            let mut engine = plain.post(&PostConfig::default())?;
+            let mut engine = plain.post(&PostConfig::default()).map_err(StochasticError::from)?;
             engine.set_deadline(deadline);
             match engine.propagate() {
                 Err(_) if !engine.is_stopped() => None,
@@ -110,43 +114,63 @@ struct Forward {
     by_variable: Vec<Vec<usize>>,
     n_open: Vec<usize>,
     is_assigned: Vec<bool>,
-    values: Vec<Vec<Value>>,
-    is_left: Vec<Vec<bool>>,
+    domains: Vec<ValueSet>,
+    /// By variable, its values and which are left; empty until some are filtered.
+    listed: Vec<Listed>,
     n_left: Vec<u64>,
     removed: Vec<(VarId, usize)>,
     /// By assigned variable, how many values had been removed before.
     levels: Vec<(VarId, usize)>,
+    deadline: Deadline,
+    /// How many bytes lists may still take.
+    bytes_left: usize,
+    /// Values looked at since the deadline was asked.
+    n_steps: usize,
+    stopped: Option<StopReason>,
+}
+
+#[derive(Clone, Default)]
+struct Listed {
+    values: Vec<Value>,
+    is_left: Vec<bool>,
 }
 
 impl Forward {
-    fn new(network: &StochasticNetwork, constraints: &[&StochasticConstraint]) -> Self {
+    fn new(
+        network: &StochasticNetwork,
+        constraints: &[&StochasticConstraint],
+        config: &StochasticConfig,
+    ) -> Self {
+        let n_variables = network.variables().len();
         let scopes: Vec<Vec<VarId>> = constraints.iter().map(|c| c.constraint.scope()).collect();
-        let mut by_variable = vec![Vec::new(); network.variables().len()];
+        let mut by_variable = vec![Vec::new(); n_variables];
         for (i, scope) in scopes.iter().enumerate() {
             for x in scope {
                 by_variable[x.index()].push(i);
             }
         }
-        let values: Vec<Vec<Value>> =
-            network.ids().map(|x| network.domain(x).iter().collect()).collect();
         Self {
             constraints: constraints.iter().map(|c| c.constraint.clone()).collect(),
             n_open: scopes.iter().map(Vec::len).collect(),
             scopes,
             by_variable,
-            is_assigned: vec![false; values.len()],
-            is_left: values.iter().map(|values| vec![true; values.len()]).collect(),
-            n_left: values.iter().map(|values| values.len() as u64).collect(),
-            values,
+            is_assigned: vec![false; n_variables],
+            domains: network.ids().map(|x| network.domain(x).clone()).collect(),
+            listed: vec![Listed::default(); n_variables],
+            n_left: network.ids().map(|x| network.domain(x).len()).collect(),
             removed: Vec::new(),
             levels: Vec::new(),
+            deadline: config.deadline.clone(),
+            bytes_left: config.policy_bytes,
+            n_steps: 0,
+            stopped: None,
         }
     }
 
     /// Filters by constraints on one variable, for good; says whether every variable keeps a
     /// value.
     fn filter_unary(&mut self) -> bool {
-        let nothing = vec![0; self.values.len()];
+        let nothing = vec![0; self.domains.len()];
         let unary: Vec<usize> = (0..self.scopes.len()).filter(|&i| self.n_open[i] == 1).collect();
         unary.into_iter().all(|i| self.filter_by(i, &nothing))
     }
@@ -155,19 +179,48 @@ impl Forward {
     fn filter_by(&mut self, i: usize, assigned: &[Value]) -> bool {
         let open = self.scopes[i].iter().copied().find(|x| !self.is_assigned[x.index()]);
         let y = open.expect("one variable is open");
-        for k in 0..self.values[y.index()].len() {
-            if !self.is_left[y.index()][k] {
+        if !self.list(y) {
+            return false;
+        }
+        let listed = &mut self.listed[y.index()];
+        for k in 0..listed.values.len() {
+            if !listed.is_left[k] {
                 continue;
             }
-            let value = self.values[y.index()][k];
+            self.n_steps += 1;
+            if self.n_steps.is_multiple_of(4096) && self.deadline.reached() {
+                self.stopped = Some(StopReason::Time);
+                return false;
+            }
+            let value = listed.values[k];
             let value_of = |x: VarId| i64::from(if x == y { value } else { assigned[x.index()] });
             if !self.constraints[i].holds(&value_of) {
-                self.is_left[y.index()][k] = false;
+                listed.is_left[k] = false;
                 self.n_left[y.index()] -= 1;
                 self.removed.push((y, k));
             }
         }
         self.n_left[y.index()] > 0
+    }
+
+    /// Lists the values of a variable, if there is room.
+    fn list(&mut self, y: VarId) -> bool {
+        // With its place among the removed.
+        const BYTES_A_VALUE: usize =
+            size_of::<Value>() + size_of::<bool>() + size_of::<(VarId, usize)>();
+        let listed = &mut self.listed[y.index()];
+        if !listed.values.is_empty() {
+            return true;
+        }
+        let n_values = self.domains[y.index()].len() as usize;
+        let Some(bytes_left) = self.bytes_left.checked_sub(n_values * BYTES_A_VALUE) else {
+            self.stopped = Some(StopReason::Memory);
+            return false;
+        };
+        self.bytes_left = bytes_left;
+        listed.values = self.domains[y.index()].iter().collect();
+        listed.is_left = vec![true; n_values];
+        true
     }
 }
 
@@ -193,19 +246,25 @@ impl Filter for Forward {
             self.n_open[i] += 1;
         }
         for (y, k) in self.removed.drain(n_removed..) {
-            self.is_left[y.index()][k] = true;
+            self.listed[y.index()].is_left[k] = true;
             self.n_left[y.index()] += 1;
         }
     }
     fn allows(&self, x: VarId, value: Value) -> bool {
-        let k = self.values[x.index()].binary_search(&value);
-        k.is_ok_and(|k| self.is_left[x.index()][k])
+        let listed = &self.listed[x.index()];
+        match listed.values.is_empty() {
+            true => self.domains[x.index()].contains(value),
+            false => listed.values.binary_search(&value).is_ok_and(|k| listed.is_left[k]),
+        }
     }
     fn n_values(&self, x: VarId) -> u64 {
         self.n_left[x.index()]
     }
     fn looks_ahead(&self) -> bool {
         true
+    }
+    fn stopped(&self) -> Option<StopReason> {
+        self.stopped
     }
 }
 
@@ -231,7 +290,7 @@ impl Filter for Propagated {
     fn looks_ahead(&self) -> bool {
         true
     }
-    fn is_stopped(&self) -> bool {
-        self.engine.is_stopped()
+    fn stopped(&self) -> Option<StopReason> {
+        self.engine.is_stopped().then_some(StopReason::Time)
     }
 }

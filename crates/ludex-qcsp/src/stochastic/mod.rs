@@ -29,7 +29,8 @@
 //!
 //! 1. `network`: what a modeler states; `distribution`: how a variable is drawn; `check`:
 //!    whether it means something
-//! 2. `policy`: what to decide when; `evaluate`: its satisfaction, from the definition alone
+//! 2. `memory`: what is known of equal rests of plays; `policy`: what to decide when;
+//!    `evaluate`: its satisfaction, from the definition alone
 //! 3. `solve`: options and reports; `filter`: which values are left; `search`: stochastic
 //!    backtracking and forward checking
 //! 4. `frontier`: several thresholds at once; `scenarios`: everything in one ordinary network,
@@ -44,6 +45,7 @@ mod error;
 mod evaluate;
 mod filter;
 mod frontier;
+mod memory;
 mod network;
 mod one_stage;
 mod policy;
@@ -55,11 +57,11 @@ pub mod xcsp3;
 pub use consistency::{StochasticDomains, stochastic_arc_consistency};
 pub use distribution::Distribution;
 pub use error::StochasticError;
-pub use evaluate::{Evaluation, best_by_definition, evaluate_policy};
+pub use evaluate::{Evaluation, best_by_definition, evaluate_policy, evaluate_policy_by};
 pub use network::{Rational, StochasticNetwork, StochasticVariable, parse_probability, rational};
 pub use one_stage::{OneStage, solve_one_stage};
 pub use policy::{Policy, PolicyId, PolicyNode};
-pub use scenarios::{Expansion, expand_scenarios};
+pub use scenarios::{Expansion, ExpansionReport, expand_scenarios, expand_scenarios_by};
 pub use solve::{
     Aim, Arithmetic, Method, StochasticConfig, StochasticReport, StochasticStatistics,
     solve_stochastic,

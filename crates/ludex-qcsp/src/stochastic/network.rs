@@ -1,5 +1,8 @@
 //! Stochastic networks as a modeler states them.
 
+use std::thread;
+
+use ludex_base::Deadline;
 use ludex_csp::{Constraint, Expr, ValueSet, VarId, Variable};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -261,8 +264,25 @@ impl StochasticNetwork {
         part
     }
 
+    /// Calls a function whose recursion is as deep as the network has variables.
+    pub(super) fn on_deep_stack<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
+        const BYTES_A_VARIABLE: usize = 8 << 10;
+        // Expressions may be deep too.
+        let bytes = (16 << 20) + BYTES_A_VARIABLE * self.variables.len();
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(bytes).spawn_scoped(scope, run);
+            let result = thread.expect("a thread can be started").join();
+            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
     /// Everything that is wrong with the network; empty when it means something.
     pub fn check(&self) -> Vec<StochasticError> {
-        super::check::check(self)
+        self.check_by(&Deadline::never())
+    }
+
+    /// The same, as far as it was seen before a deadline.
+    pub fn check_by(&self, deadline: &Deadline) -> Vec<StochasticError> {
+        super::check::check(self, deadline)
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Goal, Network, SearchConfig, Value, VarId, solve};
+use num_traits::Zero;
 
-use super::error::StochasticError;
+use super::error::{StochasticError, Stop};
 use super::network::StochasticNetwork;
 use super::search::feasible_tuples;
-use super::solve::{StochasticConfig, Stop};
+use super::solve::StochasticConfig;
 
 /// All solutions of a network of one stage.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +36,7 @@ pub fn solve_one_stage(
     limit: u64,
     deadline: &Deadline,
 ) -> Result<OneStage, StochasticError> {
-    if let Some(error) = network.check().into_iter().next() {
+    if let Some(error) = network.check_by(deadline).into_iter().next() {
         return Err(error);
     }
     let reason = match network {
@@ -72,7 +73,9 @@ pub fn solve_one_stage(
         variables.sort_unstable();
         variables
     };
-    let part = network.part(&variables, &chance);
+    // With threshold 0 the chance part need not hold.
+    let asked = if network.threshold().is_zero() { &[][..] } else { &chance };
+    let part = network.part(&variables, asked);
     let config = StochasticConfig { deadline: deadline.clone(), ..StochasticConfig::default() };
     let feasible = match feasible_tuples(&part, &config) {
         Ok(feasible) => feasible,

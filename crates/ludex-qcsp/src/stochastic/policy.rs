@@ -75,6 +75,16 @@ impl Policy {
 pub(super) struct PolicyBuilder {
     nodes: Vec<PolicyNode>,
     known: FxHashMap<PolicyNode, PolicyId>,
+    n_bytes: usize,
+}
+
+/// About how many bytes a node takes, in the list and in the table.
+fn n_bytes(node: &PolicyNode) -> usize {
+    const BYTES_A_NODE: usize = 160;
+    match node {
+        PolicyNode::Draw { branches, .. } => BYTES_A_NODE + 2 * size_of_val(&branches[..]),
+        _ => BYTES_A_NODE,
+    }
 }
 
 impl PolicyBuilder {
@@ -82,7 +92,7 @@ impl PolicyBuilder {
     pub const GIVEN_UP: PolicyId = PolicyId(1);
 
     pub fn new() -> Self {
-        let mut builder = Self { nodes: Vec::new(), known: FxHashMap::default() };
+        let mut builder = Self { nodes: Vec::new(), known: FxHashMap::default(), n_bytes: 0 };
         builder.add(PolicyNode::End);
         builder.add(PolicyNode::GivenUp);
         builder
@@ -93,6 +103,7 @@ impl PolicyBuilder {
             return id;
         }
         let id = PolicyId::new(self.nodes.len());
+        self.n_bytes += n_bytes(&node);
         self.known.insert(node.clone(), id);
         self.nodes.push(node);
         id
@@ -113,6 +124,11 @@ impl PolicyBuilder {
         }
     }
 
+    /// About how many bytes the nodes take.
+    pub fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// How many nodes there are, for [`PolicyBuilder::rewind`].
     pub fn mark(&self) -> usize {
         self.nodes.len()
@@ -121,6 +137,7 @@ impl PolicyBuilder {
     /// Forgets the nodes made since a mark; nothing kept may refer to them.
     pub fn rewind(&mut self, mark: usize) {
         for node in self.nodes.drain(mark..) {
+            self.n_bytes -= n_bytes(&node);
             self.known.remove(&node);
         }
     }

@@ -6,17 +6,17 @@
 
 use std::sync::Arc;
 
-use ludex_base::Deadline;
+use ludex_base::{Deadline, StopReason};
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{
-    Constraint, Expr, Network, SearchConfig, VALUE_LIMIT, Value, VarId, Verdict, all_of, solve, sum,
+    Constraint, Expr, Network, SearchConfig, VALUE_LIMIT, Value, VarId, all_of, solve, sum,
 };
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
 use rustc_hash::FxHashMap;
 
-use super::error::StochasticError;
-use super::network::{Rational, StochasticNetwork};
+use super::error::{StochasticError, Stop};
+use super::network::{Rational, StochasticConstraint, StochasticNetwork};
 
 /// An ordinary network that stands for all scenarios of a stochastic one.
 pub struct Expansion {
@@ -28,32 +28,66 @@ pub struct Expansion {
     pub n_scenarios: usize,
 }
 
+/// What is known of the best policy of an expansion.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExpansionReport {
+    /// The greatest satisfaction of any policy that reaches the thresholds of the constraints that
+    /// have their own; `None` when there is none. When the search was stopped, the greatest so far.
+    pub best: Option<Rational>,
+    /// Why there may be a better one.
+    pub stopped: Option<StopReason>,
+}
+
 impl Expansion {
-    /// The greatest satisfaction of any policy that reaches the thresholds of the constraints
-    /// that have their own; `None` when there is none, or the deadline came first.
+    /// Looks for the policy of greatest satisfaction.
     ///
     /// # Errors
     /// When the network can't be posted.
-    pub fn best(&self, deadline: &Deadline) -> Result<Option<Rational>, StochasticError> {
+    pub fn best(&self, deadline: &Deadline) -> Result<ExpansionReport, StochasticError> {
         let config = SearchConfig { deadline: deadline.clone(), ..SearchConfig::default() };
         let report = solve(&self.network, &config)?;
-        let is_known = report.is_complete() && matches!(report.verdict(), Verdict::Yes(_));
-        let value = report.value.filter(|_| is_known);
-        Ok(value.map(|value| Rational::new(value.into(), self.weight.into())))
+        let best = report.value.map(|value| Rational::new(value.into(), self.weight.into()));
+        Ok(ExpansionReport { best, stopped: report.stopped })
     }
 }
 
 /// At most this many scenarios are expanded.
 const MAX_SCENARIOS: usize = 100_000;
 
-/// Expands a network to all its scenarios.
+/// Expands a network to all its scenarios, in at most so many bytes; `Err` in the result says
+/// which limit was reached.
 ///
 /// # Errors
 /// When it means nothing, has too many scenarios, has probabilities that depend on decisions or
 /// whose common denominator is too large, or a constraint that can't be made conditional.
+pub fn expand_scenarios_by(
+    network: &StochasticNetwork,
+    max_bytes: u64,
+    deadline: &Deadline,
+) -> Result<Result<Expansion, StopReason>, StochasticError> {
+    match expand(network, max_bytes, deadline) {
+        Ok(expansion) => Ok(Ok(expansion)),
+        Err(Stop::Limit(reason)) => Ok(Err(reason)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+/// The same without limits of time and memory.
+///
+/// # Errors
+/// As [`expand_scenarios_by`].
 pub fn expand_scenarios(network: &StochasticNetwork) -> Result<Expansion, StochasticError> {
-    if let Some(error) = network.check().into_iter().next() {
-        return Err(error);
+    let expansion = expand_scenarios_by(network, u64::MAX, &Deadline::never())?;
+    Ok(expansion.expect("there are no limits"))
+}
+
+fn expand(
+    network: &StochasticNetwork,
+    max_bytes: u64,
+    deadline: &Deadline,
+) -> Result<Expansion, Stop> {
+    if let Some(error) = network.check_by(deadline).into_iter().next() {
+        return Err(error.into());
     }
     for x in network.ids() {
         let Some(distribution) = &network.variable(x).distribution else { continue };
@@ -62,11 +96,16 @@ pub fn expand_scenarios(network: &StochasticNetwork) -> Result<Expansion, Stocha
                 "how `{}` is drawn depends on the decision `{}`",
                 network.name(x),
                 network.name(parent)
-            )));
+            ))
+            .into());
         }
     }
+    let mut room = Room { deadline, bytes_left: max_bytes };
     let mut scenarios = Vec::new();
-    draw(network, 0, &mut vec![0; network.variables().len()], Rational::one(), &mut scenarios)?;
+    let mut values = vec![0; network.variables().len()];
+    network.on_deep_stack(|| {
+        draw(network, 0, &mut values, Rational::one(), &mut scenarios, &mut room)
+    })?;
     let denominator =
         scenarios.iter().fold(BigInt::one(), |all, (_, p)| common_multiple(&all, p.denom()));
     let weight = denominator.to_i32().filter(|&weight| weight <= VALUE_LIMIT);
@@ -77,16 +116,29 @@ pub fn expand_scenarios(network: &StochasticNetwork) -> Result<Expansion, Stocha
     let mut copies: FxHashMap<(VarId, Vec<Value>), VarId> = FxHashMap::default();
     let mut satisfied: Vec<Expr> = Vec::new();
     let mut own: Vec<Vec<Expr>> = vec![Vec::new(); network.constraints().len()];
+    let n_mentioned = |c: &StochasticConstraint| match &c.constraint {
+        Constraint::Intension(expr) => n_parts(expr),
+        Constraint::Table { table, .. } => table.len() * table.arity(),
+        other => other.scope().len().pow(2),
+    };
+    let n_mentioned: usize = network.constraints().iter().map(n_mentioned).sum();
     for (s, (values, p)) in scenarios.iter().enumerate() {
+        // Truth variables with their names, and the constraints, which the solver copies.
+        let n_constraints = network.constraints().len();
+        room.take(BYTES_A_VARIABLE * (1 + n_constraints) + BYTES_A_PART * n_mentioned)?;
+        let n_before = plain.variables().len();
         let copy: Vec<VarId> = network
             .ids()
             .map(|x| {
                 let drawn_before = network.ids().take(x.index()).filter(|&y| network.is_chance(y));
                 let history: Vec<Value> = drawn_before.map(|y| values[y.index()]).collect();
                 match network.is_chance(x) {
+                    // A constant for each value, whatever the scenario.
                     true => {
                         let value = values[x.index()];
-                        plain.int(format!("{}@{s}", network.name(x)), value..=value)
+                        *copies.entry((x, vec![value])).or_insert_with(|| {
+                            plain.int(format!("{}={value}", network.name(x)), value..=value)
+                        })
                     }
                     false => *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
                         let name = format!("{}{history:?}", network.name(x));
@@ -95,6 +147,7 @@ pub fn expand_scenarios(network: &StochasticNetwork) -> Result<Expansion, Stocha
                 }
             })
             .collect();
+        room.take(BYTES_A_VARIABLE * (plain.variables().len() - n_before))?;
         let times = (p * Rational::from_integer(weight.into())).to_integer();
         let times = times.to_i32().expect("at most the whole weight");
         let joint = plain.bool(format!("satisfied@{s}"));
@@ -132,6 +185,32 @@ fn common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
     reduced.numer() * b
 }
 
+/// A variable of the expansion with its name and domain, and its places in the solver.
+const BYTES_A_VARIABLE: usize = 1000;
+/// A part of a constraint, in the network and in the solver.
+const BYTES_A_PART: usize = 200;
+
+fn n_parts(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(n_parts).sum::<usize>()
+}
+
+/// What time and memory are left.
+struct Room<'a> {
+    deadline: &'a Deadline,
+    bytes_left: u64,
+}
+
+impl Room<'_> {
+    fn take(&mut self, n_bytes: usize) -> Result<(), Stop> {
+        let left = self.bytes_left.checked_sub(n_bytes as u64);
+        self.bytes_left = left.ok_or(Stop::Limit(StopReason::Memory))?;
+        match self.deadline.reached() {
+            true => Err(Stop::Limit(StopReason::Time)),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Collects what can be drawn, with its probability; decisions are left at 0.
 fn draw(
     network: &StochasticNetwork,
@@ -139,18 +218,21 @@ fn draw(
     values: &mut Vec<Value>,
     p: Rational,
     scenarios: &mut Vec<(Vec<Value>, Rational)>,
-) -> Result<(), StochasticError> {
+    room: &mut Room<'_>,
+) -> Result<(), Stop> {
     let Some(x) = (at..network.variables().len()).map(VarId::new).find(|&x| network.is_chance(x))
     else {
         if scenarios.len() == MAX_SCENARIOS {
-            return Err(refused(format!("there are more than {MAX_SCENARIOS} scenarios")));
+            let reason = format!("there are more than {MAX_SCENARIOS} scenarios");
+            return Err(refused(reason).into());
         }
+        room.take(size_of_val(&values[..]) + size_of::<(Vec<Value>, Rational)>() + 64)?;
         scenarios.push((values.clone(), p));
         return Ok(());
     };
     for (value, q) in network.outcomes(x, &|y| values[y.index()]) {
         values[x.index()] = value;
-        draw(network, x.index() + 1, values, &p * q, scenarios)?;
+        draw(network, x.index() + 1, values, &p * q, scenarios, room)?;
     }
     values[x.index()] = 0;
     Ok(())

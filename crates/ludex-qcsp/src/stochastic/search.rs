@@ -8,19 +8,21 @@
 //! is what the listings of Walsh and of Balafoutis and Stergiou are after; so a value that
 //! fails decides the node.
 
-use std::thread;
-
 use ludex_base::StopReason;
 use ludex_csp::{Value, VarId};
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
 use super::distribution::Distribution;
-use super::error::StochasticError;
+use super::error::{StochasticError, Stop};
 use super::filter::{Filter, filter};
+use super::memory::{Asked, Memory, Rest};
 use super::network::{Rational, StochasticNetwork};
 use super::policy::{Policy, PolicyBuilder, PolicyId};
-use super::solve::{Number, StochasticConfig, StochasticStatistics, Stop};
+use super::solve::{Number, StochasticConfig, StochasticStatistics};
+
+/// The deadline is asked after so many nodes, or values that are drawn.
+pub(super) const STEPS_A_LOOK: u64 = 1024;
 
 /// What one search is to find.
 pub(super) struct Task<N> {
@@ -34,6 +36,8 @@ pub(super) struct Task<N> {
     pub high: N,
     /// The most that a play can be worth.
     pub top: N,
+    /// How far numbers can be from the truth.
+    pub error: N,
 }
 
 /// What a search found.
@@ -42,8 +46,8 @@ pub(super) enum Found<N> {
     Policy(N, Policy),
     /// There is none of interest.
     Nothing,
-    /// A limit was reached first.
-    Stopped(StopReason),
+    /// A limit was reached first; with the best policy so far.
+    Stopped(StopReason, Option<(N, Policy)>),
 }
 
 /// Searches on a thread of its own, whose stack is as deep as the network is long.
@@ -53,21 +57,7 @@ pub(super) fn search<N: Number>(
     task: &Task<N>,
     statistics: &mut StochasticStatistics,
 ) -> Result<Found<N>, StochasticError> {
-    on_deep_stack(network, || run(network, config, task, statistics))
-}
-
-/// Calls a function whose recursion is as deep as a network has variables.
-pub(super) fn on_deep_stack<T: Send>(
-    network: &StochasticNetwork,
-    run: impl FnOnce() -> T + Send,
-) -> T {
-    const BYTES_A_VARIABLE: usize = 8 << 10;
-    let bytes = (2 << 20) + BYTES_A_VARIABLE * network.variables().len();
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(bytes).spawn_scoped(scope, run);
-        let result = thread.expect("a thread can be started").join();
-        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    network.on_deep_stack(|| run(network, config, task, statistics))
 }
 
 fn run<N: Number>(
@@ -76,18 +66,25 @@ fn run<N: Number>(
     task: &Task<N>,
     statistics: &mut StochasticStatistics,
 ) -> Result<Found<N>, StochasticError> {
-    let Some(mut search) = Search::new(network, config, task, statistics)? else {
+    let search = match Search::new(network, config, task, statistics) {
+        Ok(search) => search,
+        Err(Stop::Limit(reason)) => return Ok(Found::Stopped(reason, None)),
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    let Some(mut search) = search else {
         let is_nothing = task.is_sure || task.low > N::zero();
         let lost =
             || Found::Policy(N::zero(), PolicyBuilder::new().finish(PolicyBuilder::GIVEN_UP));
         return Ok(if is_nothing { Found::Nothing } else { lost() });
     };
-    match search.node(&task.low, &task.high) {
-        Ok(Some((value, root))) => Ok(Found::Policy(value, search.policy.finish(root))),
-        Ok(None) => Ok(Found::Nothing),
-        Err(Stop::Limit(reason)) => Ok(Found::Stopped(reason)),
-        Err(Stop::Error(error)) => Err(error),
-    }
+    let worth = search.node(&task.low, &task.high)?;
+    let (stopped, policy) = (search.stopped, search.policy);
+    let found = worth.map(|(value, root)| (value, policy.finish(root)));
+    Ok(match (stopped, found) {
+        (None, None) => Found::Nothing,
+        (Some(reason), found) => Found::Stopped(reason, found),
+        (None, Some((value, policy))) => Found::Policy(value, policy),
+    })
 }
 
 /// All decisions of a network of one stage after which its constraints hold as likely as it
@@ -103,18 +100,16 @@ pub(super) fn feasible_tuples(
         low: threshold.clone(),
         high: threshold,
         top: Rational::one(),
+        error: Rational::zero(),
     };
-    on_deep_stack(network, || {
+    network.on_deep_stack(|| {
         let mut statistics = StochasticStatistics::default();
         let mut found = Vec::new();
         if let Some(mut search) = Search::new(network, config, &task, &mut statistics)? {
             search.decisions(&mut found)?;
-        } else if task.low.is_zero() {
-            return Err(StochasticError::Option {
-                option: "the two-part method",
-                reason: "the chance part never holds, and with threshold 0 need not".to_string(),
+            if let Some(reason) = search.stopped {
+                return Err(Stop::Limit(reason));
             }
-            .into());
         }
         found.sort_unstable();
         Ok(found)
@@ -134,18 +129,47 @@ pub(super) enum Draw<N> {
 }
 
 impl<N: Number> Draw<N> {
-    pub fn new(network: &StochasticNetwork, x: VarId) -> Self {
+    /// How each variable is drawn, unless that takes too much time or room.
+    pub fn all(network: &StochasticNetwork, config: &StochasticConfig) -> Result<Vec<Self>, Stop> {
+        let mut n_bytes = 0;
+        let mut draws = Vec::new();
+        for x in network.ids() {
+            let n_outcomes = match &network.variable(x).distribution {
+                Some(Distribution::Table { rows, .. }) => rows.values().map(Vec::len).sum(),
+                Some(distribution) if distribution.parents(x).is_empty() => {
+                    network.domain(x).len() as usize
+                }
+                _ => 0,
+            };
+            n_bytes += n_outcomes * (size_of::<(Value, N)>() + N::BYTES);
+            if n_bytes > config.policy_bytes {
+                return Err(Stop::Limit(StopReason::Memory));
+            }
+            if n_outcomes > 1024 && config.deadline.reached() {
+                return Err(Stop::Limit(StopReason::Time));
+            }
+            draws.push(Self::new(network, x));
+        }
+        Ok(draws)
+    }
+
+    fn new(network: &StochasticNetwork, x: VarId) -> Self {
         let numbers = |weights: &[(Value, Rational)]| {
             weights.iter().map(|(value, p)| (*value, N::of(p))).collect::<Vec<_>>()
         };
         match &network.variable(x).distribution {
             None => Draw::Decided,
+            Some(Distribution::Uniform) => {
+                let share = N::ratio(1, network.domain(x).len() as i64);
+                Draw::Fixed(network.domain(x).iter().map(|v| (v, share.clone())).collect())
+            }
+            Some(Distribution::Weights(_)) => Draw::Fixed(numbers(&network.outcomes(x, &|_| 0))),
             Some(Distribution::Table { on, rows }) => {
                 let rows = rows.iter().map(|(row, weights)| (row.clone(), numbers(weights)));
                 Draw::Rows(on.clone(), rows.collect())
             }
             Some(distribution) => match distribution.parents(x) {
-                parents if parents.is_empty() => Draw::Fixed(numbers(&network.outcomes(x, &|_| 0))),
+                parents if parents.is_empty() => Draw::Fixed(network.shares(x, &|_| 0, N::ratio)),
                 parents => Draw::Computed(parents),
             },
         }
@@ -175,20 +199,8 @@ impl<N: Number> Draw<N> {
                 let outcomes = rows.get(&row).cloned().unwrap_or_default();
                 outcomes.into_iter().filter(|(_, p)| !p.is_zero()).collect()
             }
-            Draw::Computed(_) => {
-                let outcomes = network.outcomes(x, &|y| values[y.index()]);
-                outcomes.iter().map(|(value, p)| (*value, N::of(p))).collect()
-            }
+            Draw::Computed(_) => network.shares(x, &|y| values[y.index()], N::ratio),
         }
-    }
-}
-
-/// A distribution that says nothing about the values met.
-pub(super) fn nothing_to_draw(network: &StochasticNetwork, x: VarId) -> StochasticError {
-    StochasticError::Distribution {
-        variable: network.name(x).to_string(),
-        given: String::new(),
-        problem: "no value can be drawn after some decisions".to_string(),
     }
 }
 
@@ -201,7 +213,22 @@ struct Search<'a, N> {
     values: Vec<Value>,
     is_assigned: Vec<bool>,
     policy: PolicyBuilder,
+    memory: Memory<Known<N>>,
+    /// Steps since the deadline was asked.
+    n_steps: u64,
+    /// Why the search goes no further: what is left of it counts as given up.
+    stopped: Option<StopReason>,
     statistics: &'a mut StochasticStatistics,
+}
+
+/// What is known of the worth of a rest of plays.
+enum Known<N> {
+    /// It is this.
+    Exactly(N, PolicyId),
+    /// It may be more, but that was enough.
+    AtLeast(N, PolicyId),
+    /// It is less.
+    Below(N),
 }
 
 /// What a node is worth with its policy; `None` when that is below the lower number.
@@ -214,14 +241,19 @@ impl<'a, N: Number> Search<'a, N> {
         config: &'a StochasticConfig,
         task: &'a Task<N>,
         statistics: &'a mut StochasticStatistics,
-    ) -> Result<Option<Self>, StochasticError> {
+    ) -> Result<Option<Self>, Stop> {
         let n_variables = network.variables().len();
-        let filter = filter(network, config.method, &config.deadline)?;
-        Ok(filter.map(|filter| Self {
+        let Some(filter) = filter(network, config)? else { return Ok(None) };
+        // Half of the bytes, so that the search can go on without.
+        let max_bytes = if config.remembers { config.policy_bytes / 2 } else { 0 };
+        Ok(Some(Self {
             network,
             config,
             task,
-            draws: network.ids().map(|x| Draw::new(network, x)).collect(),
+            draws: Draw::all(network, config)?,
+            memory: Memory::new(network, task.wants_utility, Asked::Soon, max_bytes),
+            n_steps: STEPS_A_LOOK,
+            stopped: filter.stopped(),
             filter,
             values: vec![0; n_variables],
             is_assigned: vec![false; n_variables],
@@ -231,7 +263,7 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// Collects the values of the decisions, all before chance, that reach the lower number.
-    fn decisions(&mut self, found: &mut Vec<Vec<Value>>) -> Result<(), Stop> {
+    fn decisions(&mut self, found: &mut Vec<Vec<Value>>) -> Result<(), StochasticError> {
         let next = self.next_variable().filter(|&x| !self.network.is_chance(x));
         let Some(x) = next else {
             let mark = self.policy.mark();
@@ -239,7 +271,9 @@ impl<'a, N: Number> Search<'a, N> {
                 let decided = self.network.ids().filter(|&x| !self.network.is_chance(x));
                 found.push(decided.map(|x| self.values[x.index()]).collect());
             }
-            self.policy.rewind(mark);
+            if !self.memory.is_on() {
+                self.policy.rewind(mark);
+            }
             return Ok(());
         };
         if self.bound() < self.task.low {
@@ -249,10 +283,17 @@ impl<'a, N: Number> Search<'a, N> {
             if !self.filter.allows(x, value) {
                 continue;
             }
-            self.count_node()?;
+            self.count_node();
+            if size_of::<Vec<Value>>() * 2 * found.len() > self.config.policy_bytes {
+                self.stopped = Some(StopReason::Memory);
+            }
+            if self.stopped.is_some() {
+                return Ok(());
+            }
             self.values[x.index()] = value;
             self.is_assigned[x.index()] = true;
             let can_hold = self.filter.assign(x, &self.values);
+            self.stopped = self.stopped.or(self.filter.stopped());
             let result = if can_hold { self.decisions(found) } else { Ok(()) };
             self.filter.undo();
             self.is_assigned[x.index()] = false;
@@ -261,16 +302,54 @@ impl<'a, N: Number> Search<'a, N> {
         Ok(())
     }
 
-    fn node(&mut self, low: &N, high: &N) -> Result<Worth<N>, Stop> {
+    fn node(&mut self, low: &N, high: &N) -> Result<Worth<N>, StochasticError> {
+        if self.stopped.is_some() {
+            return Ok(self.lost(low));
+        }
         let Some(x) = self.next_variable() else { return Ok(self.end(low)) };
+        let rest = self.rest();
+        let known = rest.as_ref().and_then(|rest| self.memory.get(rest));
+        match known {
+            Some(Known::Exactly(worth, policy)) => {
+                return Ok((worth >= low).then(|| (worth.clone(), *policy)));
+            }
+            Some(Known::AtLeast(worth, policy)) if worth >= high => {
+                return Ok(Some((worth.clone(), *policy)));
+            }
+            Some(Known::Below(worth)) if worth <= low => return Ok(None),
+            _ => {}
+        }
         if self.filter.looks_ahead() && self.bound() < *low {
             self.statistics.n_bounded += 1;
             return Ok(None);
         }
-        match self.network.is_chance(x) {
+        let worth = match self.network.is_chance(x) {
             true => self.chance(x, low, high),
             false => self.decision(x, low, high),
+        }?;
+        if let Some(rest) = rest.filter(|_| self.stopped.is_none()) {
+            let is_worthless = self.task.is_sure && !self.task.wants_utility;
+            let known = match worth.clone() {
+                // What is not sure is of no worth.
+                None if is_worthless => Known::Below(N::zero()),
+                None => Known::Below(low.clone()),
+                // Nothing was left out for being enough.
+                Some((worth, policy)) if worth.clone() + self.task.error.clone() < *high => {
+                    Known::Exactly(worth, policy)
+                }
+                Some((worth, policy)) => Known::AtLeast(worth, policy),
+            };
+            self.memory.put(rest, known, 2 * N::BYTES, self.policy.n_bytes());
         }
+        Ok(worth)
+    }
+
+    /// The rest of the play, if it can be remembered: everything before some variable has its
+    /// value, and nothing from there on.
+    fn rest(&self) -> Option<Rest> {
+        let first = self.is_assigned.iter().position(|is_assigned| !is_assigned)?;
+        let is_clean = !self.is_assigned[first..].contains(&true);
+        is_clean.then(|| self.memory.rest(first, &self.values)).flatten()
     }
 
     /// The first variable without a value, or one of the same stage with fewer values left
@@ -293,18 +372,21 @@ impl<'a, N: Number> Search<'a, N> {
 
     /// The most that can be reached from here: every chance variable to come keeps the mass of
     /// the values it has left.
-    fn bound(&self) -> N {
+    fn bound(&mut self) -> N {
         let mut bound = self.task.top.clone();
+        let mut n_steps = 0;
         for x in self.network.ids() {
             let draw = &self.draws[x.index()];
             let is_known = draw.parents().iter().all(|y| self.is_assigned[y.index()]);
             let is_open = !self.is_assigned[x.index()] && !matches!(draw, Draw::Decided);
             if is_open && is_known && self.filter.n_values(x) < self.network.domain(x).len() {
                 let outcomes = draw.outcomes(self.network, x, &self.values);
+                n_steps += outcomes.len() as u64;
                 let left = outcomes.into_iter().filter(|(value, _)| self.filter.allows(x, *value));
                 bound = bound * left.fold(N::zero(), |sum, (_, p)| sum + p);
             }
         }
+        self.look(n_steps);
         bound
     }
 
@@ -327,14 +409,23 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// What follows after a variable has a value.
-    fn after(&mut self, x: VarId, value: Value, low: &N, high: &N) -> Result<Worth<N>, Stop> {
-        self.count_node()?;
+    fn after(
+        &mut self,
+        x: VarId,
+        value: Value,
+        low: &N,
+        high: &N,
+    ) -> Result<Worth<N>, StochasticError> {
+        self.count_node();
+        if self.stopped.is_some() {
+            return Ok(self.lost(low));
+        }
         self.values[x.index()] = value;
         self.is_assigned[x.index()] = true;
         let can_hold = self.filter.assign(x, &self.values);
-        let worth = match can_hold {
+        self.stopped = self.stopped.or(self.filter.stopped());
+        let worth = match can_hold && self.stopped.is_none() {
             true => self.node(low, high),
-            false if self.filter.is_stopped() => Err(Stop::Limit(StopReason::Time)),
             false => Ok(self.lost(low)),
         };
         self.filter.undo();
@@ -342,7 +433,7 @@ impl<'a, N: Number> Search<'a, N> {
         worth
     }
 
-    fn decision(&mut self, x: VarId, low: &N, high: &N) -> Result<Worth<N>, Stop> {
+    fn decision(&mut self, x: VarId, low: &N, high: &N) -> Result<Worth<N>, StochasticError> {
         let mut best: Worth<N> = None;
         let mut any_left = false;
         for value in self.network.domain(x).iter() {
@@ -357,24 +448,31 @@ impl<'a, N: Number> Search<'a, N> {
                 |(worth, _): &(N, PolicyId)| best.as_ref().is_none_or(|(so_far, _)| worth > so_far);
             match worth.filter(is_better) {
                 Some((worth, next)) => {
-                    let is_enough = worth >= *high;
+                    // Without a utility, one sure policy is as good as another.
+                    let is_enough = worth >= *high || self.task.is_sure && !self.task.wants_utility;
                     best = Some((worth, self.policy.decide(x, value, next)));
                     if is_enough {
                         break;
                     }
                 }
+                // What is remembered may be used again.
+                None if self.memory.is_on() => {}
                 None => self.policy.rewind(mark),
+            }
+            if self.stopped.is_some() {
+                break;
             }
         }
         Ok(if any_left { best } else { self.lost(low) })
     }
 
-    fn chance(&mut self, x: VarId, low: &N, high: &N) -> Result<Worth<N>, Stop> {
+    fn chance(&mut self, x: VarId, low: &N, high: &N) -> Result<Worth<N>, StochasticError> {
         let outcomes = self.draws[x.index()].outcomes(self.network, x, &self.values);
         if outcomes.is_empty() {
-            return Err(nothing_to_draw(self.network, x).into());
+            return Err(self.network.undrawable(x, &|y| self.values[y.index()], None));
         }
         let n_outcomes = outcomes.len();
+        self.look(n_outcomes as u64);
         let mut left: Vec<(Value, N)> = outcomes;
         left.retain(|(value, _)| self.filter.allows(x, *value));
         if self.task.is_sure && left.len() < n_outcomes {
@@ -405,26 +503,36 @@ impl<'a, N: Number> Search<'a, N> {
             if total >= *high && !self.task.is_sure {
                 break;
             }
+            if self.stopped.is_some() {
+                break;
+            }
         }
-        if total < *low {
+        if total < *low || self.task.is_sure && branches.len() < n_outcomes {
             return Ok(None);
         }
         branches.sort_unstable_by_key(|(value, _)| *value);
         Ok(Some((total, self.policy.draw(x, branches))))
     }
 
-    fn count_node(&mut self) -> Result<(), Stop> {
-        const BYTES_A_NODE: usize = 160;
+    fn count_node(&mut self) {
         self.statistics.n_nodes += 1;
         if self.statistics.n_nodes > self.config.max_nodes {
-            return Err(Stop::Limit(StopReason::Count));
+            self.stopped = Some(StopReason::Count);
         }
-        if self.statistics.n_nodes.is_multiple_of(1024) && self.config.deadline.reached() {
-            return Err(Stop::Limit(StopReason::Time));
+        if self.policy.n_bytes() > self.config.policy_bytes {
+            self.stopped = Some(StopReason::Memory);
         }
-        if self.policy.mark() * BYTES_A_NODE > self.config.policy_bytes {
-            return Err(Stop::Limit(StopReason::Memory));
+        self.look(1);
+    }
+
+    /// Asks the deadline, if enough steps were taken.
+    fn look(&mut self, n_steps: u64) {
+        self.n_steps += n_steps;
+        if self.n_steps >= STEPS_A_LOOK {
+            self.n_steps = 0;
+            if self.config.deadline.reached() {
+                self.stopped = Some(StopReason::Time);
+            }
         }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use num_traits::{One, ToPrimitive, Zero};
 use super::consistency::stochastic_arc_consistency;
 use super::error::StochasticError;
 use super::frontier;
-use super::network::{Rational, StochasticNetwork};
+use super::network::{Rational, StochasticNetwork, rational};
 use super::policy::Policy;
 use super::search::{self, Found};
 use crate::config::Verdict;
@@ -24,11 +24,14 @@ pub struct StochasticConfig {
     pub arithmetic: Arithmetic,
     /// Whether the domains of decisions are first made stochastically arc consistent.
     pub consistency: bool,
-    /// How many bytes policies may use, those that are only tried too.
+    /// Whether what is known of parts of plays is remembered, in half of the bytes at most.
+    pub remembers: bool,
+    /// How many bytes policies may use, those that are only tried too, and how many lists of
+    /// values and of what is drawn may.
     pub policy_bytes: usize,
     /// Stop after this many nodes.
     pub max_nodes: u64,
-    /// When to stop. It is asked every 1,024 nodes, and inside propagation.
+    /// When to stop. It is asked every 1,024 nodes or values drawn, and inside propagation.
     pub deadline: Deadline,
 }
 
@@ -39,6 +42,7 @@ impl Default for StochasticConfig {
             method: Method::ForwardChecking,
             arithmetic: Arithmetic::Floating,
             consistency: false,
+            remembers: true,
             policy_bytes: 256 << 20,
             max_nodes: u64::MAX,
             deadline: Deadline::never(),
@@ -98,15 +102,19 @@ pub enum Arithmetic {
 pub struct StochasticReport {
     /// Whether there is a policy that reaches every threshold.
     pub verdict: Verdict,
-    /// What the policy is worth: its satisfaction, or its expected utility where that was
+    /// Why a better policy may have been missed, or any.
+    pub stopped: Option<StopReason>,
+    /// What the policy is worth, 0 without one: its satisfaction, or its expected utility where that was
     /// looked for. With [`Aim::Threshold`] others may be worth more.
     pub value: f64,
     /// The same, exactly, when that was asked for.
     pub exact: Option<Rational>,
-    /// How far `value` can be from the truth. A threshold counts as reached when it is missed
-    /// by no more than this.
+    /// How far `value` can be from the truth. A threshold below 1 counts as reached when it is
+    /// missed by no more than a probability can be from the truth; a threshold of 1 is never
+    /// rounded.
     pub error: f64,
-    /// The policy; with [`Aim::Best`] and no utility, also when it reaches no threshold.
+    /// The policy; with [`Aim::Best`] and neither a utility nor thresholds of single constraints,
+    /// also when it reaches no threshold. When the search was stopped, the best so far.
     pub policy: Option<Policy>,
     /// What it took.
     pub statistics: StochasticStatistics,
@@ -133,7 +141,7 @@ pub fn solve_stochastic(
     network: &StochasticNetwork,
     config: &StochasticConfig,
 ) -> Result<StochasticReport, StochasticError> {
-    if let Some(error) = network.check().into_iter().next() {
+    if let Some(error) = network.check_by(&config.deadline).into_iter().next() {
         return Err(error);
     }
     let begin = Instant::now();
@@ -147,6 +155,7 @@ pub fn solve_stochastic(
             statistics.elapsed = begin.elapsed();
             return Ok(StochasticReport {
                 verdict: Verdict::False,
+                stopped: None,
                 value: 0.0,
                 exact: (config.arithmetic == Arithmetic::Exact).then(Rational::zero),
                 error: 0.0,
@@ -171,8 +180,12 @@ pub fn solve_stochastic(
 
 /// Numbers that probabilities are computed in.
 pub(super) trait Number: num_traits::Num + PartialOrd + Clone + Send + Sync {
+    /// About how many bytes a number takes, with what it points to.
+    const BYTES: usize;
     /// The number nearest to a fraction.
     fn of(fraction: &Rational) -> Self;
+    /// The number nearest to one weight of a sum of weights.
+    fn ratio(weight: i64, total: i64) -> Self;
     /// The fraction it is.
     fn exact(&self) -> Option<Rational>;
     /// The nearest floating point number.
@@ -183,8 +196,12 @@ pub(super) trait Number: num_traits::Num + PartialOrd + Clone + Send + Sync {
 }
 
 impl Number for f64 {
+    const BYTES: usize = 8;
     fn of(fraction: &Rational) -> Self {
         fraction.to_f64().unwrap_or(0.0)
+    }
+    fn ratio(weight: i64, total: i64) -> Self {
+        weight as f64 / total as f64
     }
     fn exact(&self) -> Option<Rational> {
         None
@@ -198,8 +215,12 @@ impl Number for f64 {
 }
 
 impl Number for Rational {
+    const BYTES: usize = size_of::<Rational>() + 64;
     fn of(fraction: &Rational) -> Self {
         fraction.clone()
+    }
+    fn ratio(weight: i64, total: i64) -> Self {
+        rational(weight, total)
     }
     fn exact(&self) -> Option<Rational> {
         Some(self.clone())
@@ -235,52 +256,74 @@ fn solve_in<N: Number>(
         true => N::of(&Rational::from_integer(network.greatest_utility().into())),
         false => N::one(),
     };
+    // Probabilities have an error of their own, however large the utility is.
     let error = N::error(&top, n_operations(network));
-    let found = if is_one_number {
-        let is_sure = wants_utility && threshold.is_one();
-        let (low, high) = match config.aim {
+    let threshold_error = N::error(&N::one(), n_operations(network));
+    let search = |is_sure: bool, aim: Aim, statistics: &mut StochasticStatistics| {
+        let (low, high) = match aim {
             Aim::Threshold => {
-                let aim = N::of(threshold) - error.clone();
+                let aim = N::of(threshold) - threshold_error.clone();
                 (aim.clone(), aim)
             }
             Aim::Best => (N::zero(), top.clone()),
         };
-        let task = search::Task { wants_utility, is_sure, low, high, top };
-        search::search(network, config, &task, statistics)?
-    } else {
-        frontier::search(network, config, wants_utility, &error, statistics)?
+        let (top, error) = (top.clone(), error.clone());
+        let task = search::Task { wants_utility, is_sure, low, high, top, error };
+        search::search(network, config, &task, statistics)
     };
-    let satisfies = |value: &N| {
-        !is_one_number || wants_utility || value.clone() + error.clone() >= N::of(threshold)
+    let is_sure = threshold.is_one() && (wants_utility || config.aim == Aim::Threshold);
+    let mut found = match is_one_number {
+        true => search(is_sure, config.aim, statistics)?,
+        false => frontier::search(network, config, wants_utility, &threshold_error, statistics)?,
     };
-    let (verdict, value, policy) = match found {
-        Found::Policy(value, policy) => {
-            let verdict = if satisfies(&value) { Verdict::True } else { Verdict::False };
-            (verdict, value, Some(policy))
+    // Only the greatest satisfaction is found whether the threshold is reached or not.
+    let is_free = is_one_number && config.aim == Aim::Best && !wants_utility;
+    let is_near = |value: &N| value.clone() + threshold_error.clone() >= N::of(threshold);
+    let mut is_reached = true;
+    if let Found::Policy(value, _) | Found::Stopped(_, Some((value, _))) = &found
+        && is_free
+    {
+        is_reached = is_near(value);
+        // What is only nearly 1 is not sure.
+        if is_reached && threshold.is_one() && !error.is_zero() {
+            match search(true, Aim::Threshold, statistics)? {
+                Found::Policy(value, policy) => found = Found::Policy(value, policy),
+                Found::Nothing => is_reached = false,
+                Found::Stopped(reason, _) => {
+                    is_reached = false;
+                    if let Found::Policy(value, policy) = found {
+                        found = Found::Stopped(reason, Some((value, policy)));
+                    }
+                }
+            }
         }
-        Found::Nothing => (Verdict::False, N::zero(), None),
-        Found::Stopped(reason) => (Verdict::Unknown(reason), N::zero(), None),
+    }
+    let (stopped, found) = match found {
+        Found::Policy(value, policy) => (None, Some((value, policy))),
+        Found::Nothing => (None, None),
+        Found::Stopped(reason, found) => (Some(reason), found),
+    };
+    // What a search that was stopped has given up may be missing for the threshold.
+    let is_whole = stopped.is_none() || is_free || is_sure || threshold.is_zero();
+    let verdict = match (&found, stopped) {
+        (Some(_), _) if is_reached && (is_whole || config.aim == Aim::Threshold) => Verdict::True,
+        (_, Some(reason)) => Verdict::Unknown(reason),
+        _ => Verdict::False,
+    };
+    // A policy that is good enough was looked for, and found.
+    let is_done = config.aim == Aim::Threshold && verdict == Verdict::True;
+    let stopped = stopped.filter(|_| !is_done);
+    let (value, policy) = match found {
+        Some((value, policy)) => (value, Some(policy)),
+        None => (N::zero(), None),
     };
     Ok(StochasticReport {
         verdict,
+        stopped,
         value: value.float(),
         exact: value.exact(),
         error: error.float().abs(),
         policy,
         statistics: StochasticStatistics::default(),
     })
-}
-
-/// The search was stopped.
-pub(super) enum Stop {
-    /// A limit was reached.
-    Limit(StopReason),
-    /// It can't be done.
-    Error(StochasticError),
-}
-
-impl From<StochasticError> for Stop {
-    fn from(error: StochasticError) -> Self {
-        Stop::Error(error)
-    }
 }

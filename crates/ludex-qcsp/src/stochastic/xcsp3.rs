@@ -13,6 +13,7 @@ use std::fmt::Write;
 use ludex_base::Deadline;
 use ludex_csp::xcsp3::{self, Stated, StochasticInstance};
 use ludex_csp::{CspError, Expr, Network, Value, VarId};
+use rustc_hash::FxHashMap;
 
 use super::distribution::Distribution;
 use super::error::StochasticError;
@@ -47,7 +48,7 @@ pub fn read(text: &str, deadline: &Deadline) -> Result<StochasticNetwork, Stocha
     let file = xcsp3::read_stochastic(text, deadline).map_err(at_line)?;
     let reader = Reader { file: &file, renamed: Vec::new(), network: StochasticNetwork::new() };
     let network = reader.read()?;
-    match network.check().into_iter().next() {
+    match network.check_by(deadline).into_iter().next() {
         None => Ok(network),
         Some(error) => Err(syntax(line_of(&file, &error), error.to_string())),
     }
@@ -309,8 +310,9 @@ fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, Stoch
     }
     // What is never drawn stays a value.
     let outcomes = network.outcomes(x, &|_| 0);
+    let outcomes: FxHashMap<Value, Rational> = outcomes.into_iter().collect();
     let pair = |value: Value| {
-        let p = outcomes.iter().find(|(own, _)| *own == value).map(|(_, p)| p.to_string());
+        let p = outcomes.get(&value).map(ToString::to_string);
         format!("{value}:{}", p.unwrap_or_else(|| "0".into()))
     };
     Ok(Some(network.domain(x).iter().map(pair).collect::<Vec<_>>().join(" ")))

@@ -42,9 +42,15 @@ pub fn read_stochastic(
     common: &Common,
     deadline: &Deadline,
 ) -> Result<StochasticNetwork, Failure> {
+    let end = Path::new(&args.file).extension().and_then(|end| end.to_str());
+    if end == Some("qdimacs") {
+        let message = "QDIMACS has no chance; a stochastic network is .qcp or .xml";
+        return Err(Failure::Call(message.into()));
+    }
     let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
     let text = read_text(&args.file, max_memory.min(MAX_BYTES))?;
-    if Path::new(&args.file).extension().is_some_and(|end| end == "xml") {
+    // No text of the language begins like this.
+    if end == Some("xml") || text.trim_start().starts_with('<') {
         no_data(args)?;
         return stochastic::xcsp3::read(&text, deadline)
             .map_err(|error| wrong_network(&args.file, &error, deadline));
@@ -52,7 +58,7 @@ pub fn read_stochastic(
     let source = Source::new(shown_path(&args.file), text.clone());
     let compiled = compiled(args, text, max_memory, deadline)?;
     let network = to_stochastic(&compiled).map_err(|error| Failure::Call(error.to_string()))?;
-    let Some(error) = network.check().into_iter().next() else { return Ok(network) };
+    let Some(error) = network.check_by(deadline).into_iter().next() else { return Ok(network) };
     let Some(place) = compiled.place_of(&error) else {
         return Err(wrong_network(&args.file, &error, deadline));
     };

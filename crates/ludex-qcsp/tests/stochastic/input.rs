@@ -1,0 +1,134 @@
+//! Bad input.
+
+use ludex_base::{Deadline, Source};
+use ludex_csp::{Value, VarId};
+use ludex_qcsp::lang::{Data, Limits, compile, to_stochastic};
+use ludex_qcsp::stochastic::*;
+
+#[test]
+fn bad_input_is_refused_in_words() {
+    let problem = |build: &dyn Fn(&mut StochasticNetwork)| {
+        let mut network = StochasticNetwork::new();
+        network.stage();
+        network.decision("x", 0..=2);
+        build(&mut network);
+        solve_stochastic(&network, &StochasticConfig::default()).unwrap_err().to_string()
+    };
+    let half = |value| (value, rational(1, 2));
+    let weights = Distribution::Weights(vec![half(0), (1, rational(1, 3))]);
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", 0..=1, weights.clone());
+        }),
+        "the distribution of `y`: the probabilities sum to 5/6, not to 1"
+    );
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", 0..=1, Distribution::Weights(vec![half(0), half(2)]));
+        }),
+        "the distribution of `y`: 2 is not in the domain"
+    );
+    assert_eq!(
+        problem(&|network| {
+            let rows = [(vec![0], vec![(0, rational(1, 1))])].into_iter().collect();
+            let on = vec![VarId::new(0)];
+            network.chance("y", 0..=1, Distribution::Table { on, rows });
+        }),
+        "the distribution of `y` given x = 1: no value can be drawn"
+    );
+    let weighted = |total| Distribution::Weighted { weight: VarId::new(1) + VarId::new(0), total };
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", 0..=1, weighted(Some(1)));
+        }),
+        "the distribution of `y` given x = 1: the weights sum to 3, not to 1"
+    );
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", -1..=1, weighted(None));
+        }),
+        "the distribution of `y` given x = 0: the weight of -1 is -1"
+    );
+    assert_eq!(
+        problem(&|network| {
+            network.chance("y", 0..=1, Distribution::Uniform);
+            network.decision("z", 0..=1);
+        }),
+        "stages out of order: `z` of stage 1 stands after `y`; declare stages in order, and in \
+         each what is decided before what is drawn"
+    );
+    assert_eq!(
+        problem(&|network| network.set_threshold(rational(3, 2))),
+        "the network: the threshold 3/2 is not between 0 and 1"
+    );
+    assert_eq!(
+        problem(&|network| network.set_utility(VarId::new(0) - 1)),
+        "the utility can be -1; a play whose constraints fail is worth 0, so that no other may \
+         be worth less: add a constant"
+    );
+    assert_eq!(
+        problem(&|network| {
+            network.decision("z", Vec::<Value>::new());
+        }),
+        "variable `z` has an empty domain"
+    );
+    assert_eq!(
+        problem(&|network| network.require(VarId::new(7).equals(0))),
+        "constraint 1 mentions a variable that the network does not have"
+    );
+}
+
+#[test]
+fn probabilities_are_read_exactly() {
+    for (text, value) in [("1/3", rational(1, 3)), ("0.25", rational(1, 4)), ("1", rational(1, 1))]
+    {
+        assert_eq!(parse_probability(text), Some(value));
+    }
+    for text in ["", "1/0", "-1", "1e3", ".", "0x1", "1/2/3"] {
+        assert_eq!(parse_probability(text), None, "{text}");
+    }
+}
+
+/// What a model in the language says is wrong.
+fn problem_of(text: &str) -> Option<String> {
+    let source = Source::new("model", text.to_string());
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let network = to_stochastic(&compiled.expect("it is a model")).expect("it has no opponent");
+    network.check().first().map(ToString::to_string)
+}
+
+#[test]
+fn a_weight_without_a_value_is_a_mistake() {
+    for (text, problem) in [
+        (
+            "random m: 0..2 weight [3, 2, 1][m];",
+            Some("`m`: the weight of 0 has no value; is an index outside of its array?"),
+        ),
+        ("random m: 0..2 where m > 0 weight [3, 2, 1][m];", None),
+        (
+            "exists x: 0..2; random m: 0..2 weight 6 div x;",
+            Some("`m` given x = 0: the weight of 0 has no value; is an index"),
+        ),
+        ("exists x: 0..2; random m: 0..2 weight if x = 0 then 1 else 6 div x endif;", None),
+        (
+            "enum Sky = {clear, dark, storm}; random m: Sky weight [3, 2][m];",
+            Some("`m`: the weight of 3 has no value"),
+        ),
+    ] {
+        let found = problem_of(text);
+        assert_eq!(found.is_some(), problem.is_some(), "{text}: {found:?}");
+        let found = found.unwrap_or_default();
+        assert!(found.contains(problem.unwrap_or_default()), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_utility_without_a_value_is_0() {
+    let text = "exists x: 0..5; random s: 0..1; utility [30, 20, 10][x];";
+    let source = Source::new("model", text.to_string());
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let mut network = to_stochastic(&compiled.unwrap()).unwrap();
+    assert_eq!(best_by_definition(&network), rational(30, 1));
+    network.require(VarId::new(0).at_most(0));
+    assert_eq!(best_by_definition(&network), rational(0, 1));
+}
