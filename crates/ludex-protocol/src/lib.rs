@@ -26,4 +26,5 @@ mod codebook; // 5. a match in other words
 pub use codebook::Codebook;
 pub use reply::{Info, MoveFault, Reply, Status, read_move};
 pub use request::{News, ProtocolError, Request, wire_rules};
-pub use term::Term;
+pub use term::{MAX_TERM, Term};
+pub use tokens::shortened;

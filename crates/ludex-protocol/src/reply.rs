@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::term::Term;
-use crate::tokens::{elements, inside};
+use crate::term::{MAX_TERM, Term};
+use crate::tokens::{elements, inside, shortened};
 
 /// An answer of a player.
 ///
@@ -62,9 +62,17 @@ pub enum MoveFault {
 }
 
 /// The move in an answer to `play`; whether it is legal is for the referee to say.
+///
+/// What is longer than [`MAX_TERM`] is no move.
 pub fn read_move(text: &str) -> Option<Term> {
+    if text.len() > MAX_TERM {
+        return None;
+    }
     Term::read(text)
 }
+
+/// The longest name that a player can have, in characters.
+const MAX_NAME: usize = 60;
 
 impl Info {
     /// Reads the answer to `info`: pairs of a key and a value, or the status alone.
@@ -81,7 +89,7 @@ impl Info {
             let Some(pair) = inside(pair) else { continue };
             let words = elements(pair);
             let Some((key, values)) = words.split_first() else { continue };
-            let value = values.join(" ");
+            let value = shortened(&values.join(" "), MAX_NAME);
             match key.to_ascii_lowercase().as_str() {
                 "name" => info.name = value,
                 "status" => info.status = Status::read(&value),
@@ -98,7 +106,7 @@ impl Status {
         match word.to_ascii_lowercase().as_str() {
             "available" => Status::Available,
             "busy" => Status::Busy,
-            _ => Status::Other(word.to_owned()),
+            _ => Status::Other(shortened(word, MAX_NAME)),
         }
     }
 }
@@ -182,6 +190,8 @@ mod tests {
         let read = Info::read("((Name Random Player) (STATUS busy) (species human) (more))");
         assert_eq!((read.name.as_str(), read.status), ("Random Player", Status::Busy));
         assert_eq!(read.species.as_deref(), Some("human"));
+        let long = Info::read(&format!("((name {}) (status available))", "x".repeat(1 << 20)));
+        assert_eq!(long.name, format!("{}…", "x".repeat(MAX_NAME)));
         assert_eq!(Info::read("available").status, Status::Available);
         assert_eq!(Info::read("").status, Status::Other(String::new()));
         assert_eq!(Info::read("what?").status, Status::Other("what?".into()));
@@ -190,6 +200,7 @@ mod tests {
     #[test]
     fn moves_are_terms() {
         assert_eq!(read_move(" ( MARK 1 1 )\n").expect("a term").as_str(), "(MARK 1 1)");
+        assert_eq!(read_move(&"x".repeat(MAX_TERM + 1)), None);
         assert_eq!(read_move("busy").expect("a term").as_str(), "busy");
         assert_eq!(read_move("(mark 1"), None);
     }

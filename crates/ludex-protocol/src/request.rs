@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::term::{Term, spaced};
+use crate::term::{MAX_TERM, Term, spaced};
 use crate::tokens::{elements, inside};
 
 /// A message from a game manager.
@@ -101,6 +101,14 @@ pub enum ProtocolError {
         text: String,
         /// Seconds or turns.
         what: &'static str,
+    },
+    /// A move or percept that is longer than any.
+    #[error("a term in `{message}` has {n_bytes} bytes, and no more than {} are read", MAX_TERM)]
+    LongTerm {
+        /// Which message.
+        message: &'static str,
+        /// How long it is.
+        n_bytes: usize,
     },
     /// A move or percept that is no term.
     #[error("`{text}` in `{message}` is not a term")]
@@ -228,16 +236,16 @@ fn terms(message: &'static str, part: &str) -> Result<Vec<Term>, ProtocolError> 
 }
 
 fn term(message: &'static str, text: &str) -> Result<Term, ProtocolError> {
+    if text.len() > MAX_TERM {
+        return Err(ProtocolError::LongTerm { message, n_bytes: text.len() });
+    }
     Term::read(text).ok_or_else(|| ProtocolError::Term { message, text: shortened(text) })
 }
 
 /// As much of a stranger's text as an error message can hold.
 fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 60;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    crate::tokens::shortened(text, MAX_CHARS)
 }
 
 impl fmt::Display for Request {
@@ -418,6 +426,9 @@ mod tests {
             let error = Request::read(text).expect_err(text).to_string();
             assert!(error.contains(words), "{text}: {error}");
         }
+        let long = format!("(play m (({})))", "x".repeat(MAX_TERM));
+        let error = Request::read(&long).expect_err("too long").to_string();
+        assert!(error.contains("in `play` has 65538 bytes"), "{error}");
         let error = Request::read(&"x".repeat(1000)).expect_err("no message").to_string();
         assert!(error.len() < 300, "{error}");
     }

@@ -10,33 +10,55 @@ use crate::tokens::Tokens;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Term(String);
 
+/// The longest term that is taken from a message, in bytes. Moves of known games have less than a
+/// hundred.
+pub const MAX_TERM: usize = 64 << 10;
+
+/// A list that is open: where its parenthesis stands and what is in it so far.
+struct Open {
+    at: usize,
+    n_elements: usize,
+    /// Whether the last element is a word.
+    is_word: bool,
+}
+
 impl Term {
     /// Reads one term with nothing after it. `( noop )` is `noop`.
     pub fn read(text: &str) -> Option<Self> {
-        let mut compact = String::with_capacity(text.len());
-        let mut depth = 0_usize;
-        let mut n_top = 0;
+        let mut tokens: Vec<&str> = Vec::new();
+        // Around everything stands a list that is never written.
+        let mut open = vec![Open { at: 0, n_elements: 0, is_word: false }];
         for (_, token) in Tokens::new(text) {
-            if depth == 0 {
-                n_top += 1;
-            }
+            let mut is_word = false;
             match token {
                 "(" => {
-                    separate(&mut compact);
-                    compact.push('(');
-                    depth += 1;
+                    open.push(Open { at: tokens.len(), n_elements: 0, is_word });
+                    tokens.push(token);
+                    continue;
                 }
                 ")" => {
-                    depth = depth.checked_sub(1)?;
-                    close(&mut compact)?;
+                    let closed = open.pop()?;
+                    match closed.n_elements {
+                        0 => return None,
+                        // A list of one word is the word.
+                        1 if closed.is_word => {
+                            tokens[closed.at] = "";
+                            is_word = true;
+                        }
+                        _ => tokens.push(token),
+                    }
                 }
                 word => {
-                    separate(&mut compact);
-                    compact.push_str(word);
+                    tokens.push(word);
+                    is_word = true;
                 }
             }
+            let around = open.last_mut()?;
+            around.n_elements += 1;
+            around.is_word = is_word;
         }
-        (depth == 0 && n_top == 1).then_some(Self(compact))
+        let is_whole = matches!(open[..], [Open { n_elements: 1, .. }]);
+        is_whole.then(|| Self(compact(&tokens, text.len())))
     }
 
     /// The term as rulesheets and games of Ludex write it: `(mark 1 1)`.
@@ -45,26 +67,16 @@ impl Term {
     }
 }
 
-/// Puts a blank between two elements of a list.
-fn separate(compact: &mut String) {
-    if !compact.is_empty() && !compact.ends_with('(') {
-        compact.push(' ');
+/// Writes tokens with a blank between two elements of a list, and nowhere else.
+fn compact(tokens: &[&str], n_bytes: usize) -> String {
+    let mut compact = String::with_capacity(n_bytes);
+    for token in tokens.iter().filter(|token| !token.is_empty()) {
+        if *token != ")" && !compact.is_empty() && !compact.ends_with('(') {
+            compact.push(' ');
+        }
+        compact.push_str(token);
     }
-}
-
-/// Closes the list that is open; a list of one word becomes the word, and an empty list is no term.
-fn close(compact: &mut String) -> Option<()> {
-    if compact.ends_with('(') {
-        return None;
-    }
-    let open = compact.rfind(['(', ')'])?;
-    let last = &compact[open..];
-    if last.starts_with('(') && !last.contains(' ') {
-        compact.remove(open);
-    } else {
-        compact.push(')');
-    }
-    Some(())
+    compact
 }
 
 impl fmt::Display for Term {
@@ -104,11 +116,26 @@ mod tests {
         check("( noop )", "noop", "noop");
         check("((noop))", "noop", "noop");
         check("(f (a) b)", "(f a b)", "( f a b )");
+        check("((f a))", "((f a))", "( ( f a ) )");
+    }
+
+    #[test]
+    fn a_term_is_read_in_linear_time() {
+        const DEPTH: usize = 300_000;
+        let (open, close) = ("(".repeat(DEPTH), ")".repeat(DEPTH));
+        let begun = std::time::Instant::now();
+        let nested = Term::read(&format!("{open}a b{close}")).expect("a term");
+        assert_eq!(nested.as_str().len(), 2 * DEPTH + 3);
+        assert_eq!(Term::read(&format!("{open}a{close}")).expect("a term").as_str(), "a");
+        let flat = Term::read(&format!("(f {})", "(g) (h 1) ".repeat(DEPTH))).expect("a term");
+        assert!(flat.as_str().starts_with("(f g (h 1) g (h 1)"));
+        let time = begun.elapsed();
+        assert!(time < std::time::Duration::from_millis(500), "{time:?}");
     }
 
     #[test]
     fn what_is_no_term_is_none() {
-        for text in ["", "()", "a b", "(a", "a)", "(a) b", "(f ())"] {
+        for text in ["", "()", "a b", "(a", "a)", "(a) b", "(f ())", ")", "(a))"] {
             assert_eq!(Term::read(text), None, "{text}");
         }
     }

@@ -86,6 +86,14 @@ pub(crate) fn inside(element: &str) -> Option<&str> {
     Some(inner.strip_suffix(')').unwrap_or(inner))
 }
 
+/// As much of a stranger's text as fits: so many characters, and a mark if there were more.
+pub fn shortened(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
