@@ -71,6 +71,13 @@ impl Address {
     }
 }
 
+impl Address {
+    /// Whether somebody who goes to either address may find the same player.
+    pub fn leads_to(&self, other: &Address) -> bool {
+        self.sockets.iter().any(|socket| other.sockets.contains(socket))
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.contains(':') {

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ludex_player::{PlayerConfig, PlayerSpec};
-use ludex_protocol::{Info, News, Reply, Request, Status};
+use ludex_protocol::{Info, News, Reply, Request, Status, shortened};
 
-use crate::event::{Event, Observer};
+use crate::event::{Event, Observer, tell};
+use crate::loading::Loaders;
 use crate::responder::{Responder, Waiting};
 use crate::table::{MatchOrder, Progress, Table, TableConfig};
 
@@ -36,9 +37,13 @@ pub struct Endpoint {
     config: EndpointConfig,
     observer: Observer,
     tables: Mutex<Vec<Arc<Table>>>,
+    loaders: Arc<Loaders>,
     /// Matches that are over, the last one first.
     past: Mutex<VecDeque<PastMatch>>,
     n_opened: AtomicU64,
+    /// Whether every search is to panic.
+    #[cfg(test)]
+    pub(crate) breaks_down: std::sync::atomic::AtomicBool,
 }
 
 /// A match that is over, for the status page.
@@ -57,6 +62,8 @@ pub(crate) struct Sight {
     pub progress: Progress,
 }
 
+/// Characters of a name that are kept when its match is over.
+const MAX_SHOWN: usize = 200;
 /// Past matches that are shown.
 const MAX_PAST: usize = 20;
 /// The longest clock that is believed: a day.
@@ -67,8 +74,18 @@ const LAST_MOMENT: Duration = Duration::from_millis(50);
 impl Endpoint {
     /// An endpoint without a match.
     pub fn new(config: EndpointConfig, observer: Observer) -> Self {
-        let past = Mutex::new(VecDeque::new());
-        Self { config, observer, tables: Mutex::default(), past, n_opened: AtomicU64::new(0) }
+        let loaders = Loaders::new(config.max_matches);
+        let (tables, past) = (Mutex::default(), Mutex::default());
+        Self {
+            config,
+            observer,
+            tables,
+            loaders,
+            past,
+            n_opened: AtomicU64::new(0),
+            #[cfg(test)]
+            breaks_down: false.into(),
+        }
     }
 
     /// The name it gives.
@@ -84,7 +101,7 @@ impl Endpoint {
 
     /// Whether another match can begin.
     pub fn status(&self) -> Status {
-        match self.tables().len() < self.config.max_matches {
+        match self.tables().len() < self.config.max_matches && self.loaders.has_room() {
             true => Status::Available,
             false => Status::Busy,
         }
@@ -159,7 +176,7 @@ impl Endpoint {
                 responder.respond(if is_same { &Reply::Ready } else { &Reply::Busy });
                 return;
             }
-            if tables.len() >= self.config.max_matches {
+            if tables.len() >= self.config.max_matches || !self.loaders.has_room() {
                 responder.respond(&Reply::Busy);
                 return;
             }
@@ -169,14 +186,17 @@ impl Endpoint {
                 spec: self.config.spec.clone(),
                 player: PlayerConfig { seed, ..self.config.player.clone() },
                 load_memory: self.config.load_memory,
+                #[cfg(test)]
+                breaks_down: self.breaks_down.load(Ordering::Relaxed),
             };
             let match_id = order.match_id.clone();
-            match Table::open(order, config, arrived, Arc::clone(&self.observer), responder) {
+            let observer = Arc::clone(&self.observer);
+            match Table::open(order, config, arrived, observer, responder, self.loaders.enter()) {
                 Ok(table) => tables.push(Arc::new(table)),
                 // The responder is gone with the thread, and whoever waits says `busy`.
                 Err(error) => {
                     let reason = error.to_string();
-                    (self.observer)(&Event::NotLoaded { match_id, reason });
+                    tell(&self.observer, &Event::NotLoaded { match_id, reason });
                 }
             }
         }
@@ -236,7 +256,8 @@ impl Endpoint {
     }
 
     fn remember(&self, table: &Table, how: &'static str) {
-        let MatchOrder { match_id, role, .. } = table.order.clone();
+        let [match_id, role] =
+            [&table.order.match_id, &table.order.role].map(|text| shortened(text, MAX_SHOWN));
         let mut past = lock(&self.past);
         past.push_front(PastMatch { match_id, role, n_turns: table.progress().turn, how });
         past.truncate(MAX_PAST);

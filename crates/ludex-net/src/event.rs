@@ -1,6 +1,7 @@
 //! What an endpoint tells about itself while it works.
 
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,5 +80,10 @@ pub enum Event {
     },
 }
 
-/// Who is told.
+/// Who is told. It should return soon; a match waits for it.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Tells an event. What goes wrong in the telling is no part of the match.
+pub(crate) fn tell(observer: &Observer, event: &Event) {
+    let _ = catch_unwind(AssertUnwindSafe(|| observer(event)));
+}

@@ -8,7 +8,7 @@
 //! 1. [`wire`]: a connection, read within bounds.
 //! 2. [`event`]: what is told on the way.
 //! 3. [`participant`]: a player that hears of its match by messages.
-//! 4. [`responder`] and [`table`]: one match, in its own thread.
+//! 4. [`responder`], [`loading`] and [`table`]: one match, in its own thread.
 //! 5. [`endpoint`]: which message gets which reply.
 //! 6. [`status`] and [`server`]: HTTP around it.
 //! 7. [`client`]: a message and its reply.
@@ -18,6 +18,7 @@ mod wire;
 pub mod event;
 mod participant;
 mod responder;
+mod loading;
 mod table;
 pub mod endpoint;
 mod status;

@@ -83,6 +83,12 @@ impl<G: Playable> Follower<G> {
         match news {
             News::Joint(moves) if moves.is_empty() => (Step::Nothing, None),
             News::Joint(moves) => {
+                // The same words may be the same message again, or the next step; then they tell what
+                // was answered last.
+                let own = moves.get(self.role.index()).map(Term::as_str);
+                if is_repeated && own != self.last_answer.as_deref() {
+                    return (Step::Nothing, Some("the same message came again".into()));
+                }
                 if let Some(joint) = self.resolve(moves) {
                     return (self.step(joint), None);
                 }

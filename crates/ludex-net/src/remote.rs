@@ -37,6 +37,8 @@ pub struct RemoteSeat<G> {
     turn: u64,
 }
 
+/// The longest time that a player has for `stop`.
+const STOP_TIME: Duration = Duration::from_secs(5);
 /// How long a player has for `abort`, and for `info`.
 const SHORT: Duration = Duration::from_secs(1);
 
@@ -143,8 +145,9 @@ impl<G: Describe> Seat for RemoteSeat<G> {
     fn stop(&mut self, seen: Seen<'_>) {
         let request =
             Request::Stop { match_id: self.shared.match_id.clone(), news: self.news(seen) };
-        // The match is over: what a player says to that changes nothing.
-        let _ = self.ask(&request, &self.until(Instant::now() + self.shared.clocks.play));
+        // The match is over: what a player says to that changes nothing. An interrupt does not keep
+        // it from being told, and nobody waits long for its thanks.
+        let _ = self.ask(&request, &Deadline::after(self.shared.clocks.play.min(STOP_TIME)));
     }
 
     fn abort(&mut self) {

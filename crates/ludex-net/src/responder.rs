@@ -6,33 +6,47 @@ use std::time::Instant;
 
 use ludex_protocol::Reply;
 
+use crate::event::{Event, Observer, tell};
+
 /// Sends the reply to one message, once.
 pub(crate) struct Responder {
-    send: Once,
+    shared: Shared,
     done: Sender<()>,
 }
 
 /// Waits for a reply, and gives one if none comes.
 pub(crate) struct Waiting {
-    send: Once,
+    shared: Shared,
     done: Receiver<()>,
 }
 
-type Once = Arc<Mutex<Option<Box<dyn FnOnce(&Reply) + Send>>>>;
+#[derive(Clone)]
+struct Shared {
+    send: Arc<Mutex<Option<SendReply>>>,
+    observer: Observer,
+}
+
+/// Sends the reply; what there is to tell about it.
+type SendReply = Box<dyn FnOnce(&Reply) -> Event + Send>;
 
 impl Responder {
     /// Something to reply with, and something to wait with.
-    pub fn new(send: impl FnOnce(&Reply) + Send + 'static) -> (Self, Waiting) {
+    pub fn new(
+        send: impl FnOnce(&Reply) -> Event + Send + 'static,
+        observer: Observer,
+    ) -> (Self, Waiting) {
         let (done, heard) = mpsc::channel();
-        let send: Once = Arc::new(Mutex::new(Some(Box::new(send))));
-        (Self { send: Arc::clone(&send), done }, Waiting { send, done: heard })
+        let send: SendReply = Box::new(send);
+        let shared = Shared { send: Arc::new(Mutex::new(Some(send))), observer };
+        (Self { shared: shared.clone(), done }, Waiting { shared, done: heard })
     }
 
     /// Replies, unless that has been done.
     pub fn respond(&self, reply: &Reply) {
-        respond(&self.send, reply);
-        // Nobody need be waiting.
+        let event = self.shared.send(reply);
+        // Nobody need be waiting. Who does need not wait for the telling.
         let _ = self.done.send(());
+        self.shared.tell(event);
     }
 }
 
@@ -41,17 +55,24 @@ impl Waiting {
     /// more with `busy`.
     pub fn wait(self, until: Instant, late: &Reply) {
         let time = until.saturating_duration_since(Instant::now());
-        match self.done.recv_timeout(time) {
-            Ok(()) => {}
-            Err(RecvTimeoutError::Timeout) => respond(&self.send, late),
-            Err(RecvTimeoutError::Disconnected) => respond(&self.send, &Reply::Busy),
-        }
+        let event = match self.done.recv_timeout(time) {
+            Ok(()) => None,
+            Err(RecvTimeoutError::Timeout) => self.shared.send(late),
+            Err(RecvTimeoutError::Disconnected) => self.shared.send(&Reply::Busy),
+        };
+        self.shared.tell(event);
     }
 }
 
-fn respond(send: &Once, reply: &Reply) {
-    let send = send.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(send) = send {
-        send(reply);
+impl Shared {
+    fn send(&self, reply: &Reply) -> Option<Event> {
+        let send = self.send.lock().unwrap_or_else(PoisonError::into_inner).take();
+        send.map(|send| send(reply))
+    }
+
+    fn tell(&self, event: Option<Event>) {
+        if let Some(event) = event {
+            tell(&self.observer, &event);
+        }
     }
 }

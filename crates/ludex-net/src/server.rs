@@ -12,7 +12,7 @@ use ludex_base::Deadline;
 use ludex_protocol::Request;
 
 use crate::endpoint::Endpoint;
-use crate::event::Event;
+use crate::event::{Event, tell};
 use crate::responder::Responder;
 use crate::status;
 use crate::wire::{Framing, RequestHead, Wire, WireError, request_head};
@@ -31,9 +31,14 @@ pub const MAX_MESSAGE: usize = 16 << 20;
 pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
 /// Connections whose message is on its way. When one more comes, the oldest of them is closed.
 pub const MAX_CONNECTIONS: usize = 64;
-/// How often, and how long each time, a connection waits for one that is about to leave.
-const ROOM_WAITS: usize = 100;
-const ROOM_WAIT: Duration = Duration::from_millis(5);
+/// Connections whose reply is sent and that are listened to for a while. When one more comes, the
+/// oldest of them is closed.
+const MAX_LINGERING: usize = 64;
+/// Connections that wait for a reply, for each match: `start`, the move that is thought about, the
+/// next one, and one that is just being replaced.
+const WAITING_PER_MATCH: usize = 4;
+/// And those whose message needs no thought.
+const MAX_BRIEF: usize = 64;
 /// How long a closed connection is listened to, so that what still comes does not destroy the reply.
 const LINGER_TIME: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 1 << 20;
@@ -96,48 +101,58 @@ struct Connections {
     next_id: AtomicU64,
     /// In the order in which they came.
     open: Mutex<Vec<Connection>>,
-    capacity: usize,
+    max_waiting: usize,
 }
 
 struct Connection {
     id: u64,
-    /// A second handle to close it with, while its message is still on its way.
-    unread: Option<TcpStream>,
+    stage: Stage,
+    /// A second handle to close it with.
+    handle: TcpStream,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Its message is on its way.
+    Unread,
+    /// Its message is here: it is closed by nobody else any more.
+    Waiting,
+    /// It is replied to.
+    Lingering,
+    /// It was closed to make room, and its thread is about to see that.
+    Closed,
 }
 
 impl Connections {
     fn new(max_matches: usize) -> Self {
-        let capacity = 4 * (MAX_CONNECTIONS + max_matches);
-        Self { next_id: AtomicU64::new(0), open: Mutex::default(), capacity }
+        let max_waiting = WAITING_PER_MATCH * max_matches + MAX_BRIEF;
+        Self { next_id: AtomicU64::new(0), open: Mutex::default(), max_waiting }
     }
 
-    /// Takes one more in; `None` when there is no room and none is made in time.
+    /// Takes one more in, for which the oldest that has not sent its message may have to go. Who
+    /// waits for a reply takes no room from those who come.
     fn enter(&self, stream: &TcpStream) -> Option<u64> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let handle = stream.try_clone().ok()?;
-        let n_unread = self.lock().iter().filter(|it| it.unread.is_some()).count();
-        if n_unread >= MAX_CONNECTIONS {
-            let oldest = self.lock().iter_mut().find_map(|it| it.unread.take());
-            // Its thread sees the end of the connection and leaves.
-            drop(oldest.map(|oldest| oldest.shutdown(Shutdown::Both)));
-        }
-        for _ in 0..ROOM_WAITS {
-            let mut open = self.lock();
-            if open.len() < self.capacity {
-                open.push(Connection { id, unread: Some(handle) });
-                return Some(id);
-            }
-            drop(open);
-            std::thread::sleep(ROOM_WAIT);
-        }
-        None
+        let mut open = self.lock();
+        make_room(&mut open, Stage::Unread, MAX_CONNECTIONS);
+        open.push(Connection { id, stage: Stage::Unread, handle });
+        Some(id)
     }
 
-    /// Its message is here: it is closed by nobody else any more.
-    fn has_read(&self, id: u64) {
-        if let Some(connection) = self.lock().iter_mut().find(|connection| connection.id == id) {
-            connection.unread = None;
-        }
+    /// Its message is here. Whether it may wait for its reply: not if too many do already.
+    fn has_read(&self, id: u64) -> bool {
+        let mut open = self.lock();
+        let n_waiting = open.iter().filter(|it| it.stage == Stage::Waiting).count();
+        set_stage(&mut open, id, Stage::Waiting);
+        n_waiting < self.max_waiting
+    }
+
+    /// Its reply is sent.
+    fn has_replied(&self, id: u64) {
+        let mut open = self.lock();
+        make_room(&mut open, Stage::Lingering, MAX_LINGERING);
+        set_stage(&mut open, id, Stage::Lingering);
     }
 
     fn leave(&self, id: u64) {
@@ -149,13 +164,31 @@ impl Connections {
     }
 }
 
+/// Closes the oldest connection of a stage if there are so many of them.
+fn make_room(open: &mut [Connection], stage: Stage, most: usize) {
+    let of_stage = |it: &&mut Connection| it.stage == stage;
+    if open.iter_mut().filter(of_stage).count() >= most
+        && let Some(oldest) = open.iter_mut().find(|it| it.stage == stage)
+    {
+        // Its thread sees the end of the connection and leaves.
+        let _ = oldest.handle.shutdown(Shutdown::Both);
+        oldest.stage = Stage::Closed;
+    }
+}
+
+fn set_stage(open: &mut [Connection], id: u64, stage: Stage) {
+    if let Some(connection) = open.iter_mut().find(|connection| connection.id == id) {
+        connection.stage = stage;
+    }
+}
+
 fn serve(stream: TcpStream, endpoint: &Arc<Endpoint>, connections: &Arc<Connections>) {
     let Some(id) = connections.enter(&stream) else { return };
     let (endpoint, own) = (Arc::clone(endpoint), Arc::clone(connections));
     let work = move || {
         // A mistake of ours in one connection is not the end of the others.
         let _ = catch_unwind(AssertUnwindSafe(|| converse(&stream, &endpoint, &own, id)));
-        own.has_read(id);
+        own.has_replied(id);
         linger(&stream);
         own.leave(id);
     };
@@ -170,12 +203,12 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
     let (Ok(peer), Ok(())) = (stream.peer_addr(), stream.set_nodelay(true)) else { return };
     let mut wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
     let message = read_message(stream, &mut wire);
-    connections.has_read(id);
+    let has_room = connections.has_read(id);
     let arrived = wire.arrived.unwrap_or_else(Instant::now);
     drop(wire);
     let refuse = |status: &str, reason: String| {
         write(stream, &reply_text(status, "text/plain", &format!("{reason}\n")));
-        (endpoint.observer())(&Event::Refused { peer, reason });
+        tell(endpoint.observer(), &Event::Refused { peer, reason });
     };
     let text = match message {
         Ok(Message::Text(text)) => text,
@@ -197,15 +230,22 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
         Ok(request) => request,
         Err(error) => return refuse("400 Bad Request", error.to_string()),
     };
+    // What is answered at once always has room.
+    if !has_room && matches!(request, Request::Start { .. } | Request::Play { .. }) {
+        return refuse("503 Service Unavailable", "too many messages at a time".into());
+    }
     let Ok(out) = stream.try_clone() else { return };
     let match_id = request.match_id().map(str::to_owned);
     let observer = Arc::clone(endpoint.observer());
-    let (responder, waiting) = Responder::new(move |reply| {
-        let reply = reply.to_string();
-        write(&out, &reply_text("200 OK", "text/acl", &reply));
-        let time = arrived.elapsed();
-        observer(&Event::Answered { peer, match_id, request: text, reply, time });
-    });
+    let (responder, waiting) = Responder::new(
+        move |reply| {
+            let reply = reply.to_string();
+            write(&out, &reply_text("200 OK", "text/acl", &reply));
+            let time = arrived.elapsed();
+            Event::Answered { peer, match_id, request: text, reply, time }
+        },
+        observer,
+    );
     endpoint.answer(request, arrived, responder, waiting);
 }
 

@@ -1,17 +1,19 @@
 //! One match of an endpoint: a thread that loads the game, prepares, and answers for its moves.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ludex_base::{RoleId, Source};
+use ludex_base::RoleId;
 use ludex_game::Game;
-use ludex_pipeline::{LoadOptions, LoadedGame, MachineChoice, load, with_game};
+use ludex_pipeline::{LoadedGame, with_game};
 use ludex_player::{Interrupter, Player, PlayerConfig, PlayerSpec, Thought};
 use ludex_protocol::{News, Reply, Term};
 
-use crate::event::{Event, Observer};
+use crate::event::{Event, Observer, tell};
+use crate::loading::{Permit, load_in_time};
 use crate::participant::{Follower, Participant, Played};
 use crate::responder::Responder;
 
@@ -33,6 +35,9 @@ pub(crate) struct TableConfig {
     pub player: PlayerConfig,
     /// Bytes that loading may take.
     pub load_memory: u64,
+    /// Whether every search is to panic.
+    #[cfg(test)]
+    pub breaks_down: bool,
 }
 
 /// A match that is under way, as the endpoint sees it.
@@ -46,7 +51,25 @@ pub(crate) struct Table {
 /// What the thread and the endpoint both know.
 struct Shared {
     progress: Mutex<Progress>,
-    stopping: Mutex<Stopping>,
+    /// Set when nobody wants the match any more.
+    is_stopped: AtomicBool,
+    /// What stops the player, once there is one.
+    interrupter: Mutex<Option<Interrupter>>,
+    waiting: Mutex<WaitingPlay>,
+}
+
+/// The newest move that was asked for and is not thought about yet.
+#[derive(Default)]
+struct WaitingPlay {
+    ask: Option<Ask>,
+    /// Whether the thread is gone.
+    is_closed: bool,
+}
+
+struct Ask {
+    news: News,
+    deadline: Instant,
+    responder: Responder,
 }
 
 /// How far a match is.
@@ -63,15 +86,9 @@ pub(crate) struct Progress {
     pub last: Option<(String, Thought)>,
 }
 
-/// What stops the player; it may come before there is one.
-#[derive(Default)]
-struct Stopping {
-    is_stopped: bool,
-    interrupter: Option<Interrupter>,
-}
-
 enum Command {
-    Play { news: News, deadline: Instant, responder: Responder },
+    /// There is a move to choose: see [`Shared::waiting`].
+    Play,
     End(&'static str),
 }
 
@@ -82,7 +99,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// The least time for loading and preparing, whatever the start clock says.
 const MIN_START: Duration = Duration::from_millis(500);
 /// Loading and searching may recurse once a level of nesting or a step.
-const STACK_BYTES: usize = 16 << 20;
+pub(crate) const STACK_BYTES: usize = 16 << 20;
 
 impl Table {
     /// Opens a match in a thread of its own; `ready` hears of it when it is prepared or can't be.
@@ -92,31 +109,40 @@ impl Table {
         arrived: Instant,
         observer: Observer,
         ready: Responder,
+        permit: Permit,
     ) -> std::io::Result<Self> {
         let (commands, inbox) = mpsc::channel();
         let shared = Arc::new(Shared {
             progress: Mutex::new(Progress::default()),
-            stopping: Mutex::new(Stopping::default()),
+            is_stopped: AtomicBool::new(false),
+            interrupter: Mutex::default(),
+            waiting: Mutex::default(),
         });
         let host =
             Host { order: order.clone(), config, observer, shared: Arc::clone(&shared), inbox };
         let thread = std::thread::Builder::new().name("ludex-match".into());
-        thread.stack_size(STACK_BYTES).spawn(move || host.run(arrived, ready))?;
+        thread.stack_size(STACK_BYTES).spawn(move || host.run(arrived, ready, permit))?;
         Ok(Self { order, began: arrived, commands, shared })
     }
 
-    /// Asks for a move. The responder is dropped unused if the match is over before.
+    /// Asks for a move. The responder is dropped unused, which whoever waits for it sees, if the
+    /// match is over before or another move is asked for before this one is thought about: a manager
+    /// that asks again has left off listening.
     pub fn play(&self, news: News, deadline: Instant, responder: Responder) {
         self.lock_progress().is_asked = true;
-        // If the thread is gone, the responder is dropped and whoever waits for it sees that.
-        let _ = self.commands.send(Command::Play { news, deadline, responder });
+        let mut waiting = lock(&self.shared.waiting);
+        if !waiting.is_closed {
+            let older = waiting.ask.replace(Ask { news, deadline, responder });
+            if older.is_none() {
+                let _ = self.commands.send(Command::Play);
+            }
+        }
     }
 
     /// Ends the match, whatever it is thinking about.
     pub fn end(&self, how: &'static str) {
-        let mut stopping = lock(&self.shared.stopping);
-        stopping.is_stopped = true;
-        if let Some(interrupter) = &stopping.interrupter {
+        self.shared.is_stopped.store(true, Ordering::SeqCst);
+        if let Some(interrupter) = &*lock(&self.shared.interrupter) {
             interrupter.interrupt();
         }
         let _ = self.commands.send(Command::End(how));
@@ -146,14 +172,15 @@ struct Host {
 }
 
 impl Host {
-    fn run(self, arrived: Instant, ready: Responder) {
-        let how = catch_unwind(AssertUnwindSafe(|| self.host(arrived, &ready)));
+    fn run(self, arrived: Instant, ready: Responder, permit: Permit) {
+        let how = catch_unwind(AssertUnwindSafe(|| self.host(arrived, &ready, permit)));
         let ended = match &how {
             Ok(Ok(how)) => how,
             Ok(Err(_)) => "not loaded",
             Err(_) => "broke down",
         };
         lock(&self.shared.progress).ended = Some(ended);
+        *lock(&self.shared.waiting) = WaitingPlay { ask: None, is_closed: true };
         match how {
             Ok(Ok(how)) => self.tell(|match_id| Event::Ended { match_id, how }),
             Ok(Err(reason)) => {
@@ -168,20 +195,26 @@ impl Host {
     }
 
     /// Plays the match; how it ended, or why it can't be played.
-    fn host(&self, arrived: Instant, ready: &Responder) -> Result<&'static str, String> {
+    fn host(
+        &self,
+        arrived: Instant,
+        ready: &Responder,
+        permit: Permit,
+    ) -> Result<&'static str, String> {
         let start_clock = self.order.start_clock.max(MIN_START);
         let deadline = arrived + start_clock;
-        let loaded = load_in_time(&self.order.rules, start_clock, self.config.load_memory)?;
+        let (memory, stopped) = (self.config.load_memory, &self.shared.is_stopped);
+        let loaded = load_in_time(&self.order.rules, start_clock, memory, permit, stopped)?;
         let mut participant = self.seat(&loaded)?;
         let event_time = arrived.elapsed();
         lock(&self.shared.progress).machine = Some(loaded.engine.name());
         {
-            let mut stopping = lock(&self.shared.stopping);
+            let mut place = lock(&self.shared.interrupter);
             let interrupter = participant.interrupter();
-            if stopping.is_stopped {
+            if stopped.load(Ordering::SeqCst) {
                 interrupter.interrupt();
             }
-            stopping.interrupter = Some(interrupter);
+            *place = Some(interrupter);
         }
         let begin = AssertUnwindSafe(|| participant.start(deadline));
         let prepared = catch_unwind(begin);
@@ -199,8 +232,11 @@ impl Host {
         let silence = SILENCE + 2 * self.order.start_clock.max(self.order.play_clock);
         loop {
             match self.inbox.recv_timeout(silence) {
-                Ok(Command::Play { news, deadline, responder }) => {
-                    self.answer(&mut *participant, &news, deadline, &responder);
+                Ok(Command::Play) => {
+                    let ask = lock(&self.shared.waiting).ask.take();
+                    if let Some(ask) = ask {
+                        self.answer(&mut *participant, &ask);
+                    }
                 }
                 Ok(Command::End(how)) => return Ok(how),
                 Err(RecvTimeoutError::Timeout) => return Ok("silence"),
@@ -211,16 +247,11 @@ impl Host {
 
     /// Chooses a move and sends it from this thread, which the player keeps awake: no other has to
     /// be woken up between the choice and the reply.
-    fn answer(
-        &self,
-        participant: &mut dyn Participant,
-        news: &News,
-        deadline: Instant,
-        responder: &Responder,
-    ) {
-        let Played { text, thought, turn, chosen_at, odd } = participant.play(news, deadline);
+    fn answer(&self, participant: &mut dyn Participant, ask: &Ask) {
+        let Played { text, thought, turn, chosen_at, odd } =
+            participant.play(&ask.news, ask.deadline);
         let reply = text.as_deref().and_then(Term::read).map_or(Reply::Nil, Reply::Move);
-        responder.respond(&reply);
+        ask.responder.respond(&reply);
         let sent_after = chosen_at.elapsed();
         if let Some(what) = odd {
             self.tell(|match_id| Event::Odd { match_id, what });
@@ -247,54 +278,13 @@ impl Host {
             let seed = config.seed.child(1);
             let program = Arc::clone(&loaded.program);
             let player = Player::new(&self.config.spec, game, program, config);
+            #[cfg(test)]
+            let player = if self.config.breaks_down { player.breaking_down() } else { player };
             Ok(Box::new(Follower::new(game, role, player, seed)))
         })
     }
 
     fn tell(&self, event: impl FnOnce(String) -> Event) {
-        (self.observer)(&event(self.order.match_id.clone()));
+        tell(&self.observer, &event(self.order.match_id.clone()));
     }
-}
-
-/// Loads the rules within half of the clock where that can be had.
-///
-/// Grounding keeps its bound, but compiling a large circuit has none: when it takes too long, a
-/// reasoner is built beside it, and whichever is ready first plays.
-fn load_in_time(rules: &str, clock: Duration, memory: u64) -> Result<LoadedGame, String> {
-    let time = clock / 2;
-    let (sender, loaded) = mpsc::channel();
-    let begin = |machine: MachineChoice| {
-        let (rules, sender) = (rules.to_owned(), sender.clone());
-        let options = LoadOptions { machine, time: time.min(LoadOptions::default().time), memory };
-        let work = move || {
-            let load = || load(Source::new("rules", rules), &options);
-            let result = match catch_unwind(AssertUnwindSafe(load)) {
-                Ok(Ok(loaded)) => Ok(loaded),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err("loading broke down".into()),
-            };
-            // Whoever was faster is heard; the other one ends here.
-            let _ = sender.send(result);
-        };
-        let thread = std::thread::Builder::new().name("ludex-load".into());
-        thread.stack_size(STACK_BYTES).spawn(work).map_err(|error| error.to_string())
-    };
-    begin(MachineChoice::Auto)?;
-    if let Ok(result) = loaded.recv_timeout(time + clock / 10) {
-        return result;
-    }
-    begin(MachineChoice::Reasoner)?;
-    let reason = "compiling takes too long for the clock";
-    let first = loaded.recv().map_err(|_| reason.to_string())?;
-    let result = match first {
-        Ok(loaded) => Ok(loaded),
-        // The one that is left may do better.
-        Err(_) => loaded.recv().map_err(|_| reason.to_string())?,
-    };
-    result.map(|mut loaded| {
-        if loaded.engine.name() == "reasoner" {
-            loaded.fallback.get_or_insert_with(|| reason.into());
-        }
-        loaded
-    })
 }

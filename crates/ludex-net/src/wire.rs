@@ -17,6 +17,9 @@ pub(crate) struct Wire<'a> {
     /// What is taken from the buffer already.
     taken: usize,
     max_bytes: usize,
+    /// Bytes that came so far, and how many may come.
+    n_read: usize,
+    max_read: usize,
     until: Deadline,
     /// When the first byte came.
     pub arrived: Option<Instant>,
@@ -52,13 +55,15 @@ pub(crate) enum Framing {
 
 /// The longest head. A `GET` has the whole message in it.
 const MAX_HEAD: usize = 1 << 20;
-const MAX_HEADERS: usize = 100;
+/// The longest line before a chunk.
+const MAX_CHUNK_HEAD: usize = 1 << 10;
 /// How often a waiting reader looks whether it was told to stop.
 const POLL: Duration = Duration::from_millis(50);
 
 impl<'a> Wire<'a> {
     pub fn new(stream: &'a TcpStream, max_bytes: usize, until: Deadline) -> Self {
-        Self { stream, buffer: Vec::new(), taken: 0, max_bytes, until, arrived: None }
+        let (buffer, max_read) = (Vec::new(), MAX_HEAD + BLOCK);
+        Self { stream, buffer, taken: 0, max_bytes, n_read: 0, max_read, until, arrived: None }
     }
 
     /// The head, to and with the empty line.
@@ -87,18 +92,21 @@ impl<'a> Wire<'a> {
         framing: Framing,
         mut is_whole: impl FnMut(&[u8]) -> bool,
     ) -> Result<String, WireError> {
+        // Chunks have more bytes than the body; one may have as many again.
+        self.max_read = self.n_read + 2 * self.max_bytes.max(BLOCK);
+        self.forget_taken();
         let bytes = match framing {
             Framing::Length(length) => self.take(length)?,
             Framing::Chunked => self.chunks()?,
             Framing::Unsaid => {
-                let mut shown = self.taken;
+                let mut shown = 0;
                 while !is_whole(&self.buffer[shown..]) {
                     shown = self.buffer.len();
                     if !self.fill()? {
                         break;
                     }
                 }
-                self.buffer.split_off(self.taken)
+                std::mem::take(&mut self.buffer)
             }
         };
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
@@ -122,8 +130,15 @@ impl<'a> Wire<'a> {
         let mut body = Vec::new();
         loop {
             let (start, size) = loop {
-                match httparse::parse_chunk_size(&self.buffer[self.taken..]) {
+                let rest = &self.buffer[self.taken..];
+                let line = &rest[..rest.len().min(MAX_CHUNK_HEAD)];
+                match httparse::parse_chunk_size(line) {
                     Ok(httparse::Status::Complete(found)) => break found,
+                    Ok(httparse::Status::Partial) if line.len() == MAX_CHUNK_HEAD => {
+                        let reason =
+                            format!("a chunk begins with {MAX_CHUNK_HEAD} bytes of no use");
+                        return Err(WireError::NotHttp(reason));
+                    }
                     Ok(httparse::Status::Partial) if self.fill()? => {}
                     Ok(httparse::Status::Partial) => return Err(WireError::Cut),
                     Err(_) => return Err(WireError::NotHttp("a chunk has no size".into())),
@@ -142,12 +157,18 @@ impl<'a> Wire<'a> {
         }
     }
 
+    fn forget_taken(&mut self) {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+    }
+
     /// Waits for more bytes; false at the end of the connection.
     fn fill(&mut self) -> Result<bool, WireError> {
-        if self.buffer.len() - self.taken > self.max_bytes.max(MAX_HEAD) {
+        self.forget_taken();
+        if self.buffer.len() > self.max_bytes.max(MAX_HEAD) || self.n_read > self.max_read {
             return Err(WireError::TooLarge(self.max_bytes));
         }
-        let mut block = [0; 16 << 10];
+        let mut block = [0; BLOCK];
         loop {
             if self.until.reached() {
                 return Err(WireError::Late);
@@ -160,6 +181,7 @@ impl<'a> Wire<'a> {
                 Ok(n_bytes) => {
                     self.arrived.get_or_insert_with(Instant::now);
                     self.buffer.extend_from_slice(&block[..n_bytes]);
+                    self.n_read += n_bytes;
                     return Ok(true);
                 }
                 Err(error) => match error.kind() {
@@ -171,6 +193,8 @@ impl<'a> Wire<'a> {
     }
 }
 
+/// What is read at a time.
+const BLOCK: usize = 16 << 10;
 /// A timeout of nothing means none at all.
 const MIN_WAIT: Duration = Duration::from_millis(1);
 
@@ -197,36 +221,76 @@ pub(crate) struct RequestHead {
     pub expects_continue: bool,
 }
 
-/// Reads the head of a request.
+/// Reads the head of a request. What version of HTTP it speaks says nothing.
 pub(crate) fn request_head(head: &[u8]) -> Result<RequestHead, WireError> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut request = httparse::Request::new(&mut headers);
-    let mut config = httparse::ParserConfig::default();
-    config.ignore_invalid_headers_in_requests(true);
-    config.allow_multiple_spaces_in_request_line_delimiters(true);
-    let parsed = config.parse_request(&mut request, head);
-    parsed.map_err(|error| WireError::NotHttp(error.to_string()))?;
-    let expects_continue = header(request.headers, "expect").is_some();
-    Ok(RequestHead {
-        method: request.method.unwrap_or("").to_ascii_uppercase(),
-        target: request.path.unwrap_or("").to_owned(),
-        framing: framing(request.headers),
-        expects_continue,
+    let (line, rest) = first_line(head);
+    let line = String::from_utf8_lossy(line);
+    let not_http = || WireError::NotHttp("its first line is no request".into());
+    let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(not_http)?;
+    let target = match target.rsplit_once(char::is_whitespace) {
+        Some((target, version)) if is_version(version) => target,
+        _ => target,
+    };
+    let target = path(target.trim());
+    let is_method = method.chars().all(|c| c.is_ascii_alphabetic());
+    if !is_method || !(target.starts_with('/') || target == "*") {
+        return Err(not_http());
+    }
+    with_headers(rest, |headers| RequestHead {
+        method: method.to_ascii_uppercase(),
+        target: target.to_owned(),
+        framing: framing(headers),
+        expects_continue: header(headers, "expect").is_some(),
     })
 }
 
 /// Reads the head of a reply: where its body ends. Status and content type say nothing, since
 /// players say anything there.
 pub(crate) fn reply_head(head: &[u8]) -> Result<Framing, WireError> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let (line, rest) = first_line(head);
+    match is_version(&String::from_utf8_lossy(line)) {
+        true => with_headers(rest, framing),
+        false => Err(WireError::NotHttp("its first line is no status".into())),
+    }
+}
+
+/// The first line and the rest.
+fn first_line(head: &[u8]) -> (&[u8], &[u8]) {
+    let end = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1);
+    head.split_at(end)
+}
+
+fn is_version(word: &str) -> bool {
+    word.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http/"))
+}
+
+/// The path of a target that may be a whole address.
+fn path(target: &str) -> &str {
+    match target.get(..7) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("http://") => {
+            target[7..].find('/').map_or("/", |at| &target[7 + at..])
+        }
+        _ => target,
+    }
+}
+
+/// What is made of the headers. Those that are none are skipped.
+fn with_headers<T>(
+    lines: &[u8],
+    make: impl FnOnce(&[httparse::Header<'_>]) -> T,
+) -> Result<T, WireError> {
+    // The parser is more patient with replies, and wants a status of its own kind before them.
+    let head = [&b"HTTP/1.1 200 OK\r\n"[..], lines].concat();
+    let n_lines = head.iter().filter(|&&byte| byte == b'\n').count();
+    let mut headers = vec![httparse::EMPTY_HEADER; n_lines];
     let mut reply = httparse::Response::new(&mut headers);
     let mut config = httparse::ParserConfig::default();
     config.ignore_invalid_headers_in_responses(true);
     config.allow_spaces_after_header_name_in_responses(true);
-    config.allow_multiple_spaces_in_response_status_delimiters(true);
-    let parsed = config.parse_response(&mut reply, head);
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    let parsed = config.parse_response(&mut reply, &head);
     parsed.map_err(|error| WireError::NotHttp(error.to_string()))?;
-    Ok(framing(reply.headers))
+    Ok(make(reply.headers))
 }
 
 fn framing(headers: &[httparse::Header<'_>]) -> Framing {
@@ -260,6 +324,72 @@ mod tests {
         assert!(request_head(b"what is this\r\n\r\n").is_err());
         assert_eq!(reply_head(b"HTTP/1.1 500 Oops\r\nA : b\r\n\r\n"), Ok(Framing::Unsaid));
         assert!(reply_head(b"noop\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn first_lines_are_taken_for_what_they_mean() {
+        let target = |line: &str| {
+            let head = request_head(format!("{line}\r\nContent-Length: 8\r\n\r\n").as_bytes());
+            head.map(|head| (head.method, head.target, head.framing))
+        };
+        for (line, method, path) in [
+            ("POST / http/1.0", "POST", "/"),
+            ("POST /", "POST", "/"),
+            ("POST / HTTP/2.0", "POST", "/"),
+            ("POST  /  HTTP/9", "POST", "/"),
+            ("GET /( INFO ) HTTP/1.0", "GET", "/( INFO )"),
+            ("GET http://h/(INFO)", "GET", "/(INFO)"),
+            ("GET HTTP://h:80 HTTP/1.0", "GET", "/"),
+            ("OPTIONS * HTTP/1.1", "OPTIONS", "*"),
+        ] {
+            let expected = (method.to_owned(), path.to_owned(), Framing::Length(8));
+            assert_eq!(target(line), Ok(expected), "{line}");
+        }
+        for line in ["", "POST", "(INFO)", "( INFO ) HTTP/1.0", "what is this?"] {
+            assert!(target(line).is_err(), "{line}");
+        }
+        for line in ["http/1.0 200 OK", "HTTP/1.0 OK", "HTTP/2 200 OK", "HTTP/1.0"] {
+            let head = format!("{line}\r\nContent-length: 3\r\n\r\n");
+            assert_eq!(reply_head(head.as_bytes()), Ok(Framing::Length(3)), "{line}");
+        }
+        let many =
+            format!("POST / HTTP/1.0\r\n{}Content-Length: 8\r\n\r\n", "X: y\r\n".repeat(5000));
+        let head = request_head(many.as_bytes()).expect("a head");
+        assert_eq!(head.framing, Framing::Length(8));
+    }
+
+    /// What a wire of a thousand bytes reads from these.
+    fn read_chunked(bytes: Vec<u8>) -> Result<String, WireError> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let at = listener.local_addr().expect("it listens");
+        let peer = std::thread::spawn(move || {
+            let mut stream = TcpStream::connect(at).expect("it listens");
+            // It may be refused in the middle.
+            let _ = std::io::Write::write_all(&mut stream, &bytes);
+        });
+        let (stream, _) = listener.accept().expect("somebody connects");
+        let mut wire = Wire::new(&stream, 1000, Deadline::after(Duration::from_secs(10)));
+        let read = wire.head().and_then(|_| wire.body(Framing::Chunked, |_| true));
+        assert!(wire.buffer.len() <= 2 * BLOCK, "{}", wire.buffer.len());
+        drop(wire);
+        drop(stream);
+        peer.join().expect("it only writes");
+        read
+    }
+
+    #[test]
+    fn chunks_are_bounded() {
+        let body = |chunks: &str| format!("POST / HTTP/1.1\r\n\r\n{chunks}").into_bytes();
+        let ones = |n: usize| format!("{}0\r\n\r\n", "1\r\na\r\n".repeat(n));
+        assert_eq!(read_chunked(body(&ones(1000))), Ok("a".repeat(1000)));
+        assert_eq!(read_chunked(body(&ones(1001))), Err(WireError::TooLarge(1000)));
+        let extended = format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(900));
+        assert_eq!(read_chunked(body(&extended)), Ok("a".into()));
+        let long = format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(2000));
+        assert!(matches!(read_chunked(body(&long)), Err(WireError::NotHttp(_))));
+        // Little in much: every chunk has a byte, and a line of a thousand before it.
+        let wasteful = format!("1;{}\r\na\r\n", "x".repeat(900)).repeat(900);
+        assert_eq!(read_chunked(body(&wasteful)), Err(WireError::TooLarge(1000)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
@@ -23,13 +24,31 @@ use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 /// When the rulesheet has a fatal mistake, and when a limit keeps the engine asked for from being
 /// built.
 pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadError> {
+    load_unless(source, options, &Arc::default())
+}
+
+/// The same as [`load`], given up when the flag is set: between two stages, and within those that
+/// look at a deadline.
+///
+/// # Errors
+/// As [`load`], and when the flag is set.
+pub fn load_unless(
+    source: Source,
+    options: &LoadOptions,
+    stopped: &Arc<AtomicBool>,
+) -> Result<LoadedGame, LoadError> {
+    let go_on = || match stopped.load(Ordering::Relaxed) {
+        true => Err(LoadError::Limit { reason: "loading was broken off".into() }),
+        false => Ok(()),
+    };
     // Text to program: all mistakes at once.
     let checked = ludex_gdl::check_source(&source);
     let mut diagnostics = checked.diagnostics;
     let Some(program) = checked.program else {
         return Err(LoadError::Rules { diagnostics });
     };
-    let deadline = Deadline::after(options.time);
+    go_on()?;
+    let deadline = Deadline::after(options.time).or_when(Arc::clone(stopped));
     let fallback = match options.machine {
         MachineChoice::Reasoner => None,
         MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
@@ -37,8 +56,10 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
             let limits = GroundLimits { deadline: deadline.clone(), ..options.ground_limits() };
             match ludex_ground::ground(&program, &limits) {
                 Ok(ground_program) => {
+                    go_on()?;
                     let sizes = GameSizes::of(&ground_program);
                     let circuit = ludex_circuit::compile(&ground_program);
+                    go_on()?;
                     let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
                     let machine = styled(Machine::new(circuit), options.machine);
                     let sizes = GameSizes {
@@ -72,7 +93,8 @@ pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadErr
     };
 
     // Program to reasoner.
-    let deadline = Deadline::after(options.time);
+    go_on()?;
+    let deadline = Deadline::after(options.time).or_when(Arc::clone(stopped));
     let limits = ReasonerLimits { deadline, ..ReasonerLimits::within(options.memory) };
     match Reasoner::new(&program, &limits) {
         Ok(reasoner) => Ok(LoadedGame {

@@ -28,6 +28,17 @@ pub(crate) struct Opinion {
     pub search: String,
 }
 
+/// Breaks down over its first turn, for tests of what stands around it.
+pub(crate) struct Broken;
+
+impl<G: Playable> Mind<G> for Broken {
+    fn prepare(&mut self, _role: RoleId, _limits: &Limits) {}
+
+    fn think(&mut self, _states: &[StateOf<G>], _role: RoleId, _limits: &Limits) -> Opinion {
+        panic!("the search breaks down, as a test wants");
+    }
+}
+
 /// One search, always.
 pub(crate) struct OneSearch<G: Playable> {
     game: G,

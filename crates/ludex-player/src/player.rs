@@ -18,7 +18,7 @@ use crate::flagship::Flagship;
 use crate::interrupter::Interrupter;
 use crate::knowledge::{Knowledge, Patience};
 use crate::latency::{Latency, Schedule};
-use crate::mind::{Mind, OneSearch, Opinion, turn_seed};
+use crate::mind::{Broken, Mind, OneSearch, Opinion, turn_seed};
 use crate::roster::PlayerSpec;
 use crate::seen::Seen;
 use crate::thought::{Choice, Rung, Thought};
@@ -157,6 +157,13 @@ impl<G: Playable> Player<G> {
     /// The same player under another name, for reports.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// The same player with a search that panics, for tests of what is built around players.
+    #[doc(hidden)]
+    pub fn breaking_down(mut self) -> Self {
+        self.make_mind = Arc::new(|| -> Box<dyn Mind<G>> { Box::new(Broken) });
         self
     }
 

@@ -257,13 +257,16 @@ fn answers(act: Act) -> Scripted {
 
 #[test]
 fn replies_may_have_any_form() {
-    let forms: [&[u8]; 7] = [
+    let forms: [&[u8]; 10] = [
         b"HTTP/1.0 200 OK\r\nContent-type: text/acl\r\nContent-length: 9\r\n\r\n( say b )",
         b"HTTP/1.1 200 OK\r\nCONTENT-LENGTH: 7\r\n\r\n(say b)and more",
         b"HTTP/1.1 500 Oops\ncontent-length:9\n\n( say b )",
         b"HTTP/1.0 200 OK\r\n\r\n( say b )\r\n",
         b"HTTP/1.0 200 OK\r\nServer: x\r\n\r\n(say\r\nb)",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n(say\r\n3\r\n b)\r\n0\r\n\r\n",
+        b"http/1.0 200 OK\r\nContent-length: 7\r\n\r\n(say b)",
+        b"HTTP/1.0 OK\r\nContent-length: 7\r\n\r\n(say b)",
+        b"HTTP/2 200 OK\r\nContent-length: 7\r\n\r\n(say b)",
         b"HTTP/1.0 200 OK\r\nno colon\r\nContent-length : 7\r\n\r\n(say b)",
     ];
     for form in forms {
@@ -288,6 +291,7 @@ fn what_is_no_legal_move_is_replaced_and_recorded() {
         (body(""), null()),
         (body("( say"), null()),
         (body("a b"), null()),
+        (body(&"x".repeat(70_000)), null()),
         (bytes(gigabyte), null()),
     ];
     for (act, lapse) in cases {
@@ -391,6 +395,23 @@ fn an_interrupt_aborts_the_match_at_once() {
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     let aborts = player.bodies().iter().filter(|body| *body == "( ABORT m.1 )").count();
     assert_eq!(aborts, 2, "{:?}", player.bodies());
+}
+
+#[test]
+fn a_match_that_is_over_is_told_in_spite_of_an_interrupt() {
+    let player = says("a");
+    let (_, game) = loaded(DUEL);
+    let clock = Duration::from_secs(5);
+    let shared = Arc::new(RemoteMatch {
+        match_id: "m.1".into(),
+        codebook: plain(DUEL),
+        clocks: Clocks { start: clock, play: clock },
+        preview_clock: None,
+        stop: Deadline::never().or_when(Arc::new(AtomicBool::new(true))),
+    });
+    let mut seat = RemoteSeat::new(game, player.address.clone(), "Rose".into(), shared);
+    seat.stop(ludex_player::Seen::Nothing);
+    assert_eq!(player.bodies(), ["( STOP m.1 NIL )"]);
 }
 
 #[test]

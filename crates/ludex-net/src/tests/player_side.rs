@@ -14,6 +14,7 @@ use crate::{Endpoint, EndpointConfig, Event, Server};
 
 struct Player {
     server: Server,
+    endpoint: Arc<Endpoint>,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -29,8 +30,8 @@ fn player_with(spec: &str, max_matches: usize, iterations: Option<u64>) -> Playe
     };
     let observe = move |event: &Event| noted.lock().expect("nobody panics").push(event.clone());
     let endpoint = Arc::new(Endpoint::new(config, Arc::new(observe)));
-    let server = Server::start("127.0.0.1:0", endpoint).expect("a port is free");
-    Player { server, events }
+    let server = Server::start("127.0.0.1:0", Arc::clone(&endpoint)).expect("a port is free");
+    Player { server, endpoint, events }
 }
 
 /// Quick, whatever the clocks.
@@ -140,6 +141,12 @@ fn requests_may_have_any_form() {
         ),
         ("GET /%28+INFO%20%29 HTTP/1.0\r\n\r\n", false),
         ("get /(INFO) HTTP/1.1\r\nHost: x\r\n\r\n", false),
+        // What stands in the first line beside the verb and the message does not matter.
+        ("POST / http/1.0\r\nContent-Length: 8\r\n\r\n( INFO )", false),
+        ("POST /\r\nContent-Length: 8\r\n\r\n( INFO )", false),
+        ("POST / HTTP/2.0\r\nContent-Length: 8\r\n\r\n( INFO )", false),
+        ("GET /( INFO ) HTTP/1.0\r\n\r\n", false),
+        ("GET http://h/(INFO)\r\n\r\n", false),
         // More than was announced is left alone.
         ("POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )\r\n\r\nand more", false),
         ("POST / HTTP/1.0\r\nno colon here\r\nContent-Length: 8\r\n\r\n( INFO )", false),
@@ -202,6 +209,104 @@ fn peers_that_say_half_or_nothing_hold_up_nobody() {
     let asked = Instant::now();
     player.check("( INFO )", AVAILABLE);
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn moves_that_nobody_waits_for_shut_out_nobody() {
+    let player = player_with("uct", 1, None);
+    let start = format!("( START m left {} 1 600)", wire_rules(DUEL));
+    assert_eq!(player.post(&start), "ready");
+    let request = reference_request("( PLAY m NIL )");
+    let ask = |_| {
+        let mut stream = TcpStream::connect(player.server.address()).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        stream.write_all(request.as_bytes()).expect("it takes bytes");
+        stream
+    };
+    let asking: Vec<TcpStream> = (0..400).map(ask).collect();
+    let asked = Instant::now();
+    player.check("( INFO )", BUSY);
+    player.check("( ABORT m )", "aborted");
+    player.check("( INFO )", AVAILABLE);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    let replies = asking.into_iter().map(|mut stream| {
+        let mut reply = String::new();
+        // Who came when too many were on their way was closed.
+        let _ = stream.read_to_string(&mut reply);
+        reply.rsplit_once("\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+    });
+    let n_moves = replies.filter(|reply| ["a", "( say b )"].contains(&reply.as_str())).count();
+    assert!(n_moves <= 2, "one was thought about, one waited, and {n_moves} were answered");
+}
+
+#[test]
+fn matches_that_are_broken_off_while_loading_leave_nothing_behind() {
+    // Nine places for eight letters: more than can be grounded while anybody waits.
+    let letters = "(d 0) (d 1) (d 2) (d 3) (d 4) (d 5) (d 6) (d 7)";
+    let [args, body]: [String; 2] = ["?x", "(d ?x"].map(|start| {
+        let end = if start.starts_with('(') { ")" } else { "" };
+        (0..9).map(|n| format!("{start}{n}{end} ")).collect()
+    });
+    let huge = format!(
+        "(role me) {letters} (init begun) (legal me wait) (<= (legal me (go {args})) {body})
+         (<= (next (at {args})) (does me (go {args}))) (<= terminal (not (true begun))) (goal me 100)"
+    );
+    let player = Arc::new(player());
+    for number in 0..8 {
+        let start = format!("( START m{number} me {} 60 5)", wire_rules(&huge));
+        let starting = Arc::clone(&player);
+        let thread = std::thread::spawn(move || starting.post(&start));
+        let abort = format!("( ABORT m{number} )");
+        let asked = Instant::now();
+        while player.post(&abort) != "aborted" {
+            assert!(asked.elapsed() < Duration::from_secs(10), "match {number} can't begin");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(thread.join().expect("it is answered"), "busy");
+    }
+    let asked = Instant::now();
+    while player.start("m", "left", DUEL) != "ready" {
+        assert!(asked.elapsed() < Duration::from_secs(10), "what was broken off goes on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn an_observer_that_breaks_down_disturbs_no_match() {
+    let config = EndpointConfig {
+        name: "Ludex".into(),
+        spec: PlayerSpec::parse("random").expect("it is there"),
+        player: PlayerConfig::new(Seed(1)),
+        load_memory: 1 << 30,
+        max_matches: 1,
+    };
+    let endpoint = Arc::new(Endpoint::new(config, Arc::new(|event| panic!("{event:?}"))));
+    let server = Server::start("127.0.0.1:0", Arc::clone(&endpoint)).expect("a port is free");
+    let player = Player { server, endpoint, events: Arc::default() };
+    assert_eq!(player.start("m", "left", DUEL), "ready");
+    for news in ["NIL", "(a a)"] {
+        let reply = player.post(&format!("( PLAY m {news} )"));
+        assert!(["a", "( say b )"].contains(&reply.as_str()), "{reply}");
+    }
+    player.check("( STOP m (a a) )", "done");
+}
+
+#[test]
+fn a_search_that_panics_is_heard_of_but_not_felt() {
+    let player = player_with("uct", 1, Some(50));
+    player.endpoint.breaks_down.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(player.start("m", "x", ROW), "ready");
+    assert!(player.post("( PLAY m NIL )").starts_with("( mark "));
+    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop");
+    assert_eq!(player.post("( PLAY m (noop ( mark 2 ) ) )"), "( mark 3 )");
+    player.check("( STOP m (( mark 3 ) noop ) )", "done");
+    player.check("( INFO )", AVAILABLE);
+    let events = player.events.lock().expect("nobody panics");
+    let is_told = events.iter().any(|event| match event {
+        Event::Moved { thought, .. } => thought.note.contains("the search breaks down"),
+        _ => false,
+    });
+    assert!(is_told, "{events:?}");
 }
 
 #[test]
@@ -293,6 +398,30 @@ fn a_message_that_came_twice_or_never_does_not_lose_the_match() {
     assert!(["( mark 1 )", "( mark 3 )"].contains(&last.as_str()), "{last}");
     // Nonsense is followed by a legal move of the state that is known.
     assert!(player.post("( PLAY m (castle castle castle) )").starts_with("( mark "));
+}
+
+/// Three steps; the second is won by `b`, and in the third there is one move.
+const THREE: &str = "(role x) (role o) (init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4)
+    (legal o noop) (<= (legal x a) (not (true (step 3)))) (<= (legal x b) (not (true (step 3))))
+    (<= (legal x c) (true (step 3)))
+    (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+    (<= (next won) (true (step 2)) (does x b)) (<= (next won) (true won))
+    (<= terminal (true (step 4)))
+    (<= (goal x 100) (true won)) (<= (goal x 0) (not (true won))) (goal o 50)";
+
+#[test]
+fn the_same_words_are_a_new_step_only_if_they_tell_the_last_answer() {
+    let player = player_with("uct", 1, Some(2000));
+    assert_eq!(player.start("m", "x", THREE), "ready");
+    player.post("( PLAY m NIL )");
+    assert_eq!(player.post("( PLAY m (a noop) )"), "b");
+    assert_eq!(player.post("( PLAY m (a noop) )"), "b", "it said b: this is the message of before");
+    assert_eq!(player.post("( PLAY m (b noop) )"), "c");
+    player.check("( ABORT m )", "aborted");
+    assert_eq!(player.start("m", "x", THREE), "ready");
+    player.post("( PLAY m NIL )");
+    assert_eq!(player.post("( PLAY m (b noop) )"), "b");
+    assert_eq!(player.post("( PLAY m (b noop) )"), "c", "it said b, and b was played");
 }
 
 #[test]
