@@ -33,7 +33,7 @@ pub struct Common {
     /// Report as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Make the run repeatable: the same seed gives the same choices [default: 1, for `play` the clock]
+    /// Make the run repeatable: the same seed gives the same choices [default: 1, for `play` the clock, for `referee` a secret]
     #[arg(long, global = true, value_name = "N")]
     pub seed: Option<u64>,
     /// How many threads work [default: the cores there are]

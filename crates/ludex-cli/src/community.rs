@@ -3,10 +3,14 @@
 //! Keys and values are those of the reference implementation; what else a record of ours has is
 //! under the key `ludex`.
 
+use std::time::Duration;
+
+use ludex_base::Seed;
 use ludex_game::{Cursor, Describe};
-use ludex_protocol::{MoveFault, Term};
+use ludex_protocol::{MoveFault, Term, shortened};
 use ludex_referee::{AnswerRecord, Ending, Lapse, MatchRecord};
 use serde::Serialize;
+use serde_json::Number;
 
 use crate::match_report::{ThoughtJson, thought_json};
 use crate::output;
@@ -28,6 +32,8 @@ pub struct Circumstances {
     pub is_person: Vec<bool>,
     /// Whether names were replaced.
     pub is_scrambled: bool,
+    /// The seed of the series, by which it can be repeated.
+    pub series_seed: Seed,
 }
 
 /// A match record of the community.
@@ -46,8 +52,8 @@ pub struct RecordJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     goal_values: Option<Vec<u8>>,
     preview_clock: i64,
-    start_clock: f64,
-    play_clock: f64,
+    start_clock: Number,
+    play_clock: Number,
     player_names_from_host: Vec<String>,
     is_player_human: Vec<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +75,7 @@ impl RecordJson {
 struct ExtraJson {
     number: usize,
     seed: u64,
+    series_seed: u64,
     roles: Vec<String>,
     ending: &'static str,
     seconds: f64,
@@ -100,10 +107,10 @@ pub fn record_json<G: Describe>(
         errors: errors(record),
         goal_values: is_completed.then(|| record.goals.iter().map(|goal| goal.value()).collect()),
         preview_clock: about.preview_clock.map_or(-1, |clock| clock as i64),
-        start_clock: record.clocks.start.as_secs_f64(),
-        play_clock: record.clocks.play.as_secs_f64(),
+        start_clock: clock(record.clocks.start),
+        play_clock: clock(record.clocks.play),
         player_names_from_host: (record.seats.iter())
-            .map(|seat| seat.player.clone().unwrap_or_else(|| "random".into()))
+            .map(|seat| shortened(seat.player.as_deref().unwrap_or("random"), MAX_SHOWN))
             .collect(),
         is_player_human: about.is_person.clone(),
         tournament_name_from_host: about.tournament.clone(),
@@ -111,6 +118,7 @@ pub fn record_json<G: Describe>(
         ludex: ExtraJson {
             number: record.number,
             seed: record.seed.0,
+            series_seed: about.series_seed.0,
             roles: record.seats.iter().map(|seat| seat.role.clone()).collect(),
             ending: record.ending.name(),
             seconds: output::seconds(record.time),
@@ -118,6 +126,17 @@ pub fn record_json<G: Describe>(
             move_times: by_step(record, |answer| Some(output::seconds(answer.time))),
             reports: by_step(record, thought_json),
         },
+    }
+}
+
+/// Characters of what a stranger said that a record keeps.
+const MAX_SHOWN: usize = 200;
+
+/// A clock in seconds: a whole number where it is one, as the reference implementation has it.
+fn clock(time: Duration) -> Number {
+    match time.subsec_nanos() {
+        0 => time.as_secs().into(),
+        _ => Number::from_f64(time.as_secs_f64()).expect("a time is a number"),
     }
 }
 
@@ -164,7 +183,7 @@ fn errors(record: &MatchRecord) -> Vec<Vec<String>> {
 fn fault(lapse: Option<&Lapse>) -> String {
     match lapse {
         None => String::new(),
-        Some(Lapse::Illegal(text)) => format!("IL {}", spaced(text)),
+        Some(Lapse::Illegal(text)) => format!("IL {}", shortened(&spaced(text), MAX_SHOWN)),
         Some(Lapse::Late) => MoveFault::TimeOut.to_string(),
         Some(Lapse::Failed(_)) => MoveFault::Connection.to_string(),
     }
@@ -176,7 +195,7 @@ fn failures(record: &MatchRecord) -> Vec<String> {
     let lapses = lapses.chain(answers.map(|answer| answer.lapse.as_ref()));
     let mut failures: Vec<String> = lapses
         .filter_map(|lapse| match lapse {
-            Some(Lapse::Failed(reason)) => Some(reason.clone()),
+            Some(Lapse::Failed(reason)) => Some(shortened(reason, MAX_SHOWN)),
             _ => None,
         })
         .collect();
@@ -187,4 +206,22 @@ fn failures(record: &MatchRecord) -> Vec<String> {
 /// A term with the blanks of the wire.
 fn spaced(text: &str) -> String {
     Term::read(text).map_or_else(|| text.to_owned(), |term| term.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_whole_numbers_where_they_can_be() {
+        let text = |ms: u64| clock(Duration::from_millis(ms)).to_string();
+        assert_eq!((text(2000), text(500)), ("2".into(), "0.5".into()));
+    }
+
+    #[test]
+    fn what_strangers_say_is_shortened() {
+        let lapse = Lapse::Illegal("x".repeat(100_000));
+        assert_eq!(fault(Some(&lapse)), format!("IL {}…", "x".repeat(MAX_SHOWN)));
+        assert_eq!(fault(Some(&Lapse::Illegal("(mark 1)".into()))), "IL ( mark 1 )");
+    }
 }

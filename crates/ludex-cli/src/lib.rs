@@ -7,7 +7,8 @@
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
 //! 5. [`board`]: states as pictures; [`session`], [`person`] and [`transcript`]: playing;
-//!    [`community`]: match records; [`player_log`]: what a player tells.
+//!    [`community`]: match records; [`player_log`] and [`teller`]: what a player
+//!    tells.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
@@ -34,6 +35,7 @@ mod match_report;
 mod community;
 mod person;
 mod player_log;
+mod teller;
 mod interrupt;
 
 pub mod diagnostics;

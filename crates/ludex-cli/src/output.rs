@@ -26,6 +26,12 @@ pub fn text(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Says something beside the report, on standard error.
+pub fn say(words: &str) {
+    // Nobody is there to be told that nobody is there.
+    let _ = writeln!(io::stderr(), "{words}");
+}
+
 /// Turns a wheel on a terminal while something takes long; shows nothing elsewhere.
 pub fn spinner(message: impl Into<String>) -> ProgressBar {
     if !io::stderr().is_terminal() {

@@ -1,6 +1,6 @@
 //! A person at the terminal in a seat of a referee.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +12,7 @@ use ludex_player::{Playable, Player, Seen};
 use ludex_referee::{Answer, Lapse, Reply, Seat};
 
 use crate::board::{Layout, in_columns};
+use crate::output::say;
 use crate::session::{Said, understand};
 
 /// Lines that a person types, read by a thread of their own so that clocks can run out meanwhile.
@@ -34,12 +35,22 @@ impl Lines {
         Self { lines: Arc::new(Mutex::new(lines)) }
     }
 
-    /// The next line.
-    fn next(&self, until: Instant) -> Result<String, RecvTimeoutError> {
+    /// The next line. It does not come in time either if the flag is set meanwhile.
+    fn next(&self, until: Instant, stop: &AtomicBool) -> Result<String, RecvTimeoutError> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.recv_timeout(until.saturating_duration_since(Instant::now()))
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match lines.recv_timeout(left.min(POLL)) {
+                Err(RecvTimeoutError::Timeout)
+                    if !left.is_zero() && !stop.load(Ordering::Relaxed) => {}
+                found => return found,
+            }
+        }
     }
 }
+
+/// How often a person who thinks is asked whether the match goes on.
+const POLL: Duration = Duration::from_millis(100);
 
 /// A seat in which a person sits.
 pub struct PersonSeat<G: Playable> {
@@ -109,8 +120,11 @@ impl<G: Playable> PersonSeat<G> {
             let left = deadline.saturating_duration_since(Instant::now());
             let name = &self.game.roles()[self.role.index()].name;
             say(&format!("{name}, {} s left (1-{}):", left.as_secs(), moves.len()));
-            let line = match self.lines.next(deadline) {
+            let line = match self.lines.next(deadline, &self.stop) {
                 Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
+                    return self.leave("the match was interrupted");
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     say("The clock has run out.");
                     return Reply::Lapse(Lapse::Late);
@@ -130,12 +144,6 @@ impl<G: Playable> PersonSeat<G> {
         self.stop.store(true, Ordering::Relaxed);
         Reply::Lapse(Lapse::Failed(why.into()))
     }
-}
-
-/// Beside the record, which goes to standard output.
-fn say(words: &str) {
-    // Nobody is there to be told that nobody is there.
-    let _ = writeln!(io::stderr(), "{words}");
 }
 
 impl<G: Playable> Seat for PersonSeat<G> {

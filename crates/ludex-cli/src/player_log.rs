@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ludex_net::Event;
 use ludex_player::Thought;
+use ludex_protocol::shortened;
 use serde::Serialize;
 
 use crate::output;
@@ -130,10 +131,13 @@ const MAX_SHOWN: usize = 100;
 
 /// An event as one line: JSON, or words and values.
 pub fn line(event: &Event, as_json: bool) -> String {
-    let mut shown = EventJson::of(event);
-    let request = shown.request.map(shortened);
-    let reply = shown.reply.map(shortened);
-    (shown.request, shown.reply) = (request.as_deref(), reply.as_deref());
+    let shown = EventJson::of(event);
+    let short = |text: Option<&str>| text.map(|text| shortened(text, MAX_SHOWN));
+    let EventJson { request, reply, r#match, role, reason, r#move, .. } = &shown;
+    let texts = [*request, *reply, *r#match, *role, *reason, *r#move].map(short);
+    let [request, reply, r#match, role, reason, r#move] =
+        texts.each_ref().map(|text| text.as_deref());
+    let shown = EventJson { request, reply, r#match, role, reason, r#move, ..shown };
     if as_json {
         return serde_json::to_string(&shown).unwrap_or_default();
     }
@@ -152,13 +156,6 @@ pub fn listening(address: SocketAddr, as_json: bool) -> String {
     match as_json {
         true => format!("{{\"time\":{},\"event\":\"listening\",\"address\":\"{address}\"}}", now()),
         false => format!("listening at http://{address}"),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -220,7 +217,15 @@ fn file_name(match_id: &str) -> String {
     const MAX_CHARS: usize = 100;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = match_id.chars().take(MAX_CHARS).map(plain).collect();
-    format!("{}.jsonl", name.trim_start_matches('.'))
+    let name = name.trim_start_matches('.');
+    if name == match_id {
+        return format!("{name}.jsonl");
+    }
+    // What was changed could be the name of another match.
+    let hash = match_id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{name}-{:08x}.jsonl", (hash ^ (hash >> 32)) as u32)
 }
 
 #[cfg(test)]
@@ -230,7 +235,30 @@ mod tests {
     #[test]
     fn file_names_stay_in_their_folder() {
         assert_eq!(file_name("Match.1-2_b"), "Match.1-2_b.jsonl");
-        assert_eq!(file_name("../../etc/passwd"), "_.._etc_passwd.jsonl");
-        assert_eq!(file_name(&"x".repeat(1000)).len(), 106);
+        let outside = file_name("../../etc/passwd");
+        assert!(outside.starts_with("_.._etc_passwd-") && !outside.contains('/'), "{outside}");
+        assert_eq!(file_name(&"x".repeat(1000)).len(), 115);
+        assert_ne!(file_name("a/b"), file_name("a:b"));
+        assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
+    }
+
+    #[test]
+    fn lines_are_short_whatever_strangers_say() {
+        let long = || "x".repeat(1 << 20);
+        let events = [
+            Event::Odd { match_id: long(), what: long() },
+            Event::Refused { peer: ([127, 0, 0, 1], 1).into(), reason: long() },
+            Event::Loaded {
+                match_id: long(),
+                role: long(),
+                machine: "circuit",
+                fallback: Some(long()),
+                time: std::time::Duration::ZERO,
+            },
+        ];
+        for event in &events {
+            let lines = [line(event, true), line(event, false)];
+            assert!(lines.iter().all(|line| line.len() < 1000), "{}", lines[0].len());
+        }
     }
 }

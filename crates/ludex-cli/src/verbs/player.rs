@@ -11,7 +11,8 @@ use crate::args::Common;
 use crate::failure::{DONE, Failure};
 use crate::interrupt;
 use crate::net_args::PlayerArgs;
-use crate::player_log::{MatchLogs, line};
+use crate::player_log::{MatchLogs, line, listening};
+use crate::teller::Teller;
 
 /// Listens and plays.
 pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
@@ -37,11 +38,13 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
     };
     let logs = Mutex::new(logs);
     let as_json = common.json;
+    let teller = Arc::new(Teller::to_stderr());
+    let told = Arc::clone(&teller);
     let observe = move |event: &Event| {
-        eprintln!("{}", line(event, as_json));
+        told.tell(line(event, as_json));
         let mut logs = logs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(Err(error)) = logs.as_mut().map(|logs| logs.note(event)) {
-            eprintln!("ludex: the log of a match could not be written: {error}");
+            told.tell(format!("ludex: the log of a match could not be written: {error}"));
         }
     };
     let stop = interrupt::flag();
@@ -50,10 +53,11 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
     let server = Server::start(at, endpoint).map_err(|error| {
         Failure::Call(format!("can't listen at {}:{}: {error}", args.listen, args.port))
     })?;
-    eprintln!("{}", crate::player_log::listening(server.address(), as_json));
+    teller.tell(listening(server.address(), as_json));
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(server);
+    teller.finish();
     Ok(DONE)
 }

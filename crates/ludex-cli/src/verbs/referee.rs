@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -109,13 +110,15 @@ fn introduce(guests: &mut [Guest]) {
             scope.spawn(move || match info(address) {
                 Ok(info) => {
                     if info.status == Status::Busy {
-                        eprintln!("ludex: {address} says it is busy");
+                        output::say(&format!("ludex: {address} says it is busy"));
                     }
                     if !info.name.is_empty() {
                         *name = info.name;
                     }
                 }
-                Err(error) => eprintln!("ludex: {address} does not answer: {error}"),
+                Err(error) => {
+                    output::say(&format!("ludex: {address} does not answer: {error}"));
+                }
             });
         }
     });
@@ -130,6 +133,38 @@ fn introduce(guests: &mut [Guest]) {
     }
 }
 
+/// Refuses a player elsewhere in two seats of a match: it is told of a match by its name, and plays
+/// one role of it.
+fn check_seats(guests: &[Guest], seating: &Seating, count: usize) -> Result<(), Failure> {
+    let remedy = "start as many players as the game has roles, each at an address of its own";
+    let addresses: Vec<(usize, &Address)> = (guests.iter().enumerate())
+        .filter_map(|(idx, guest)| match guest {
+            Guest::Remote(address, _) => Some((idx, address)),
+            _ => None,
+        })
+        .collect();
+    for (place, (idx, address)) in addresses.iter().enumerate() {
+        let is_twice = addresses[..place].iter().any(|(_, other)| other.leads_to(address));
+        let seats = |number: usize| seating.players(number).iter().filter(|&it| it == idx).count();
+        let n_seats = (0..count.min(seating.round())).map(seats).max().unwrap_or(0);
+        if is_twice || n_seats > 1 {
+            let n_seats = n_seats.max(2);
+            return Err(Failure::Call(format!(
+                "{address} would have {n_seats} seats of a match, and a player elsewhere has one; {remedy}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The seed of the call, or one that nobody knows.
+fn secret(common: &Common) -> Seed {
+    // The keys of a hash map come from the system's source of randomness. A number of JSON is exact
+    // up to 53 bits.
+    let drawn = || std::hash::RandomState::new().build_hasher().finish() >> 11;
+    Seed(common.seed.unwrap_or_else(drawn))
+}
+
 struct Referee<'a, G> {
     game: &'a G,
     loaded: &'a Loaded,
@@ -141,7 +176,8 @@ struct Referee<'a, G> {
     series: SeriesConfig,
     lines: Option<Lines>,
     stop: Arc<AtomicBool>,
-    /// Where everything comes from that nobody should be able to guess.
+    /// Where everything comes from that nobody should be able to guess: chance, replaced moves, the
+    /// words of a scrambled match.
     secret: Seed,
 }
 
@@ -158,11 +194,13 @@ impl<'a, G: Playable> Referee<'a, G> {
         let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
         let seating = Seating::new(guests.len(), n_roles);
         let seating = seating.map_err(|error| Failure::Call(error.to_string()))?;
+        check_seats(guests, &seating, args.count)?;
+        let secret = secret(common);
         let time = common.time.map_or(Deadline::never(), Deadline::after);
         let series = SeriesConfig {
             count: args.count,
             clocks: Clocks { start: args.start_clock, play: args.play_clock },
-            seed: common.seed(),
+            seed: secret.child(0),
             n_parallel: 1,
             test: None,
             max_steps: MAX_STEPS,
@@ -170,7 +208,6 @@ impl<'a, G: Playable> Referee<'a, G> {
         };
         let has_person = guests.iter().any(|guest| matches!(guest, Guest::Person));
         let lines = has_person.then(Lines::of_stdin);
-        let secret = common.seed_or_clock();
         Ok(Self { game, loaded, name, guests, args, common, seating, series, lines, stop, secret })
     }
 
@@ -201,7 +238,8 @@ impl<'a, G: Playable> Referee<'a, G> {
     /// One match and its record.
     fn play(&self, number: usize) -> (MatchRecord, RecordJson) {
         let start_time = now();
-        let secret = self.secret.child(number as u64);
+        // Not from what the record tells: the words of a match stay unknown as long as it is played.
+        let secret = self.secret.child(1).child(number as u64);
         let match_id = format!("{}.{start_time}.{number}", one_word(self.name));
         let sheet = ludex_gdl::parse(&self.loaded.source).0;
         let codebook = match self.args.scramble {
@@ -225,6 +263,7 @@ impl<'a, G: Playable> Referee<'a, G> {
             tournament: self.args.tournament.clone(),
             is_person: self.is_person(number),
             is_scrambled: self.args.scramble,
+            series_seed: self.secret,
         };
         let json = record_json(self.game, &record, &about);
         (record, json)

@@ -1,0 +1,138 @@
+//! Lines on standard error that nobody has to wait for.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender, SyncSender};
+use std::time::Duration;
+
+/// Writes lines from a thread of its own.
+///
+/// Whoever reads standard error may be slow, or gone: a match waits for neither. When too many lines
+/// wait, those that come are dropped, and a line says how many.
+pub struct Teller {
+    items: SyncSender<Item>,
+    n_dropped: Arc<AtomicU64>,
+}
+
+enum Item {
+    Line(String),
+    /// Everything before is written.
+    Mark(Sender<()>),
+}
+
+/// Lines that may wait.
+const MAX_WAITING: usize = 1024;
+/// How long the last lines may take.
+const LAST_TIME: Duration = Duration::from_millis(500);
+
+impl Teller {
+    /// Writes to standard error.
+    pub fn to_stderr() -> Self {
+        Self::new(io::stderr())
+    }
+
+    fn new(mut out: impl Write + Send + 'static) -> Self {
+        let (items, waiting) = mpsc::sync_channel(MAX_WAITING);
+        let n_dropped = Arc::new(AtomicU64::new(0));
+        let dropped = Arc::clone(&n_dropped);
+        // Nobody is there to be told that nobody is there.
+        let mut write = move |line: String| drop(out.write_all(line.as_bytes()));
+        std::thread::spawn(move || {
+            for item in waiting {
+                match item {
+                    Item::Line(line) => write(line + "\n"),
+                    Item::Mark(sender) => drop(sender.send(())),
+                }
+                let n_dropped = dropped.swap(0, Ordering::Relaxed);
+                if n_dropped > 0 {
+                    write(format!("ludex: {n_dropped} lines were dropped\n"));
+                }
+            }
+        });
+        Self { items, n_dropped }
+    }
+
+    /// Tells a line, unless too many wait.
+    pub fn tell(&self, line: String) {
+        if self.items.try_send(Item::Line(line)).is_err() {
+            self.n_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits for the last lines, but not long; whether they were written.
+    pub fn finish(&self) -> bool {
+        let (sender, heard) = mpsc::channel();
+        let is_sent = self.items.try_send(Item::Mark(sender)).is_ok();
+        is_sent && heard.recv_timeout(LAST_TIME).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::Receiver;
+    use std::sync::{Mutex, PoisonError};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Takes a line when it is let.
+    struct Slow {
+        is_let: Receiver<()>,
+        written: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.is_let.recv();
+            self.written.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_who_does_not_read() {
+        let (let_go, is_let) = mpsc::channel();
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let teller = Teller::new(Slow { is_let, written: Arc::clone(&written) });
+        let begun = Instant::now();
+        for number in 0..3 * MAX_WAITING {
+            teller.tell(format!("line {number}"));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(!teller.finish(), "nothing can be written");
+        drop(let_go);
+        while !teller.finish() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "now it can");
+        }
+        let written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&written);
+        assert!(text.contains("line 1023\n") && !text.contains("line 3000\n"), "{text}");
+        assert!(text.contains(" lines were dropped\n"), "{text}");
+    }
+
+    /// Is gone.
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_is_gone_is_told_nothing() {
+        let teller = Teller::new(Gone);
+        teller.tell("a".into());
+        teller.tell("b".into());
+        assert!(teller.finish(), "the thread goes on");
+    }
+}
