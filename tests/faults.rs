@@ -33,6 +33,14 @@ impl PlayerProcess {
     /// # Panics
     /// When it does not start.
     pub fn start(args: &[&str]) -> Self {
+        Self::start_heard(args, |_| {})
+    }
+
+    /// The same, and every line that it tells after that is heard.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start_heard(args: &[&str], mut hear: impl FnMut(String) + Send + 'static) -> Self {
         let mut child = Command::new(ludex_testkit::command::binary())
             .args(["player", "--port", "0", "--json"])
             .args(args)
@@ -47,7 +55,12 @@ impl PlayerProcess {
         let address = place.and_then(|place| place.parse().ok());
         let address = address.unwrap_or_else(|| panic!("no address in {first}"));
         // What it tells is read on, or it would wait for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(&mut hear));
+        Self { child, address }
+    }
+
+    /// Takes over one that was started otherwise.
+    pub fn adopt(child: Child, address: SocketAddr) -> Self {
         Self { child, address }
     }
 
@@ -130,8 +143,19 @@ struct Heard {
     has_started: bool,
     /// Whether every message so far came whole.
     is_whole: bool,
-    /// What it said to which step, and after what time, as long as it had heard everything.
-    said: Vec<(usize, String, Duration)>,
+    /// What it said to which step.
+    said: Vec<Said>,
+}
+
+/// An answer to a message that came whole.
+#[derive(Clone, Debug)]
+struct Said {
+    step: usize,
+    reply: String,
+    /// From the message to the end of the reply.
+    time: Duration,
+    /// Whether everything before had come whole as well: who missed a step can't know what is legal.
+    is_informed: bool,
 }
 
 impl Breaker {
@@ -182,6 +206,14 @@ impl Shared {
         self.note(&request, is_received, &reply, time);
         match fault {
             None => send(referee, &reply),
+            Some(Fault::Twice) => {
+                // Before the referee hears the answer, as a manager would that has not heard it; what
+                // is said the second time is judged like the first.
+                let asked = Instant::now();
+                let again = self.forward(&request);
+                self.note_again(&request, &again, asked.elapsed());
+                send(referee, &reply);
+            }
             Some(fault) => self.spoil(referee, fault, &request, &reply),
         }
     }
@@ -199,7 +231,7 @@ impl Shared {
     fn spoil(&self, referee: &TcpStream, fault: Fault, request: &[u8], reply: &[u8]) {
         let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
         match fault {
-            Fault::Refused | Fault::DroppedReply => {}
+            Fault::Refused | Fault::DroppedReply | Fault::Twice => {}
             Fault::CutRequest => drop(self.forward_half(&half(request))),
             Fault::HalfOpen => {
                 let kept = self.forward_half(&half(request));
@@ -209,11 +241,6 @@ impl Shared {
                 });
             }
             Fault::Garbage => drop(self.forward(b"POST / HTTP/1.0\r\n\r\n)))) what ((((\x00\xff")),
-            Fault::Twice => {
-                send(referee, reply);
-                // After the answer, as a manager would that has not heard it.
-                self.forward(request);
-            }
             Fault::CutReply => send(referee, &half(reply)),
             Fault::OtherReply => {
                 let others = ["nil", "busy", "", "( castle e1 g1 )", "((((", "\u{1F3B2}"];
@@ -247,30 +274,48 @@ impl Shared {
     }
 
     fn note(&self, request: &[u8], is_received: bool, reply: &[u8], time: Duration) {
-        let body = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            text.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
-        };
-        let request = body(request);
-        let mut words = request.split_whitespace().skip(1);
-        let (Some(kind), Some(id)) = (words.next(), words.next()) else { return };
+        let Some((kind, id)) = kind_and_id(request) else { return };
         let mut matches = lock(&self.matches);
-        let heard = matches.entry(id.to_owned()).or_default();
-        match kind {
+        let heard = matches.entry(id).or_default();
+        match kind.as_str() {
             "START" => {
                 heard.has_started = is_received && body(reply) == "ready";
                 heard.is_whole = heard.has_started;
             }
             "PLAY" => {
                 heard.is_whole &= is_received;
-                if heard.is_whole {
-                    heard.said.push((heard.n_plays, body(reply), time));
+                if is_received && heard.has_started {
+                    let (step, is_informed) = (heard.n_plays, heard.is_whole);
+                    heard.said.push(Said { step, reply: body(reply), time, is_informed });
                 }
                 heard.n_plays += 1;
             }
             _ => {}
         }
     }
+
+    /// Notes what was said to a message that came again.
+    fn note_again(&self, request: &[u8], reply: &[u8], time: Duration) {
+        let Some((kind, id)) = kind_and_id(request) else { return };
+        let mut matches = lock(&self.matches);
+        let heard = matches.entry(id).or_default();
+        if kind == "PLAY" && heard.has_started {
+            let (step, is_informed) = (heard.n_plays - 1, heard.is_whole);
+            heard.said.push(Said { step, reply: body(reply), time, is_informed });
+        }
+    }
+}
+
+pub(crate) fn body(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+}
+
+/// Which message it is, and of which match.
+fn kind_and_id(request: &[u8]) -> Option<(String, String)> {
+    let request = body(request);
+    let mut words = request.split_whitespace().skip(1).map(str::to_owned);
+    Some((words.next()?, words.next()?))
 }
 
 fn send(mut stream: &TcpStream, bytes: &[u8]) {
@@ -284,7 +329,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// A request of ours: a head with its length, and a body.
-fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
+pub(crate) fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut block = [0; 8192];
     loop {
@@ -324,12 +369,14 @@ pub struct FaultReport {
     pub n_requests: usize,
     /// Of these, broken on the way there or back.
     pub n_broken: usize,
-    /// Moves of players that had received everything whole.
+    /// Answers to messages that were received whole.
     pub n_judged: usize,
-    /// Of these, not legal, in words.
-    pub illegal: Vec<String>,
     /// Of these, late, in words.
     pub late: Vec<String>,
+    /// Of these, by players that had received everything before whole as well.
+    pub n_informed: usize,
+    /// Of those, not legal, in words.
+    pub illegal: Vec<String>,
     /// The longest time from the request to the reply.
     pub longest: Duration,
     /// Resident megabytes of the players and this process, after each tenth of the matches.
@@ -341,8 +388,11 @@ pub struct FaultReport {
 /// # Panics
 /// When the command is not built.
 pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> FaultReport {
-    let args = ["--player", "uct", "--iterations", "30", "--threads", "1", "--matches", "1000"];
-    let players = [PlayerProcess::start(&args), PlayerProcess::start(&args)];
+    let memory = ["--search-memory", "16MB"];
+    let args = [&["--player", "uct", "--threads", "1", "--matches", "1000"][..], &memory].concat();
+    // One answers at once, the other thinks as long as the clock lets it.
+    let quick = [&args[..], &["--iterations", "30"]].concat();
+    let players = [PlayerProcess::start(&quick), PlayerProcess::start(&args)];
     let breakers = [0, 1].map(|idx| {
         Breaker::new(players[idx].address, config.percent, config.seed.child(idx as u64))
     });
@@ -359,10 +409,15 @@ pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> Fa
                     }
                     let (machine, loaded) = &games[number % games.len()];
                     let match_id = format!("m.{number}");
-                    let record = play(machine, loaded, &match_id, number, &breakers);
+                    // Both players play both roles of both games.
+                    let mut seated = [&breakers[0], &breakers[1]];
+                    if number / games.len() % 2 == 1 {
+                        seated.reverse();
+                    }
+                    let record = play(machine, loaded, &match_id, number, seated);
                     let mut guard = lock(&report);
                     let (report, n_played, on_tenth) = &mut *guard;
-                    judge(report, machine, &record, &match_id, &breakers);
+                    judge(report, machine, &record, &match_id, seated);
                     *n_played += 1;
                     if *n_played % config.count.div_ceil(10) == 0 {
                         let ids = [players[0].id(), players[1].id(), std::process::id()];
@@ -382,7 +437,7 @@ pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> Fa
     report
 }
 
-fn game(name: &str) -> (Machine, LoadedGame) {
+pub(crate) fn game(name: &str) -> (Machine, LoadedGame) {
     let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
     let rules = rules.expect("it is a library game");
     let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");
@@ -395,7 +450,7 @@ fn play(
     loaded: &LoadedGame,
     match_id: &str,
     number: usize,
-    breakers: &[Breaker; 2],
+    breakers: [&Breaker; 2],
 ) -> MatchRecord {
     let clocks = Clocks { start: START_CLOCK, play: PLAY_CLOCK };
     let sheet = ludex_gdl::parse(&loaded.source).0;
@@ -427,7 +482,7 @@ fn judge(
     game: &Machine,
     record: &MatchRecord,
     match_id: &str,
-    breakers: &[Breaker; 2],
+    breakers: [&Breaker; 2],
 ) {
     report.n_finished += usize::from(record.ending == Ending::Terminal);
     let roles = game.roles().iter().zip(game.role_ids()).filter(|(role, _)| !role.is_random);
@@ -435,14 +490,16 @@ fn judge(
         let heard = lock(&breaker.shared.matches).remove(match_id).unwrap_or_default();
         let mut cursor = game.cursor();
         for (step, played) in record.steps.iter().enumerate() {
-            for (_, reply, time) in heard.said.iter().filter(|(at, ..)| *at == step) {
+            for said in heard.said.iter().filter(|said| said.step == step) {
+                let Said { reply, time, .. } = said;
                 report.n_judged += 1;
                 report.longest = report.longest.max(*time);
-                if !is_legal(game, &mut cursor, role, reply) {
-                    report.illegal.push(format!("{match_id} step {step}: {reply:?}"));
-                }
                 if *time > PLAY_CLOCK {
                     report.late.push(format!("{match_id} step {step}: {time:?}"));
+                }
+                report.n_informed += usize::from(said.is_informed);
+                if said.is_informed && !is_legal(game, &mut cursor, role, reply) {
+                    report.illegal.push(format!("{match_id} step {step}: {reply:?}"));
                 }
             }
             let moves = game.role_ids().zip(&played.moves);
@@ -463,10 +520,14 @@ fn is_legal<C: Cursor>(
     said.is_some_and(|said| cursor.legal_moves(role).contains(&said))
 }
 
-/// What a process has in memory, where the system tells.
+/// What a process has in memory.
+///
+/// # Panics
+/// Where the system does not tell: a check that can't fail is none.
 fn resident_mb(id: u32) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let path = format!("/proc/{id}/status");
+    let status = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kb: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    kb.unwrap_or(0.0) / 1024.0
+    kb.unwrap_or_else(|| panic!("{path} does not tell what is in memory")) / 1024.0
 }

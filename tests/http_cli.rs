@@ -1,13 +1,14 @@
 //! `ludex player` and `ludex referee` against each other, over the loopback address.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ludex_base::Seed;
 use ludex_testkit::command::{binary, json, ludex, ludex_with, stderr, stdout};
 use ludex_tests::faults::{FaultConfig, PlayerProcess, run};
+use ludex_tests::overhead::{self, middle_and_longest};
 use serde_json::Value;
 
 const QUICK: [&str; 6] = ["--player", "uct", "--iterations", "300", "--threads", "1"];
@@ -50,7 +51,7 @@ fn check_record(record: &Value, n_roles: usize) {
         assert!(errors.len() == n_roles && errors.iter().all(|error| error == ""), "{record}");
     }
     assert_eq!(record["randomToken"].as_str().map(str::len), Some(32));
-    assert_eq!((&record["startClock"], &record["playClock"]), (&2.0.into(), &1.0.into()));
+    assert_eq!((&record["startClock"], &record["playClock"]), (&2.into(), &1.into()));
     assert_eq!(record["previewClock"], -1);
     let state = record["states"][0].as_str().expect("a text");
     assert!(state.starts_with("( ") && state.ends_with(" )"), "{state}");
@@ -117,6 +118,10 @@ fn wrong_calls_are_refused_and_absent_players_recorded() {
     said(&[&call[..], &["https://127.0.0.1:9,random"]].concat(), "`https` is not spoken");
     said(&[&call[..], &["person,person"]].concat(), "one terminal");
     said(&[&call[..], &["random"]].concat(), "say two names");
+    let twice = "http://127.0.0.1:9,http://127.0.0.1:9/";
+    said(&[&call[..], &[twice]].concat(), "would have 2 seats of a match");
+    let three = [&["referee", "three-player-nim", "--players"][..], &["random,http://127.0.0.1:9"]];
+    said(&three.concat(), "start as many players as the game has roles");
     said(&["player", "--name", "two words"], "not one word");
     said(&["player", "--player", "nobody"], "there is no player `nobody`");
     let output = ludex(&[&call[..], &[two, "--json"], &CLOCKS].concat());
@@ -189,6 +194,90 @@ fn an_interrupt_aborts_the_match_and_tells_everybody() {
     let record: Value = serde_json::from_str(text.trim()).expect("a record");
     assert!(record["isAborted"] == true && record["isCompleted"] == false, "{record}");
     assert!(!is_playing(), "the player was told");
+}
+
+#[test]
+fn an_interrupt_is_noticed_while_a_person_thinks() {
+    let mut child = Command::new(binary())
+        .args(["referee", "tictactoe", "--players", "person,random", "--json"])
+        .args(["--start-clock", "1", "--play-clock", "300"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // Somebody who does not type anything.
+    let input = child.stdin.take().expect("it is piped");
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let is_asked = said.by_ref().map_while(Result::ok).any(|line| line.contains("s left (1-"));
+    assert!(is_asked, "the person is asked");
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+    let asked = Instant::now();
+    let mut text = String::new();
+    let mut out = child.stdout.take().expect("it is piped");
+    out.read_to_string(&mut text).expect("the record");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    let record: Value = serde_json::from_str(text.trim()).expect("a record");
+    assert_eq!(record["isAborted"], true, "{record}");
+    drop(input);
+}
+
+#[test]
+fn chance_differs_from_run_to_run_unless_a_seed_is_given() {
+    let record = |more: &[&str]| {
+        let args = ["referee", "tictactoe", "--players", "random,random", "--json"];
+        json(&ludex(&[&args[..], &CLOCKS, more].concat()), 0)
+    };
+    let (first, second) = (record(&[]), record(&[]));
+    assert_ne!(first["ludex"]["seriesSeed"], second["ludex"]["seriesSeed"]);
+    assert_ne!(first["ludex"]["seed"], second["ludex"]["seed"]);
+    assert_ne!(first["randomToken"], second["randomToken"]);
+    let seed = first["ludex"]["seriesSeed"].to_string();
+    let again = record(&["--seed", &seed]);
+    assert_eq!(again["moves"], first["moves"], "its seed repeats a series");
+}
+
+#[test]
+fn a_player_whose_reader_is_slow_or_gone_plays_on() {
+    for is_gone in [false, true] {
+        let mut child = Command::new(binary())
+            .args(["player", "--port", "0", "--json", "--player", "random"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        let mut reader = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut first = String::new();
+        reader.read_line(&mut first).expect("it says where it listens");
+        let place = first.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        let address = place.and_then(|place| place.parse().ok()).expect("an address");
+        // Nobody reads on; or nobody is there to read.
+        let kept = (!is_gone).then_some(reader);
+        let player = PlayerProcess::adopt(child, address);
+        // More than a pipe takes.
+        for _ in 0..1000 {
+            assert!(post(&player, "( INFO )").contains("available"));
+        }
+        let record = &referee("tictactoe", &format!("{},random", player.url()), &[])[0];
+        check_record(record, 2);
+        drop(kept);
+    }
+}
+
+#[test]
+fn a_match_takes_no_time_when_nobody_thinks() {
+    let overhead = overhead::run(20);
+    let after = overhead.matches.iter().zip(&overhead.starts).map(|(all, start)| *all - *start);
+    let after: Vec<Duration> = after.collect();
+    for times in [&overhead.instant, &after] {
+        // Other tests run beside this one; `cargo xtask overhead` asks for less than 20 ms.
+        let [middle, _] = middle_and_longest(times);
+        assert!(middle < Duration::from_millis(100), "{times:?}");
+    }
+    let [middle, _] = middle_and_longest(&overhead.replies);
+    assert!(middle < Duration::from_millis(10), "{:?}", overhead.replies);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod exactness;
 pub mod faults;
+pub mod overhead;
 
 use std::time::Duration;
 

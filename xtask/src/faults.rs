@@ -27,11 +27,15 @@ pub fn run(count: usize, n_parallel: usize, percent: usize, seed: u64) -> Result
         began.elapsed().as_secs_f64()
     );
     println!(
-        "{} moves of players that had received everything: {} not legal, {} late, the longest {:.0} ms",
+        "{} answers to messages that came whole: {} late, the longest {:.0} ms",
         report.n_judged,
-        report.illegal.len(),
         report.late.len(),
         1000.0 * report.longest.as_secs_f64()
+    );
+    println!(
+        "{} of them by players that had received everything before: {} not legal",
+        report.n_informed,
+        report.illegal.len()
     );
     println!("resident MB of player, player, referee, after each tenth:");
     for [first, second, referee] in &report.megabytes {

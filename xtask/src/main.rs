@@ -19,6 +19,7 @@ mod search;
 mod strength;
 mod matches;
 mod faults;
+mod overhead;
 mod translate;
 mod networks;
 mod quantified;
@@ -173,6 +174,12 @@ enum Task {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Measure matches over HTTP between players that do not think and write the times to benches/runs
+    Overhead {
+        /// Matches
+        #[arg(long, default_value_t = 200)]
+        count: usize,
+    },
     /// Time the quantified models by the command, beside other solvers
     Quantified {
         /// Connect four on the usual board is asked for up to this depth
@@ -224,6 +231,7 @@ fn main() -> ExitCode {
         Task::Faults { count, parallel, percent, seed } => {
             faults::run(count, parallel, percent, seed)
         }
+        Task::Overhead { count } => overhead::run(count),
         Task::Quantified { deepest } => quantified::run(deepest),
         Task::Burn => matches::burn_a_core(),
     };
