@@ -388,11 +388,11 @@ pub struct FaultReport {
 /// # Panics
 /// When the command is not built.
 pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> FaultReport {
-    let memory = ["--search-memory", "16MB"];
-    let args = [&["--player", "uct", "--threads", "1", "--matches", "1000"][..], &memory].concat();
-    // One answers at once, the other thinks as long as the clock lets it.
-    let quick = [&args[..], &["--iterations", "30"]].concat();
-    let players = [PlayerProcess::start(&quick), PlayerProcess::start(&args)];
+    let args = ["--threads", "1", "--matches", "1000", "--search-memory", "16MB", "--player"];
+    // One answers at once; the other thinks as long as the clock lets it, whatever it has found.
+    let quick = [&args[..], &["uct", "--iterations", "30"]].concat();
+    let slow = [&args[..], &["flat"]].concat();
+    let players = [PlayerProcess::start(&quick), PlayerProcess::start(&slow)];
     let breakers = [0, 1].map(|idx| {
         Breaker::new(players[idx].address, config.percent, config.seed.child(idx as u64))
     });
