@@ -139,6 +139,7 @@ struct Shared {
 /// What a player heard of a match and said.
 #[derive(Clone, Debug, Default)]
 struct Heard {
+    /// Moves that were asked for.
     n_plays: usize,
     has_started: bool,
     /// Whether every message so far came whole.
@@ -147,15 +148,56 @@ struct Heard {
     said: Vec<Said>,
 }
 
+/// What a message asks for. That is noted when it comes and not when it is answered: an answer may
+/// come after that to the next message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    Start,
+    Play(Turn),
+    Other,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Turn {
+    step: usize,
+    /// Whether everything so far has come whole: who missed a step can't know what is legal.
+    is_informed: bool,
+}
+
 /// An answer to a message that came whole.
 #[derive(Clone, Debug)]
 struct Said {
-    step: usize,
+    turn: Turn,
     reply: String,
     /// From the message to the end of the reply.
     time: Duration,
-    /// Whether everything before had come whole as well: who missed a step can't know what is legal.
-    is_informed: bool,
+}
+
+impl Heard {
+    /// A message is about to be passed on, or not.
+    fn note_request(&mut self, kind: &str, is_received: bool) -> Asked {
+        match kind {
+            "START" => {
+                self.is_whole = is_received;
+                Asked::Start
+            }
+            "PLAY" => {
+                self.is_whole &= is_received;
+                self.n_plays += 1;
+                Asked::Play(Turn { step: self.n_plays - 1, is_informed: self.is_whole })
+            }
+            _ => Asked::Other,
+        }
+    }
+
+    /// A message that came whole is answered, perhaps a second time.
+    fn note_reply(&mut self, asked: Asked, reply: String, time: Duration) {
+        match asked {
+            Asked::Start => self.has_started |= reply == "ready",
+            Asked::Play(turn) if self.has_started => self.said.push(Said { turn, reply, time }),
+            Asked::Play(_) | Asked::Other => {}
+        }
+    }
 }
 
 impl Breaker {
@@ -196,22 +238,22 @@ impl Shared {
         }
         let lost = [Fault::Refused, Fault::CutRequest, Fault::HalfOpen, Fault::Garbage];
         let is_received = !fault.is_some_and(|fault| lost.contains(&fault));
-        let mut reply = Vec::new();
-        let mut time = Duration::ZERO;
-        if is_received {
-            let asked = Instant::now();
-            reply = self.forward(&request);
-            time = asked.elapsed();
-        }
-        self.note(&request, is_received, &reply, time);
+        let asked = self.note(&request, |heard, kind| heard.note_request(kind, is_received));
+        let ask = || {
+            let began = Instant::now();
+            let reply = self.forward(&request);
+            let time = began.elapsed();
+            let asked = asked.unwrap_or(Asked::Other);
+            self.note(&request, |heard, _| heard.note_reply(asked, body(&reply), time));
+            reply
+        };
+        let reply = if is_received { ask() } else { Vec::new() };
         match fault {
             None => send(referee, &reply),
             Some(Fault::Twice) => {
                 // Before the referee hears the answer, as a manager would that has not heard it; what
                 // is said the second time is judged like the first.
-                let asked = Instant::now();
-                let again = self.forward(&request);
-                self.note_again(&request, &again, asked.elapsed());
+                ask();
                 send(referee, &reply);
             }
             Some(fault) => self.spoil(referee, fault, &request, &reply),
@@ -273,36 +315,10 @@ impl Shared {
         Some(stream)
     }
 
-    fn note(&self, request: &[u8], is_received: bool, reply: &[u8], time: Duration) {
-        let Some((kind, id)) = kind_and_id(request) else { return };
-        let mut matches = lock(&self.matches);
-        let heard = matches.entry(id).or_default();
-        match kind.as_str() {
-            "START" => {
-                heard.has_started = is_received && body(reply) == "ready";
-                heard.is_whole = heard.has_started;
-            }
-            "PLAY" => {
-                heard.is_whole &= is_received;
-                if is_received && heard.has_started {
-                    let (step, is_informed) = (heard.n_plays, heard.is_whole);
-                    heard.said.push(Said { step, reply: body(reply), time, is_informed });
-                }
-                heard.n_plays += 1;
-            }
-            _ => {}
-        }
-    }
-
-    /// Notes what was said to a message that came again.
-    fn note_again(&self, request: &[u8], reply: &[u8], time: Duration) {
-        let Some((kind, id)) = kind_and_id(request) else { return };
-        let mut matches = lock(&self.matches);
-        let heard = matches.entry(id).or_default();
-        if kind == "PLAY" && heard.has_started {
-            let (step, is_informed) = (heard.n_plays - 1, heard.is_whole);
-            heard.said.push(Said { step, reply: body(reply), time, is_informed });
-        }
+    /// Notes something about the match that a message speaks of.
+    fn note<T>(&self, request: &[u8], note: impl FnOnce(&mut Heard, &str) -> T) -> Option<T> {
+        let (kind, id) = kind_and_id(request)?;
+        Some(note(lock(&self.matches).entry(id).or_default(), &kind))
     }
 }
 
@@ -490,15 +506,15 @@ fn judge(
         let heard = lock(&breaker.shared.matches).remove(match_id).unwrap_or_default();
         let mut cursor = game.cursor();
         for (step, played) in record.steps.iter().enumerate() {
-            for said in heard.said.iter().filter(|said| said.step == step) {
-                let Said { reply, time, .. } = said;
+            for said in heard.said.iter().filter(|said| said.turn.step == step) {
+                let Said { turn: Turn { is_informed, .. }, reply, time } = said;
                 report.n_judged += 1;
                 report.longest = report.longest.max(*time);
                 if *time > PLAY_CLOCK {
                     report.late.push(format!("{match_id} step {step}: {time:?}"));
                 }
-                report.n_informed += usize::from(said.is_informed);
-                if said.is_informed && !is_legal(game, &mut cursor, role, reply) {
+                report.n_informed += usize::from(*is_informed);
+                if *is_informed && !is_legal(game, &mut cursor, role, reply) {
                     report.illegal.push(format!("{match_id} step {step}: {reply:?}"));
                 }
             }
@@ -530,4 +546,49 @@ fn resident_mb(id: u32) -> f64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kb: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     kb.unwrap_or_else(|| panic!("{path} does not tell what is in memory")) / 1024.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_belongs_to_its_message_whenever_it_comes() {
+        let mut heard = Heard::default();
+        let say = |heard: &mut Heard, asked, reply: &str| {
+            heard.note_reply(asked, reply.into(), Duration::ZERO);
+        };
+        let start = heard.note_request("START", true);
+        let first = heard.note_request("PLAY", true);
+        say(&mut heard, start, "ready");
+        say(&mut heard, first, "( mark 3 1 )");
+        // The first message comes again. The referee can't wait and asks for the next move, and what is
+        // said to that is noted before what is said again; then a message is lost.
+        let second = heard.note_request("PLAY", true);
+        say(&mut heard, second, "noop");
+        heard.note_request("PLAY", false);
+        say(&mut heard, first, "( mark 3 1 )");
+        let fourth = heard.note_request("PLAY", true);
+        say(&mut heard, fourth, "( mark 1 1 )");
+        let said: Vec<_> = (heard.said.iter())
+            .map(|said| (said.turn.step, said.reply.as_str(), said.turn.is_informed))
+            .collect();
+        let expected = [
+            (0, "( mark 3 1 )", true),
+            (1, "noop", true),
+            (0, "( mark 3 1 )", true),
+            (3, "( mark 1 1 )", false),
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn who_has_not_started_is_not_judged() {
+        let mut heard = Heard::default();
+        let start = heard.note_request("START", true);
+        heard.note_reply(start, "busy".into(), Duration::ZERO);
+        let first = heard.note_request("PLAY", true);
+        heard.note_reply(first, "busy".into(), Duration::ZERO);
+        assert!(heard.said.is_empty(), "{heard:?}");
+    }
 }
