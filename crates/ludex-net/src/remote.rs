@@ -107,6 +107,10 @@ impl<G: Describe> Seat for RemoteSeat<G> {
         true
     }
 
+    fn has_preview(&self) -> bool {
+        self.shared.preview_clock.is_some()
+    }
+
     fn preview(&mut self) -> Option<Lapse> {
         let clock = self.shared.preview_clock?;
         let rules = self.shared.codebook.rules().to_owned();

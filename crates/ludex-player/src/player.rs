@@ -66,6 +66,8 @@ impl PlayerConfig {
 /// one place.
 pub struct Player<G: Playable> {
     make_mind: MakeMind<G>,
+    /// Whether there is anything that a clock has to end.
+    takes_time: bool,
     name: String,
     game: G,
     program: Arc<Program>,
@@ -134,6 +136,7 @@ impl<G: Playable> Player<G> {
         let role = RoleId::new(0);
         Self {
             make_mind: mind_of(spec, game),
+            takes_time: spec.takes_time(),
             name: spec.name().into(),
             game: game.clone(),
             program,
@@ -194,7 +197,9 @@ impl<G: Playable> Player<G> {
             Err(_) => self.is_lost = true,
         }
         let clock = deadline.saturating_duration_since(Instant::now());
-        self.latency.measure((clock / 20).min(MEASURE_TIME), &mut self.attention);
+        if self.takes_time {
+            self.latency.measure((clock / 20).min(MEASURE_TIME), &mut self.attention);
+        }
         self.attention.raise();
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let limits = self.limits(Seed::child(self.config.seed, 1), schedule.search_until);

@@ -101,6 +101,11 @@ impl PlayerSpec {
         })
     }
 
+    /// Whether it thinks before it moves.
+    pub fn takes_time(&self) -> bool {
+        self.name() != "random"
+    }
+
     /// The name alone.
     pub fn name(&self) -> &'static str {
         match self {

@@ -91,9 +91,8 @@ where
     }
 }
 
-/// Asks every seat: those that think elsewhere all at once, each from a thread of its own, and the
-/// others one after the other. What each said and how long that took; `None` for `random`, and
-/// nothing said by a seat that broke down.
+/// Asks every seat: those that think elsewhere all at once, and the others one after the other. What
+/// each said and how long that took; `None` for `random`, and nothing said by a seat that broke down.
 fn ask_all<'b, T: Send>(
     seats: &mut [Option<Box<dyn Seat + 'b>>],
     ask: impl Fn(RoleId, &mut (dyn Seat + 'b)) -> T + Sync,
@@ -111,10 +110,17 @@ fn ask_all<'b, T: Send>(
         for (idx, seat) in seats.iter_mut().enumerate() {
             let Some(seat) = seat else { continue };
             match seat.thinks_elsewhere() {
-                true => elsewhere.push((idx, scope.spawn(move || timed(idx, seat)))),
+                true => elsewhere.push((idx, seat)),
                 false => here.push((idx, seat)),
             }
         }
+        // Where nobody thinks in this process, this thread can wait for one of the others.
+        if here.is_empty() {
+            here.extend(elsewhere.pop());
+        }
+        let elsewhere: Vec<_> = (elsewhere.into_iter())
+            .map(|(idx, seat)| (idx, scope.spawn(move || timed(idx, seat))))
+            .collect();
         for (idx, seat) in here {
             answers[idx] = Some(timed(idx, seat));
         }
@@ -162,7 +168,11 @@ where
 {
     fn start(&self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Vec<SeatRecord> {
         let clock = self.config.clocks.start;
-        let previewed = ask_all(seats, |_, seat| seat.preview());
+        let has_preview = seats.iter().flatten().any(|seat| seat.has_preview());
+        let previewed = match has_preview {
+            true => ask_all(seats, |_, seat| seat.preview()),
+            false => vec![None; seats.len()],
+        };
         let players: Vec<Option<String>> =
             seats.iter().map(|seat| seat.as_ref().map(|seat| seat.name().to_string())).collect();
         let started = ask_all(seats, |role, seat| seat.start(role, Instant::now() + clock));

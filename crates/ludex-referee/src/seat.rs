@@ -22,6 +22,11 @@ pub trait Seat: Send {
         false
     }
 
+    /// Whether the rules are shown to it before the match. By default they are not.
+    fn has_preview(&self) -> bool {
+        false
+    }
+
     /// Shows the rules before the match; what went wrong then. By default there is nothing to show.
     fn preview(&mut self) -> Option<Lapse> {
         None
