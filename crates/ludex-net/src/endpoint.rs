@@ -68,6 +68,9 @@ const MAX_SHOWN: usize = 200;
 const MAX_PAST: usize = 20;
 /// The longest clock that is believed: a day.
 const MAX_CLOCK: u64 = 86_400;
+/// The shortest play clock that is believed: one of 0 would be over before it began, and the
+/// reference implementation listens for another second.
+const MIN_PLAY_CLOCK: Duration = Duration::from_millis(500);
 /// What is kept back of a clock when nothing was heard of the player.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
 
@@ -150,7 +153,7 @@ impl Endpoint {
             }),
             Request::Start { match_id, role, rules, start_clock, play_clock } => {
                 let start_clock = Duration::from_secs(start_clock.min(MAX_CLOCK));
-                let play_clock = Duration::from_secs(play_clock.min(MAX_CLOCK));
+                let play_clock = Duration::from_secs(play_clock.min(MAX_CLOCK)).max(MIN_PLAY_CLOCK);
                 let order = MatchOrder { match_id, role, rules, start_clock, play_clock };
                 self.start(order, arrived, responder, waiting);
             }

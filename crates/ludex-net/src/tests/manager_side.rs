@@ -230,6 +230,20 @@ fn a_role_with_percepts_hears_of_itself_alone() {
     );
 }
 
+/// A game of chance without percepts, which is over after a step.
+const COIN: &str =
+    "(role me) (role random) (init begun) (legal me wait) (<= (next over) (true begun))
+    (legal random (toss heads)) (<= terminal (true over)) (goal me 50) (goal random 50)";
+
+#[test]
+fn a_joint_move_has_the_move_of_random_in_it() {
+    let player = says("wait");
+    let record = Setting::new(COIN).play(&[&player.address]);
+    assert!(lapses(&record, 0).is_empty(), "{record:?}");
+    let bodies = player.bodies();
+    assert_eq!(bodies[1..], ["( PLAY m.1 NIL )", "( STOP m.1 (wait ( toss heads ) ) )"]);
+}
+
 #[test]
 fn a_scrambled_match_is_recorded_in_the_names_of_the_game() {
     let book = scrambled(DUEL);
@@ -335,7 +349,7 @@ fn who_is_not_there_or_breaks_off_has_failed() {
 #[test]
 fn who_is_late_is_late_however_the_bytes_are_spread() {
     let reply = b"HTTP/1.0 200 OK\r\nContent-length: 9\r\n\r\n( say b )".to_vec();
-    for act in [Act::Silence, Act::Drip(reply, 200), Act::Flood] {
+    for act in [Act::Silence, Act::Drip(reply, 1000), Act::Flood] {
         let player = answers(act.clone());
         let asked = Instant::now();
         let record = Setting::new(DUEL).play(&[&player.address, &says("a").address]);
@@ -356,6 +370,23 @@ fn who_is_late_is_late_however_the_bytes_are_spread() {
     });
     let record = Setting::new(DUEL).play(&[&slow_start.address, &says("a").address]);
     assert_eq!(lapses(&record, 0), [Lapse::Late], "only the start was late");
+    // Players of the reference implementation do not know how a preview is sent.
+    let no_preview = Scripted::new(|message| match message.contains("PREVIEW") {
+        true => Act::Silence,
+        false => body("a"),
+    });
+    let setting = Setting { preview_clock: Some(Duration::from_secs(1)), ..Setting::new(DUEL) };
+    let record = setting.play(&[&no_preview.address, &says("a").address]);
+    assert_eq!(lapses(&record, 0), [Lapse::Late], "only the preview was late");
+    assert_eq!(record.ending, Ending::Terminal);
+}
+
+#[test]
+fn who_is_busy_with_another_match_is_asked_all_the_same() {
+    let player = Scripted::new(|_| body("busy"));
+    let record = Setting::new(DUEL).play(&[&player.address, &says("a").address]);
+    assert_eq!(lapses(&record, 0), vec![Lapse::Illegal("busy".into()); 2], "not at the start");
+    assert_eq!(player.bodies().len(), 4, "start, two moves, stop");
 }
 
 #[test]

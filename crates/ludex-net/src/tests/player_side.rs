@@ -460,6 +460,19 @@ fn info_and_abort_are_answered_while_it_thinks() {
 }
 
 #[test]
+fn a_clock_of_nothing_leaves_time_for_a_move() {
+    let player = player_with("uct", 1, None);
+    player.check(&format!("( START m left {} 0 0)", wire_rules(DUEL)), "ready");
+    for news in ["NIL", "(a a)"] {
+        let asked = Instant::now();
+        let reply = player.post(&format!("( PLAY m {news} )"));
+        assert!(["a", "( say b )"].contains(&reply.as_str()), "{reply}");
+        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    }
+    player.check("( STOP m (a a) )", "done");
+}
+
+#[test]
 fn the_clock_runs_from_the_first_byte() {
     let player = player_with("uct", 1, None);
     let start = format!("( START m left {} 1 2)", wire_rules(DUEL));
