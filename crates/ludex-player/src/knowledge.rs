@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
-use ludex_game::{Belief, BeliefLimits, Cursor, Game, Learned, Observe, StateOf};
+use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Game, Learned, Observe, StateOf};
 
 use crate::seen::Seen;
 
@@ -76,13 +76,16 @@ pub(crate) struct Beliefs<G: Game> {
     n_roles: usize,
     cursor: G::Cursor,
     initial: StateOf<G>,
-    /// What was played and seen, step by step; percepts sorted.
-    steps: Vec<(MoveId, Vec<PerceptId>)>,
+    /// What was played and seen, step by step; `None` of a step that the role was not told of.
+    steps: Vec<Option<Told>>,
     /// Every possible state, while they are few.
     exact: Option<Belief<StateOf<G>>>,
     /// Possible states, drawn as if the others had played at random.
     states: Vec<StateOf<G>>,
 }
+
+/// The own move and the percepts of a step, sorted.
+type Told = (MoveId, Vec<PerceptId>);
 
 /// States kept.
 const N_STATES: usize = 200;
@@ -122,7 +125,7 @@ where
     /// Moves every possible state on by a step, and drops those that what was seen rules out.
     fn follow(&mut self, own: MoveId, percepts: &[PerceptId], rng: &mut Rng, patience: &Patience) {
         let learned = Learned::going_on(percepts);
-        self.exact = self.exact.take().and_then(|belief| {
+        let followed = self.exact.take().map(|belief| {
             // It may try as many joint moves as a sample is drawn from, and leaves it half of the time.
             let left = patience.for_many.remaining();
             let limits = BeliefLimits {
@@ -130,28 +133,37 @@ where
                 max_joint_moves: N_STATES * N_TRIES,
                 deadline: left.map_or_else(Deadline::never, |time| Deadline::after(time / 2)),
             };
-            belief.follow(&mut self.cursor, &[own], &learned, &limits).ok()
+            belief.follow(&mut self.cursor, &[own], &learned, &limits)
         });
-        match &self.exact {
-            Some(belief) => {
+        let told = (own, learned.percepts);
+        match followed {
+            Some(Ok(belief)) => {
                 self.states = belief.draw(N_STATES, rng);
-                self.steps.push((own, learned.percepts));
+                self.exact = Some(belief);
+                self.steps.push(Some(told));
+                return;
             }
-            None => self.sample(own, learned.percepts, rng, patience),
+            // Nothing leads from what was known to this: looking for it would be in vain to the end of
+            // the clock. The message of a step was lost; anything may have happened in it.
+            Some(Err(BeliefError::Impossible)) => {
+                let before = std::mem::take(&mut self.states);
+                for _ in 0..N_STATES {
+                    let from = rng.choose(&before).expect("what is exact has a state");
+                    let next = self.step(from, None, rng);
+                    self.states.extend(next);
+                }
+                self.steps.push(None);
+            }
+            Some(Err(_)) | None => {}
         }
+        self.sample(told, rng, patience);
     }
 
     /// Moves states of the sample on by a step.
     ///
     /// When too few are left, others are found by replaying the whole game. When none is found, the
     /// states of the step before are forgotten all the same: a wrong state is worse than none.
-    fn sample(
-        &mut self,
-        own: MoveId,
-        percepts: Vec<PerceptId>,
-        rng: &mut Rng,
-        patience: &Patience,
-    ) {
+    fn sample(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.states);
         for n_tries in 0..N_STATES * N_TRIES {
             let is_enough = self.states.len() >= N_STATES || before.is_empty();
@@ -159,10 +171,10 @@ where
                 break;
             }
             let from = &before[rng.below(before.len())];
-            let next = self.step(from, own, &percepts, rng);
+            let next = self.step(from, Some(&told), rng);
             self.states.extend(next);
         }
-        self.steps.push((own, percepts));
+        self.steps.push(Some(told));
         let mut n_replays = 0;
         let mut grace: Option<Deadline> = None;
         while self.states.len() < N_STATES / 10 {
@@ -194,13 +206,12 @@ where
         }
     }
 
-    /// A random step from a state in which the role plays that move; `None` if it sees something else,
-    /// could not have played it, or the game would have been over.
+    /// A random step from a state in which the role plays the move that it was told; `None` if it sees
+    /// something else, could not have played it, or the game would have been over.
     fn step(
         &mut self,
         from: &StateOf<G>,
-        own: MoveId,
-        percepts: &[PerceptId],
+        told: Option<&Told>,
         rng: &mut Rng,
     ) -> Option<StateOf<G>> {
         self.cursor.set_state(from);
@@ -210,15 +221,16 @@ where
         let mut joint = Vec::with_capacity(self.n_roles);
         for role in (0..self.n_roles).map(RoleId::new) {
             let legal = self.cursor.legal_moves(role);
-            joint.push(match role == self.role {
-                true => *legal.iter().find(|&&id| id == own)?,
-                false => *rng.choose(legal)?,
+            joint.push(match told {
+                Some((own, _)) if role == self.role => *legal.iter().find(|&id| id == own)?,
+                _ => *rng.choose(legal)?,
             });
         }
         self.cursor.play(&joint);
+        let Some((_, percepts)) = told else { return Some(self.cursor.state().clone()) };
         let mut seen = self.cursor.percepts(self.role).to_vec();
         seen.sort_unstable();
-        (seen == percepts).then(|| self.cursor.state().clone())
+        (seen == *percepts).then(|| self.cursor.state().clone())
     }
 
     /// Goes through all steps from a state, back and forth, until one way agrees with all of them.
@@ -230,7 +242,7 @@ where
         rng: &mut Rng,
         deadline: &Deadline,
     ) -> Option<StateOf<G>> {
-        let Some((own, percepts)) = self.steps.get(n_done).cloned() else {
+        let Some(told) = self.steps.get(n_done).cloned() else {
             return Some(from.clone());
         };
         for _ in 0..N_BRANCHES {
@@ -238,7 +250,7 @@ where
             if deadline.reached() {
                 return None;
             }
-            let Some(next) = self.step(from, own, &percepts, rng) else { continue };
+            let Some(next) = self.step(from, told.as_ref(), rng) else { continue };
             if let Some(found) = self.replay(&next, n_done + 1, n_left, rng, deadline) {
                 return Some(found);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_base::{RoleId, Source};
-use ludex_game::{Cursor, Game, Observe};
+use ludex_game::{Cursor, Describe, Game, Observe};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 use ludex_testkit::library;
@@ -142,6 +142,33 @@ fn hidden_states_agree_with_what_was_seen() {
                 last = Some((chosen, cursor.percepts(me).to_vec()));
             }
         }
+    }
+}
+
+#[test]
+fn a_step_that_was_not_told_costs_no_clock_and_no_legal_move() {
+    let (loaded, machine) = loaded("kuhn-poker");
+    let find = |role: usize, text: &str| {
+        machine.find_move(RoleId::new(role), text).expect("a move of the game")
+    };
+    for (card, bet) in [("(deal king jack)", "bet"), ("(deal queen king)", "pass")] {
+        let second = RoleId::new(1);
+        let spec = PlayerSpec::parse("random").expect("it is there");
+        let config = PlayerConfig::new(ludex_base::Seed(1));
+        let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
+        let soon = || Instant::now() + Duration::from_secs(20);
+        player.start(second, soon());
+        player.choose(Seen::Nothing, soon());
+        let mut cursor = machine.cursor();
+        cursor.play(&[find(0, "noop"), find(1, "noop"), find(2, card)]);
+        // The message with its card is lost; then it sees what the first player said to that.
+        cursor.play(&[find(0, bet), find(1, "noop"), find(2, "noop")]);
+        let percepts = cursor.percepts(second).to_vec();
+        let asked = Instant::now();
+        let choice = player.choose(Seen::Own { own: find(1, "noop"), percepts: &percepts }, soon());
+        let legal = cursor.legal_moves(second).to_vec();
+        assert!(choice.chosen.is_some_and(|chosen| legal.contains(&chosen)), "{choice:?}");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     }
 }
 
