@@ -368,9 +368,9 @@ pub struct ScspSolve {
     /// Which model.
     #[command(flatten)]
     pub file: QcspFile,
-    /// Find the policy of greatest expected utility among those that reach every threshold;
-    /// without a utility the one of greatest satisfaction, and of these the thresholds of single
-    /// goals only
+    /// Find the policy of greatest expected utility among those that reach every threshold; without
+    /// a utility, the one of greatest satisfaction among those that reach the thresholds of single
+    /// goals
     #[arg(long)]
     pub best: bool,
     /// How values are ruled out: stochastic backtracking, forward checking, or with all

@@ -62,8 +62,9 @@ impl StochasticConfig {
 pub enum Aim {
     /// A policy that reaches every threshold.
     Threshold,
-    /// Without a utility, the policy of greatest satisfaction. With one, the policy of greatest
-    /// expected utility among those that reach every threshold.
+    /// Without a utility, the policy of greatest satisfaction among those that reach the thresholds
+    /// of single constraints. With one, the policy of greatest expected utility among those that
+    /// reach every threshold.
     Best,
 }
 
