@@ -1,15 +1,18 @@
 //! Puzzles: one role, no chance, everything known. A line that was found once can be played to its end.
 //!
-//! Two searches take turns, and the best line of either is kept from move to move.
+//! Three searches take turns, and the best line of any is kept from move to move.
 //!
 //! - Breadth first, each state once: exact where the states fit into the time, and the shortest way.
+//! - Random playouts side by side: millions a second find what is rare but not far.
 //! - Nested rollout policy adaptation: playouts that lean towards the best line found so far, at several
 //!   levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*, 2011. We adapt
 //!   to a line of the lowest goal too, leaning towards long lines and towards short ones in turn:
-//!   where every goal is 0 until the end, length is all there is to learn from.
+//!   where every goal is 0 until the end, length is all there is to learn from. Many sheets give a
+//!   state that can still be saved a goal above 0 before the end; of long lines, those are better that
+//!   stay in such states longer.
 
 use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, StateOf};
+use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::{Limits, MoveReport, SearchReport, heap_bytes_of};
 use rustc_hash::FxHashMap;
 
@@ -19,6 +22,7 @@ use crate::mind::part_of;
 /// Searches one puzzle and remembers the best line.
 pub(crate) struct PuzzleSearch<G: Playable> {
     cursor: G::Cursor,
+    runner: <G as Playouts>::Runner,
     best: Option<Line<StateOf<G>>>,
     /// Whether the next run of playouts leans towards long lines.
     wants_long: bool,
@@ -42,6 +46,11 @@ const N_LEVELS: usize = 3;
 const MAX_STEPS: usize = 1_000;
 /// The part of the time that goes to the states in breadth.
 const BREADTH_PART: f64 = 0.4;
+/// The part of what is left then that goes to playouts side by side, and how many are played at once:
+/// without their moves, as long as any goal above 0 is news, and with them.
+const SAMPLING_PART: f64 = 0.4;
+const N_AT_ONCE: usize = 1 << 14;
+const N_AT_ONCE_WITH_MOVES: usize = 1 << 10;
 /// Bytes that a state takes in the search in breadth, where it is kept twice: in the order of visits
 /// and, with half of the slots empty at times, in a table.
 fn bytes_per_state<S: std::hash::Hash>(state: &S) -> usize {
@@ -50,8 +59,8 @@ fn bytes_per_state<S: std::hash::Hash>(state: &S) -> usize {
 
 impl<G: Playable> PuzzleSearch<G> {
     pub fn new(game: &G) -> Self {
-        let cursor = game.cursor();
-        Self { cursor, best: None, wants_long: true, n_playouts: 0, n_states: 0 }
+        let (cursor, runner) = (game.cursor(), game.runner());
+        Self { cursor, runner, best: None, wants_long: true, n_playouts: 0, n_states: 0 }
     }
 
     /// Finds a line from a state, or goes on with the one it has.
@@ -67,6 +76,13 @@ impl<G: Playable> PuzzleSearch<G> {
         }
         let mut rng = limits.seed.rng();
         let max_playouts = limits.iterations.unwrap_or(u64::MAX);
+        if !self.is_settled() {
+            let deadline = part_of(&limits.deadline, SAMPLING_PART);
+            let run =
+                Run { role, rng: &mut rng, deadline: &deadline, max_playouts: max_playouts / 2 };
+            self.sample(state, run);
+            self.note(limits);
+        }
         while !self.is_settled() && !limits.deadline.reached() && self.n_playouts < max_playouts {
             let mut run = Run { role, rng: &mut rng, deadline: &limits.deadline, max_playouts };
             let found = self.nested(N_LEVELS, &FxHashMap::default(), state, &mut run);
@@ -155,7 +171,48 @@ impl<G: Playable> PuzzleSearch<G> {
                 place = states[place].1 as usize;
             }
             moves.reverse();
-            self.keep(from, &Found { goal, moves, choices: Vec::new(), is_proven: is_whole });
+            self.keep(from, &Found { goal, moves, is_proven: is_whole, ..Found::default() });
+        }
+    }
+
+    /// Plays at random, many games side by side.
+    fn sample(&mut self, from: &StateOf<G>, run: Run<'_>) {
+        while !self.is_settled() && !run.deadline.reached() && self.n_playouts < run.max_playouts {
+            let known = self.best.as_ref().map_or(Goal::MIN, |line| line.goal);
+            let is_first = known == Goal::MIN;
+            let at_once = if is_first { N_AT_ONCE } else { N_AT_ONCE_WITH_MOVES };
+            let most = (run.max_playouts - self.n_playouts).min(at_once as u64) as usize;
+            let never = Deadline::never();
+            let mut request = PlayoutRequest {
+                starts: std::slice::from_ref(from),
+                n_per_start: most,
+                max_steps: MAX_STEPS,
+                wants_moves: !is_first,
+                deadline: run.deadline,
+            };
+            let mut again = run.rng.clone();
+            let mut results = PlayoutResults::default();
+            self.runner.run(&request, run.rng, &mut results);
+            let total = results.total();
+            self.n_playouts += total.n_playouts + results.n_given_up;
+            if total.n_playouts == 0 {
+                break;
+            }
+            if is_first && total.goal_sums[run.role.index()] > 0 {
+                // The same games once more, to see what was played in them.
+                (request.wants_moves, request.deadline) = (true, &never);
+                results = PlayoutResults::default();
+                self.runner.run(&request, &mut again, &mut results);
+            }
+            let me = run.role.index();
+            let best = results.games.into_iter().max_by_key(|game| game.goals[me]);
+            if let Some(game) = best
+                && let Some(goal) = Goal::new(game.goals[me].into())
+                && (goal > known || self.best.is_none())
+            {
+                let found = Found { goal, moves: game.moves, ..Found::default() };
+                self.keep(from, &found);
+            }
         }
     }
 
@@ -193,15 +250,18 @@ impl<G: Playable> PuzzleSearch<G> {
         best
     }
 
-    /// What makes a line the better one: its goal, then its length.
-    fn rank(&self, found: &Found) -> (Goal, usize) {
+    /// What makes a line the better one: its goal, then how long it could be saved, then its length.
+    fn rank(&self, found: &Found) -> (Goal, usize, usize) {
         let length = found.moves.len();
-        (found.goal, if self.wants_long { length } else { MAX_STEPS - length })
+        match self.wants_long {
+            true => (found.goal, found.n_good, length),
+            false => (found.goal, 0, MAX_STEPS - length),
+        }
     }
 
     fn play_out(&mut self, policy: &Policy, from: &StateOf<G>, run: &mut Run<'_>) -> Option<Found> {
-        let mut found =
-            Found { goal: Goal::MIN, moves: Vec::new(), choices: Vec::new(), is_proven: false };
+        let mut found = Found::default();
+        let mut is_good = true;
         self.cursor.set_state(from);
         self.n_playouts += 1;
         for n_steps in 0..MAX_STEPS {
@@ -212,6 +272,8 @@ impl<G: Playable> PuzzleSearch<G> {
             if n_steps % 16 == 15 && run.deadline.reached() {
                 return None;
             }
+            is_good = is_good && self.cursor.goal(run.role) > Goal::MIN;
+            found.n_good += usize::from(is_good);
             let legal = self.cursor.legal_moves(run.role).to_vec();
             let chosen = draw(policy, &legal, run.rng)?;
             found.moves.push(chosen);
@@ -281,7 +343,16 @@ struct Found {
     goal: Goal,
     moves: Vec<MoveId>,
     choices: Vec<Vec<MoveId>>,
+    /// States from the first on in which the goal was above 0, though the game went on.
+    n_good: usize,
     is_proven: bool,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        let (moves, choices) = (Vec::new(), Vec::new());
+        Self { goal: Goal::MIN, moves, choices, n_good: 0, is_proven: false }
+    }
 }
 
 /// The weight of each move in the exponent; 0 where nothing is written.
