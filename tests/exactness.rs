@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ludex_base::{BitSet, Deadline, Goal, MoveId, Rng, RoleId, Seed};
 use ludex_csp::CspError;
-use ludex_encode::{EncodeError, Solution, Steps, Template};
+use ludex_encode::{EncodeError, FoundBy, Solution, Steps, Template};
 use ludex_game::{Cursor, Game, Observe};
 use ludex_machine::{Machine, MachineCursor};
 
@@ -24,11 +24,14 @@ pub struct Compared {
     pub n_sampled: usize,
     /// Joint moves.
     pub n_joint_moves: usize,
+    /// States whose legal moves propagation left, where it took singleton consistency, and where
+    /// it took a search.
+    pub n_found_by: [usize; 3],
 }
 
 /// Compares solutions of the injected template with what the machine gives, on random reachable
-/// states: legal joint moves, next states, percepts, end and goals, as sets. Also that propagation
-/// alone leaves exactly the legal moves.
+/// states: legal joint moves, next states, percepts, end and goals, as sets. Also that the network
+/// finds the legal moves by itself, and what that takes.
 ///
 /// # Errors
 /// With words about the first difference.
@@ -65,7 +68,8 @@ pub fn compare(
                     max_joint_moves,
                     &mut rng,
                 )
-                .map(|(is_sampled, n)| {
+                .map(|(is_sampled, n, found_by)| {
+                    compared.n_found_by[found_by as usize] += 1;
                     compared.n_states += 1;
                     compared.n_sampled += usize::from(is_sampled);
                     compared.n_joint_moves += n;
@@ -115,7 +119,7 @@ fn compare_state(
     steps: &mut Steps<'_>,
     max_joint_moves: usize,
     rng: &mut Rng,
-) -> Result<(bool, usize), String> {
+) -> Result<(bool, usize, FoundBy), String> {
     let state = cursor.state().clone();
     let is_terminal = cursor.is_terminal();
     let legal: Vec<Vec<MoveId>> = match is_terminal {
@@ -126,23 +130,28 @@ fn compare_state(
     if !steps.inject(&state) {
         steps.take_back();
         return match is_stuck {
-            true => Ok((false, 0)),
+            true => Ok((false, 0, FoundBy::Propagation)),
             false => Err("the injected network has no solution".into()),
         };
     }
-    // Propagation leaves the legal moves and nothing else.
+    // Propagation leaves the legal moves and nothing else, or it takes more.
+    let mut found_by = FoundBy::Propagation;
     for (role, moves) in legal.iter().enumerate() {
         let left: Vec<MoveId> = steps.moves_left(role).collect();
         if left != *moves {
-            return Err(format!("moves of role {role}: {left:?} are left, {moves:?} are legal"));
+            let found = steps.legal_moves(&state);
+            if found.moves != legal {
+                return Err(format!("{:?} are found, {legal:?} are legal", found.moves));
+            }
+            found_by = found_by.max(found.found_by);
         }
     }
     let n_joint = legal.iter().fold(1_usize, |n, moves| n.saturating_mul(moves.len()));
     let result = if n_joint <= max_joint_moves {
-        compare_all(machine, template, cursor, steps, &legal).map(|()| (false, n_joint))
+        compare_all(machine, template, cursor, steps, &legal).map(|()| (false, n_joint, found_by))
     } else {
         compare_sample(machine, cursor, steps, max_joint_moves, rng)
-            .map(|()| (true, max_joint_moves))
+            .map(|()| (true, max_joint_moves, found_by))
     };
     steps.take_back();
     result

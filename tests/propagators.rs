@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ludex_base::Seed;
 use ludex_csp::propagators::table::{
-    Ac2001, BitTable, CompactTable, ForbiddenShort, NegativeTable, STAR, Str, Str2, Table,
+    Ac2001, BitTable, CompactTable, ForbiddenShort, NegativeTable, STAR, SmallTable, Str, Str2,
+    Table,
 };
 use ludex_csp::propagators::*;
 use ludex_csp::{Comparison, Operation, Propagator, Value, ValueSet, VarId};
@@ -69,6 +70,15 @@ fn compact_table_over_domains_of_several_words() {
         Strength::Domain,
         |vars| Box::new(CompactTable::new(vars.to_vec(), Arc::clone(&table))),
     );
+}
+
+#[test]
+fn small_table() {
+    for stars in [false, true] {
+        check_table(2, 7, Strength::Domain, stars, |x, t| Box::new(SmallTable::new(x, t)));
+        check_table(3, 4, Strength::Domain, stars, |x, t| Box::new(SmallTable::new(x, t)));
+        check_table(5, 2, Strength::Domain, stars, |x, t| Box::new(SmallTable::new(x, t)));
+    }
 }
 
 #[test]
@@ -241,6 +251,24 @@ propagator_suite! {
     };
     distance: [-4..=4, -3..=5, 0..=6], Checking, |v| {
         Arithmetic::new(Operation::Dist, v[0], v[1], v[2])
+    };
+    conjunction: [0..=1, 0..=2, -1..=2, 0..=1], Domain, |v| {
+        let parts = [(v[1], Comparison::Eq, 2), (v[2], Comparison::Ne, 0), (v[3], Comparison::Ge, 1)];
+        Conjunction::all(literal(v[0], Comparison::Eq, 1), parts.map(|(x, op, n)| literal(x, op, n)).into())
+    };
+    disjunction: [0..=2, 0..=2, -1..=2, 0..=1], Domain, |v| {
+        let parts = [(v[1], Comparison::Lt, 1), (v[2], Comparison::Eq, 1), (v[3], Comparison::Ne, 1)];
+        Conjunction::any(literal(v[0], Comparison::Ne, 1), parts.map(|(x, op, n)| literal(x, op, n)).into())
+    };
+    conjunction_that_repeats: [0..=1, 0..=3], Checking, |v| {
+        let parts = [(v[1], Comparison::Ge, 1), (v[1], Comparison::Le, 2), (v[0], Comparison::Eq, 1)];
+        Conjunction::all(literal(v[0], Comparison::Eq, 1), parts.map(|(x, op, n)| literal(x, op, n)).into())
+    };
+    indicators: [0..=4, 0..=1, 0..=1, 0..=1, 0..=1], Domain, |v| {
+        Indicators::new(v[0], &[(1, v[1]), (3, v[2]), (0, v[3]), (7, v[4])])
+    };
+    indicators_of_all: [1..=3, 0..=1, 0..=1, 0..=1], Domain, |v| {
+        Indicators::new(v[0], &[(1, v[1]), (2, v[2]), (3, v[3])])
     };
     maximum: [-1..=5, 0..=3, -2..=4, 1..=2], Bounds, |v| Extremum::maximum(v[0], &v[1..]);
     minimum: [-3..=5, 0..=3, -2..=4, 1..=2], Bounds, |v| Extremum::minimum(v[0], &v[1..]);

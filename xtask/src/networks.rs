@@ -59,7 +59,8 @@ pub fn table(seconds: u64) -> Result<()> {
                 Err(_) => row.note = "no report".into(),
             },
         }
-        let time = row.report.as_ref().map_or("-".into(), |report| report["seconds"].to_string());
+        let time =
+            row.report.as_ref().map_or("-".into(), |report| report["cpu_seconds"].to_string());
         eprintln!("{}\t{time}\t{}", row.game, row.note);
     }
     write_table(&rows, seconds)
@@ -102,11 +103,11 @@ fn published_rows(shared: &Path) -> Result<Vec<Row>> {
 }
 
 const COLUMNS: [&str; 6] =
-    ["variables", "max_domain", "constraints", "tuples", "seconds", "peak_mb"];
+    ["variables", "max_domain", "constraints", "tuples", "cpu_seconds", "peak_mb"];
 
 fn write_table(rows: &[Row], seconds: u64) -> Result<()> {
     let number = |row: &Row, key: &str| row.report.as_ref().and_then(|it| it[key].as_f64());
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| number(row, "seconds")).collect();
+    let mut times: Vec<f64> = rows.iter().filter_map(|row| number(row, "cpu_seconds")).collect();
     times.sort_by(f64::total_cmp);
     let n_fast = times.iter().filter(|&&time| time < 2.0).count();
     let is_checkers = |row: &&Row| row.name.starts_with("Checkers");
@@ -115,7 +116,7 @@ fn write_table(rows: &[Row], seconds: u64) -> Result<()> {
         |key: &str| checkers.iter().filter_map(|row| number(row, key)).fold(0.0, f64::max);
     let speedups = rows.iter().filter_map(|row| {
         let published: f64 = row.published[3].parse().ok()?;
-        Some(published / number(row, "seconds")?.max(1e-4))
+        Some(published / number(row, "cpu_seconds")?.max(1e-4))
     });
     let mut speedups: Vec<f64> = speedups.collect();
     speedups.sort_by(f64::total_cmp);
@@ -123,8 +124,8 @@ fn write_table(rows: &[Row], seconds: u64) -> Result<()> {
     let mut markdown = format!(
         "# Games as networks\n\n\
          Made by `cargo xtask translate-table --seconds {seconds}` on {}: each game in a process of \
-         its own, `ludex translate --json`. Seconds are from the circuit to the network, after \
-         grounding; those of the thesis are for the network of a turn, on a Xeon E5-2643 of 3.4 GHz. \
+         its own, `ludex translate --json`. Seconds are of the processor, from the circuit to the \
+         network, after grounding; those of the thesis are for the network of a turn, on a Xeon E5-2643 of 3.4 GHz. \
          Peak memory is that of the whole process, grounding included. `~` marks a game like the \
          published one. Constraints of the thesis are one a rule, ours are split, so that their \
          numbers don't compare.\n\n\
@@ -143,7 +144,7 @@ fn write_table(rows: &[Row], seconds: u64) -> Result<()> {
         median(&times),
         median(&speedups),
         checkers.len(),
-        greatest("seconds"),
+        greatest("cpu_seconds"),
         greatest("max_domain"),
     );
     let mut tsv = format!(

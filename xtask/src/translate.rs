@@ -22,7 +22,10 @@ use crate::matches::Table;
 use crate::tables::run_for;
 use crate::tools::{processor, select_corpus};
 
-const HEADER: &str = "game\tresult\tstates\tsampled\tjoint_moves\tseconds\tpeak_mb\tnote";
+const HEADER: &str = "game\tresult\tstates\tsampled\tjoint_moves\tby_propagation\tby_consistency\tby_search\tseconds\tpeak_mb\tnote";
+
+/// The place of the note in a row.
+const NOTE: usize = 10;
 
 /// Compares network and machine on `n_states` random states of each game.
 pub fn agree(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
@@ -67,15 +70,15 @@ fn compare_apart(own: &Path, rules: &RulesFile, n_states: usize, seconds: u64) -
     let most = ludex_tests::GROUND_TIME + Duration::from_secs(3 * seconds + 60);
     let cells = match run_for(own, &args, most) {
         Ok(text) => text.trim_end().split('\t').map(String::from).collect(),
-        Err(note) => Vec::from(["skipped", "0", "0", "0", "-", "-", &note].map(String::from)),
+        Err(note) => row_without_states("skipped", &note),
     };
-    match cells.len() {
-        7 => [vec![key(rules)], cells].concat(),
-        _ => Vec::from(
-            [&*key(rules), "differs", "0", "0", "0", "-", "-", "the comparison ended with a panic"]
-                .map(String::from),
-        ),
-    }
+    let is_row = cells.len() + 1 == HEADER.split('\t').count();
+    let failed = || row_without_states("differs", "the comparison ended with a panic");
+    [vec![key(rules)], if is_row { cells } else { failed() }].concat()
+}
+
+fn row_without_states(result: &str, note: &str) -> Vec<String> {
+    Vec::from([result, "0", "0", "0", "0", "0", "0", "-", "-", note].map(String::from))
 }
 
 /// Compares one game and prints its row without its name.
@@ -85,10 +88,11 @@ pub fn agree_one(path: &Path, n_states: usize, seconds: u64) -> Result<()> {
     let start = Instant::now();
     let (result, compared, note) = compare_one(&rules, n_states, Duration::from_secs(seconds));
     println!(
-        "{result}\t{}\t{}\t{}\t{:.2}\t{}\t{}",
+        "{result}\t{}\t{}\t{}\t{}\t{:.2}\t{}\t{}",
         compared.n_states,
         compared.n_sampled,
         compared.n_joint_moves,
+        compared.n_found_by.map(|n| n.to_string()).join("\t"),
         start.elapsed().as_secs_f64(),
         peak_mb().map_or_else(|| "-".into(), |mb| format!("{mb:.0}")),
         note.replace(['\t', '\n'], " "),
@@ -136,18 +140,21 @@ fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
     let (agree, differ, skipped) = (of("agrees"), of("differs"), of("skipped"));
     let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap_or(0);
     let sum = |at: usize| agree.iter().map(|row| number(row, at)).sum::<u64>();
-    let n_fewer = agree.iter().filter(|row| row[7].starts_with("stopped")).count();
+    let n_fewer = agree.iter().filter(|row| row[NOTE].starts_with("stopped")).count();
+    let n_by_propagation = agree.iter().filter(|row| row[5] == row[2]).count();
     let mut text = format!(
         "# Networks of games against their machines\n\n\
          Made by `cargo xtask translate-agree --states {n_states} --seconds {seconds}` on {}.\n\
          For each rulesheet of the public corpus and of `games/`, random reachable states: the \
          solutions of the injected network, projected on moves, next state, end, goals and \
-         percepts, are what the machine gives, as sets; and propagation alone leaves exactly the \
-         legal moves. States with more than {MAX_JOINT_MOVES} joint moves are compared on that \
+         percepts, are what the machine gives, as sets; and the network finds the legal moves, by \
+         propagation alone or by what else it takes. States with more than {MAX_JOINT_MOVES} joint moves are compared on that \
          many, drawn at random. A game with fewer reachable states than asked for has fewer.\n\n\
          | | |\n| --- | --- |\n| games | {} |\n| agree | {} |\n| of these stopped by time before all \
          states | {n_fewer} |\n| differ | {} |\n| skipped | {} |\n| states | {} |\n| of these \
-         sampled | {} |\n| joint moves | {} |\n",
+         sampled | {} |\n| joint moves | {} |\n| games whose legal moves propagation alone left, in \
+         all states | {n_by_propagation} |\n| states in which it did | {} |\n| states that took \
+         singleton consistency | {} |\n| states that took a search | {} |\n",
         processor(),
         rows.len(),
         agree.len(),
@@ -156,16 +163,19 @@ fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
         sum(2),
         sum(3),
         sum(4),
+        sum(5),
+        sum(6),
+        sum(7),
     );
     if !skipped.is_empty() || !differ.is_empty() || n_fewer > 0 {
         text += "\n| game | | states | seconds | MB | |\n| --- | --- | --- | --- | --- | --- |\n";
     }
-    let short = agree.iter().filter(|row| row[7].starts_with("stopped"));
+    let short = agree.iter().filter(|row| row[NOTE].starts_with("stopped"));
     for row in differ.iter().chain(&skipped).chain(short) {
         writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} |",
-            row[0], row[1], row[2], row[5], row[6], row[7]
+            row[0], row[1], row[2], row[8], row[9], row[NOTE]
         )?;
     }
     table.describe(&text)?;

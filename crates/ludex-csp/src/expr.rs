@@ -26,6 +26,9 @@ pub enum Comparison {
     Gt,
 }
 
+/// What an allocation takes beside its contents.
+const BYTES_ALLOCATED: usize = 16;
+
 impl Comparison {
     /// Whether the comparison holds.
     #[inline]
@@ -302,6 +305,16 @@ impl Expr {
             | Expr::Or(list)
             | Expr::Xor(list) => list.iter().collect(),
         }
+    }
+
+    /// About how many bytes it takes.
+    pub fn n_bytes(&self) -> u64 {
+        let set = match self {
+            Expr::In(_, set) => size_of_val(set.ranges()),
+            _ => 0,
+        };
+        let own = (size_of::<Expr>() + BYTES_ALLOCATED + set) as u64;
+        own + self.children().into_iter().map(Expr::n_bytes).sum::<u64>()
     }
 
     /// The same expression with other variables.

@@ -43,6 +43,13 @@ pub trait Propagator: Send + Sync {
         Cost::Linear
     }
 
+    /// About how many bytes it takes once it is posted, so that memory can be bounded.
+    ///
+    /// The default is right for a few words for each variable of the scope.
+    fn n_bytes(&self) -> usize {
+        size_of_val(self) + 32 * self.scope().len()
+    }
+
     /// A copy for a copy of the network. Large data that never changes should be shared.
     fn duplicate(&self) -> Box<dyn Propagator>;
 }

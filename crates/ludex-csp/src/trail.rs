@@ -153,6 +153,10 @@ impl Trail {
         (n_kept, is_reduced || n_kept < limit)
     }
 
+    pub fn n_bytes(&self) -> usize {
+        size_of_val(&self.words[..]) + size_of_val(&self.stamps[..])
+    }
+
     pub fn depth(&self) -> usize {
         self.marks.len()
     }

@@ -1,7 +1,7 @@
 //! How long a translation may take and how large it may become.
 
 use ludex_base::Deadline;
-use ludex_csp::{Constraint, Expr, Network};
+use ludex_csp::{Constraint, Network};
 
 use crate::config::EncodeError;
 
@@ -60,13 +60,8 @@ fn constraint_bytes(constraint: &Constraint) -> u64 {
         Constraint::Table { scope, table, .. } => {
             (4 * table.len() * table.arity() + size_of_val(&scope[..])) as u64
         }
-        Constraint::Intension(expr) => expr_bytes(expr),
-        other => other.terms().iter().map(expr_bytes).sum(),
+        Constraint::Intension(expr) => expr.n_bytes(),
+        other => other.terms().iter().map(|expr| expr.n_bytes()).sum(),
     };
     size_of::<Constraint>() as u64 + listed
-}
-
-fn expr_bytes(expr: &Expr) -> u64 {
-    let own = size_of::<Expr>() as u64;
-    own + expr.children().into_iter().map(expr_bytes).sum::<u64>()
 }

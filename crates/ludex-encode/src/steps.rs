@@ -18,6 +18,8 @@ pub struct Steps<'a> {
     /// By variable of a state, the value for none; of an exact group any, as it is always replaced.
     blank: Vec<Value>,
     values: Vec<Value>,
+    /// The variables that the injected state does not settle, moves first.
+    open: Vec<VarId>,
 }
 
 /// One solution of an injected template.
@@ -82,7 +84,7 @@ impl<'a> Steps<'a> {
         }
         let blank: Vec<Value> =
             template.state_vars.iter().map(|it| it.none().unwrap_or(-1)).collect();
-        Ok(Self { template, engine, places, values: blank.clone(), blank })
+        Ok(Self { template, engine, places, values: blank.clone(), blank, open: Vec::new() })
     }
 
     /// What is solved.
@@ -111,7 +113,12 @@ impl<'a> Steps<'a> {
             self.values[at as usize] = value;
         }
         let pairs = self.template.now.iter().copied().zip(self.values.iter().copied());
-        self.engine.inject(pairs).is_ok()
+        let is_possible = self.engine.inject(pairs).is_ok();
+        let domains = self.engine.domains();
+        let moves = self.template.moves.iter().map(|it| it.var);
+        self.open.clear();
+        self.open.extend(moves.chain(domains.variables()).filter(|&var| !domains.is_fixed(var)));
+        is_possible
     }
 
     /// Takes back the state that was injected last.
@@ -132,11 +139,10 @@ impl<'a> Steps<'a> {
     }
 
     fn branch(&mut self, from: usize, see: &mut dyn FnMut(&Engine) -> bool) -> bool {
-        let moves = self.template.moves.iter().map(|it| it.var);
-        let mut rest = moves.chain(self.engine.domains().variables()).skip(from);
         let domains = self.engine.domains();
-        let open = rest.by_ref().enumerate().find(|(_, x)| !domains.is_fixed(*x));
-        let Some((skipped, var)) = open else { return see(&self.engine) };
+        let open = self.open[from..].iter().position(|&var| !domains.is_fixed(var));
+        let Some(skipped) = open else { return see(&self.engine) };
+        let var = self.open[from + skipped];
         let mut index = Some(domains.index_bounds(var).0);
         while let Some(at) = index {
             self.engine.push_level();

@@ -26,6 +26,8 @@ struct TranslateJson {
     tuples: usize,
     /// From the circuit to the network, grounding not included.
     seconds: f64,
+    /// The same of the processor.
+    cpu_seconds: Option<f64>,
     groups: usize,
     /// What roles learn of a step: `complete`, `shared`, `private` or `unknown`.
     information: &'static str,
@@ -47,7 +49,7 @@ pub fn run(
     let Engine::Machine(machine) = &loaded.engine else {
         return Err(Failure::Limit("only a game that can be grounded is translated".into()));
     };
-    let start = Instant::now();
+    let (start, cpu_start) = (Instant::now(), resources::cpu_time());
     let default = EncodeConfig::default();
     let config = EncodeConfig {
         deadline: common.time.map_or_else(Deadline::never, Deadline::after),
@@ -61,9 +63,12 @@ pub fn run(
         None => None,
     };
     let network = unrolled.as_ref().unwrap_or(&template.network);
-    let time = start.elapsed();
+    let time = output::seconds(start.elapsed());
+    let cpu_time = resources::cpu_time().zip(cpu_start).map(|(end, start)| end - start);
     if common.json {
-        output::json(&report(input.name, &template, network, steps, output::seconds(time)))?;
+        let report = report(input.name, &template, network, steps);
+        let cpu_seconds = cpu_time.map(output::seconds);
+        output::json(&TranslateJson { seconds: time, cpu_seconds, ..report })?;
     }
     if file.is_none() && common.json {
         return Ok(DONE);
@@ -89,7 +94,6 @@ fn report(
     template: &Template,
     network: &Network,
     steps: Option<usize>,
-    seconds: f64,
 ) -> TranslateJson {
     let sizes = Sizes::of(network);
     TranslateJson {
@@ -100,7 +104,8 @@ fn report(
         max_domain: sizes.max_domain,
         constraints: sizes.n_constraints,
         tuples: sizes.n_tuples,
-        seconds,
+        seconds: 0.0,
+        cpu_seconds: None,
         groups: template.state_vars.iter().filter(|it| it.fluents.len() > 1).count(),
         information: template.information.name(),
         percepts: template.percepts.len(),

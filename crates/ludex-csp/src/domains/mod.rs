@@ -142,6 +142,11 @@ impl Domains {
         Some(VarId::new(self.variables.len() - 1))
     }
 
+    /// About how many bytes they take.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.trail.n_bytes() + size_of_val(&self.variables[..])
+    }
+
     /// How many variables there are.
     pub fn n_variables(&self) -> usize {
         self.variables.len()

@@ -57,7 +57,7 @@ impl Poster<'_> {
             x
         };
         self.origins.insert(x, e.scope());
-        self.defined.insert(e.clone(), x);
+        self.remember(e.clone(), x);
         Ok(x)
     }
 
@@ -148,6 +148,39 @@ impl Poster<'_> {
         Ok(())
     }
 
+    /// Posts `truth = 1 exactly when e` for a conjunction or a disjunction.
+    fn define_joined(&mut self, truth: VarId, e: &Expr) -> Result<(), CspError> {
+        let (Expr::And(list) | Expr::Or(list)) = e else { unreachable!("of several parts") };
+        let literals = list.iter().map(|e| self.literal_of(e)).collect::<Result<Vec<_>, _>>()?;
+        let result = Literal::new(truth, Comparison::Ne, 0);
+        self.post(match e {
+            Expr::And(_) => Conjunction::all(result, literals),
+            _ => Conjunction::any(result, literals),
+        });
+        Ok(())
+    }
+
+    /// Whether the parts of a conjunction or disjunction are literals of different variables:
+    /// then they need no variables of their own, and no table says more.
+    pub(super) fn are_apart(&self, e: &Expr) -> bool {
+        let (Expr::And(list) | Expr::Or(list)) = e else { return false };
+        let vars: Option<Vec<VarId>> =
+            list.iter().map(|e| self.literal(e).map(Literal::var)).collect();
+        vars.is_some_and(|vars| !vars.is_empty() && !self.has_repeats(&vars))
+    }
+
+    /// Posts what truths of single values were asked for, those of one variable together.
+    pub(super) fn add_indicators(&mut self) {
+        for (x, truths) in std::mem::take(&mut self.indicators) {
+            if let [(value, truth)] = truths[..] {
+                let literal = Literal::new(x, Comparison::Eq, value);
+                self.post(ReifiedLiteral::new(truth, literal));
+                continue;
+            }
+            self.post(Indicators::new(x, &truths));
+        }
+    }
+
     /// A variable with values 0 and 1 that tells whether the expression is true.
     pub(super) fn truth_of(&mut self, e: &Expr) -> Result<VarId, CspError> {
         match e {
@@ -164,7 +197,7 @@ impl Poster<'_> {
         let truth = self.truth()?;
         self.define_truth(truth, &key)?;
         self.origins.insert(truth, key.scope());
-        self.defined.insert(key, truth);
+        self.remember(key, truth);
         Ok(truth)
     }
 
@@ -173,7 +206,12 @@ impl Poster<'_> {
         self.prune(|d| d.at_least(truth, 0));
         self.prune(|d| d.at_most(truth, 1));
         if let Some(literal) = self.literal(e) {
-            self.post(ReifiedLiteral::new(truth, literal));
+            match literal.wanted() {
+                Some(value) if literal.var() != truth => {
+                    self.indicators.entry(literal.var()).or_default().push((value, truth));
+                }
+                _ => self.post(ReifiedLiteral::new(truth, literal)),
+            }
             return Ok(());
         }
         let scope = e.scope();
@@ -189,6 +227,19 @@ impl Poster<'_> {
         {
             self.post(ReifiedMember::new(truth, x, set.clone()));
             return Ok(());
+        }
+        if let Expr::Not(inner) = e
+            && let Expr::In(inner, set) = &**inner
+            && let Expr::Var(x) = **inner
+            && x != truth
+            && self.domains().bits(x).is_some()
+        {
+            let outside = self.domains().values(x).filter(|&value| !set.contains(value)).collect();
+            self.post(ReifiedMember::new(truth, x, outside));
+            return Ok(());
+        }
+        if self.are_apart(e) {
+            return self.define_joined(truth, e);
         }
         if self.is_worth_tabling(e, &scope) && !scope.contains(&truth) {
             let definition =
@@ -218,20 +269,7 @@ impl Poster<'_> {
                     Ok(())
                 }
             },
-            Expr::And(list) | Expr::Or(list) => {
-                let parts: Vec<VarId> =
-                    list.iter().map(|e| self.truth_of(e)).collect::<Result<_, _>>()?;
-                if parts.is_empty() {
-                    let value = Value::from(matches!(e, Expr::And(_)));
-                    self.prune(|d| d.fix(truth, value));
-                    return Ok(());
-                }
-                self.post(match e {
-                    Expr::And(_) => Extremum::minimum(truth, &parts),
-                    _ => Extremum::maximum(truth, &parts),
-                });
-                Ok(())
-            }
+            Expr::And(_) | Expr::Or(_) => self.define_joined(truth, e),
             Expr::Xor(list) => {
                 let mut terms: Vec<(i64, VarId)> = Vec::new();
                 for e in list {

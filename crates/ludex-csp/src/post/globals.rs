@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::linear::SUM_LIMIT;
-use super::{AllDifferentStrength, BYTES_EACH, Poster};
+use super::{AllDifferentStrength, Poster};
 use crate::constraint::{Condition, Constraint};
 use crate::domains::VarId;
 use crate::error::CspError;
 use crate::expr::{Comparison, Expr};
-use crate::propagators::table::{MAX_BIT_TABLE_WORDS, Table, table_propagator};
+use crate::propagators::table::{Table, table_propagator};
 use crate::propagators::*;
 use crate::{Value, ValueSet};
 
@@ -107,14 +107,14 @@ impl Poster<'_> {
                 Ok(())
             }
             Constraint::Custom(propagator) => {
-                self.engine.post(propagator.duplicate());
+                self.post_boxed(propagator.duplicate());
                 Ok(())
             }
         }
     }
 
     /// Terms that were stated as different may turn out to be one variable.
-    fn has_repeats(&self, vars: &[VarId]) -> bool {
+    pub(super) fn has_repeats(&self, vars: &[VarId]) -> bool {
         let mut sorted = vars.to_vec();
         sorted.sort_unstable();
         sorted.windows(2).any(|pair| pair[0] == pair[1])
@@ -147,14 +147,9 @@ impl Poster<'_> {
             }
             return Ok(());
         }
-        // Bits of each value for each tuple, twice where there are stars, and the tuples.
-        let n_values: usize = scope.iter().map(|&x| self.domains().n_indexes(x)).sum();
-        let n_words = (table.len().div_ceil(64) * n_values).min(MAX_BIT_TABLE_WORDS);
-        let bits = 8 * n_words * (1 + usize::from(table.has_stars()));
-        self.n_bytes += BYTES_EACH + (bits + 4 * table.len() * table.arity()) as u64;
         let propagator =
             table_propagator(scope, table, is_positive, self.config.table, self.engine.domains());
-        self.engine.post(propagator);
+        self.post_boxed(propagator);
         Ok(())
     }
 

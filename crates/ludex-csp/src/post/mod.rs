@@ -42,8 +42,8 @@ pub struct PostConfig {
     /// An expression whose variables have up to this many combinations becomes a table;
     /// five times as many for two variables.
     pub max_tabled: u64,
-    /// Bytes that what is posted may take, as far as it is measured: domains, tables with their
-    /// bits, and a fixed number for every other propagator.
+    /// Bytes that what is posted may take, as far as it is measured: domains, propagators, and
+    /// what is remembered of expressions while they are posted.
     pub max_bytes: u64,
 }
 
@@ -130,6 +130,7 @@ impl Network {
             origins: FxHashMap::default(),
             counted: BTreeMap::new(),
             sums: Vec::new(),
+            indicators: BTreeMap::new(),
             n_bytes: 0,
         };
         poster.add_variables()?;
@@ -151,6 +152,7 @@ impl Network {
             }
             None => None,
         };
+        poster.add_indicators();
         let mut origins = vec![Vec::new(); poster.engine.domains().n_variables()];
         for (x, scope) in poster.origins {
             origins[x.index()] = scope;
@@ -176,12 +178,16 @@ struct Poster<'a> {
     counted: BTreeMap<Vec<VarId>, Vec<(ValueSet, VarId)>>,
     /// The sums that were posted, where there is an objective.
     sums: Vec<Sum>,
-    /// What the propagators posted so far take.
+    /// By variable: values, and the truths that are to tell whether it has them.
+    indicators: BTreeMap<VarId, Vec<(Value, VarId)>>,
+    /// What propagators and expressions take so far.
     n_bytes: u64,
 }
 
-/// What a variable, and a propagator that is no table, takes beside its values.
-const BYTES_EACH: u64 = 256;
+/// What a variable, a propagator or a name takes in the lists that it is in.
+const BYTES_EACH: u64 = 64;
+/// What it takes to be told of a variable.
+const BYTES_TOLD: u64 = 12;
 
 impl Poster<'_> {
     fn add_variables(&mut self) -> Result<(), CspError> {
@@ -225,7 +231,7 @@ impl Poster<'_> {
 
     fn check_memory(&self) -> Result<(), CspError> {
         let n_variables = self.domains().n_variables() as u64;
-        let n_bytes = self.n_bytes.saturating_add(n_variables.saturating_mul(BYTES_EACH));
+        let n_bytes = self.n_bytes + n_variables * BYTES_EACH + self.domains().n_bytes() as u64;
         match n_bytes > self.config.max_bytes {
             true => Err(CspError::Stopped(StopReason::Memory)),
             false => Ok(()),
@@ -247,8 +253,20 @@ impl Poster<'_> {
     }
 
     fn post(&mut self, propagator: impl Propagator + 'static) {
-        self.n_bytes += BYTES_EACH;
-        self.engine.post(Box::new(propagator));
+        self.post_boxed(Box::new(propagator));
+    }
+
+    fn post_boxed(&mut self, propagator: Box<dyn Propagator>) {
+        let id = self.engine.post(propagator);
+        let posted = self.engine.propagator(id);
+        let n_told = posted.scope().len() as u64;
+        self.n_bytes += BYTES_EACH + posted.n_bytes() as u64 + BYTES_TOLD * n_told;
+    }
+
+    /// Remembers that a variable is equal to an expression.
+    fn remember(&mut self, e: Expr, x: VarId) {
+        self.n_bytes += BYTES_EACH + e.n_bytes();
+        self.defined.insert(e, x);
     }
 
     /// Prunes a domain for good.

@@ -44,7 +44,15 @@ impl Poster<'_> {
             self.prune(|d| literal.assert(d));
             return Ok(());
         }
-        if !is_membership(e) && self.is_worth_tabling(e, &scope) {
+        if let Expr::Compare(Comparison::Ne, a, b) = e
+            && let Expr::Var(truth) = **a
+            && b.is_boolean()
+            && self.domains().min(truth) >= 0
+            && self.domains().max(truth) <= 1
+        {
+            return self.require(&(**a).clone().equals(Expr::Not(b.clone())));
+        }
+        if !self.is_definition(e) && self.is_worth_tabling(e, &scope) {
             let table = self.tabled(e, &scope);
             if scope.len() <= 2 || !self.is_loose(&table, &scope) || !is_disjunction(e) {
                 return self.table(&scope, &table, true);
@@ -70,7 +78,7 @@ impl Poster<'_> {
                 let x = self.aux(&set)?;
                 self.define(x, inner)?;
                 self.origins.insert(x, inner.scope());
-                self.defined.insert((**inner).clone(), x);
+                self.remember((**inner).clone(), x);
                 Ok(())
             }
             _ => {
@@ -119,7 +127,7 @@ impl Poster<'_> {
                     let x = *x;
                     self.define(x, e)?;
                     if !e.scope().contains(&x) {
-                        self.defined.insert(e.clone(), x);
+                        self.remember(e.clone(), x);
                     }
                     return Ok(());
                 }
@@ -133,19 +141,38 @@ impl Poster<'_> {
     pub(super) fn require_clause(&mut self, list: &[Expr]) -> Result<(), CspError> {
         let mut literals = Vec::new();
         for e in flattened_or(list) {
-            match self.literal(&e) {
-                Some(literal) => literals.push(literal),
-                None => {
-                    let truth = self.truth_of(&e)?;
-                    literals.push(Literal::new(truth, Comparison::Ne, 0));
-                }
-            }
+            literals.push(self.literal_of(&e)?);
         }
         if literals.iter().any(|literal| literal.status(self.domains()) == Some(true)) {
             return Ok(());
         }
         self.post(Clause::new(literals));
         Ok(())
+    }
+
+    /// Whether the expression says that a variable tells whether another has a value of a set, or
+    /// whether several have their values: there is a propagator for it that says all a table does.
+    fn is_definition(&self, e: &Expr) -> bool {
+        let Expr::Compare(Comparison::Eq, a, b) = e else { return false };
+        let Expr::Var(truth) = **a else { return false };
+        let e = match &**b {
+            Expr::Not(inner) => negation(inner),
+            _ => None,
+        };
+        let e = e.as_ref().unwrap_or(b);
+        let is_in = |e: &Expr| matches!(e, Expr::In(inner, _) if matches!(**inner, Expr::Var(_)));
+        let is_member = is_in(e) || matches!(e, Expr::Not(inner) if is_in(inner));
+        !e.scope().contains(&truth)
+            && e.is_boolean()
+            && (is_member || self.literal(e).is_some() || self.are_apart(e))
+    }
+
+    /// The expression as a statement about one variable, if need be a new one.
+    pub(super) fn literal_of(&mut self, e: &Expr) -> Result<Literal, CspError> {
+        match self.literal(e) {
+            Some(literal) => Ok(literal),
+            None => Ok(Literal::new(self.truth_of(e)?, Comparison::Ne, 0)),
+        }
     }
 
     /// The expression as a statement about one variable, when it is one.
@@ -171,17 +198,6 @@ impl Poster<'_> {
             Expr::Not(inner) => self.literal(inner).map(Literal::negated),
             _ => None,
         }
-    }
-}
-
-/// Whether the expression says that a variable tells whether another has a value of a set.
-fn is_membership(e: &Expr) -> bool {
-    match e {
-        Expr::Compare(Comparison::Eq, a, b) => match (&**a, &**b) {
-            (Expr::Var(_), Expr::In(inner, _)) => matches!(**inner, Expr::Var(_)),
-            _ => false,
-        },
-        _ => false,
     }
 }
 

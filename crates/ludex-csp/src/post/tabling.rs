@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Poster;
+use super::{BYTES_EACH, Poster};
 use crate::domains::VarId;
 use crate::error::CspError;
 use crate::expr::Expr;
@@ -68,6 +68,7 @@ impl Poster<'_> {
             }
         });
         let table = Arc::new(Table::new(scope.len(), values));
+        self.n_bytes += BYTES_EACH + key.0.n_bytes() + 4 * (table.len() * table.arity()) as u64;
         self.tabled.insert(key, Arc::clone(&table));
         table
     }

@@ -38,12 +38,18 @@ impl Literal {
         self.var
     }
 
+    /// The value that the variable is said to have, if one is.
+    pub(crate) fn wanted(self) -> Option<Value> {
+        (self.op == Comparison::Eq).then_some(self.value)
+    }
+
     /// The statement that holds exactly when this one does not.
     pub fn negated(self) -> Self {
         Self::new(self.var, self.op.negated(), self.value)
     }
 
-    fn holds(self, value: Value) -> bool {
+    /// Whether it holds when its variable has this value.
+    pub fn holds(self, value: Value) -> bool {
         self.op.holds(i64::from(value), i64::from(self.value))
     }
 
@@ -81,6 +87,11 @@ impl Literal {
             Comparison::Eq => domains.fix(self.var, self.value),
             _ => domains.remove(self.var, self.value),
         }
+    }
+
+    /// The events that can make it true or false.
+    pub(crate) fn deciding(self) -> Events {
+        self.falsifying().union(self.negated().falsifying())
     }
 
     /// The events that can make it false.
@@ -195,8 +206,7 @@ impl Propagator for ReifiedLiteral {
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         setup.subscribe(self.scope[0], Events::FIXED);
-        let events = self.literal.falsifying().union(self.literal.negated().falsifying());
-        setup.subscribe(self.scope[1], events);
+        setup.subscribe(self.scope[1], self.literal.deciding());
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {

@@ -12,6 +12,8 @@ pub struct Element {
     start: Value,
     /// By index of a value of `value`: the place in the list where it was last found.
     residues: Vec<u32>,
+    /// Scratch: the indexes of places that go.
+    lost: Vec<u32>,
 }
 
 /// Domains with more values than this are compared by bounds.
@@ -21,12 +23,15 @@ impl Element {
     /// The constraint `list[index - start] = value`.
     pub fn new(list: &[VarId], start: Value, index: VarId, value: VarId) -> Self {
         let scope = [index, value].into_iter().chain(list.iter().copied()).collect();
-        Self { scope, start, residues: Vec::new() }
+        Self { scope, start, residues: Vec::new(), lost: Vec::new() }
     }
 
     fn may_meet(&self, x: VarId, y: VarId, domains: &Domains) -> bool {
         if domains.max(x) < domains.min(y) || domains.max(y) < domains.min(x) {
             return false;
+        }
+        if let Some(value) = domains.fixed_value(y) {
+            return domains.contains(x, value);
         }
         let (small, large) = if domains.size(x) <= domains.size(y) { (x, y) } else { (y, x) };
         if domains.size(small) > MAX_COMPARED {
@@ -67,12 +72,16 @@ impl Propagator for Element {
         domains.at_most_wide(index, i64::from(self.start) + n as i64 - 1)?;
         // Step 1. Places whose variable has no value in common with the result go.
         let place_of = |i: Value| (i64::from(i) - i64::from(self.start)) as usize;
-        let lost: Vec<Value> = domains
-            .values(index)
-            .filter(|&i| !self.may_meet(self.scope[2 + place_of(i)], value, domains))
-            .collect();
-        for i in lost {
-            domains.remove(index, i)?;
+        self.lost.clear();
+        for at in domains.indexes(index) {
+            let x = self.scope[2 + place_of(domains.value_at(index, at))];
+            if !self.may_meet(x, value, domains) {
+                self.lost.push(at);
+            }
+        }
+        if !self.lost.is_empty() {
+            let mut lost = self.lost.iter().copied().peekable();
+            domains.retain_indexes(index, |at| lost.next_if_eq(&at).is_none())?;
         }
         // Step 2. When the place is known, the two are equal.
         if let Some(i) = domains.fixed_value(index) {

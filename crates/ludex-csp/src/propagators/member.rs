@@ -86,5 +86,9 @@ impl Propagator for ReifiedMember {
         Cost::Constant
     }
 
+    fn n_bytes(&self) -> usize {
+        size_of_val(self) + 16 * self.masks[0].len() + 8 * self.set.ranges().len()
+    }
+
     duplicate_by_clone!();
 }

@@ -122,5 +122,10 @@ impl Propagator for BitTable {
         Cost::Constant
     }
 
+    fn n_bytes(&self) -> usize {
+        let of_side = |side: &Side| 8 * side.rows.len() + 2 * side.residues.len();
+        size_of_val(self) + 8 * self.mask.len() + self.sides.iter().map(of_side).sum::<usize>()
+    }
+
     duplicate_by_clone!();
 }

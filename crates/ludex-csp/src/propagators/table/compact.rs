@@ -354,6 +354,18 @@ impl Propagator for CompactTable {
         Cost::Linear
     }
 
+    fn n_bytes(&self) -> usize {
+        let rows = &*self.rows;
+        let n_words = rows.supports.len() + rows.strict.len() + rows.summaries.len();
+        let tuples = match &rows.tuples {
+            Tuples::None => 0,
+            Tuples::Narrow(tuples) => tuples.len(),
+            Tuples::Wide(tuples) => 2 * tuples.len(),
+        };
+        let own = 4 * self.residues.len() + 16 * self.index.len() + 8 * self.met.len();
+        size_of_val(self) + size_of::<Rows>() + 8 * n_words + tuples + own + 48 * self.scope.len()
+    }
+
     duplicate_by_clone!();
 }
 
@@ -370,7 +382,7 @@ impl CompactTable {
         let (is_reduced, n_changed, last_changed) = self.update(state, domains)?;
         let is_filtered = domains.get(state.is_filtered) != 0;
         if is_filtered && !is_reduced {
-            return Ok(Pruning::Fixpoint);
+            return Ok(self.pruning(domains));
         }
         domains.set(state.is_filtered, 1);
         let mut n_values = 0;
@@ -386,7 +398,7 @@ impl CompactTable {
             }
         }
         if self.open.is_empty() {
-            return Ok(Pruning::Fixpoint);
+            return Ok(self.pruning(domains));
         }
         // Reading valid tuples finds many supports at once. It is worth more when so many
         // tuples went that the words last seen to support values are of no help.
@@ -410,7 +422,13 @@ impl CompactTable {
                 self.remember(state, position, domains);
             }
         }
-        Ok(Pruning::Fixpoint)
+        Ok(self.pruning(domains))
+    }
+
+    /// The values left of one variable all fit to the others once these are fixed.
+    fn pruning(&self, domains: &Domains) -> Pruning {
+        let n_open = self.scope.iter().filter(|&&x| !domains.is_fixed(x)).take(2).count();
+        if n_open <= 1 { Pruning::Entailed } else { Pruning::Fixpoint }
     }
 
     /// Reads valid tuples for the values they support, and closes the positions all of whose

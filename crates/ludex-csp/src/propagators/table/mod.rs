@@ -3,6 +3,7 @@
 //! | algorithm | tuples | for |
 //! | --- | --- | --- |
 //! | [`CompactTable`] | allowed, also short | the default |
+//! | [`SmallTable`] | allowed, also short, up to 64 | the default for few tuples |
 //! | [`NegativeTable`] | forbidden | the default |
 //! | [`ForbiddenShort`] | forbidden and short | the only one |
 //! | [`BitTable`] | binary, either | the default for two variables |
@@ -15,6 +16,7 @@ mod bit_table;
 mod compact;
 mod forbidden_short;
 mod negative;
+mod small;
 mod str1;
 mod str2;
 
@@ -25,6 +27,7 @@ pub use bit_table::BitTable;
 pub use compact::CompactTable;
 pub use forbidden_short::ForbiddenShort;
 pub use negative::NegativeTable;
+pub use small::SmallTable;
 pub use str1::Str;
 pub use str2::Str2;
 
@@ -168,6 +171,7 @@ pub fn table_propagator(
         TableAlgorithm::Str2 => Box::new(Str2::new(scope, table)),
         TableAlgorithm::CompactTable => Box::new(CompactTable::new(scope, table)),
         _ if !fits => Box::new(Str2::new(scope, table)),
+        _ if SmallTable::fits(&scope, &table, domains) => Box::new(SmallTable::new(scope, table)),
         _ => Box::new(CompactTable::new(scope, table)),
     }
 }
