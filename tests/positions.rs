@@ -109,10 +109,8 @@ fn kaseklau_loses_the_cheese_of_a_turn_to_the_cat() {
 
 #[test]
 fn orchard_is_won_as_often_as_the_plain_recursion_says() {
-    let few = [
-        ("(init (fruit ?t 10))", "(init (fruit ?t 3))"),
-        ("(init (raven 0))", "(init (raven 5))"),
-    ];
+    let few =
+        [("(init (fruit ?t 10))", "(init (fruit ?t 3))"), ("(init (raven 0))", "(init (raven 5))")];
     let line = Line::of("orchard", &few);
     let mut exact = Exact::new(&line.machine, RoleId::new(0), 1_000_000);
     let values = exact.values(line.cursor.state()).expect("a small game that ends");
@@ -202,7 +200,8 @@ fn yahtzee_keeps_rolls_and_counts() {
 #[test]
 fn yahtzee_earns_thirty_five_with_the_upper_boxes() {
     let start = "(<= (init (upper ?p 0)) (opponent ?p ?q))";
-    let mut line = Line::of("yahtzee", &[(start, "(init (upper first 60)) (init (upper second 0))")]);
+    let mut line =
+        Line::of("yahtzee", &[(start, "(init (upper first 60)) (init (upper second 0))")]);
     line.roll(&["1", "2"], &[3, 2]);
     line.play(&["(enter 1)"]);
     line.holds(&["(upper first 63)", "(rest first 38)"]);
@@ -224,7 +223,11 @@ fn awale(seeds: [u32; 12], south: u32, north: u32) -> Line {
 
 /// The chance to win orchard with these trees and so many pieces to lay, for the best choice. Rolls that
 /// change nothing are left out, and trees are sorted: it does not matter which is which.
-fn orchard_value(mut trees: [u32; 4], pieces: u32, known: &mut HashMap<([u32; 4], u32), f64>) -> f64 {
+fn orchard_value(
+    mut trees: [u32; 4],
+    pieces: u32,
+    known: &mut HashMap<([u32; 4], u32), f64>,
+) -> f64 {
     trees.sort_unstable();
     if trees == [0; 4] {
         return 1.0;
