@@ -109,7 +109,7 @@ fn limits_are_kept() {
         .collect();
     for (text, args, words) in [
         (&*wide, &["--memory", "100MB"][..], "the limit of memory"),
-        (weights, &["--time", "1"], "the limit of time"),
+        (weights, &["--time", "0.01"], "the limit of time"),
         (&*many, &["--scenarios", "--memory", "100MB"], "the limit of memory"),
         (&*many, &["--scenarios", "--time", "0.001"], "time"),
     ] {
