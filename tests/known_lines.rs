@@ -1,12 +1,11 @@
 //! Lines of games with hidden information, worked out by hand: what is seen at each step, what is
 //! true afterwards, and what the end is worth.
 
-use ludex_base::{MoveId, RoleId};
-use ludex_game::{Cursor, Describe, Game, Observe};
-use ludex_testkit::library;
+use ludex_game::Cursor;
+use ludex_tests::lines::Line;
 
 /// A line of play, and what is so after it.
-struct Line {
+struct Script {
     game: &'static str,
     /// Whose percepts are given.
     viewer: &'static str,
@@ -15,45 +14,20 @@ struct Line {
     /// Some of what is true after the last step.
     holds: &'static [&'static str],
     /// The goals in role order; `None` if play goes on.
-    goals: Option<&'static [u8]>,
+    goals: Option<&'static [u32]>,
 }
 
 #[track_caller]
-fn check(line: &Line) {
-    let name = line.game;
-    let rules = library().into_iter().find(|it| it.name == name).expect("a game of the library");
-    let machine = ludex_tests::machine(&rules).expect("the game can be grounded");
-    let role = |name: &str| {
-        let place = machine.roles().iter().position(|it| it.name == name);
-        RoleId::new(place.expect("the game has the role"))
-    };
-    let mut cursor = machine.cursor();
-    for (idx, (done, seen)) in line.steps.iter().enumerate() {
-        assert!(!cursor.is_terminal(), "{name}: over before step {idx}");
-        let mut texts = vec!["noop"; machine.roles().len()];
-        for words in done.split(", ") {
-            let (who, text) = words.split_once(' ').expect("a role and its move");
-            texts[role(who).index()] = text;
-        }
-        let mut joint: Vec<MoveId> = Vec::new();
-        for (role, text) in machine.role_ids().zip(texts) {
-            let chosen = machine.find_move(role, text).expect("the game has the move");
-            assert!(cursor.legal_moves(role).contains(&chosen), "{name}, step {idx}: {text}");
-            joint.push(chosen);
-        }
-        cursor.play(&joint);
-        let percepts = cursor.percepts(role(line.viewer)).iter();
-        let mut percepts: Vec<String> = percepts.map(|&it| machine.percept_text(it)).collect();
-        percepts.sort();
-        assert_eq!(percepts.join(" "), *seen, "{name}, after step {idx}: {done}");
+fn check(script: &Script) {
+    let mut line = Line::of(script.game, &[]);
+    for (done, seen) in script.steps {
+        line.step(done);
+        line.sees(script.viewer, seen);
     }
-    let state = machine.state_texts(cursor.state());
-    for fluent in line.holds {
-        assert!(state.iter().any(|it| it == fluent), "{name}: {fluent} is not in {state:?}");
-    }
-    assert_eq!(cursor.is_terminal(), line.goals.is_some(), "{name}");
-    for (role, &goal) in machine.role_ids().zip(line.goals.into_iter().flatten()) {
-        assert_eq!(cursor.goal(role).value(), goal, "{name}: {role:?}");
+    line.holds(script.holds);
+    match script.goals {
+        Some(goals) => line.ends(goals),
+        None => assert!(!line.cursor.is_terminal(), "play goes on"),
     }
 }
 
@@ -63,7 +37,7 @@ fn one_guess_in_six_is_right() {
         (&[("player (guess 3), random (roll 3)", "(rolled 3)")], &[100, 0]),
         (&[("player (guess 3), random (roll 4)", "(rolled 4)")], &[0, 0]),
     ] {
-        check(&Line {
+        check(&Script {
             game: "guess-dice",
             viewer: "player",
             steps: step,
@@ -75,7 +49,7 @@ fn one_guess_in_six_is_right() {
 
 #[test]
 fn the_wumpus_dies_and_the_gold_comes_out() {
-    check(&Line {
+    check(&Script {
         game: "wumpus",
         viewer: "agent",
         steps: &[
@@ -104,7 +78,7 @@ fn the_wumpus_dies_and_the_gold_comes_out() {
 
 #[test]
 fn the_wumpus_eats_who_comes_in() {
-    check(&Line {
+    check(&Script {
         game: "wumpus",
         viewer: "agent",
         steps: &[
@@ -123,7 +97,7 @@ fn the_wumpus_eats_who_comes_in() {
 
 #[test]
 fn the_cleaner_feels_dirt_and_walls() {
-    check(&Line {
+    check(&Script {
         game: "vacuum-cleaner-random",
         viewer: "cleaner",
         steps: &[
@@ -154,7 +128,7 @@ fn the_cleaner_feels_dirt_and_walls() {
 
 #[test]
 fn a_latent_mark_is_found_and_another_one_wins() {
-    check(&Line {
+    check(&Script {
         game: "tictactoe-latent-random",
         viewer: "oplayer",
         steps: &[
@@ -178,7 +152,7 @@ fn a_latent_mark_is_found_and_another_one_wins() {
 
 #[test]
 fn the_wolf_is_smelled_and_gets_away() {
-    check(&Line {
+    check(&Script {
         game: "sheep-and-wolf",
         viewer: "dog",
         steps: &[
@@ -206,7 +180,7 @@ fn the_wolf_is_smelled_and_gets_away() {
 
 #[test]
 fn rabbit_and_mouse_open_the_door_and_catch_hubi() {
-    check(&Line {
+    check(&Script {
         game: "schnappt-hubi",
         viewer: "rabbit",
         steps: &[
@@ -242,7 +216,7 @@ fn rabbit_and_mouse_open_the_door_and_catch_hubi() {
 
 #[test]
 fn a_war_of_six_cards_goes_under_the_pile() {
-    check(&Line {
+    check(&Script {
         game: "war",
         viewer: "two",
         steps: &[

@@ -1,7 +1,8 @@
-//! What the tests across crates share: engines for a rulesheet.
+//! What the tests across crates share: engines for a rulesheet, and lines of play on them.
 
 pub mod exactness;
 pub mod faults;
+pub mod lines;
 pub mod overhead;
 
 use std::time::Duration;

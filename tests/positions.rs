@@ -4,12 +4,10 @@
 
 use std::collections::HashMap;
 
-use ludex_base::{MoveId, RoleId};
-use ludex_game::{Cursor, Describe, Game};
-use ludex_machine::{Machine, MachineCursor};
+use ludex_base::RoleId;
+use ludex_game::Cursor;
 use ludex_testkit::exact::Exact;
-use ludex_testkit::library;
-use ludex_tests::machine_of;
+use ludex_tests::lines::Line;
 
 #[test]
 fn awale_captures_backwards_from_the_last_house() {
@@ -126,27 +124,27 @@ fn orchard_is_won_as_often_as_the_plain_recursion_says() {
 #[test]
 fn pickomino_steals_what_is_hit_exactly() {
     let mut line = Line::of("pickomino", &[]);
-    line.roll(&["worm", "5"], &[4, 4]);
+    roll(&mut line, &["worm", "5"], &[4, 4]);
     line.play(&["(set worm)", "roll"]);
-    line.roll(&["5"], &[4]);
+    roll(&mut line, &["5"], &[4]);
     line.play(&["(set 5)"]);
     line.holds(&["(points 40)", "(dice 0)"]);
     line.play(&["(take 36)"]);
     line.holds(&["(top first 36)", "(worms first 4)", "(stack first 36 table)", "(points 0)"]);
-    line.roll(&["worm", "4"], &[4, 4]);
+    roll(&mut line, &["worm", "4"], &[4, 4]);
     line.play(&["(set worm)"]);
     line.legal("second", &["roll"]);
     line.play(&["roll"]);
-    line.roll(&["4"], &[4]);
+    roll(&mut line, &["4"], &[4]);
     line.play(&["(set 4)", "(take 36)"]);
     line.holds(&["(top first table)", "(top second 36)", "(worms first 0)", "(worms second 4)"]);
     // Eight ones and no worm: nothing to return, and the highest tile is turned over.
-    line.roll(&["1"], &[8]);
+    roll(&mut line, &["1"], &[8]);
     line.play(&["(set 1)", "bust"]);
     line.holds(&["(open 34)", "(turn_of second)", "(turns 3)"]);
     line.lacks(&["(open 35)", "(open 36)"]);
     // The tile that comes back is the highest and stays.
-    line.roll(&["1"], &[8]);
+    roll(&mut line, &["1"], &[8]);
     line.play(&["(set 1)", "bust"]);
     line.holds(&["(open 36)", "(open 34)", "(top second table)", "(worms second 0)"]);
 }
@@ -154,34 +152,34 @@ fn pickomino_steals_what_is_hit_exactly() {
 #[test]
 fn pickomino_sets_a_face_aside_only_once() {
     let mut line = Line::of("pickomino", &[]);
-    line.roll(&["worm", "2"], &[5, 3]);
+    roll(&mut line, &["worm", "2"], &[5, 3]);
     line.play(&["(set worm)"]);
     line.legal("first", &["(take 21)", "(take 22)", "(take 23)", "(take 24)", "(take 25)", "roll"]);
     line.play(&["roll"]);
-    line.roll(&["worm"], &[3]);
+    roll(&mut line, &["worm"], &[3]);
     line.legal("first", &["bust"]);
 }
 
 #[test]
 fn yahtzee_plays_jokers() {
     let mut line = Line::of("yahtzee", &[]);
-    line.roll(&["6"], &[5]);
+    roll(&mut line, &["6"], &[5]);
     line.play(&["(enter yahtzee)"]);
     line.holds(&["(fifty first)", "(rest first 50)", "(hundreds first 0)", "(upper first 0)"]);
-    line.roll(&["1"], &[5]);
+    roll(&mut line, &["1"], &[5]);
     line.play(&["(enter 1)"]);
     line.holds(&["(rest second 5)", "(upper second 5)"]);
     // The second yahtzee goes to its number: 30 points and 100.
-    line.roll(&["6"], &[5]);
-    line.enters("first", &["6"]);
+    roll(&mut line, &["6"], &[5]);
+    enters(&mut line, "first", &["6"]);
     line.play(&["(enter 6)"]);
     line.holds(&["(hundreds first 1)", "(rest first 80)", "(upper first 30)"]);
-    line.roll(&["1", "2", "3", "4", "6"], &[1; 5]);
+    roll(&mut line, &["1", "2", "3", "4", "6"], &[1; 5]);
     line.play(&["(enter small)"]);
     line.holds(&["(rest second 35)"]);
     // The third may go to any other box but 1 to 6: 40 points and 100.
-    line.roll(&["6"], &[5]);
-    line.enters("first", &["chance", "four", "full", "large", "small", "three"]);
+    roll(&mut line, &["6"], &[5]);
+    enters(&mut line, "first", &["chance", "four", "full", "large", "small", "three"]);
     line.play(&["(enter large)"]);
     line.holds(&["(hundreds first 3)", "(rest first 20)", "(upper first 30)"]);
 }
@@ -189,10 +187,10 @@ fn yahtzee_plays_jokers() {
 #[test]
 fn yahtzee_keeps_rolls_and_counts() {
     let mut line = Line::of("yahtzee", &[]);
-    line.roll(&["3", "4", "5"], &[2, 1, 2]);
+    roll(&mut line, &["3", "4", "5"], &[2, 1, 2]);
     line.play(&["(keep 0 0 2 0 1 0)"]);
     line.holds(&["(count 3 2)", "(count 4 0)", "(count 5 1)", "(unrolled 2)", "(rolls 2)"]);
-    line.roll(&["3", "5"], &[1, 1]);
+    roll(&mut line, &["3", "5"], &[1, 1]);
     line.play(&["(enter full)"]);
     line.holds(&["(rest first 25)", "(turn_of second)", "(unrolled 5)", "(rolls 1)"]);
 }
@@ -202,7 +200,7 @@ fn yahtzee_earns_thirty_five_with_the_upper_boxes() {
     let start = "(<= (init (upper ?p 0)) (opponent ?p ?q))";
     let mut line =
         Line::of("yahtzee", &[(start, "(init (upper first 60)) (init (upper second 0))")]);
-    line.roll(&["1", "2"], &[3, 2]);
+    roll(&mut line, &["1", "2"], &[3, 2]);
     line.play(&["(enter 1)"]);
     line.holds(&["(upper first 63)", "(rest first 38)"]);
 }
@@ -263,109 +261,20 @@ fn after_pick(trees: [u32; 4]) -> Vec<[u32; 4]> {
     picked.collect()
 }
 
-/// A game of the library and where its play has come.
-struct Line {
-    machine: Machine,
-    cursor: MachineCursor,
+/// Rolls dice one by one: so many of each face.
+#[track_caller]
+fn roll(line: &mut Line, faces: &[&str], counts: &[usize]) {
+    for (face, &count) in faces.iter().zip(counts) {
+        for _ in 0..count {
+            line.play(&[&format!("(die {face})")]);
+        }
+    }
 }
 
-impl Line {
-    /// The start, with parts of the rules replaced.
-    fn of(name: &str, edits: &[(&str, &str)]) -> Self {
-        let rules = library().into_iter().find(|rules| rules.name == name).expect("a library game");
-        let mut text = rules.text();
-        for (old, new) in edits {
-            assert_eq!(text.matches(old).count(), 1, "{name} has `{old}` once");
-            text = text.replace(old, new);
-        }
-        let machine = machine_of(name, &text);
-        let cursor = machine.cursor();
-        Self { machine, cursor }
-    }
-
-    /// Plays moves one after another, each of the only role that has it; the others wait.
-    #[track_caller]
-    fn play(&mut self, moves: &[&str]) {
-        for text in moves {
-            let mut joint = Vec::new();
-            let mut n_found = 0;
-            for role in self.machine.role_ids() {
-                let legal: Vec<MoveId> = self.cursor.legal_moves(role).to_vec();
-                let wanted = self.machine.find_move(role, text);
-                match wanted.filter(|id| legal.contains(id)) {
-                    Some(id) => {
-                        n_found += 1;
-                        joint.push(id);
-                    }
-                    None => {
-                        assert_eq!(legal.len(), 1, "{text}: role {role:?} has a choice");
-                        joint.push(legal[0]);
-                    }
-                }
-            }
-            assert_eq!(n_found, 1, "`{text}` is legal for one role in {:?}", self.fluents());
-            self.cursor.play(&joint);
-        }
-    }
-
-    /// Rolls dice one by one: so many of each face.
-    #[track_caller]
-    fn roll(&mut self, faces: &[&str], counts: &[usize]) {
-        for (face, &count) in faces.iter().zip(counts) {
-            for _ in 0..count {
-                self.play(&[&format!("(die {face})")]);
-            }
-        }
-    }
-
-    #[track_caller]
-    fn holds(&self, fluents: &[&str]) {
-        let all = self.fluents();
-        for fluent in fluents {
-            assert!(all.iter().any(|it| it == fluent), "`{fluent}` is not in {all:?}");
-        }
-    }
-
-    #[track_caller]
-    fn lacks(&self, fluents: &[&str]) {
-        let all = self.fluents();
-        for fluent in fluents {
-            assert!(all.iter().all(|it| it != fluent), "`{fluent}` is in {all:?}");
-        }
-    }
-
-    /// All legal moves of a role, sorted.
-    #[track_caller]
-    fn legal(&mut self, role: &str, expected: &[&str]) {
-        assert_eq!(self.moves_of(role), expected);
-    }
-
-    /// All boxes that a role may enter, sorted.
-    #[track_caller]
-    fn enters(&mut self, role: &str, expected: &[&str]) {
-        let moves = self.moves_of(role);
-        let boxes = moves.iter().filter_map(|text| text.strip_prefix("(enter ")?.strip_suffix(')'));
-        assert_eq!(boxes.collect::<Vec<_>>(), expected);
-    }
-
-    /// The game is over with these goals.
-    #[track_caller]
-    fn ends(&mut self, goals: &[u32]) {
-        assert!(self.cursor.is_terminal(), "{:?}", self.fluents());
-        let all = self.machine.role_ids().map(|role| u32::from(self.cursor.goal(role).value()));
-        assert_eq!(all.collect::<Vec<_>>(), goals);
-    }
-
-    fn moves_of(&mut self, role: &str) -> Vec<String> {
-        let place = self.machine.roles().iter().position(|it| it.name == role);
-        let role = RoleId::new(place.expect("a role of the game"));
-        let mut moves: Vec<String> =
-            self.cursor.legal_moves(role).iter().map(|&id| self.machine.move_text(id)).collect();
-        moves.sort();
-        moves
-    }
-
-    fn fluents(&self) -> Vec<String> {
-        self.machine.state_texts(self.cursor.state())
-    }
+/// All boxes that a role may enter, sorted.
+#[track_caller]
+fn enters(line: &mut Line, role: &str, expected: &[&str]) {
+    let moves = line.moves_of(role);
+    let boxes = moves.iter().filter_map(|text| text.strip_prefix("(enter ")?.strip_suffix(')'));
+    assert_eq!(boxes.collect::<Vec<_>>(), expected);
 }

@@ -57,6 +57,28 @@ impl Rng {
         (product >> 64) as usize
     }
 
+    /// A number from 0 to 1, without 1: 53 bits, as many as a float has.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A place in a list of weights, each as likely as its part of their sum.
+    ///
+    /// # Panics
+    /// When no weight is above 0.
+    pub fn weighted(&mut self, weights: &[f64]) -> usize {
+        let mut left = self.unit() * weights.iter().sum::<f64>();
+        for (place, weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                return place;
+            }
+        }
+        // Sums of floats may end just below the whole.
+        weights.iter().rposition(|&weight| weight > 0.0).expect("a weight is above 0")
+    }
+
     /// An element of a slice, each equally likely; `None` if there is none.
     #[inline]
     pub fn choose<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
@@ -97,5 +119,16 @@ mod tests {
         let children: std::collections::HashSet<u64> =
             (0..1000).map(|index| Seed(3).child(index).0).collect();
         assert_eq!(children.len(), 1000);
+    }
+
+    #[test]
+    fn weights_are_drawn_in_proportion() {
+        let mut rng = Seed(3).rng();
+        let mut counts = [0; 3];
+        for _ in 0..40_000 {
+            counts[rng.weighted(&[3.0, 0.0, 1.0])] += 1;
+        }
+        assert_eq!(counts[1], 0);
+        assert!((29_500..30_500).contains(&counts[0]), "{counts:?}");
     }
 }

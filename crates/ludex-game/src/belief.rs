@@ -282,9 +282,8 @@ impl<S: Clone + Eq + Hash> Belief<S> {
             sums.push(sum);
         }
         let mut draw = || {
-            // 53 bits, as many as a float has.
-            let part = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-            let at = sums.partition_point(|&upto| upto <= part * sum);
+            let part = rng.unit() * sum;
+            let at = sums.partition_point(|&upto| upto <= part);
             self.states[at.min(self.states.len() - 1)].0.clone()
         };
         (0..n).map(|_| draw()).collect()

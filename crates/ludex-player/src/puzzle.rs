@@ -369,15 +369,7 @@ fn draw(policy: &Policy, legal: &[MoveId], rng: &mut Rng) -> Option<MoveId> {
     }
     let most = legal.iter().map(|&id| weight(policy, id)).fold(f64::NEG_INFINITY, f64::max);
     let exponents: Vec<f64> = legal.iter().map(|&id| (weight(policy, id) - most).exp()).collect();
-    let mut left =
-        exponents.iter().sum::<f64>() * (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-    for (&id, exponent) in legal.iter().zip(&exponents) {
-        left -= exponent;
-        if left < 0.0 {
-            return Some(id);
-        }
-    }
-    legal.last().copied()
+    (!legal.is_empty()).then(|| legal[rng.weighted(&exponents)])
 }
 
 /// Moves the policy towards a line by one step of its gradient.
@@ -390,5 +382,53 @@ fn adapt(policy: &mut Policy, best: &Found) {
             *policy.entry(id).or_insert(0.0) -= (weight(&before, id) - most).exp() / sum;
         }
         *policy.entry(chosen).or_insert(0.0) += 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+    use crate::tests::loaded;
+
+    #[test]
+    fn what_is_played_again_with_its_moves_is_the_same() {
+        for name in ["lights-on", "n-queens", "knights-tour"] {
+            let (_, game) = loaded(name);
+            let mut search = PuzzleSearch::new(&game);
+            let state = search.cursor.state().clone();
+            let role = RoleId::new(0);
+            let never = Deadline::never();
+            let mut run = |wants_moves| {
+                let mut results = PlayoutResults::default();
+                let request = PlayoutRequest {
+                    starts: std::slice::from_ref(&state),
+                    n_per_start: 5_000,
+                    max_steps: MAX_STEPS,
+                    wants_moves,
+                    deadline: &never,
+                };
+                search.runner.run(&request, &mut Seed(1).rng(), &mut results);
+                results
+            };
+            let (without, with) = (run(false).total(), run(true));
+            assert_eq!(without.goal_sums, with.total().goal_sums, "{name}");
+            assert_eq!(with.games.len() as u64, without.n_playouts, "{name}");
+            // A line that is kept leads to the goal that it was kept for.
+            let mut rng = Seed(1).rng();
+            search.sample(
+                &state,
+                Run { role, rng: &mut rng, deadline: &never, max_playouts: 50_000 },
+            );
+            let line = search.best.as_ref().unwrap_or_else(|| panic!("{name} has games that end"));
+            let most = with.games.iter().map(|game| game.goals[0]).max();
+            assert!(Some(line.goal.value()) >= most, "{name}: {:?}", line.goal);
+            let (last, chosen) = line.steps.last().expect("it has steps");
+            search.cursor.set_state(last);
+            search.cursor.play(&[*chosen]);
+            assert!(search.cursor.is_terminal(), "{name}");
+            assert_eq!(search.cursor.goal(role), line.goal, "{name}");
+        }
     }
 }

@@ -75,17 +75,17 @@ fn play<G: Playable>(
         stop: stop(common, Arc::clone(&interrupted)),
     };
     // All players that are at the table at once share what there is.
-    let shared = common.memory.map(|bytes| bytes as usize / (n_parallel * n_roles));
+    let of_all = |bytes: u64| bytes as usize / (n_parallel * n_roles);
+    let memory = common.memory.map_or(PlayerConfig::new(common.seed()).memory, of_all);
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
         let (name, spec) = &players[player];
         let config = PlayerConfig {
+            memory,
             iterations: args.iterations,
             ponders: args.ponder,
             stop: Some(Arc::clone(&interrupted)),
             ..PlayerConfig::new(seed)
         };
-        let memory = shared.unwrap_or(config.memory);
-        let config = PlayerConfig { memory, ..config };
         let player = Player::new(spec, game, Arc::clone(&loaded.program), config);
         Box::new(LocalSeat::new(player.named(name.clone())))
     };

@@ -44,13 +44,14 @@ impl<C: Observe> Sight<C> for OwnPercepts {
 /// The tree.
 #[derive(Clone, Debug)]
 pub struct Form {
-    pub(super) n_roles: usize,
     pub(super) nodes: Vec<Node>,
     /// Where the edges of nodes lead, and how likely `random` takes them.
     pub(super) edges: Vec<(u32, f32)>,
     /// The goals of all roles where a play ends, 0 to 1, end after end.
     pub(super) goals: Vec<f32>,
     pub(super) sets: Vec<InformationSet>,
+    /// The roles that have sets.
+    pub(super) deciders: Vec<RoleId>,
     /// Whether some play ends at the horizon, where goals are only estimated.
     pub(super) is_cut: bool,
 }
@@ -105,11 +106,11 @@ impl Form {
     ) -> Result<Self, StopReason> {
         assert!(!starts.is_empty(), "a form begins somewhere");
         let form = Form {
-            n_roles,
             nodes: Vec::new(),
             edges: Vec::new(),
             goals: Vec::new(),
             sets: Vec::new(),
+            deciders: Vec::new(),
             is_cut: false,
         };
         let roles = Roles { n: n_roles, random };
@@ -313,6 +314,9 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         let set = *self.sets.entry((role.index(), past, moves.to_vec())).or_insert(next);
         if set == next {
             let first = self.form.n_moves();
+            if !self.form.deciders.contains(&role) {
+                self.form.deciders.push(role);
+            }
             self.form.sets.push(InformationSet { role, moves: moves.to_vec(), first });
         }
         set

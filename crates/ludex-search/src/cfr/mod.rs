@@ -176,7 +176,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {
             return SearchReport { stopped, ..nothing };
         }
         let parts = without_small(solver.mean(set), self.options.least);
-        let place = solver::draw(&parts, &mut limits.seed.child(2).rng());
+        let place = limits.seed.child(2).rng().weighted(&parts);
         let means = solver.means(&form);
         let reward = Profile::new(&form, &means).value(role);
         let n_iterations = solver.n_iterations();

@@ -64,9 +64,7 @@ impl Solver {
     /// One iteration: every role that ever chooses learns once.
     pub fn iterate(&mut self, form: &Form) {
         self.n_iterations += 1;
-        let is_learner = |role: &RoleId| form.sets().iter().any(|set| set.role == *role);
-        let learners: Vec<RoleId> = (0..form.n_roles).map(RoleId::new).filter(is_learner).collect();
-        for &role in &learners {
+        for &role in &form.deciders {
             match self.variant {
                 Variant::Cfr | Variant::Plus => {
                     // The same strategy in all nodes of a set.
@@ -89,7 +87,7 @@ impl Solver {
             }
         }
         // What a role plays is noted while another learns, and there may be no other.
-        if self.variant == Variant::External && learners.len() == 1 {
+        if self.variant == Variant::External && form.deciders.len() == 1 {
             self.learn_external(form, 0, None);
         }
     }
@@ -195,7 +193,7 @@ impl Solver {
                     for idx in of(set) {
                         self.sums[idx] += self.current[idx];
                     }
-                    let place = draw(&self.current[of(set)], &mut self.rng);
+                    let place = self.rng.weighted(&self.current[of(set)]);
                     return self.learn_external(form, form.edges[first as usize + place].0, me);
                 }
                 let mut values = smallvec::SmallVec::<[f64; 16]>::new();
@@ -233,7 +231,7 @@ impl Solver {
                 let stay = if is_mine { 1.0 - EXPLORATION } else { 1.0 };
                 let likely: smallvec::SmallVec<[f64; 16]> =
                     self.current[of(set)].iter().map(|part| around + stay * part).collect();
-                let place = draw(&likely, &mut self.rng);
+                let place = self.rng.weighted(&likely);
                 let part = self.current[of(set).start + place];
                 let below = match is_mine {
                     true => [own * part, others, drawn * likely[place]],
@@ -255,7 +253,7 @@ impl Solver {
 
     fn draw_chance(&mut self, form: &Form, first: u32, n: u32) -> u32 {
         let edges = &form.edges[first as usize..(first + n) as usize];
-        let mut left = unit(&mut self.rng);
+        let mut left = self.rng.unit();
         for &(child, weight) in edges {
             left -= f64::from(weight);
             if left < 0.0 {
@@ -264,24 +262,6 @@ impl Solver {
         }
         edges[edges.len() - 1].0
     }
-}
-
-/// A number from 0 to 1, without 1.
-fn unit(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// The place of a draw from probabilities.
-pub(super) fn draw(parts: &[f64], rng: &mut Rng) -> usize {
-    let mut left = unit(rng);
-    for (place, part) in parts.iter().enumerate() {
-        left -= part;
-        if left < 0.0 {
-            return place;
-        }
-    }
-    // Sums of floats may end just below 1.
-    parts.iter().rposition(|&part| part > 0.0).unwrap_or(0)
 }
 
 /// The numbers of a set.
