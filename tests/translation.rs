@@ -1,16 +1,17 @@
 //! Networks of games say what their machines do. `cargo xtask translate-agree` does the same for all
 //! rulesheets and more states.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use ludex_base::{BitSet, Deadline, MoveId, Source};
-use ludex_csp::{Goal, Network, SearchConfig, ValueSet, solve, xcsp3};
+use ludex_base::{BitSet, Deadline, MoveId, Seed, Source};
+use ludex_csp::{Goal, Network, SearchConfig, ValueSet, VarId, solve, xcsp3};
 use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
 use ludex_game::{Cursor, Game};
 use ludex_machine::{Machine, MachineCursor};
 use ludex_qcsp::lang::{Data, Limits, compile, to_network, write_network};
-use ludex_testkit::command::{lines, ludex, stderr};
+use ludex_qcsp::stochastic::rational;
+use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::{RulesFile, corpus, in_parallel, library};
 use ludex_tests::exactness::compare;
@@ -243,4 +244,82 @@ fn the_command_writes_networks_and_their_sizes() {
     let instance = xcsp3::read(&xml).expect("what is written can be read");
     let counting = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
     assert_eq!(solve(&instance.network, &counting).expect("a network").n_solutions, 4);
+}
+
+/// Drawn as the template says it, the move of `random` is any legal one, each as likely.
+#[test]
+fn chance_draws_the_legal_moves_of_random() {
+    for name in ["pig", "monty-hall", "kuhn-poker", "backgammon-small", "guess-dice", "wumpus"] {
+        let machine = library_machine(name);
+        let template = encoded(&machine);
+        let network = template.stochastic();
+        let [chance] = template.chance[..] else { panic!("{name} has one role for chance") };
+        let of_random = template.moves.iter().find(|it| it.var == chance.var).expect("a role");
+        let drawn = network.ids().find(|&x| network.is_chance(x)).expect("it is drawn");
+        let name_of = |var: VarId| &*template.network.variable(var).name;
+        let plain: HashMap<&str, VarId> = (0..template.network.variables().len())
+            .map(|at| (name_of(VarId::new(at)), VarId::new(at)))
+            .collect();
+        let mut steps = Steps::new(&template).expect("the network is proper");
+        let mut rng = Seed(7).rng();
+        let mut cursor = machine.cursor();
+        for _ in 0..60 {
+            if cursor.is_terminal() {
+                cursor = machine.cursor();
+            }
+            assert!(steps.inject(cursor.state()), "{name}");
+            let domains = steps.engine().domains();
+            // What the state settles is fixed; the draw depends on nothing else.
+            let value_of = |x: VarId| domains.min(plain[network.name(x)]);
+            let mut played: Vec<MoveId> = Vec::new();
+            let outcomes = network.outcomes(drawn, &value_of);
+            for (value, probability) in &outcomes {
+                played.push(of_random.played(*value).expect("the game goes on"));
+                assert_eq!(*probability, rational(1, outcomes.len() as i64), "{name}");
+            }
+            assert_eq!(played, cursor.legal_moves(of_random.role), "{name}");
+            steps.take_back();
+            let joint: Vec<MoveId> = (machine.role_ids())
+                .map(|role| {
+                    let legal = cursor.legal_moves(role);
+                    legal[rng.below(legal.len())]
+                })
+                .collect();
+            cursor.play(&joint);
+        }
+    }
+}
+
+/// Throw a die up to three times and keep what lies: the best play is worth 14/3.
+const DIE: &str = "(role r) (role random) (init (throws 0)) (init (die 0))
+    (eye 1) (eye 2) (eye 3) (eye 4) (eye 5) (eye 6) (later 0 1) (later 1 2) (later 2 3)
+    (<= (legal random (roll ?e)) (eye ?e))
+    (<= (legal r keep) (not (true (throws 0)))) (<= (legal r throw) (not (true (throws 3))))
+    (<= (next (die ?e)) (does r throw) (does random (roll ?e)))
+    (<= (next (die ?e)) (does r keep) (true (die ?e)))
+    (<= (next (throws ?m)) (does r throw) (true (throws ?n)) (later ?n ?m))
+    (<= (next (throws ?n)) (does r keep) (true (throws ?n)))
+    (<= (next kept) (does r keep)) (<= terminal (true kept))
+    (<= (goal r ?e) (true (die ?e)))";
+
+/// What a text is worth to `scsp solve`, as an exact fraction.
+fn worth(text: &str) -> serde_json::Value {
+    let found = ludex_with(&["scsp", "solve", "-", "--best", "--exact", "--json"], text);
+    ludex_testkit::command::json(&found, 0)["exact"].clone()
+}
+
+#[test]
+fn steps_with_chance_are_written_as_stochastic_networks() {
+    let die = lines(&ludex_with(&["translate", "-", "--to", "text", "--steps", "4"], DIE), 0);
+    assert_eq!(die.iter().filter(|line| line.starts_with("random ")).count(), 5, "{die:?}");
+    assert_eq!(worth(&die.join("\n")), "14/3");
+    // Who does not see the state learns of it step by step.
+    let text = lines(&ludex(&["translate", "monty-hall", "--to", "text", "--steps", "4"]), 0);
+    assert_eq!(worth(&text.join("\n")), "200/3");
+    // XCSP3 has no form for it and says so.
+    let xml = lines(&ludex(&["translate", "monty-hall"]), 0).join("\n");
+    assert!(xml.contains("equally likely") && xcsp3::read(&xml).is_ok(), "{xml}");
+    let output = ludex(&["translate", "kuhn-poker", "--to", "text", "--steps", "3"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(stderr(&output).contains("leave out --steps"), "{output:?}");
 }

@@ -154,7 +154,8 @@ pub enum Verb {
         /// The form of the network
         #[arg(long, value_enum, value_name = "FORM", default_value_t = NetworkForm::Xcsp3)]
         to: NetworkForm,
-        /// Join so many steps: the solutions are the plays that end within them [default: one step, from any state]
+        /// Join so many steps: the solutions are the plays that end within them; in text, the moves of `random`
+        /// are drawn [default: one step, from any state]
         #[arg(long, value_name = "N")]
         steps: Option<usize>,
         /// Write to this file [default: standard output, unless --json]

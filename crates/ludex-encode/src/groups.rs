@@ -63,7 +63,7 @@ fn candidates(circuit: &Circuit) -> Vec<Group> {
         for free in free_places(args.len()) {
             let name = terms.name(term).index() as u32;
             let mut key = vec![name, args.len() as u32];
-            let bound = (0..args.len()).filter(|place| free & (1 << place) == 0);
+            let bound = (0..args.len()).filter(|&place| place >= 32 || free & (1 << place) == 0);
             key.extend(bound.map(|place| args[place].index() as u32));
             by_pattern.entry((free, key)).or_default().push(FluentId::new(idx));
         }

@@ -3,6 +3,8 @@
 //! [`encode`] gives the [`Template`] of one step. Its solutions, once a state is injected, are the
 //! legal joint moves with the states they lead to, and nothing else; [`Steps`] enumerates them.
 //! [`Template::unrolled`] joins several steps to a network whose solutions are plays.
+//! [`Template::stochastic`] and [`Unrolled::stochastic`] are these networks with the moves of `random`
+//! drawn.
 //!
 //! With hidden information there is a [`Belief`](ludex_game::Belief) in place of a state.
 //! [`Template::decision`] is the template under a belief, a stochastic network: roles decide, the
@@ -27,8 +29,9 @@ mod template; // 7. one step as a network
 mod steps; // 8. states in, joint moves and successors out
 mod legal; // 9. the legal moves, and what it takes to find them
 mod unroll; // 10. several steps as one network
-mod plan; // 11. several steps of roles who don't know the state, by what they learn
-mod decision; // 12. one step of them, by the constraints of the template
+mod chance; // 11. the same with the moves of `random` drawn
+mod plan; // 12. several steps of roles who don't know the state, by what they learn
+mod decision; // 13. one step of them, by the constraints of the template
 
 #[cfg(test)]
 mod tests;

@@ -217,6 +217,10 @@ where
                 let role = self.game.roles()[role.index()].name.clone();
                 return Err(PlanError::NoSureMove { role, step });
             }
+            let limit = self.limits.max_rows;
+            if joints.len().saturating_mul(sure.len()) > limit {
+                return Err(PlanError::TooManyRows { step, limit });
+            }
             let extend = |joint: Vec<MoveId>| {
                 sure.iter().map(move |&id| [&joint[..], &[id]].concat()).collect::<Vec<_>>()
             };

@@ -105,15 +105,18 @@ impl<'a> Steps<'a> {
     }
 
     /// Injects a state and propagates. [`Steps::take_back`] undoes it. False when propagation alone
-    /// shows that there is no solution, as for a state that is not reachable.
+    /// shows that there is no solution, as for a state that is not reachable, and when two fluents
+    /// of a group are true.
     pub fn inject(&mut self, state: &BitSet) -> bool {
         self.values.copy_from_slice(&self.blank);
+        let mut is_possible = true;
         for fluent in state.iter() {
             let (at, value) = self.places[fluent];
+            is_possible &= self.values[at as usize] == self.blank[at as usize];
             self.values[at as usize] = value;
         }
         let pairs = self.template.now.iter().copied().zip(self.values.iter().copied());
-        let is_possible = self.engine.inject(pairs).is_ok();
+        is_possible &= self.engine.inject(pairs).is_ok();
         let domains = self.engine.domains();
         let moves = self.template.moves.iter().map(|it| it.var);
         self.open.clear();

@@ -45,7 +45,7 @@ pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, Enco
 ///
 /// While the game is not over, each role plays a legal move, and the variables of the next state have
 /// the values it leads to. When it is over nobody moves and the state stays as it is, so that every
-/// state has at least one solution, and a terminal state exactly one. A goal is 0 until the end.
+/// state in which each role can move has a solution, and a terminal state exactly one. A goal is 0 until the end.
 #[derive(Clone)]
 pub struct Template {
     /// The variables and constraints.

@@ -94,6 +94,22 @@ fn legality_and_turns_are_part_of_the_proof() {
 }
 
 #[test]
+fn a_state_with_two_fluents_of_a_group_is_impossible() {
+    let circuit = circuit(SWITCH);
+    let template = encode(&circuit, &EncodeConfig::default()).expect("there are no loops");
+    let mut steps = Steps::new(&template).expect("the network is proper");
+    let mut state = circuit.init.clone();
+    assert!(steps.inject(&state));
+    steps.take_back();
+    for fluent in 0..3 {
+        state.insert(fluent);
+    }
+    assert!(!steps.inject(&state));
+    steps.take_back();
+    assert!(steps.inject(&circuit.init));
+}
+
+#[test]
 fn no_effort_means_no_groups() {
     let circuit = circuit(SWITCH);
     let none = GroupEffort { proof_steps: 0, walk_gates: 0 };

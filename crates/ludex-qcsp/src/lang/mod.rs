@@ -49,7 +49,7 @@ pub use builtins::usages;
 pub use data::{Data, Datum};
 pub use limits::Limits;
 pub use lower::Compiled;
-pub use network::write_network;
+pub use network::{write_network, write_stochastic};
 pub use optimum::to_network;
 pub use parse::parse;
 pub use print::{print, print_expression};

@@ -1,16 +1,20 @@
-//! Plain constraint networks as text in the language: one `exists` scope and goals.
+//! Networks as text in the language: plain ones as one `exists` scope and goals, stochastic ones
+//! with `random` scopes between.
 
 use std::fmt::Write;
 
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::xcsp3::unused_name;
-use ludex_csp::{Condition, Constraint, Expr, Network, ValueSet, VarId};
+use ludex_csp::{Condition, Constraint, Expr, Network, Value, ValueSet, VarId, Variable};
+use num_bigint::BigInt;
+use num_traits::{One as _, ToPrimitive as _};
 use rustc_hash::FxHashSet;
 
 use super::builtins::usages;
 use super::conditions::sign;
 use super::syntax::KEYWORDS;
 use crate::ModelError;
+use crate::stochastic::{Distribution, Rational, StochasticNetwork};
 
 /// The most numbers of a table in one line.
 const MAX_IN_LINE: usize = 24;
@@ -36,35 +40,52 @@ pub fn write_network(network: &Network) -> Result<String, ModelError> {
     if network.objective().is_some() {
         return Err(unwritable("an objective"));
     }
-    let writer = Writer { names: names(network) };
-    let mut out = String::new();
-    for (variable, name) in network.variables().iter().zip(&writer.names) {
-        let labels = variable.labels.as_ref();
-        if variable.name == *name && labels.is_none() {
-            continue;
-        }
-        let _ = write!(out, "% {name} is {}", in_comment(&variable.name));
-        if let Some(labels) = labels {
-            let of = |value: i32| {
-                let label = usize::try_from(value).ok().and_then(|at| labels.get(at));
-                format!("{value} {}", in_comment(label.map_or("", |label| label)))
-            };
-            let values: Vec<String> = variable.domain.iter().map(of).collect();
-            let _ = write!(out, ": {}", values.join(", "));
-        }
-        out.push('\n');
-    }
-    for (at, (variable, name)) in network.variables().iter().zip(&writer.names).enumerate() {
-        let begin = if at == 0 { "exists" } else { ",\n      " };
-        let _ = write!(out, "{begin} {name}: {}", set(&variable.domain));
-    }
-    if !network.variables().is_empty() {
-        out += ";\n";
-    }
+    let writer = Writer::new(network.variables().iter());
+    let mut out = writer.legend(network.variables().iter());
+    writer.scope(&mut out, network.variables().iter(), 0);
     for constraint in network.constraints() {
         let _ = writeln!(out, "goal {};", writer.constraint(constraint)?);
     }
     Ok(out)
+}
+
+/// Writes a stochastic network. What is read back has the same variables, in order, and every
+/// policy the same satisfaction and utility in it.
+///
+/// # Errors
+/// When the language has no form for a part of the network, or this writer does not know it.
+pub fn write_stochastic(network: &StochasticNetwork) -> Result<String, ModelError> {
+    let variables = || network.variables().iter().map(|it| &it.variable);
+    let writer = Writer::new(variables());
+    let mut out = writer.legend(variables());
+    let ids: Vec<VarId> = network.ids().collect();
+    for block in ids.chunk_by(|x, y| !network.is_chance(*x) && !network.is_chance(*y)) {
+        let first = block[0].index();
+        let Some(distribution) = &network.variable(block[0]).distribution else {
+            writer.scope(&mut out, variables().skip(first).take(block.len()), first);
+            continue;
+        };
+        let domain = set(network.domain(block[0]));
+        let how = writer.distribution(block[0], distribution)?;
+        let _ = writeln!(out, "random {}: {domain}{how};", writer.name(block[0]));
+    }
+    for own in network.constraints() {
+        let goal = writer.constraint(&own.constraint)?;
+        let threshold =
+            own.threshold.as_ref().map_or(String::new(), |it| " ".to_string() + &of(it));
+        let _ = writeln!(out, "goal {goal}{threshold};");
+    }
+    if !network.threshold().is_one() {
+        let _ = writeln!(out, "{};", of(network.threshold()));
+    }
+    if let Some(utility) = network.utility() {
+        let _ = writeln!(out, "utility {};", writer.number(utility)?);
+    }
+    Ok(out)
+}
+
+fn of(threshold: &Rational) -> String {
+    format!("threshold {} of {}", threshold.numer(), threshold.denom())
 }
 
 fn unwritable(what: impl std::fmt::Display) -> ModelError {
@@ -75,12 +96,12 @@ fn in_comment(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-fn names(network: &Network) -> Vec<String> {
+fn names<'a>(variables: impl Iterator<Item = &'a Variable>) -> Vec<String> {
     let functions = usages().map(|(name, _)| name);
     let mut taken: FxHashSet<String> =
         KEYWORDS.iter().copied().chain(functions).map(String::from).collect();
     let mut names = Vec::new();
-    for variable in network.variables() {
+    for variable in variables {
         let mut stem = String::new();
         for part in variable.name.split(|c: char| !c.is_ascii_alphanumeric()) {
             if !(stem.is_empty() || part.is_empty()) {
@@ -115,6 +136,99 @@ struct Writer {
 }
 
 impl Writer {
+    fn new<'a>(variables: impl Iterator<Item = &'a Variable>) -> Self {
+        Self { names: names(variables) }
+    }
+
+    /// What names and values stand for, as comments.
+    fn legend<'a>(&self, variables: impl Iterator<Item = &'a Variable>) -> String {
+        let mut out = String::new();
+        for (variable, name) in variables.zip(&self.names) {
+            let labels = variable.labels.as_ref();
+            if variable.name == *name && labels.is_none() {
+                continue;
+            }
+            let _ = write!(out, "% {name} is {}", in_comment(&variable.name));
+            if let Some(labels) = labels {
+                let of = |value: i32| {
+                    let label = usize::try_from(value).ok().and_then(|at| labels.get(at));
+                    format!("{value} {}", in_comment(label.map_or("", |label| label)))
+                };
+                let values: Vec<String> = variable.domain.iter().map(of).collect();
+                let _ = write!(out, ": {}", values.join(", "));
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// An `exists` scope; `first` is the number of its first variable.
+    fn scope<'a>(
+        &self,
+        out: &mut String,
+        variables: impl Iterator<Item = &'a Variable>,
+        first: usize,
+    ) {
+        let mut begin = "exists";
+        for (variable, name) in variables.zip(&self.names[first..]) {
+            let _ = write!(out, "{begin} {name}: {}", set(&variable.domain));
+            begin = ",\n      ";
+        }
+        if begin != "exists" {
+            out.push_str(";\n");
+        }
+    }
+
+    /// What follows the domain of a variable that is drawn.
+    fn distribution(&self, x: VarId, distribution: &Distribution) -> Result<String, ModelError> {
+        match distribution {
+            Distribution::Uniform => Ok(String::new()),
+            Distribution::Weights(weights) => {
+                Ok(format!(" weight {}", self.weights(x, &[], &[], weights)?))
+            }
+            Distribution::Table { on, rows } => {
+                let mut rows: Vec<_> = rows.iter().collect();
+                rows.sort_unstable_by_key(|(row, _)| *row);
+                let parts =
+                    rows.into_iter().map(|(row, weights)| self.weights(x, on, row, weights));
+                let parts = parts.collect::<Result<Vec<_>, ModelError>>()?;
+                Ok(format!(" weight {}", parts.join("\n  + ")))
+            }
+            Distribution::Weighted { weight, total: Some(total) } => {
+                Ok(format!(" weight {} of {total}", self.number(weight)?))
+            }
+            Distribution::Weighted { weight, total: None } => {
+                Ok(format!(" weight {}", self.number(weight)?))
+            }
+        }
+    }
+
+    /// The weights that values of `x` have if the variables `on` have the values of a row, as a
+    /// sum: whole numbers in the proportion of the probabilities.
+    fn weights(
+        &self,
+        x: VarId,
+        on: &[VarId],
+        row: &[Value],
+        weights: &[(Value, Rational)],
+    ) -> Result<String, ModelError> {
+        let scale = weights.iter().fold(BigInt::one(), |scale, (_, p)| {
+            let missing = (p * &scale).denom().clone();
+            scale * missing
+        });
+        let given: String = (on.iter().zip(row))
+            .map(|(y, value)| format!("{} = {value} /\\ ", self.name(*y)))
+            .collect();
+        let terms = weights.iter().map(|(value, p)| {
+            let weight = p.numer() * (&scale / p.denom());
+            let weight =
+                weight.to_i32().ok_or_else(|| unwritable(format!("the weight {weight}")))?;
+            Ok(format!("if {given}{} = {value} then {weight} else 0 endif", self.name(x)))
+        });
+        let terms = terms.collect::<Result<Vec<_>, ModelError>>()?;
+        Ok(if terms.is_empty() { "0".into() } else { terms.join(" + ") })
+    }
+
     fn constraint(&self, constraint: &Constraint) -> Result<String, ModelError> {
         match constraint {
             Constraint::Intension(e) => self.condition(e),

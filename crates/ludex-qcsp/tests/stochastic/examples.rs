@@ -1,7 +1,7 @@
 //! Worked examples.
 
 use ludex_base::Deadline;
-use ludex_csp::{Constraint, Expr, VarId, any_of};
+use ludex_csp::{Constraint, Expr, VarId, any_of, sum};
 use ludex_qcsp::Verdict;
 use ludex_qcsp::stochastic::*;
 
@@ -84,8 +84,7 @@ fn hard_and_chance_part_of_one_stage() {
 
 #[test]
 fn universal_variables_are_uniform_draws_that_must_all_do() {
-    // exists x in {0,1} forall y in {0,1} exists z in {1,2}: x + y = z, and the same for
-    // forall y exists x: true and false as quantified networks.
+    // exists x in {0,1} forall y in {0,1} exists z in {1,2}: x + y = z is true, by x = 1 only.
     for (first, verdict) in [(1..=1, Verdict::True), (0..=0, Verdict::False)] {
         let mut network = StochasticNetwork::new();
         network.stage();
@@ -94,10 +93,45 @@ fn universal_variables_are_uniform_draws_that_must_all_do() {
         network.stage();
         let z = network.decision("z", 1..=2);
         network.require((x + y).equals(z));
-        for (name, method) in Method::ALL {
-            let report = solve_stochastic(&network, &exact(method, Aim::Threshold)).unwrap();
-            assert_eq!(report.verdict, verdict, "{name}");
+        assert_verdict(&network, verdict);
+    }
+    // exists x forall y exists z, all in {1,2}: x y = z is true, by x = 1 only.
+    for (first, verdict) in [(1..=1, Verdict::True), (2..=2, Verdict::False)] {
+        let mut network = StochasticNetwork::new();
+        network.stage();
+        let x = network.decision("x", first);
+        let y = network.chance("y", 1..=2, Distribution::Uniform);
+        network.stage();
+        let z = network.decision("z", 1..=2);
+        network.require((x * y).equals(z));
+        assert_verdict(&network, verdict);
+    }
+}
+
+/// Nim of two universal moves: who takes the last match wins, and five moves of 1 to 3 take all
+/// exactly for 9, 10 and 11 matches.
+#[test]
+fn nim_with_drawn_replies_is_won_surely_where_it_is_won() {
+    for n_matches in 5..=15 {
+        let mut network = StochasticNetwork::new();
+        let mut taken = Vec::new();
+        for turn in 0..2 {
+            network.stage();
+            taken.push(network.decision(format!("x{turn}"), 1..=3));
+            taken.push(network.chance(format!("y{turn}"), 1..=3, Distribution::Uniform));
         }
+        network.stage();
+        taken.push(network.decision("x2", 1..=3));
+        network.require(sum(taken).equals(n_matches));
+        let is_won = (9..=11).contains(&n_matches);
+        assert_verdict(&network, if is_won { Verdict::True } else { Verdict::False });
+    }
+}
+
+fn assert_verdict(network: &StochasticNetwork, verdict: Verdict) {
+    for (name, method) in Method::ALL {
+        let report = solve_stochastic(network, &exact(method, Aim::Threshold)).unwrap();
+        assert_eq!(report.verdict, verdict, "{name}");
     }
 }
 
