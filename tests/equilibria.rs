@@ -3,7 +3,9 @@
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::Machine;
-use ludex_search::cfr::{AllMoves, Form, FormLimits, OwnPercepts, Profile, Solver, Variant};
+use ludex_search::cfr::{
+    AllMoves, Form, FormLimits, Induction, OwnPercepts, Profile, Solver, Variant,
+};
 use ludex_search::{Limits, SearchSpec};
 
 const VARIANTS: [Variant; 4] = [Variant::Cfr, Variant::Plus, Variant::External, Variant::Outcome];
@@ -175,4 +177,32 @@ fn where_everything_is_seen_regret_finds_what_minimax_does() {
     let (found, exact) = (profile.value(roles[1]), report.reward.expect("it is proved"));
     assert!((found - exact).abs() < 0.01, "{found} for {exact}");
     assert!(profile.exploitability(roles.into_iter()) < 0.01);
+}
+
+/// Backward induction is exact where everybody sees every move: nobody gains by another strategy, and
+/// regret comes to the same values.
+#[test]
+fn induction_leaves_nothing_to_gain() {
+    for (name, n_ahead) in [("matching-pennies", 0), ("rock-paper-scissors", 0), ("tictactoe", 3)] {
+        let game = game(name);
+        let mut cursor = game.cursor();
+        for _ in 0..n_ahead {
+            let joint: Vec<_> = game.role_ids().map(|role| cursor.legal_moves(role)[0]).collect();
+            cursor.play(&joint);
+        }
+        let form = form_from(&game, cursor);
+        let n_roles = game.roles().len();
+        let found = Induction::new(&form, n_roles, &Deadline::never()).expect("there is time");
+        let profile = Profile::new(&form, &found.parts);
+        let gain = profile.exploitability(players(&game));
+        assert!(gain < 1e-5, "{name}: {gain}");
+        let solver = solved(&form, Variant::Plus, 200);
+        let means = solver.means(&form);
+        for role in players(&game) {
+            let value = profile.value(role);
+            assert!((value - found.values[role.index()]).abs() < 1e-6, "{name}: {value}");
+            let by_regret = Profile::new(&form, &means).value(role);
+            assert!((value - by_regret).abs() < 0.02, "{name}: {value} and {by_regret}");
+        }
+    }
 }

@@ -18,7 +18,8 @@
 //! 3. [`random`]: the smallest search, and [`flat`], the smallest that looks ahead.
 //! 4. [`mcts`]: Monte Carlo tree search.
 //! 5. [`alphabeta`]: depth-first searches.
-//! 6. [`cfr`]: regret, for moves at once and hidden information.
+//! 6. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
+//!    hidden information.
 //! 7. [`registry`]: the list.
 
 pub mod searcher;
@@ -32,6 +33,7 @@ mod playout;
 pub mod mcts;
 pub mod flat;
 pub mod alphabeta;
+pub mod normal;
 pub mod cfr;
 pub mod registry;
 

@@ -3,7 +3,7 @@
 use ludex_game::Playouts;
 
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
-use crate::cfr::{Cfr, CfrOptions};
+use crate::cfr::{Cfr, CfrOptions, Nash, NashOptions};
 use crate::flat::{Flat, FlatOptions};
 use crate::mcts::registry::{PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
@@ -150,6 +150,13 @@ pub static SEARCHES: &[SearchEntry] = &[
         claims: &[Claim::Legal, Claim::Mixes],
         preset: || Plan::Cfr(CfrOptions::default()),
     },
+    SearchEntry {
+        name: "nash",
+        summary: "backward induction on the next few steps, an equilibrium where roles choose at once",
+        games: GamesMeant::COMPLETE,
+        claims: &[Claim::Legal, Claim::Mixes],
+        preset: || Plan::Nash(NashOptions::default()),
+    },
 ];
 
 /// What depth-first searches promise that take the others for enemies.
@@ -281,6 +288,7 @@ enum Plan {
     Root(RootOptions),
     DepthFirst(DepthFirstOptions),
     Cfr(CfrOptions),
+    Nash(NashOptions),
 }
 
 impl SearchSpec {
@@ -327,6 +335,7 @@ impl SearchSpec {
                 Box::new(DepthFirst::new(self.entry.name, game, options.clone()))
             }
             Plan::Cfr(options) => Box::new(Cfr::new(game, options.clone())),
+            Plan::Nash(options) => Box::new(Nash::new(game, options.clone())),
         }
     }
 }
@@ -349,6 +358,7 @@ impl Plan {
             Plan::Root(options) => options,
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
+            Plan::Nash(options) => options,
         }
     }
 
@@ -360,6 +370,7 @@ impl Plan {
             Plan::Root(options) => options,
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
+            Plan::Nash(options) => options,
         }
     }
 }

@@ -45,6 +45,8 @@ impl<C: Observe> Sight<C> for OwnPercepts {
 #[derive(Clone, Debug)]
 pub struct Form {
     pub(super) nodes: Vec<Node>,
+    /// By node, whether a step begins with it: its state is known where all moves are seen.
+    pub(super) begins: Vec<bool>,
     /// Where the edges of nodes lead, and how likely `random` takes them.
     pub(super) edges: Vec<(u32, f32)>,
     /// The goals of all roles where a play ends, 0 to 1, end after end.
@@ -107,6 +109,7 @@ impl Form {
         assert!(!starts.is_empty(), "a form begins somewhere");
         let form = Form {
             nodes: Vec::new(),
+            begins: Vec::new(),
             edges: Vec::new(),
             goals: Vec::new(),
             sets: Vec::new(),
@@ -202,7 +205,9 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         }
         let state = cursor.state().clone();
         let step = Step { state: &state, legal: &legal, pasts, depth };
-        self.choose(cursor, &step, &mut Vec::with_capacity(legal.len()))
+        let node = self.choose(cursor, &step, &mut Vec::with_capacity(legal.len()))?;
+        self.form.begins[node as usize] = true;
+        Ok(node)
     }
 
     /// The node in which the next role chooses, after those in `joint`.
@@ -281,7 +286,9 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
             (self.estimate)(cursor, &mut self.form.goals);
         }
         assert_eq!(self.form.goals.len(), first_goal as usize + self.roles.n, "a goal a role");
-        self.push(Node::End { first_goal })
+        let node = self.push(Node::End { first_goal })?;
+        self.form.begins[node as usize] = true;
+        Ok(node)
     }
 
     /// A node with that many edges for chance; its first edge.
@@ -305,6 +312,7 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
             return Err(StopReason::Memory);
         }
         self.form.nodes.push(node);
+        self.form.begins.push(false);
         Ok(self.form.nodes.len() as u32 - 1)
     }
 

@@ -3,9 +3,11 @@
 //! | search | games | how |
 //! | --- | --- | --- |
 //! | cfr | those whose state is known | regret on the plays of the next few steps, playouts beyond |
+//! | nash | the same | on these plays, from the last step back, an equilibrium of each state |
 //!
 //! Read the modules in this order: `form` (a game as a tree of choices and what roles know), `solver`
-//! (regret on it), `profile` (what strategies are worth, exactly). [`Cfr`] is the search.
+//! (regret on it), `profile` (what strategies are worth, exactly). [`Cfr`] is the search; `nash` the
+//! one by backward induction.
 //!
 //! The move is drawn from the mean strategy, so that it is as mixed as it has to be.
 
@@ -23,8 +25,10 @@ use crate::searcher::Searcher;
 mod form;
 mod solver;
 mod profile;
+mod nash;
 
 pub use form::{AllMoves, Form, FormLimits, InformationSet, OwnPercepts, Sight};
+pub use nash::{Induction, Nash, NashOptions};
 pub use profile::Profile;
 pub use solver::{Solver, Variant};
 
@@ -90,7 +94,7 @@ impl<G: Playouts> Cfr<G> {
             };
             let before = deadline.remaining();
             let mut estimate = |cursor: &mut G::Cursor, goals: &mut Vec<f32>| {
-                self.estimate(cursor, goals, &mut rng, &deadline);
+                estimate_by(self.options.playouts, &self.roles, cursor, goals, &mut rng, &deadline);
             };
             let Roles { n, random } = self.roles;
             let found =
@@ -113,40 +117,39 @@ impl<G: Playouts> Cfr<G> {
         }
         best
     }
+}
 
-    /// The mean goals of a few playouts; the middle where none ended.
-    fn estimate(
-        &self,
-        cursor: &mut G::Cursor,
-        goals: &mut Vec<f32>,
-        rng: &mut ludex_base::Rng,
-        deadline: &Deadline,
-    ) {
-        let here = cursor.state().clone();
-        let mut clock = Clock::new(deadline);
-        let mut sums = vec![0.0_f32; self.roles.n];
-        let mut joint: Vec<MoveId> = Vec::new();
-        let mut n_ended = 0;
-        for _ in 0..self.options.playouts.max(1) {
-            cursor.set_state(&here);
-            let end =
-                play_out(cursor, self.roles.n, &mut Uniform, rng, &mut clock, &mut joint, None);
-            match end {
-                End::Terminal => {
-                    n_ended += 1;
-                    for (role, sum) in self.roles.ids().zip(&mut sums) {
-                        *sum += f32::from(cursor.goal(role).value()) / 100.0;
-                    }
+/// The mean goals of a few playouts; the middle where none ended.
+fn estimate_by<C: Cursor>(
+    n_playouts: usize,
+    roles: &Roles,
+    cursor: &mut C,
+    goals: &mut Vec<f32>,
+    rng: &mut ludex_base::Rng,
+    deadline: &Deadline,
+) {
+    let here = cursor.state().clone();
+    let mut clock = Clock::new(deadline);
+    let mut sums = vec![0.0_f32; roles.n];
+    let mut joint: Vec<MoveId> = Vec::new();
+    let mut n_ended = 0;
+    for _ in 0..n_playouts.max(1) {
+        cursor.set_state(&here);
+        match play_out(cursor, roles.n, &mut Uniform, rng, &mut clock, &mut joint, None) {
+            End::Terminal => {
+                n_ended += 1;
+                for (role, sum) in roles.ids().zip(&mut sums) {
+                    *sum += f32::from(cursor.goal(role).value()) / 100.0;
                 }
-                End::GivenUp => {}
-                End::Time => break,
             }
+            End::GivenUp => {}
+            End::Time => break,
         }
-        goals.extend(sums.iter().map(|sum| match n_ended {
-            0 => 0.5,
-            n => sum / n as f32,
-        }));
     }
+    goals.extend(sums.iter().map(|sum| match n_ended {
+        0 => 0.5,
+        n => sum / n as f32,
+    }));
 }
 
 impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {

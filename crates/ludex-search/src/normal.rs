@@ -1,0 +1,374 @@
+//! Games in which every role chooses once and all choose at the same time: normal forms.
+//!
+//! | asked | how | of |
+//! | --- | --- | --- |
+//! | best responses | all tried | any number of roles |
+//! | pure equilibria | all joint choices tried | any number of roles |
+//! | maxmin, minmax | linear programming | any number of roles: the others as one |
+//! | an equilibrium | pure; else maxmin of both if goals sum up; else supports of equal size | two roles |
+//!
+//! A *mixed* choice says how likely each choice is.
+
+use std::time::Duration;
+
+use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
+
+/// What every role gets for every joint choice.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NormalForm {
+    /// How many choices each role has.
+    sizes: Vec<usize>,
+    /// Joint choice after joint choice, the last role's fastest: what each role gets.
+    payoffs: Vec<f64>,
+}
+
+/// How a role chooses, and what that is worth to it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Guarantee {
+    /// How likely each choice is.
+    pub mixed: Vec<f64>,
+    /// What it gets at least.
+    pub value: f64,
+}
+
+/// A linear program of these sizes takes microseconds; one that takes so long has gone astray.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// Supports of one size that are tried before an equilibrium is given up.
+const MAX_SUPPORTS: usize = 2_000;
+/// What sums and comparisons of payoffs may be wrong by.
+const TOLERANCE: f64 = 1e-6;
+
+impl NormalForm {
+    /// A game with so many choices a role. `payoffs` has, joint choice after joint choice with the
+    /// last role's changing fastest, what each role gets.
+    ///
+    /// # Panics
+    /// When the numbers don't fit together, or a role has no choice.
+    pub fn new(sizes: &[usize], payoffs: Vec<f64>) -> Self {
+        assert!(sizes.iter().all(|&size| size > 0), "every role has a choice");
+        let n_joint: usize = sizes.iter().product();
+        assert_eq!(payoffs.len(), n_joint * sizes.len(), "a payoff a joint choice and role");
+        Self { sizes: sizes.to_vec(), payoffs }
+    }
+
+    /// How many choices each role has.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// What a role gets for a joint choice.
+    pub fn payoff(&self, joint: &[usize], role: usize) -> f64 {
+        let at = joint.iter().zip(&self.sizes).fold(0, |at, (choice, size)| at * size + choice);
+        self.payoffs[at * self.sizes.len() + role]
+    }
+
+    /// What a role expects when all mix their choices.
+    pub fn expected(&self, profile: &[Vec<f64>], role: usize) -> f64 {
+        self.joint_choices()
+            .map(|joint| {
+                let parts = joint.iter().zip(profile).map(|(&choice, mixed)| mixed[choice]);
+                parts.product::<f64>() * self.payoff(&joint, role)
+            })
+            .sum()
+    }
+
+    /// The choices of a role that are best against the mixed choices of the others; what stands in
+    /// the profile for the role itself does not matter.
+    pub fn best_responses(&self, profile: &[Vec<f64>], role: usize) -> Vec<usize> {
+        let values: Vec<f64> = (0..self.sizes[role])
+            .map(|choice| self.expected(&with_pure(profile, role, choice, self.sizes[role]), role))
+            .collect();
+        let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (0..values.len()).filter(|&choice| values[choice] >= best - TOLERANCE).collect()
+    }
+
+    /// How much a role could gain at most by changing its own choice alone: 0 for all roles is an
+    /// equilibrium.
+    pub fn largest_gain(&self, profile: &[Vec<f64>]) -> f64 {
+        let gain = |role: usize| {
+            let best = self.best_responses(profile, role)[0];
+            let changed = with_pure(profile, role, best, self.sizes[role]);
+            self.expected(&changed, role) - self.expected(profile, role)
+        };
+        (0..self.sizes.len()).map(gain).fold(0.0, f64::max)
+    }
+
+    /// All joint choices from which no role gains by changing its own alone, in order.
+    pub fn pure_equilibria(&self) -> Vec<Vec<usize>> {
+        self.joint_choices().filter(|joint| self.is_stable(joint)).collect()
+    }
+
+    fn is_stable(&self, joint: &[usize]) -> bool {
+        (0..self.sizes.len()).all(|role| {
+            let own = self.payoff(joint, role);
+            let mut changed = joint.to_vec();
+            (0..self.sizes[role]).all(|choice| {
+                changed[role] = choice;
+                self.payoff(&changed, role) <= own + TOLERANCE
+            })
+        })
+    }
+
+    /// The mixed choice by which a role gets most, whatever the others choose, and what that is;
+    /// `None` if linear programming fails.
+    pub fn maxmin(&self, role: usize) -> Option<Guarantee> {
+        let rows = self.against_all(role);
+        most_at_least(&rows)
+    }
+
+    /// What a role gets at least if the others join against it, each mixing with the rest as one:
+    /// the mixed choice over their joint choices, in order, and the value.
+    pub fn minmax(&self, role: usize) -> Option<Guarantee> {
+        let rows = self.against_all(role);
+        let negated: Vec<Vec<f64>> =
+            (0..rows[0].len()).map(|at| rows.iter().map(|row| -row[at]).collect()).collect();
+        let found = most_at_least(&negated)?;
+        Some(Guarantee { value: -found.value, ..found })
+    }
+
+    /// An equilibrium of two roles: a mixed choice each. `None` for other numbers of roles without a
+    /// pure one, and where none was found within the limits.
+    pub fn equilibrium(&self) -> Option<Vec<Vec<f64>>> {
+        if let Some(joint) = self.joint_choices().find(|joint| self.is_stable(joint)) {
+            let pure = |(&choice, &size): (&usize, &usize)| pure(choice, size);
+            return Some(joint.iter().zip(&self.sizes).map(pure).collect());
+        }
+        if self.sizes.len() != 2 {
+            return None;
+        }
+        if self.is_constant_sum() {
+            return Some(vec![self.maxmin(0)?.mixed, self.maxmin(1)?.mixed]);
+        }
+        (2..=self.sizes[0].min(self.sizes[1])).find_map(|size| self.with_supports(size))
+    }
+
+    /// Whether all roles together get the same, whatever they choose.
+    pub fn is_constant_sum(&self) -> bool {
+        let mut sums = self.payoffs.chunks_exact(self.sizes.len()).map(|of| of.iter().sum::<f64>());
+        let first = sums.next().unwrap_or(0.0);
+        sums.all(|sum| (sum - first).abs() <= TOLERANCE)
+    }
+
+    /// An equilibrium in which each of two roles mixes exactly so many choices.
+    fn with_supports(&self, size: usize) -> Option<Vec<Vec<f64>>> {
+        let of_first = subsets(self.sizes[0], size);
+        let of_second = subsets(self.sizes[1], size);
+        let pairs = of_first.iter().flat_map(|rows| of_second.iter().map(move |cols| (rows, cols)));
+        pairs.take(MAX_SUPPORTS).find_map(|(rows, cols)| {
+            // Each mixes so that the choices of the other are worth the same to it.
+            let first = self.indifferent(0, rows, cols)?;
+            let second = self.indifferent(1, cols, rows)?;
+            let profile = vec![first, second];
+            (self.largest_gain(&profile) <= TOLERANCE).then_some(profile)
+        })
+    }
+
+    /// A mix of the choices `own` of a role that makes the choices `others` of the other role equally
+    /// good for that one.
+    fn indifferent(&self, role: usize, own: &[usize], others: &[usize]) -> Option<Vec<f64>> {
+        let mut problem = Problem::new(OptimizationDirection::Maximize);
+        let parts: Vec<Variable> = own.iter().map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
+        let value = problem.add_var(0.0, (f64::NEG_INFINITY, f64::INFINITY));
+        problem.add_constraint(sum(&parts), ComparisonOp::Eq, 1.0);
+        for &other in others {
+            let payoff = |choice: usize| {
+                let joint = if role == 0 { [choice, other] } else { [other, choice] };
+                self.payoff(&joint, 1 - role)
+            };
+            let worth = own.iter().zip(&parts).map(|(&choice, &part)| (part, payoff(choice)));
+            let worth: LinearExpr = worth.chain([(value, -1.0)]).collect();
+            problem.add_constraint(worth, ComparisonOp::Eq, 0.0);
+        }
+        let mixed = solve(problem, &parts)?;
+        let mut all = vec![0.0; self.sizes[role]];
+        own.iter().zip(mixed).for_each(|(&choice, part)| all[choice] = part);
+        Some(all)
+    }
+
+    /// For each choice of a role, what it gets for each joint choice of the others.
+    fn against_all(&self, role: usize) -> Vec<Vec<f64>> {
+        let mut rows: Vec<Vec<f64>> = vec![Vec::new(); self.sizes[role]];
+        for joint in self.joint_choices() {
+            rows[joint[role]].push(self.payoff(&joint, role));
+        }
+        rows
+    }
+
+    /// All joint choices, the last role's changing fastest.
+    fn joint_choices(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
+        let n_joint: usize = self.sizes.iter().product();
+        (0..n_joint).map(|mut at| {
+            let mut joint = vec![0; self.sizes.len()];
+            for (choice, size) in joint.iter_mut().zip(&self.sizes).rev() {
+                *choice = at % size;
+                at /= size;
+            }
+            joint
+        })
+    }
+}
+
+/// The mix of rows whose least column is largest.
+fn most_at_least(rows: &[Vec<f64>]) -> Option<Guarantee> {
+    let mut problem = Problem::new(OptimizationDirection::Maximize);
+    let parts: Vec<Variable> = rows.iter().map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
+    let value = problem.add_var(1.0, (f64::NEG_INFINITY, f64::INFINITY));
+    problem.add_constraint(sum(&parts), ComparisonOp::Eq, 1.0);
+    for column in 0..rows[0].len() {
+        let least = rows.iter().zip(&parts).map(|(row, &part)| (part, row[column]));
+        let least: LinearExpr = least.chain([(value, -1.0)]).collect();
+        problem.add_constraint(least, ComparisonOp::Ge, 0.0);
+    }
+    let mixed = solve(problem, &parts)?;
+    // What the rounded mix guarantees, not what the program says.
+    let worth = |column: usize| rows.iter().zip(&mixed).map(|(row, part)| part * row[column]).sum();
+    let value = (0..rows[0].len()).map(worth).fold(f64::INFINITY, f64::min);
+    Some(Guarantee { mixed, value })
+}
+
+/// The values of variables that are parts of a whole.
+fn solve(mut problem: Problem, parts: &[Variable]) -> Option<Vec<f64>> {
+    problem.set_time_limit(MAX_TIME);
+    let solution = problem.solve().ok()?.into_solution().ok()?;
+    let mut mixed: Vec<f64> = parts.iter().map(|&part| solution.var_value(part).max(0.0)).collect();
+    let total: f64 = mixed.iter().sum();
+    mixed.iter_mut().for_each(|part| *part /= total);
+    (total > 0.5).then_some(mixed)
+}
+
+fn sum(parts: &[Variable]) -> LinearExpr {
+    parts.iter().map(|&part| (part, 1.0)).collect()
+}
+
+fn pure(choice: usize, size: usize) -> Vec<f64> {
+    let mut mixed = vec![0.0; size];
+    mixed[choice] = 1.0;
+    mixed
+}
+
+fn with_pure(profile: &[Vec<f64>], role: usize, choice: usize, size: usize) -> Vec<Vec<f64>> {
+    let mut changed = profile.to_vec();
+    changed[role] = pure(choice, size);
+    changed
+}
+
+/// The sets of `size` of the first `n` numbers, at most as many as are tried.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut found = Vec::new();
+    let mut set: Vec<usize> = (0..size).collect();
+    while found.len() < MAX_SUPPORTS {
+        found.push(set.clone());
+        let Some(place) = (0..size).rev().find(|&place| set[place] < n - size + place) else {
+            break;
+        };
+        set[place] += 1;
+        for later in place + 1..size {
+            set[later] = set[later - 1] + 1;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    /// Two roles, a table each row of which has pairs of payoffs.
+    fn table<const N: usize>(rows: &[[(f64, f64); N]]) -> NormalForm {
+        let payoffs = rows.iter().flatten().flat_map(|&(first, second)| [first, second]);
+        NormalForm::new(&[rows.len(), N], payoffs.collect())
+    }
+
+    fn assert_near(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        let is_near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(is_near, "{found:?} for {expected:?}");
+    }
+
+    /// [000 Ex 1.2, Table 1.2]
+    #[test]
+    fn the_table_of_the_example_has_two_pure_equilibria() {
+        let game =
+            table(&[[(5.0, 2.0), (4.0, 4.0), (5.0, 4.0)], [(3.0, 1.0), (2.0, 0.0), (6.0, 2.0)]]);
+        assert_eq!(game.pure_equilibria(), [vec![0, 1], vec![1, 2]]);
+        assert_eq!(game.payoff(&[1, 2], 0), 6.0);
+        let profile = [pure(0, 2), pure(1, 3)];
+        assert_eq!(game.best_responses(&profile, 0), [0]);
+        assert_eq!(game.best_responses(&profile, 1), [1, 2]);
+        assert_eq!(game.largest_gain(&game.equilibrium().expect("a pure one")), 0.0);
+    }
+
+    #[test]
+    fn pennies_and_roshambo_are_mixed_evenly() {
+        let pennies = table(&[[(1.0, 0.0), (0.0, 1.0)], [(0.0, 1.0), (1.0, 0.0)]]);
+        assert!(pennies.pure_equilibria().is_empty());
+        let found = pennies.equilibrium().expect("there is one");
+        assert_near(&found[0], &[0.5, 0.5]);
+        assert_near(&found[1], &[0.5, 0.5]);
+        let (w, l, d) = ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0));
+        let roshambo = table(&[[d, l, w], [w, d, l], [l, w, d]]);
+        let third = [1.0 / 3.0; 3];
+        for mixed in roshambo.equilibrium().expect("there is one") {
+            assert_near(&mixed, &third);
+        }
+        assert!(roshambo.maxmin(0).expect("solved").value.abs() < 1e-6);
+    }
+
+    /// Two roles who want to meet at different places: one mixed equilibrium beside two pure ones.
+    #[test]
+    fn supports_find_what_no_sum_tells() {
+        let chase = table(&[[(3.0, 0.0), (0.0, 2.0)], [(0.0, 1.0), (1.0, 0.0)]]);
+        assert!(chase.pure_equilibria().is_empty() && !chase.is_constant_sum());
+        let found = chase.equilibrium().expect("there is one");
+        // The second role is indifferent at 1/3, the first at 1/4.
+        assert_near(&found[0], &[1.0 / 3.0, 2.0 / 3.0]);
+        assert_near(&found[1], &[0.25, 0.75]);
+    }
+
+    #[test]
+    fn three_roles_have_pure_equilibria_and_guarantees() {
+        // Whoever is in the minority wins; nobody if all choose the same.
+        let mut payoffs = Vec::new();
+        for at in 0..8 {
+            let choices = [at >> 2 & 1, at >> 1 & 1, at & 1];
+            let n_ones: usize = choices.iter().sum();
+            payoffs.extend(choices.map(|own| {
+                let n_like = if own == 1 { n_ones } else { 3 - n_ones };
+                if n_like == 1 { 1.0 } else { 0.0 }
+            }));
+        }
+        let game = NormalForm::new(&[2, 2, 2], payoffs);
+        assert_eq!(game.pure_equilibria().len(), 6);
+        assert!(game.maxmin(0).expect("solved").value.abs() < 1e-6);
+        assert!(game.minmax(0).expect("solved").value.abs() < 1e-6);
+    }
+
+    /// In constant-sum games the guarantees of both meet, and nobody gains by a change.
+    #[test]
+    fn random_games_have_equilibria() {
+        let mut rng = Seed(5).rng();
+        for n in 0..300 {
+            let sizes = [1 + rng.below(5), 1 + rng.below(5)];
+            let is_constant = n % 2 == 0;
+            let mut payoffs = Vec::new();
+            for _ in 0..sizes[0] * sizes[1] {
+                let first = rng.below(11) as f64 / 10.0;
+                payoffs.push(first);
+                payoffs.push(if is_constant { 1.0 - first } else { rng.below(11) as f64 / 10.0 });
+            }
+            let game = NormalForm::new(&sizes, payoffs);
+            for role in 0..2 {
+                let (most, least) = (game.maxmin(role), game.minmax(role));
+                let (most, least) = (most.expect("solved").value, least.expect("solved").value);
+                assert!((most - least).abs() < 1e-5, "game {n}: {most} {least}");
+            }
+            match game.equilibrium() {
+                Some(profile) => assert!(game.largest_gain(&profile) < 1e-5, "game {n}"),
+                // Degenerate games may have equilibria with supports of different sizes only.
+                None => assert!(!is_constant, "game {n}"),
+            }
+        }
+    }
+}
