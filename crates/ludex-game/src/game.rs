@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 
-use ludex_base::{Goal, MoveId, PerceptId, Rng, RoleId};
+use ludex_base::{BitSet, Goal, MoveId, PerceptId, Rng, RoleId};
 
 /// One seat of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +27,13 @@ pub trait Game: Send + Sync {
 
     /// Whether roles see only their own moves and percepts (GDL-II with a `sees` rule).
     fn has_percepts(&self) -> bool;
+
+    /// By the number of a fluent, the families it belongs to: fluents that stand for something alike,
+    /// such as all of one name, or those of a name that agree in an argument. Empty, which is the
+    /// default, if the engine does not number fluents. What is learned of states asks this.
+    fn families(&self) -> Vec<Vec<u32>> {
+        Vec::new()
+    }
 
     /// The ids of the roles, in order.
     fn role_ids(&self) -> impl Iterator<Item = RoleId> + use<Self> {
@@ -86,6 +93,12 @@ pub trait Cursor: Clone + Send {
     /// How many fluents hold here and in another state too; `None` if the engine can't tell, which
     /// is the default. Heuristics ask this.
     fn n_common_fluents(&self, _other: &Self::State) -> Option<usize> {
+        None
+    }
+
+    /// The fluents that hold here, by number; `None` if the engine does not number them, which is the
+    /// default.
+    fn fluents(&self) -> Option<&BitSet> {
         None
     }
 

@@ -210,6 +210,10 @@ impl Cursor for MachineCursor {
         list
     }
 
+    fn fluents(&self) -> Option<&BitSet> {
+        Some(&self.state)
+    }
+
     fn n_common_fluents(&self, other: &BitSet) -> Option<usize> {
         let pairs = self.state.words().iter().zip(other.words());
         Some(pairs.map(|(here, there)| (here & there).count_ones() as usize).sum())

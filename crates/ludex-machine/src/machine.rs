@@ -10,6 +10,8 @@ use ludex_game::{
     StateOf,
 };
 
+use rustc_hash::FxHashMap;
+
 use crate::code::PlanCode;
 use crate::cursor::MachineCursor;
 use crate::evaluate::Values;
@@ -226,6 +228,25 @@ impl Game for Machine {
 
     fn has_percepts(&self) -> bool {
         self.parts.circuit.has_percepts
+    }
+
+    /// All fluents of a name, and for each place those of the name that have the same term there: the
+    /// pieces of a kind, what stands on a row.
+    fn families(&self) -> Vec<Vec<u32>> {
+        let vocabulary = &self.parts.circuit.vocabulary;
+        let terms = &vocabulary.terms;
+        let mut numbers = FxHashMap::default();
+        let mut families = Vec::with_capacity(vocabulary.fluents.len());
+        for &fluent in &vocabulary.fluents {
+            let (name, args) = (terms.name(fluent), terms.args(fluent));
+            let places = args.iter().copied().enumerate().map(Some).chain([None]);
+            let number = |place| {
+                let next = numbers.len() as u32;
+                *numbers.entry((name, args.len(), place)).or_insert(next)
+            };
+            families.push(places.map(number).collect());
+        }
+        families
     }
 }
 

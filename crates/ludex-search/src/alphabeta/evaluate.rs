@@ -6,6 +6,7 @@
 //!   us, against those that were bad; such states are sampled before the search. It needs a cursor
 //!   that can compare states, see `Cursor::n_common_fluents`.
 //! - *Playouts*: the mean of a few.
+//! - *Learned*: what random games say of the fluents that hold, see `learn`.
 //!
 //! Estimates lie strictly between 0 and 100, so that a certain win beats every estimate.
 
@@ -14,6 +15,7 @@ use std::time::Instant;
 use ludex_base::{MoveId, Rng, RoleId, Seed};
 use ludex_game::Cursor;
 
+use super::learn::Learner;
 use super::walk::Walk;
 use super::{DepthFirstOptions, Stopped};
 use crate::clock::Clock;
@@ -26,6 +28,9 @@ pub(crate) struct Evaluation<S> {
     mobility: f64,
     proximity: f64,
     playouts: f64,
+    learned: f64,
+    /// What was learned, if anything.
+    pub(crate) learner: Option<Learner>,
     count: usize,
     rng: Rng,
     good: Vec<S>,
@@ -39,6 +44,8 @@ const N_SAMPLES: usize = 30;
 /// The part of the time that sampling may take.
 const SAMPLING_PART: f64 = 0.1;
 const N_KEPT: usize = 8;
+/// Games to learn from where time does not count.
+const N_GAMES: usize = 200;
 
 impl<S> Evaluation<S> {
     pub(crate) fn new(options: &DepthFirstOptions, rng: Rng) -> Self {
@@ -46,6 +53,8 @@ impl<S> Evaluation<S> {
             mobility: options.mobility,
             proximity: options.proximity,
             playouts: options.playouts,
+            learned: options.learned,
+            learner: None,
             count: options.count.max(1),
             rng,
             good: Vec::new(),
@@ -102,6 +111,30 @@ impl<S> Evaluation<S> {
         self.bad = of_goal(worst);
     }
 
+    /// Learns from random games from where the cursor of the walk stands, in a part of the time; with a
+    /// limit of nodes, from so many games.
+    pub(crate) fn learn<C: Cursor<State = S>>(&mut self, walk: &mut Walk<'_, C>, part: f64)
+    where
+        S: Clone,
+    {
+        let Some(learner) = &mut self.learner else { return };
+        let root = walk.cursor.state().clone();
+        let (me, is_counted) = (walk.me, walk.is_counted());
+        let (cursor, roles, clock) = walk.parts();
+        let time = clock.remaining().map(|left| left.mul_f64(part));
+        let start = Instant::now();
+        let mut n_games = 0;
+        let is_enough = || {
+            n_games += 1;
+            match time {
+                Some(time) if !is_counted => start.elapsed() > time,
+                _ => n_games >= N_GAMES,
+            }
+        };
+        self.n_playouts += learner.work(cursor, roles, me, &mut self.rng, clock, is_enough);
+        walk.cursor.set_state(&root);
+    }
+
     /// An estimate of our goal in the state the cursor stands on.
     pub(crate) fn goal<C: Cursor<State = S>>(
         &mut self,
@@ -136,6 +169,13 @@ impl<S> Evaluation<S> {
         if self.playouts > 0.0 {
             sum += self.playouts * self.mean_of_playouts(cursor, roles, me, clock)?;
             weights += self.playouts;
+        }
+        if self.learned > 0.0
+            && let Some(learner) = self.learner.as_ref().filter(|it| it.is_of_use())
+            && let Some(fluents) = cursor.fluents()
+        {
+            sum += self.learned * learner.predict(fluents);
+            weights += self.learned;
         }
         let reward = if weights > 0.0 { sum / weights } else { 0.5 };
         Ok((reward * 100.0).clamp(1.0, 99.0) as f32)

@@ -31,6 +31,7 @@ use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
 
 mod walk;
+mod learn;
 mod evaluate;
 mod table;
 mod order;
@@ -40,6 +41,7 @@ mod pruned;
 mod maxn;
 
 use evaluate::Evaluation;
+use learn::Learner;
 use order::Order;
 use table::Table;
 use walk::Walk;
@@ -69,6 +71,8 @@ crate::search_options! {
         proximity: f64 = 1.0,
         /// weight of the mean of playouts
         playouts: f64 = 0.0,
+        /// weight of what random games say of the fluents that hold
+        learned: f64 = 0.0,
         /// playouts for one evaluation
         count: usize = 4,
         /// the deepest horizon
@@ -87,6 +91,9 @@ pub struct DepthFirst<G: Playouts> {
     /// A table and an order are of use from move to move.
     table: Option<Table>,
     order: Order,
+    /// What was learned of states so far; learning goes on with every search.
+    learner: Option<Learner>,
+    has_learned: bool,
     game: std::marker::PhantomData<fn() -> G>,
 }
 
@@ -106,8 +113,19 @@ impl<G: Playouts> DepthFirst<G> {
     pub fn new(name: &'static str, game: &G, options: DepthFirstOptions) -> Self {
         let roles = Roles::of(game);
         let order = Order::default();
+        let learner = if options.learned > 0.0 { Learner::new(game) } else { None };
         let game = std::marker::PhantomData;
-        Self { name, options, roles, me: None, table: None, order, game }
+        Self {
+            name,
+            options,
+            roles,
+            me: None,
+            table: None,
+            order,
+            learner,
+            has_learned: false,
+            game,
+        }
     }
 
     fn value_after<C: Cursor>(
@@ -144,6 +162,8 @@ impl<G: Playouts> DepthFirst<G> {
         if self.me != Some(me) {
             self.table = None;
             self.order = Order::default();
+            self.learner.iter_mut().for_each(Learner::forget);
+            self.has_learned = false;
         }
         self.me = Some(me);
         if self.options.rule == Rule::AlphaBeta {
@@ -174,6 +194,11 @@ const MIN_TABLE_BYTES: usize = 64 << 10;
 /// A table is kept from search to search unless one so many times as large would be filled now.
 const MUCH_LARGER: usize = 4;
 
+/// The part of the time for learning what states are worth: in the first search, which has the start
+/// clock if there is one, and in later ones.
+const FIRST_LEARNING_PART: f64 = 0.5;
+const LEARNING_PART: f64 = 0.1;
+
 /// The longest line that is told.
 const MAX_LINE: usize = 40;
 
@@ -199,8 +224,13 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         let mut evaluation = Evaluation::new(&self.options, limits.seed.rng());
         let mut walk = Walk::new(cursor, self.roles, role, clock, limits.iterations);
         evaluation.prepare(&mut walk);
+        let part = if self.has_learned { LEARNING_PART } else { FIRST_LEARNING_PART };
+        evaluation.learner = self.learner.take();
+        evaluation.learn(&mut walk, part);
+        self.has_learned = true;
         walk.evaluation = evaluation;
         if !walk.open_root(root.state()) {
+            self.learner = walk.evaluation.learner.take();
             let stopped = Some(StopReason::Fault);
             return SearchReport { stopped, ..SearchReport::unsearched(&legal) };
         }
@@ -208,6 +238,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             .map(|(place, &id)| RootMove { place, report: MoveReport::untried(id), value: None })
             .collect();
         let (best, depth, stopped) = self.deepen(&mut walk, &mut moves, &limits.hint);
+        self.learner = walk.evaluation.learner.take();
         let chosen = &moves[best];
         let n_bytes = self.table.as_ref().map_or(0, Table::n_bytes);
         let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));

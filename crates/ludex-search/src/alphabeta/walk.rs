@@ -53,6 +53,11 @@ impl<'a, C: Cursor> Walk<'a, C> {
         Self { cursor, roles, me, evaluation, n_nodes: 0, clock, max_nodes, frames: Vec::new() }
     }
 
+    /// Whether nodes are limited, so that nothing may depend on the time.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.max_nodes.is_some()
+    }
+
     /// Makes the first frame; false if nothing can be searched from there.
     pub(crate) fn open_root(&mut self, state: &C::State) -> bool {
         self.cursor.set_state(state);

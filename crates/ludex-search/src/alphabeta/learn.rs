@@ -1,0 +1,298 @@
+//! What a state is worth, learned from random games.
+//!
+//! A linear function of the fluents that hold, pressed into 0 to 1: each fluent counts by itself and
+//! by the families it belongs to (`Game::families`), so that what is true of all pawns, or of a row,
+//! is learned from every one of them. Weights follow the goals at the end of random games by logistic
+//! regression, one state after the other. That joins two ideas: features that are stable and go with
+//! the goal (Clune, *Heuristic evaluation functions for general game playing*, 2007), and structure of
+//! the state found in the terms of the rules (Kuhlmann, Dresner, Stone, *Automatic heuristic
+//! construction in a complete general game player*, 2006). We name no structure: a board is what
+//! families of a predicate with three arguments make it.
+//!
+//! It is for games of any number of roles whose engine numbers fluents; random games have to end.
+
+use ludex_base::{BitSet, MoveId, Rng, RoleId};
+use ludex_game::{Cursor, Game};
+
+use crate::clock::Clock;
+use crate::roles::Roles;
+
+/// Weights of fluents and families, and the states they were learned from.
+pub(crate) struct Learner {
+    /// By fluent.
+    families: Vec<Vec<u32>>,
+    bias: Weight,
+    of_fluent: Vec<Weight>,
+    of_family: Vec<Weight>,
+    /// By fluent, its weight with those of its families.
+    folded: Vec<f32>,
+    samples: Vec<Sample>,
+    /// The oldest sample, which is replaced next.
+    oldest: usize,
+    /// How far predictions of states not seen before were off, and how far their mean was: squares.
+    error: f64,
+    spread: f64,
+    mean: f64,
+    n_seen: u64,
+}
+
+/// A weight, and the squares of how it was changed.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    value: f32,
+    squares: f32,
+}
+
+#[derive(Default)]
+struct Sample {
+    fluents: Vec<u32>,
+    /// What the game came to, 0 to 1.
+    goal: f32,
+}
+
+/// States of one random game that are learned from.
+const N_PER_GAME: usize = 3;
+/// Old states that are learned from again after each new one.
+const N_AGAIN: usize = 3;
+const MAX_SAMPLES: usize = 10_000;
+/// A random game that is longer says nothing.
+const MAX_STEPS: usize = 1_000;
+/// How fast weights change; single fluents are seen less often and may differ by chance.
+const RATE_OF_FAMILIES: f32 = 0.1;
+const RATE_OF_FLUENTS: f32 = 0.03;
+/// Weights fade a little with each use.
+const FADING: f32 = 1e-5;
+/// The part of the spread of goals that has to be explained before predictions count.
+const LEAST_QUALITY: f64 = 0.02;
+
+impl Learner {
+    /// One that knows nothing; `None` if the engine does not number fluents.
+    pub fn new<G: Game>(game: &G) -> Option<Self> {
+        game.cursor().fluents()?;
+        Some(Self::with(game.families()))
+    }
+
+    fn with(families: Vec<Vec<u32>>) -> Self {
+        let n_families = families.iter().flatten().max().map_or(0, |&most| most as usize + 1);
+        let n_fluents = families.len();
+        Self {
+            families,
+            bias: Weight::default(),
+            of_fluent: vec![Weight::default(); n_fluents],
+            of_family: vec![Weight::default(); n_families],
+            folded: vec![0.0; n_fluents],
+            samples: Vec::new(),
+            oldest: 0,
+            error: 0.0,
+            spread: 0.0,
+            mean: 0.5,
+            n_seen: 0,
+        }
+    }
+
+    /// Forgets everything, for another role.
+    pub fn forget(&mut self) {
+        let families = std::mem::take(&mut self.families);
+        *self = Self::with(families);
+    }
+
+    /// Learns from random games from where the cursor stands, until `is_enough` says so after a game
+    /// or the clock runs out; the cursor is left somewhere.
+    pub fn work<C: Cursor>(
+        &mut self,
+        cursor: &mut C,
+        roles: Roles,
+        me: RoleId,
+        rng: &mut Rng,
+        clock: &mut Clock<'_>,
+        mut is_enough: impl FnMut() -> bool,
+    ) -> u64 {
+        let root = cursor.state().clone();
+        let mut joint: Vec<MoveId> = Vec::new();
+        let mut n_games = 0;
+        loop {
+            cursor.set_state(&root);
+            let Some(states) = random_game(cursor, roles, rng, clock, &mut joint) else { break };
+            let goal = f32::from(cursor.goal(me).value()) / 100.0;
+            for fluents in states {
+                self.learn(Sample { fluents, goal }, rng);
+            }
+            n_games += 1;
+            if is_enough() {
+                break;
+            }
+        }
+        self.fold();
+        n_games
+    }
+
+    fn fold(&mut self) {
+        for (at, families) in self.families.iter().enumerate() {
+            let of_families = families.iter().map(|&it| self.of_family[it as usize].value);
+            self.folded[at] = self.of_fluent[at].value + of_families.sum::<f32>();
+        }
+    }
+
+    fn learn(&mut self, sample: Sample, rng: &mut Rng) {
+        let predicted = f64::from(self.adjust(&sample));
+        let goal = f64::from(sample.goal);
+        self.n_seen += 1;
+        self.error += (goal - predicted).powi(2);
+        self.spread += (goal - self.mean).powi(2);
+        self.mean += (goal - self.mean) / self.n_seen.min(1_000) as f64;
+        for _ in 0..N_AGAIN.min(self.samples.len()) {
+            let at = rng.below(self.samples.len());
+            let again = std::mem::take(&mut self.samples[at]);
+            self.adjust(&again);
+            self.samples[at] = again;
+        }
+        if self.samples.len() < MAX_SAMPLES {
+            self.samples.push(sample);
+        } else {
+            self.samples[self.oldest] = sample;
+            self.oldest = (self.oldest + 1) % MAX_SAMPLES;
+        }
+    }
+
+    /// Moves the weights towards a sample. Gives what was predicted before.
+    fn adjust(&mut self, sample: &Sample) -> f32 {
+        let mut sum = self.bias.value;
+        for &fluent in &sample.fluents {
+            sum += self.of_fluent[fluent as usize].value;
+            for &family in &self.families[fluent as usize] {
+                sum += self.of_family[family as usize].value;
+            }
+        }
+        let predicted = pressed(sum);
+        let slope = predicted - sample.goal;
+        self.bias.step(slope, RATE_OF_FAMILIES);
+        for &fluent in &sample.fluents {
+            self.of_fluent[fluent as usize].step(slope, RATE_OF_FLUENTS);
+            for &family in &self.families[fluent as usize] {
+                self.of_family[family as usize].step(slope, RATE_OF_FAMILIES);
+            }
+        }
+        predicted
+    }
+
+    /// The part of the spread of goals that predictions explained, of states not seen before; at most
+    /// 1, and below 0 if they were worse than the mean.
+    pub fn quality(&self) -> f64 {
+        if self.spread > 0.0 { 1.0 - self.error / self.spread } else { 0.0 }
+    }
+
+    /// Whether predictions say anything.
+    pub fn is_of_use(&self) -> bool {
+        self.n_seen >= 100 && self.quality() >= LEAST_QUALITY
+    }
+
+    /// What a state is worth, 0 to 1, after the last [`Learner::work`].
+    pub fn predict(&self, fluents: &BitSet) -> f64 {
+        let weights = fluents.iter().map(|fluent| self.folded[fluent]);
+        f64::from(pressed(self.bias.value + weights.sum::<f32>()))
+    }
+}
+
+impl Weight {
+    /// A step against the slope, the smaller the more there were (AdaGrad).
+    fn step(&mut self, slope: f32, rate: f32) {
+        self.squares += slope * slope;
+        self.value -= rate * slope / (self.squares + 1e-3).sqrt() + FADING * self.value;
+    }
+}
+
+fn pressed(sum: f32) -> f32 {
+    1.0 / (1.0 + (-sum).exp())
+}
+
+/// Plays a random game to its end, and gives the fluents of some of its states, each as likely;
+/// `None` if it does not end.
+fn random_game<C: Cursor>(
+    cursor: &mut C,
+    roles: Roles,
+    rng: &mut Rng,
+    clock: &mut Clock<'_>,
+    joint: &mut Vec<MoveId>,
+) -> Option<Vec<Vec<u32>>> {
+    let mut states: Vec<Vec<u32>> = Vec::new();
+    for n_steps in 0..MAX_STEPS {
+        if cursor.is_terminal() {
+            return Some(states);
+        }
+        let place = if n_steps < N_PER_GAME { n_steps } else { rng.below(n_steps + 1) };
+        if place < N_PER_GAME {
+            let fluents = cursor.fluents()?.iter().map(|it| it as u32).collect();
+            if place < states.len() {
+                states[place] = fluents;
+            } else {
+                states.push(fluents);
+            }
+        }
+        joint.clear();
+        for role in roles.ids() {
+            joint.push(cursor.draw_move(role, rng)?);
+        }
+        cursor.play(joint);
+        if clock.tick() {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    /// Two families of two fluents: those of the first win, those of the second lose. A fluent that
+    /// was never seen is judged by its family.
+    #[test]
+    fn what_is_alike_is_learned_together() {
+        let mut learner = Learner::with(vec![vec![0], vec![0], vec![0], vec![1], vec![1], vec![1]]);
+        let mut rng = Seed(1).rng();
+        for n in 0..400 {
+            let is_won = n % 2 == 0;
+            let fluent = (n / 2) % 2 + if is_won { 0 } else { 3 };
+            learner.learn(
+                Sample { fluents: vec![fluent], goal: f32::from(u8::from(is_won)) },
+                &mut rng,
+            );
+        }
+        learner.fold();
+        assert!(learner.is_of_use(), "{}", learner.quality());
+        let worth = |fluent: usize| {
+            let mut fluents = BitSet::new(6);
+            fluents.insert(fluent);
+            learner.predict(&fluents)
+        };
+        assert!(worth(0) > 0.9 && worth(3) < 0.1, "{} {}", worth(0), worth(3));
+        assert!(worth(2) > 0.8 && worth(5) < 0.2, "{} {}", worth(2), worth(5));
+    }
+
+    /// The first step of every weight, worked out by hand: half a goal too low, so each goes up by its
+    /// rate, as a step is divided by the size of all before it.
+    #[test]
+    fn one_step_is_as_long_as_its_rate() {
+        let mut learner = Learner::with(vec![vec![0]]);
+        let before = learner.adjust(&Sample { fluents: vec![0], goal: 1.0 });
+        assert!((before - 0.5).abs() < 1e-6);
+        let step = |rate: f32| rate * 0.5 / (0.25_f32 + 1e-3).sqrt();
+        assert!((learner.of_family[0].value - step(RATE_OF_FAMILIES)).abs() < 1e-6);
+        assert!((learner.of_fluent[0].value - step(RATE_OF_FLUENTS)).abs() < 1e-6);
+    }
+
+    /// Where goals are drawn, nothing is learned that would count.
+    #[test]
+    fn chance_is_not_taken_for_knowledge() {
+        let mut learner = Learner::with(vec![vec![0], vec![0], vec![1], vec![1]]);
+        let mut rng = Seed(2).rng();
+        for _ in 0..2_000 {
+            let fluents = vec![rng.below(4) as u32];
+            let goal = f32::from(u8::from(rng.below(2) == 0));
+            learner.learn(Sample { fluents, goal }, &mut rng);
+        }
+        assert!(!learner.is_of_use(), "{}", learner.quality());
+    }
+}
