@@ -24,6 +24,17 @@ ludex_testkit::searcher_suite! { crate::games;
     grave: "grave",
     grave_batched: "grave:leaves=4,playouts=2",
     mast: "mast",
+    mast_greedy: "mast:draw=greedy",
+    to_mast: "to-mast",
+    nst: "nst",
+    nst_grave: "grave:playout=nst,draw=gibbs",
+    past: "past",
+    fast: "fast",
+    fast_gibbs: "fast:draw=gibbs",
+    history: "history",
+    history_batched: "history:leaves=4,playouts=2",
+    uct_stopped: "uct:stop=4",
+    mast_stopped: "mast:stop=3,proximity=1",
     minimax: "minimax",
     negamax: "negamax",
     alphabeta: "alphabeta",
@@ -83,7 +94,7 @@ fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
 #[test]
 fn a_tree_within_little_memory_recycles_and_goes_on() {
     let game = game("connectfour");
-    for text in ["uct", "rave", "grave", "uct-lanes", "uct-joint"] {
+    for text in ["uct", "rave", "grave", "history", "uct-lanes", "uct-joint", "uct:stop=12"] {
         let memory = 400_000;
         let limits = Limits { memory, ..Limits::iterations(20_000, Seed(1)) };
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);

@@ -30,6 +30,7 @@ pub mod random;
 mod roles;
 mod clock;
 mod playout;
+mod evaluate;
 pub mod mcts;
 pub mod flat;
 pub mod alphabeta;

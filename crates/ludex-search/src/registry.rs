@@ -5,7 +5,7 @@ use ludex_game::Playouts;
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
 use crate::cfr::{Cfr, CfrOptions, Nash, NashOptions};
 use crate::flat::{Flat, FlatOptions};
-use crate::mcts::registry::{PlayoutName, SelectionName};
+use crate::mcts::registry::{DrawName, PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
 use crate::mcts::{Simultaneous, Uct, UctOptions};
 use crate::options::{self, OptionError, OptionInfo, Options};
@@ -94,6 +94,56 @@ pub static SEARCHES: &[SearchEntry] = &[
         preset: || {
             let playout = PlayoutName::Mast;
             Plan::Uct(UctOptions { playout, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "to-mast",
+        summary: "uct whose playouts prefer moves that did well in the tree",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let playout = PlayoutName::ToMast;
+            Plan::Uct(UctOptions { playout, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "nst",
+        summary: "uct whose playouts prefer moves that did well after the last two",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let (playout, draw) = (PlayoutName::Nst, DrawName::Greedy);
+            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "past",
+        summary: "uct whose playouts prefer moves that did well while the same fluents held",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let (playout, draw) = (PlayoutName::Past, DrawName::Greedy);
+            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "fast",
+        summary: "uct whose playouts prefer moves that lead to fluents of a high learned value",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let (playout, draw) = (PlayoutName::Fast, DrawName::Greedy);
+            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+        },
+    },
+    SearchEntry {
+        name: "history",
+        summary: "uct with a bonus for moves that did well elsewhere",
+        games: GamesMeant::COMPLETE,
+        claims: TREE_CLAIMS,
+        preset: || {
+            let selection = SelectionName::History;
+            Plan::Uct(UctOptions { selection, ..UctOptions::default() })
         },
     },
     SearchEntry {

@@ -16,7 +16,7 @@
 //! Algorithmic Solution of N-Person Games*, 1986; Sturtevant and Korf, *On Pruning Techniques for
 //! Multi-Player Games*, 2000 (paranoid).
 //!
-//! Read the modules in this order: `walk` (states on a path), `evaluate`, `table` and `order` (what
+//! Read the modules in this order: `walk` (states on a path), `crate::evaluate` and `learn`, `table` and `order` (what
 //! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
 
 use std::time::Duration;
@@ -25,14 +25,14 @@ use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts};
 
 use crate::clock::Clock;
+use crate::evaluate::{Evaluation, Weights};
 use crate::limits::{Hint, Limits};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
 
 mod walk;
-mod learn;
-mod evaluate;
+pub(crate) mod learn;
 mod table;
 mod order;
 mod minimax;
@@ -40,7 +40,6 @@ mod negamax;
 mod pruned;
 mod maxn;
 
-use evaluate::Evaluation;
 use learn::Learner;
 use order::Order;
 use table::Table;
@@ -126,6 +125,11 @@ impl<G: Playouts> DepthFirst<G> {
             has_learned: false,
             game,
         }
+    }
+
+    fn weights(&self) -> Weights {
+        let DepthFirstOptions { mobility, proximity, playouts, learned, count, .. } = self.options;
+        Weights { mobility, proximity, playouts, learned, count: count.max(1) }
     }
 
     fn value_after<C: Cursor>(
@@ -218,17 +222,18 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
 
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
         self.begin(role, limits);
-        let clock = Clock::new(&limits.deadline);
+        let mut clock = Clock::new(&limits.deadline);
         let mut cursor = root.clone();
         let legal = cursor.legal_moves(role).to_vec();
-        let mut evaluation = Evaluation::new(&self.options, limits.seed.rng());
-        let mut walk = Walk::new(cursor, self.roles, role, clock, limits.iterations);
-        evaluation.prepare(&mut walk);
+        let mut evaluation = Evaluation::new(self.weights(), limits.seed.rng());
+        evaluation.prepare(&mut cursor, self.roles, |asked| asked == role, &mut clock);
         let part = if self.has_learned { LEARNING_PART } else { FIRST_LEARNING_PART };
+        // With a limit of nodes nothing may depend on the time.
+        let part = limits.iterations.is_none().then_some(part);
         evaluation.learner = self.learner.take();
-        evaluation.learn(&mut walk, part);
+        evaluation.learn(&mut cursor, self.roles, role, part, &mut clock);
         self.has_learned = true;
-        walk.evaluation = evaluation;
+        let mut walk = Walk::new(cursor, self.roles, role, clock, limits.iterations, evaluation);
         if !walk.open_root(root.state()) {
             self.learner = walk.evaluation.learner.take();
             let stopped = Some(StopReason::Fault);

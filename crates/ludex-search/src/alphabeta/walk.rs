@@ -3,9 +3,9 @@
 use ludex_base::{MoveId, RoleId, StopReason};
 use ludex_game::Cursor;
 
-use super::evaluate::Evaluation;
 use super::{Stopped, Value};
 use crate::clock::Clock;
+use crate::evaluate::{Evaluation, OutOfTime};
 use crate::roles::Roles;
 
 /// A cursor, and what it needs to come back to the states above it.
@@ -48,25 +48,15 @@ impl<'a, C: Cursor> Walk<'a, C> {
         me: RoleId,
         clock: Clock<'a>,
         max_nodes: Option<u64>,
+        evaluation: Evaluation<C::State>,
     ) -> Self {
-        let evaluation = Evaluation::none();
         Self { cursor, roles, me, evaluation, n_nodes: 0, clock, max_nodes, frames: Vec::new() }
-    }
-
-    /// Whether nodes are limited, so that nothing may depend on the time.
-    pub(crate) fn is_counted(&self) -> bool {
-        self.max_nodes.is_some()
     }
 
     /// Makes the first frame; false if nothing can be searched from there.
     pub(crate) fn open_root(&mut self, state: &C::State) -> bool {
         self.cursor.set_state(state);
         !self.cursor.is_terminal() && self.open(0)
-    }
-
-    /// What a playout needs.
-    pub(crate) fn parts(&mut self) -> (&mut C, Roles, &mut Clock<'a>) {
-        (&mut self.cursor, self.roles, &mut self.clock)
     }
 
     /// Counts a node; an error when it is one too many.
@@ -151,7 +141,7 @@ impl<'a, C: Cursor> Walk<'a, C> {
             }
         }
         let Self { cursor, roles, me, evaluation, clock, .. } = self;
-        evaluation.goal(cursor, *roles, *me, &mobility, clock)
+        evaluation.goal(cursor, *roles, *me, &mobility, clock).map_err(|OutOfTime| Stopped)
     }
 
     pub(crate) fn state(&self, ply: usize) -> &C::State {

@@ -16,8 +16,7 @@ use ludex_game::{Cursor, Playouts};
 
 use crate::clock::Clock;
 use crate::limits::Limits;
-use crate::mcts::playout::Uniform;
-use crate::playout::{End, play_out};
+use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
 use crate::searcher::Searcher;
@@ -131,18 +130,18 @@ fn estimate_by<C: Cursor>(
     let here = cursor.state().clone();
     let mut clock = Clock::new(deadline);
     let mut sums = vec![0.0_f32; roles.n];
-    let mut joint: Vec<MoveId> = Vec::new();
+    let mut desk = Desk::default();
     let mut n_ended = 0;
     for _ in 0..n_playouts.max(1) {
         cursor.set_state(&here);
-        match play_out(cursor, roles.n, &mut Uniform, rng, &mut clock, &mut joint, None) {
+        match play_uniform(cursor, roles.n, rng, &mut clock, &mut desk) {
             End::Terminal => {
                 n_ended += 1;
                 for (role, sum) in roles.ids().zip(&mut sums) {
                     *sum += f32::from(cursor.goal(role).value()) / 100.0;
                 }
             }
-            End::GivenUp => {}
+            End::Cut | End::GivenUp => {}
             End::Time => break,
         }
     }

@@ -7,7 +7,7 @@ use ludex_base::MoveId;
 
 use super::amaf::AmafTable;
 use super::descent::Descent;
-use super::playout::PlayoutPolicy;
+use super::playout::GameRecord;
 use super::selection::AmafSource;
 use super::tree::{Kind, Tree};
 use super::worker::joint_of;
@@ -19,7 +19,6 @@ pub(crate) struct Learner {
     seen_in: Vec<u32>,
     game: u32,
     distinct: Vec<(MoveId, u8)>,
-    whole: Vec<MoveId>,
     joint: Vec<MoveId>,
 }
 
@@ -51,7 +50,7 @@ impl Learner {
                 self.see(tree.edge(pick.edge).move_id(), goals[pick.role.index()]);
             }
             match tree.amaf_source {
-                AmafSource::None => {}
+                AmafSource::None | AmafSource::Everywhere => {}
                 AmafSource::Node => {
                     for pick in descent.picks(step_idx) {
                         for place in tree.span(node, pick.role) {
@@ -83,27 +82,36 @@ impl Learner {
                 }
             }
         }
+        let has_room = tree.amaf_bytes.load(Relaxed) < memory;
+        if tree.amaf_source == AmafSource::Everywhere && has_room {
+            let n_bytes = tree.history.add(&self.distinct);
+            tree.amaf_bytes.fetch_add(n_bytes, Relaxed);
+        }
     }
 
-    /// Shows a whole game, from the root on, to the policy that played it.
-    pub(crate) fn policy<S: Clone + Eq + Hash>(
+    /// Begins the record of a game with what was chosen in the tree.
+    pub(crate) fn write_path<S: Clone + Eq + Hash>(
         &mut self,
         tree: &Tree<S>,
         descent: &Descent,
-        played: &[MoveId],
-        goals: &[u8],
-        policy: &mut dyn PlayoutPolicy,
+        record: &mut GameRecord,
     ) {
-        self.whole.clear();
+        let mut state_node = tree.root;
         for step_idx in 0..descent.n_steps() {
-            let kind = tree.node(descent.node(step_idx)).kind();
+            let node = descent.node(step_idx);
+            let kind = tree.node(node).kind();
+            // A stage has a single edge for who has chosen before; the first one tells who could.
+            if !matches!(kind, Kind::Single { is_stage: true, .. }) {
+                state_node = node;
+            }
             if !matches!(kind, Kind::Single { has_stages: true, .. }) {
                 joint_of(tree, descent, step_idx, &mut self.joint);
-                self.whole.extend_from_slice(&self.joint);
+                for (role, &id) in tree.roles.ids().zip(&self.joint) {
+                    record.add_move(id, tree.span(state_node, role).len() > 1);
+                }
             }
         }
-        self.whole.extend_from_slice(played);
-        policy.learn(&self.whole, goals);
+        record.leave_tree();
     }
 
     fn see(&mut self, id: MoveId, goal: u8) {

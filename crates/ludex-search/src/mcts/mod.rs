@@ -26,7 +26,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use ludex_base::{RoleId, StopReason};
 use ludex_game::{Cursor, Playouts, StateOf};
 
+use crate::clock::Clock;
+use crate::evaluate::{Evaluation, Weights};
 use crate::limits::Limits;
+use crate::playout::MAX_STEPS;
 use crate::report::SearchReport;
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
@@ -49,7 +52,7 @@ pub mod root;
 pub(crate) use report::choose;
 
 use expand::{ExpandRules, Expander};
-use registry::{PlayoutName, SelectionName};
+use registry::{DrawName, PlayoutName, SelectionName};
 use tree::{Full, Kind, Tree};
 use worker::{Ending, Round, Worker};
 
@@ -70,9 +73,9 @@ crate::search_options! {
         c: f64 = 0.7,
         /// first-play urgency: the score of a move that was never tried
         fpu: f64 = 2.0,
-        /// ucb, rave or grave
+        /// ucb, rave, grave or history
         selection: SelectionName = SelectionName::Ucb,
-        /// uniform or mast
+        /// uniform, mast, to-mast, nst, past or fast
         playout: PlayoutName = PlayoutName::Uniform,
         /// decoupled or joint
         simultaneous: Simultaneous = Simultaneous::Decoupled,
@@ -92,8 +95,20 @@ crate::search_options! {
         bias: f64 = 0.00001,
         /// grave: playouts an ancestor must have
         reference: usize = 50,
-        /// mast: temperature of the Gibbs distribution
+        /// history: how much moves that did well elsewhere are favored
+        history: f64 = 3.0,
+        /// playouts that learn: gibbs or greedy
+        draw: DrawName = DrawName::Gibbs,
+        /// gibbs: temperature of the distribution
         temperature: f64 = 0.5,
+        /// greedy: the part of choices that are uniform
+        epsilon: f64 = 0.4,
+        /// steps after which a playout is left and the state evaluated; 0 plays to the end
+        stop: usize = 0,
+        /// stop: weight of mobility in the evaluation
+        mobility: f64 = 1.0,
+        /// stop: weight of likeness to good final states
+        proximity: f64 = 0.0,
     }
 }
 
@@ -128,14 +143,23 @@ impl<G: Playouts + Clone> Uct<G> {
                 self.game.runner(),
                 self.options.selection.build(&self.options),
                 self.options.playout.build(&self.options),
+                Evaluation::new(self.weights(), limits.seed.rng()),
                 limits.seed.rng(),
             ));
         }
         self.workers.truncate(n_threads);
+        let weights = self.weights();
         for (thread_idx, worker) in self.workers.iter_mut().enumerate() {
             worker.rng = limits.seed.child(thread_idx as u64).rng();
             worker.n_playouts = 0;
             worker.max_depth = 0;
+            if self.options.stop > 0 {
+                let seed = limits.seed.child(u64::MAX - thread_idx as u64);
+                worker.evaluation = Evaluation::new(weights, seed.rng());
+                let mut clock = Clock::new(&limits.deadline);
+                let players = |role| Some(role) != self.roles.random;
+                worker.evaluation.prepare(&mut root.clone(), self.roles, players, &mut clock);
+            }
         }
         // Step 2. The tree of the last move has the root, or a new tree begins.
         if self.me != Some(me) || !self.options.reuse || !self.go_to(root) {
@@ -143,6 +167,11 @@ impl<G: Playouts + Clone> Uct<G> {
         }
         self.me = Some(me);
         Some(())
+    }
+
+    fn weights(&self) -> Weights {
+        let UctOptions { mobility, proximity, .. } = self.options;
+        Weights { mobility, proximity, playouts: 0.0, learned: 0.0, count: 1 }
     }
 
     /// Makes the node of a state the root, if there is one within a few steps.
@@ -207,6 +236,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 n_leaves: self.options.leaves.clamp(1, MAX_BATCH),
                 n_playouts: self.options.playouts.clamp(1, MAX_BATCH) as u32,
                 amaf_memory: limits.memory / 3,
+                horizon: if self.options.stop == 0 { MAX_STEPS } else { self.options.stop },
             };
             match run_round(&mut self.workers, &round) {
                 Ending::Proven => return None,
@@ -304,12 +334,15 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Uct<G> {
         let n_iterations = AtomicU64::new(0);
         let stopped = self.run(root, role, limits, &n_iterations);
         let tree = self.tree.as_ref().expect("a prepared search has a tree");
+        let reported = report::report(tree, root, role);
+        let policy_bytes: usize = self.workers.iter().map(|it| it.policy.n_bytes()).sum();
         SearchReport {
             stopped,
             n_iterations: n_iterations.load(Relaxed),
             n_playouts: self.workers.iter().map(|worker| worker.n_playouts).sum(),
             depth: self.workers.iter().map(|worker| worker.max_depth).max().unwrap_or(0) as u32,
-            ..report::report(tree, root, role)
+            n_bytes: reported.n_bytes + policy_bytes as u64,
+            ..reported
         }
     }
 }

@@ -116,7 +116,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         resize(&mut self.values, n_nodes * self.roles.n, AtomicU32::default);
         resize(&mut self.edges, n_edges, Edge::default);
         match self.amaf_source {
-            AmafSource::None => {}
+            AmafSource::None | AmafSource::Everywhere => {}
             AmafSource::Node => resize(&mut self.amaf, n_edges, AmafCell::default),
             AmafSource::Ancestor { .. } => resize(&mut self.amaf_tables, n_nodes, OnceLock::new),
         }
@@ -251,7 +251,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         }
         // Step 3. Nodes and what lies beside them.
         let n_nodes = kept.len();
-        let mut amaf_bytes = 0;
+        let mut amaf_bytes = self.history.n_bytes();
         for (new, old) in kept.drain(..).enumerate() {
             if new != old {
                 self.nodes[new] = std::mem::take(&mut self.nodes[old]);

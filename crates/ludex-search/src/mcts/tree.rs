@@ -48,10 +48,12 @@ pub(crate) struct Tree<S> {
     pub(crate) amaf: Vec<AmafCell>,
     /// The same node by node for every move; empty unless the selection reads them.
     pub(crate) amaf_tables: Vec<OnceLock<AmafTable>>,
+    /// The same for all playouts of the search; empty unless the selection reads it.
+    pub(crate) history: AmafTable,
     pub(crate) index: Index,
     pub(crate) n_nodes: AtomicUsize,
     pub(crate) n_edges: AtomicUsize,
-    /// Bytes of the tables of `amaf_tables`.
+    /// Bytes of the tables of `amaf_tables` and of `history`.
     pub(crate) amaf_bytes: AtomicUsize,
     pub(crate) amaf_source: AmafSource,
     pub(crate) root: NodeId,
@@ -247,6 +249,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
             edges: Vec::new(),
             amaf: Vec::new(),
             amaf_tables: Vec::new(),
+            history: AmafTable::default(),
             index: Index::new(0),
             n_nodes: AtomicUsize::new(0),
             n_edges: AtomicUsize::new(0),

@@ -16,8 +16,10 @@ use super::selection::{AmafSource, EdgeStats, Selection};
 use super::solver::prove_edge;
 use super::tree::{Edge, EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
 use crate::clock::Clock;
+use crate::evaluate::{Evaluation, OutOfTime};
 use crate::limits::Hint;
-use crate::playout::{End, MAX_STEPS, play_out};
+use crate::playout::{Desk, End, MAX_STEPS, Playing, play_out};
+use crate::roles::Roles;
 
 /// What all threads share in one round: the time in which the tree only grows within its room.
 pub(crate) struct Round<'a, S> {
@@ -36,6 +38,8 @@ pub(crate) struct Round<'a, S> {
     pub(crate) n_playouts: u32,
     /// Bytes that tables of all moves as first may take.
     pub(crate) amaf_memory: usize,
+    /// Steps after which a playout is left and evaluated.
+    pub(crate) horizon: usize,
 }
 
 /// Why a thread left the round.
@@ -61,7 +65,9 @@ pub(crate) struct Worker<C: Cursor, R> {
     stats: Vec<EdgeStats>,
     stats_of: Vec<usize>,
     joint: Vec<MoveId>,
-    played: Vec<MoveId>,
+    desk: Desk,
+    /// Values states where playouts are left before their end.
+    pub(crate) evaluation: Evaluation<C::State>,
     goal_sums: Vec<u64>,
     goals: Vec<u8>,
     descents: Vec<Descent>,
@@ -93,6 +99,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         runner: R,
         selection: Box<dyn Selection>,
         policy: Box<dyn PlayoutPolicy>,
+        evaluation: Evaluation<C::State>,
         rng: Rng,
     ) -> Self {
         Self {
@@ -108,7 +115,8 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             stats: Vec::new(),
             stats_of: Vec::new(),
             joint: Vec::new(),
-            played: Vec::new(),
+            desk: Desk::default(),
+            evaluation,
             goal_sums: Vec::new(),
             goals: Vec::new(),
             descents: Vec::new(),
@@ -121,8 +129,9 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     /// Searches until something ends the round.
     pub(crate) fn run(&mut self, round: &Round<'_, C::State>) -> Ending {
         let mut clock = Clock::new(round.deadline);
-        let uses_batches =
-            self.policy.is_uniform() && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
+        // Games side by side are uniform, and played to their end.
+        let can_batch = self.policy.is_uniform() && round.horizon >= MAX_STEPS;
+        let uses_batches = can_batch && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
         for n_walks in 1_u64.. {
             let ending = if uses_batches {
                 self.iterate_batch(round, &mut clock)
@@ -376,6 +385,14 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     fn add_amaf(&mut self, tree: &Tree<C::State>, descent: &Descent, span: Range<usize>) {
         match tree.amaf_source {
             AmafSource::None => {}
+            AmafSource::Everywhere => {
+                let moves = tree.edges[span].iter().map(Edge::move_id);
+                let mut stats = self.stats.iter_mut();
+                tree.history.read(0, moves, |n, mean| {
+                    let stats = stats.next().expect("there are as many as moves");
+                    (stats.n_amaf, stats.amaf_mean) = (n, mean);
+                });
+            }
             AmafSource::Node => {
                 for (stats, cell) in self.stats.iter_mut().zip(&tree.amaf[span]) {
                     (stats.n_amaf, stats.amaf_mean) = cell.read();
@@ -431,36 +448,53 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     /// Plays one game out from where the cursor stands, and backs it up.
     fn play_leaf(&mut self, round: &Round<'_, C::State>, descent: &Descent, clock: &mut Clock<'_>) {
         let tree = round.tree;
-        let wants_moves = tree.amaf_source != AmafSource::None || !self.policy.is_uniform();
-        self.played.clear();
-        let record = wants_moves.then_some(&mut self.played);
-        let end = play_out(
-            &mut self.cursor,
-            tree.roles.n,
-            &mut *self.policy,
-            &mut self.rng,
-            clock,
-            &mut self.joint,
-            record,
-        );
-        match end {
-            End::Terminal => {}
+        let learns = !self.policy.is_uniform();
+        self.desk.writes = learns || tree.amaf_source != AmafSource::None;
+        self.desk.record.clear(tree.roles.n);
+        if learns {
+            self.learner.write_path(tree, descent, &mut self.desk.record);
+        }
+        let policy = &mut *self.policy;
+        let playing = Playing { policy, rng: &mut self.rng, clock, horizon: round.horizon };
+        let end = play_out(&mut self.cursor, tree.roles.n, playing, &mut self.desk);
+        let is_timely = match end {
+            End::Terminal => {
+                let goals = tree.roles.ids().map(|role| self.cursor.goal(role).value());
+                self.goals.clear();
+                self.goals.extend(goals);
+                true
+            }
+            End::Cut => self.estimate(tree.roles, clock),
             // Without an end there is no goal: nobody gets anything.
             End::GivenUp => return,
-            End::Time => return cancel(tree, descent, 1),
+            End::Time => false,
+        };
+        if !is_timely {
+            return cancel(tree, descent, 1);
         }
         self.n_playouts += 1;
-        self.goals.clear();
-        self.goals.extend(tree.roles.ids().map(|role| self.cursor.goal(role).value()));
         self.goal_sums.clear();
         self.goal_sums.extend(self.goals.iter().map(|&goal| u64::from(goal) * GOAL_UNIT));
         back_up(tree, descent, &mut self.goal_sums, 1);
-        if wants_moves {
-            self.learner.amaf(tree, descent, &self.played, &self.goals, round.amaf_memory);
-            if !self.policy.is_uniform() {
-                self.learner.policy(tree, descent, &self.played, &self.goals, &mut *self.policy);
+        let record = &self.desk.record;
+        let played = record.playout_moves();
+        self.learner.amaf(tree, descent, played, &self.goals, round.amaf_memory);
+        if learns {
+            self.policy.learn(record, &self.goals);
+        }
+    }
+
+    /// Estimates the goals of all roles in the state the cursor stands on; whether there was time.
+    fn estimate(&mut self, roles: Roles, clock: &mut Clock<'_>) -> bool {
+        self.goals.clear();
+        for role in roles.ids() {
+            let Self { evaluation, cursor, desk, .. } = self;
+            match evaluation.goal(cursor, roles, role, &desk.mobility, clock) {
+                Ok(goal) => self.goals.push(goal.round() as u8),
+                Err(OutOfTime) => return false,
             }
         }
+        true
     }
 
     /// Plays the gathered leaves out, and backs the results up.

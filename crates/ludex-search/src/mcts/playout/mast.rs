@@ -1,95 +1,110 @@
 //! MAST: moves that did well anywhere are played more often.
 //!
-//! The mean reward of a move over all games it was played in, whatever the state, feeds a Gibbs
-//! distribution: P(a) ∝ exp(mean(a) / τ). A move that was never played has the mean 1, so that it
-//! is tried.
+//! The value of a move is its mean reward over all games it was chosen in, whatever the state. In
+//! *TO-MAST* (tree only) it counts only where it was chosen in the tree, where choices are better.
+//! For any game.
 //!
-//! After Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing*, 2008. Roles
-//! have moves of their own, so the table needs no role.
+//! After Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing*, 2008, and
+//! *Learning Simulation Control in General Game-Playing Agents*, 2010 (tree only). Moves that a role
+//! could not help playing teach nothing here.
 
 use ludex_base::{MoveId, Rng};
 
-use super::PlayoutPolicy;
+use super::draw::pick_weighted;
+use super::means::{MoveMeans, UNKNOWN, reward};
+use super::{Draw, GameRecord, PlayoutPolicy};
 
-/// The table of means and the temperature.
+/// The table of means, and how moves are drawn by it.
 #[derive(Clone, Debug)]
 pub struct Mast {
-    temperature: f32,
-    entries: Vec<Entry>,
+    draw: Draw,
+    tree_only: bool,
+    means: MoveMeans,
+    /// For Gibbs exp(mean / τ), kept because it is read far more often than it changes.
     weights: Vec<f32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    n_played: u32,
-    mean: f32,
-    /// exp(mean / τ), kept because it is read far more often than it changes.
-    weight: f32,
+    sums: Vec<f32>,
 }
 
 impl Mast {
-    /// A table that knows nothing. The temperature is at least 0.01.
-    pub fn new(temperature: f64) -> Self {
-        let temperature = temperature.max(0.01) as f32;
-        Self { temperature, entries: Vec::new(), weights: Vec::new() }
-    }
-
-    fn weight(&self, id: MoveId) -> f32 {
-        let unknown = (1.0 / self.temperature).exp();
-        self.entries.get(id.index()).map_or(unknown, |entry| entry.weight)
+    /// A table that knows nothing.
+    pub fn new(draw: Draw, tree_only: bool) -> Self {
+        let (means, weights, sums) = (MoveMeans::default(), Vec::new(), Vec::new());
+        Self { draw, tree_only, means, weights, sums }
     }
 }
 
 impl PlayoutPolicy for Mast {
-    fn choose(&mut self, moves: &[MoveId], rng: &mut Rng) -> MoveId {
-        if let [only] = moves {
-            return *only;
+    fn choose(&mut self, moves: &[MoveId], _game: &GameRecord, rng: &mut Rng) -> MoveId {
+        let Self { draw, means, weights, sums, .. } = self;
+        match *draw {
+            Draw::Gibbs { temperature } => {
+                let unknown = (UNKNOWN / temperature).exp();
+                let weight = |id: MoveId| weights.get(id.index()).copied().unwrap_or(unknown);
+                pick_weighted(moves, rng, sums, weight)
+            }
+            Draw::Greedy { .. } => draw.pick(moves, rng, sums, |id| means.value(id)),
         }
-        self.weights.clear();
-        let mut total = 0.0;
-        for &id in moves {
-            total += self.weight(id);
-            self.weights.push(total);
-        }
-        // 24 random bits are all a float of 32 bits can tell apart.
-        let drawn = (rng.next_u64() >> 40) as f32 / (1 << 24) as f32 * total;
-        let place = self.weights.partition_point(|&sum| sum <= drawn);
-        moves[place.min(moves.len() - 1)]
     }
 
-    fn learn(&mut self, moves: &[MoveId], goals: &[u8]) {
-        for joint in moves.chunks(goals.len()) {
-            for (id, &goal) in joint.iter().zip(goals) {
-                if id.index() >= self.entries.len() {
-                    let weight = (1.0 / self.temperature).exp();
-                    let unknown = Entry { n_played: 0, mean: 1.0, weight };
-                    self.entries.resize(id.index() + 1, unknown);
+    fn learn(&mut self, game: &GameRecord, goals: &[u8]) {
+        let n_steps = if self.tree_only { game.n_tree_steps() } else { game.n_steps() };
+        for step_idx in 0..n_steps {
+            for (role_idx, id) in game.chosen(step_idx) {
+                let mean = self.means.add(id, reward(goals[role_idx]));
+                if let Draw::Gibbs { temperature } = self.draw {
+                    if id.index() >= self.weights.len() {
+                        self.weights.resize(id.index() + 1, (UNKNOWN / temperature).exp());
+                    }
+                    self.weights[id.index()] = (mean / temperature).exp();
                 }
-                let entry = &mut self.entries[id.index()];
-                entry.n_played += 1;
-                entry.mean += (f32::from(goal) / 100.0 - entry.mean) / entry.n_played as f32;
-                entry.weight = (entry.mean / self.temperature).exp();
             }
         }
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.means.n_bytes() + self.weights.capacity() * size_of::<f32>()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::game;
     use super::*;
     use ludex_base::Seed;
+
+    const GIBBS: Draw = Draw::Gibbs { temperature: 0.5 };
 
     #[test]
     fn good_moves_are_drawn_more_often() {
         let [good, bad] = [0, 1].map(MoveId::new);
-        let mut policy = Mast::new(0.5);
+        let mut policy = Mast::new(GIBBS, false);
         for _ in 0..20 {
-            policy.learn(&[good], &[100]);
-            policy.learn(&[bad], &[0]);
+            policy.learn(&game(1, 0, &[0]), &[100]);
+            policy.learn(&game(1, 0, &[1]), &[0]);
         }
         let mut rng = Seed(1).rng();
-        let n_good = (0..10_000).filter(|_| policy.choose(&[bad, good], &mut rng) == good).count();
+        let none = GameRecord::default();
+        let n_good =
+            (0..10_000).filter(|_| policy.choose(&[bad, good], &none, &mut rng) == good).count();
         // e² / (1 + e²) = 0.881; four standard deviations are 0.013.
         assert!((8_680..8_940).contains(&n_good), "{n_good}");
+    }
+
+    #[test]
+    fn means_are_those_of_the_games_a_move_was_chosen_in() {
+        // Two roles; the first step is in the tree.
+        let played = [game(2, 1, &[0, 10, 1, 11]), game(2, 1, &[1, 10, 0, 12])];
+        let value = |policy: &Mast, id| policy.means.value(MoveId::new(id));
+        let mut all = Mast::new(GIBBS, false);
+        let mut tree_only = Mast::new(GIBBS, true);
+        for (game, goals) in played.iter().zip([[100, 0], [30, 70]]) {
+            all.learn(game, &goals);
+            tree_only.learn(game, &goals);
+        }
+        assert_eq!([0, 1, 10, 11, 12].map(|id| value(&all, id)), [0.65, 0.65, 0.35, 0.0, 0.7]);
+        assert_eq!(
+            [0, 1, 10, 11, 12].map(|id| value(&tree_only, id)),
+            [1.0, 0.3, 0.35, UNKNOWN, UNKNOWN]
+        );
     }
 }

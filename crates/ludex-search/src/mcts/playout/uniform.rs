@@ -2,7 +2,7 @@
 
 use ludex_base::{MoveId, Rng};
 
-use super::PlayoutPolicy;
+use super::{GameRecord, PlayoutPolicy};
 
 /// Draws uniformly.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Uniform;
 
 impl PlayoutPolicy for Uniform {
     #[inline]
-    fn choose(&mut self, moves: &[MoveId], rng: &mut Rng) -> MoveId {
+    fn choose(&mut self, moves: &[MoveId], _game: &GameRecord, rng: &mut Rng) -> MoveId {
         moves[rng.below(moves.len())]
     }
 

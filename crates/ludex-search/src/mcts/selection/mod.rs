@@ -5,8 +5,10 @@ use ludex_base::Rng;
 mod ucb;
 mod rave;
 mod grave;
+mod history;
 
 pub use grave::Grave;
+pub use history::History;
 pub use rave::Rave;
 pub use ucb::Ucb;
 
@@ -53,6 +55,8 @@ pub enum AmafSource {
     None,
     /// From playouts through the node itself.
     Node,
+    /// From all playouts of the search.
+    Everywhere,
     /// From the nearest node above, or the node itself, with more playouts than this.
     Ancestor {
         /// How many playouts make a node trustworthy.
