@@ -43,6 +43,10 @@ ludex_testkit::searcher_suite! { crate::games;
     expectimax: "expectimax",
     cfr: "cfr",
     cfr_external: "cfr:variant=external",
+    nmcs: "nmcs",
+    nmcs_flat: "nmcs:level=1",
+    nrpa: "nrpa",
+    uct_nested: "uct-nested",
 }
 
 /// The games of the library, loaded once.
@@ -239,6 +243,64 @@ fn threads_share_a_tree_and_agree_with_one() {
         let limits = Limits::iterations(60_000, Seed(1));
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert!(report.is_proven && report.reward == Some(0.5), "{text}: {report:?}");
+    }
+}
+
+/// What each nested search reaches on puzzles where uct, with as many playouts, is told less by its means.
+#[test]
+fn nested_searches_find_lines_and_follow_them() {
+    let me = RoleId::new(0);
+    for (name, n_playouts, at_least) in
+        [("peg", 3_000, 0.5), ("n-queens", 3_000, 1.0), ("knights-tour", 20_000, 0.5)]
+    {
+        let game = game(name);
+        for text in ["nmcs", "nrpa", "uct-nested"] {
+            let mut searcher = spec(text).build(game);
+            let mut cursor = game.cursor();
+            let limits = Limits::iterations(n_playouts, Seed(1));
+            let first = searcher.search(&cursor, me, &limits);
+            assert!(first.n_iterations <= n_playouts + 100, "{name}, {text}: {first:?}");
+            let mut reward = first.reward.expect("a line was found");
+            assert!(reward >= at_least, "{name}, {text}: {reward}");
+            // What was found is never given up for less.
+            while !cursor.is_terminal() {
+                let report = searcher.search(&cursor, me, &Limits::iterations(60, Seed(2)));
+                let found = report.reward.expect("the line goes on");
+                assert!(text == "uct-nested" || found >= reward, "{name}, {text}: {found}");
+                reward = found;
+                cursor.play(&[report.chosen.expect("a move")]);
+            }
+            let goal = f64::from(cursor.goal(me).value()) / 100.0;
+            assert!(goal >= reward.min(at_least), "{name}, {text}: {goal} of {reward}");
+        }
+    }
+}
+
+#[test]
+fn a_nested_line_does_not_depend_on_who_took_its_jobs() {
+    for (name, text) in [("peg", "nmcs"), ("knights-tour", "nmcs:level=3"), ("peg", "nrpa")] {
+        let game = game(name);
+        let run = |threads: usize| {
+            // Adaptation runs once a thread, so it is compared with itself.
+            let option = if text == "nrpa" { 2 } else { threads };
+            let join = if text.contains(':') { ',' } else { ':' };
+            let mut searcher = spec(&format!("{text}{join}threads={option}")).build(game);
+            searcher.search(&game.cursor(), RoleId::new(0), &Limits::iterations(4_000, Seed(3)))
+        };
+        let [one, two, three] = [1, 2, 3].map(run);
+        assert_eq!(one, two, "{name}, {text}");
+        assert_eq!(one, three, "{name}, {text}");
+    }
+}
+
+#[test]
+fn policies_stay_within_their_memory() {
+    let game = game("connectfour");
+    for text in ["nst", "past", "fast", "mast", "history"] {
+        let limits = Limits { memory: 4 << 20, ..Limits::iterations(20_000, Seed(1)) };
+        let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert_eq!(report.n_iterations, 20_000, "{text}: {:?}", report.stopped);
+        assert!(report.n_bytes < 8 << 20, "{text}: {} bytes", report.n_bytes);
     }
 }
 

@@ -17,6 +17,8 @@ mod endings;
 mod bench;
 mod search;
 mod strength;
+mod improvements;
+mod series;
 mod matches;
 mod faults;
 mod overhead;
@@ -148,6 +150,18 @@ enum Task {
         #[arg(long)]
         minutes: Option<f64>,
     },
+    /// Play each policy of the Monte Carlo searches against the search it improves; goes on where it was
+    /// stopped
+    Improvements {
+        /// Only these games
+        games: Vec<String>,
+        /// Most matches of a pair on a game
+        #[arg(long, default_value_t = 32)]
+        count: usize,
+        /// Begin no more rounds after so many minutes; 0 only reports
+        #[arg(long)]
+        minutes: Option<f64>,
+    },
     /// Play the published puzzles; goes on where it was stopped
     Puzzles {
         /// Only these games
@@ -226,6 +240,13 @@ fn main() -> ExitCode {
             max_matches: count,
             time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
         }),
+        Task::Improvements { games, count, minutes } => {
+            improvements::improvements(&improvements::Job {
+                games,
+                max_matches: count,
+                time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
+            })
+        }
         Task::Puzzles { games } => matches::puzzles(&games),
         Task::Loaded { count } => matches::loaded(count),
         Task::Faults { count, parallel, percent, seed } => {

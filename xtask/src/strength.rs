@@ -10,9 +10,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ludex_referee::{Comparison, Exchange, SequentialTest, Verdict};
+use ludex_referee::{Comparison, Verdict};
 
-use crate::matches::{Table, find_game, run, sum};
+use crate::matches::Table;
+use crate::series::{PairSeries, Round, header, play_round, series_of};
 use crate::tools::{build_ludex, processor};
 
 /// Games of the published tables: two-player board games large and small, three and four roles, moves at
@@ -84,11 +85,9 @@ pub struct Job {
     pub time: Option<Duration>,
 }
 
-const HEADER: &str = "game\tagainst\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves";
-
 /// Plays `ludex` against other players, one thread a player, 50 ms a move.
 pub fn strength(job: &Job) -> Result<()> {
-    let table = Table::open("strength", HEADER)?;
+    let table = Table::open("strength", &header("against"))?;
     let ludex = build_ludex()?;
     let started = Instant::now();
     let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
@@ -102,7 +101,7 @@ pub fn strength(job: &Job) -> Result<()> {
             if is_over() {
                 break;
             }
-            play_round(&ludex, &table, game, against, round)?;
+            play(&ludex, &table, game, against, round)?;
         }
     }
     summarize(&table)
@@ -122,7 +121,7 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static st
                 continue;
             }
             let series = done.get(&(game.to_string(), against.to_string()));
-            let n_matches = series.map_or(0, |series| 2 * series.exchanges.len());
+            let n_matches = series.map_or(0, PairSeries::n_matches);
             let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
             if n_matches < job.max_matches && !is_known {
                 open.push((*game, against, series.map_or(0, |series| series.n_rounds)));
@@ -134,79 +133,11 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static st
 }
 
 /// Plays every seat once, at least two exchanges.
-fn play_round(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) -> Result<()> {
+fn play(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) -> Result<()> {
     let n_roles = MANY_ROLES.iter().find(|(name, _)| *name == game).map_or(2, |&(_, n)| n);
     let players = format!("ludex,{against}");
-    let path = find_game(game)?.display().to_string();
-    let count = (2 * n_roles).to_string();
-    let seed = (round + 1).to_string();
-    let args = [
-        "match",
-        &path,
-        "--players",
-        &players,
-        "--count",
-        &count,
-        "--seed",
-        &seed,
-        "--start-clock",
-        "1",
-        "--play-clock",
-        "0.05",
-        "--json",
-    ];
-    let Some(report) = run(ludex, &args)? else { return Ok(()) };
-    let goals = report["share"]["goals"].as_array().cloned().unwrap_or_default();
-    for (idx, goals) in goals.iter().enumerate() {
-        // What went wrong is told once a round.
-        let lapses = |key: &str| if idx == 0 { sum(&report, key).to_string() } else { "0".into() };
-        table.append(&[
-            game,
-            against,
-            &round.to_string(),
-            &goals[0].to_string(),
-            &goals[1].to_string(),
-            &lapses("late"),
-            &lapses("illegal"),
-            &lapses("fallbacks"),
-            &lapses("moves"),
-        ])?;
-    }
-    Ok(())
-}
-
-/// All that was played by one pair.
-#[derive(Default)]
-struct PairSeries {
-    exchanges: Vec<Exchange>,
-    n_rounds: usize,
-    /// Late, illegal, fallbacks, moves.
-    lapses: [u64; 4],
-}
-
-impl PairSeries {
-    fn verdict(&self) -> Verdict {
-        let outcomes = self.exchanges.iter().map(|exchange| (exchange.outcome(), 2));
-        SequentialTest::default().verdict(outcomes)
-    }
-}
-
-/// What the table has, by game and player.
-fn series_of(table: &Table) -> Result<BTreeMap<(String, String), PairSeries>> {
-    let mut series: BTreeMap<(String, String), PairSeries> = BTreeMap::new();
-    for row in table.rows()? {
-        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
-        let (Some(round), Some(first), Some(second)) = (number(2), number(3), number(4)) else {
-            continue;
-        };
-        let entry = series.entry((row[0].clone(), row[1].clone())).or_default();
-        entry.exchanges.push(Exchange { first, second });
-        entry.n_rounds = entry.n_rounds.max(round as usize + 1);
-        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
-            *lapse += number(5 + idx).unwrap_or(0.0) as u64;
-        }
-    }
-    Ok(series)
+    let (pair, n_matches, clocks) = (against, 2 * n_roles, ["1", "0.05"]);
+    play_round(ludex, table, &Round { game, pair, players: &players, round, n_matches, clocks })
 }
 
 fn summarize(table: &Table) -> Result<()> {
@@ -219,7 +150,7 @@ fn summarize(table: &Table) -> Result<()> {
             *sum += more;
         }
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
-        let row = (game.as_str(), 2 * found.exchanges.len(), compared.share.scaled(100.0));
+        let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
     }
     let mut text = format!(

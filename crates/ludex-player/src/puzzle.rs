@@ -5,15 +5,12 @@
 //! - Breadth first, each state once: exact where the states fit into the time, and the shortest way.
 //! - Random playouts side by side: millions a second find what is rare but not far.
 //! - Nested rollout policy adaptation: playouts that lean towards the best line found so far, at several
-//!   levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*, 2011. We adapt
-//!   to a line of the lowest goal too, leaning towards long lines and towards short ones in turn:
-//!   where every goal is 0 until the end, length is all there is to learn from. Many sheets give a
-//!   state that can still be saved a goal above 0 before the end; of long lines, those are better that
-//!   stay in such states longer.
+//!   levels; see [`ludex_search::nested`].
 
 use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
-use ludex_search::{Limits, MoveReport, SearchReport, heap_bytes_of};
+use ludex_search::nested::{Explorer, Found, Line};
+use ludex_search::{Limits, SearchReport, heap_bytes_of};
 use rustc_hash::FxHashMap;
 
 use crate::Playable;
@@ -30,19 +27,10 @@ pub(crate) struct PuzzleSearch<G: Playable> {
     n_states: u64,
 }
 
-/// A way from a state to the end.
-struct Line<S> {
-    /// The states on the way, each with the move that is played there.
-    steps: Vec<(S, MoveId)>,
-    goal: Goal,
-    /// Whether there is no better one.
-    is_proven: bool,
-}
-
 /// Playouts of a level of the nested search, and how many levels there are.
 const N_PER_LEVEL: usize = 60;
 const N_LEVELS: usize = 3;
-/// A playout longer than this is cut off.
+/// A playout of many longer than this is cut off.
 const MAX_STEPS: usize = 1_000;
 /// The part of the time that goes to the states in breadth.
 const BREADTH_PART: f64 = 0.4;
@@ -66,54 +54,49 @@ impl<G: Playable> PuzzleSearch<G> {
     /// Finds a line from a state, or goes on with the one it has.
     pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
         (self.n_playouts, self.n_states) = (0, 0);
-        self.follow(state);
-        self.note(limits);
+        self.best = self.best.take().and_then(|line| line.from_here(state));
+        self.note(role, limits);
         if !self.is_settled() {
             let deadline = part_of(&limits.deadline, BREADTH_PART);
             let max_states = limits.memory / bytes_per_state(state);
             let max_states = limits.iterations.map_or(max_states, |n| max_states.min(n as usize));
             self.search_breadth(state, role, max_states, &deadline);
         }
-        let mut rng = limits.seed.rng();
         let max_playouts = limits.iterations.unwrap_or(u64::MAX);
         if !self.is_settled() {
             let deadline = part_of(&limits.deadline, SAMPLING_PART);
+            let mut rng = limits.seed.rng();
             let run =
                 Run { role, rng: &mut rng, deadline: &deadline, max_playouts: max_playouts / 2 };
             self.sample(state, run);
-            self.note(limits);
+            self.note(role, limits);
         }
         while !self.is_settled() && !limits.deadline.reached() && self.n_playouts < max_playouts {
-            let mut run = Run { role, rng: &mut rng, deadline: &limits.deadline, max_playouts };
-            let found = self.nested(N_LEVELS, &FxHashMap::default(), state, &mut run);
+            let (cursor, left) = (self.cursor.clone(), max_playouts - self.n_playouts);
+            let rng = limits.seed.child(self.n_playouts).rng();
+            let mut explorer = Explorer::new(cursor, 1, role, rng, &limits.deadline, left);
+            explorer.wants_long = self.wants_long;
+            let found = explorer.adapt_policy(state, N_LEVELS, N_PER_LEVEL);
+            self.n_playouts += explorer.n_playouts;
             self.wants_long = !self.wants_long;
             if let Some(found) = found {
                 self.keep(state, &found);
-                self.note(limits);
+                self.note(role, limits);
             }
         }
         self.report(state, role)
     }
 
     /// Notes the first move of the best line for those who can't wait.
-    fn note(&self, limits: &Limits) {
-        if let Some((_, chosen)) = self.best.as_ref().and_then(|line| line.steps.first()) {
-            limits.hint.set(*chosen);
+    fn note(&self, role: RoleId, limits: &Limits) {
+        if let Some(best) = &self.best {
+            best.note(role, &limits.hint);
         }
     }
 
     /// Whether there is nothing more to find.
     fn is_settled(&self) -> bool {
-        self.best.as_ref().is_some_and(|line| line.is_proven || line.goal == Goal::MAX)
-    }
-
-    /// Keeps what is left of the line, if it leads through this state.
-    fn follow(&mut self, state: &StateOf<G>) {
-        let Some(line) = &mut self.best else { return };
-        match line.steps.iter().position(|(there, _)| there == state) {
-            Some(n_done) => drop(line.steps.drain(..n_done)),
-            None => self.best = None,
-        }
+        self.best.as_ref().is_some_and(Line::is_settled)
     }
 
     /// Visits states in the order of their distance until the best goal is found or nothing is left.
@@ -171,14 +154,14 @@ impl<G: Playable> PuzzleSearch<G> {
                 place = states[place].1 as usize;
             }
             moves.reverse();
-            self.keep(from, &Found { goal, moves, is_proven: is_whole, ..Found::default() });
+            self.keep(from, &found(goal, moves, is_whole));
         }
     }
 
     /// Plays at random, many games side by side.
     fn sample(&mut self, from: &StateOf<G>, run: Run<'_>) {
         while !self.is_settled() && !run.deadline.reached() && self.n_playouts < run.max_playouts {
-            let known = self.best.as_ref().map_or(Goal::MIN, |line| line.goal);
+            let known = self.best.as_ref().map_or(Goal::MIN, Line::goal);
             let is_first = known == Goal::MIN;
             let at_once = if is_first { N_AT_ONCE } else { N_AT_ONCE_WITH_MOVES };
             let most = (run.max_playouts - self.n_playouts).min(at_once as u64) as usize;
@@ -210,127 +193,38 @@ impl<G: Playable> PuzzleSearch<G> {
                 && let Some(goal) = Goal::new(game.goals[me].into())
                 && (goal > known || self.best.is_none())
             {
-                let found = Found { goal, moves: game.moves, ..Found::default() };
-                self.keep(from, &found);
+                self.keep(from, &found(goal, game.moves, false));
             }
         }
-    }
-
-    /// The best of many playouts whose policy leans towards the best of them.
-    fn nested(
-        &mut self,
-        level: usize,
-        policy: &Policy,
-        from: &StateOf<G>,
-        run: &mut Run<'_>,
-    ) -> Option<Found> {
-        if level == 0 {
-            return self.play_out(policy, from, run);
-        }
-        let mut policy = policy.clone();
-        let mut best: Option<Found> = None;
-        for _ in 0..N_PER_LEVEL {
-            let found = self.nested(level - 1, &policy, from, run);
-            if let Some(found) = found {
-                let is_better =
-                    best.as_ref().is_none_or(|best| self.rank(&found) >= self.rank(best));
-                if is_better {
-                    best = Some(found);
-                }
-            }
-            if run.deadline.reached() || self.n_playouts >= run.max_playouts {
-                break;
-            }
-            match &best {
-                Some(best) if best.goal == Goal::MAX => break,
-                Some(best) => adapt(&mut policy, best),
-                None => {}
-            }
-        }
-        best
-    }
-
-    /// What makes a line the better one: its goal, then how long it could be saved, then its length.
-    fn rank(&self, found: &Found) -> (Goal, usize, usize) {
-        let length = found.moves.len();
-        match self.wants_long {
-            true => (found.goal, found.n_good, length),
-            false => (found.goal, 0, MAX_STEPS - length),
-        }
-    }
-
-    fn play_out(&mut self, policy: &Policy, from: &StateOf<G>, run: &mut Run<'_>) -> Option<Found> {
-        let mut found = Found::default();
-        let mut is_good = true;
-        self.cursor.set_state(from);
-        self.n_playouts += 1;
-        for n_steps in 0..MAX_STEPS {
-            if self.cursor.is_terminal() {
-                found.goal = self.cursor.goal(run.role);
-                return (!self.cursor.has_fault()).then_some(found);
-            }
-            if n_steps % 16 == 15 && run.deadline.reached() {
-                return None;
-            }
-            is_good = is_good && self.cursor.goal(run.role) > Goal::MIN;
-            found.n_good += usize::from(is_good);
-            let legal = self.cursor.legal_moves(run.role).to_vec();
-            let chosen = draw(policy, &legal, run.rng)?;
-            found.moves.push(chosen);
-            found.choices.push(legal);
-            self.cursor.play(&[chosen]);
-        }
-        None
     }
 
     /// Keeps a line if it is better than the one there is.
     fn keep(&mut self, from: &StateOf<G>, found: &Found) {
-        let is_better = self.best.as_ref().is_none_or(|best| found.goal > best.goal);
-        if !is_better {
-            if let Some(best) = &mut self.best {
-                best.is_proven |= found.is_proven;
+        match &mut self.best {
+            Some(best) if found.goal <= best.goal() => {
+                if found.is_proven {
+                    best.settle();
+                }
             }
-            return;
+            _ => self.best = Some(Line::new(&mut self.cursor, 1, from, found)),
         }
-        self.cursor.set_state(from);
-        let mut steps = Vec::with_capacity(found.moves.len());
-        for &chosen in &found.moves {
-            steps.push((self.cursor.state().clone(), chosen));
-            self.cursor.play(&[chosen]);
-        }
-        self.best = Some(Line { steps, goal: found.goal, is_proven: found.is_proven });
     }
 
     fn report(&mut self, state: &StateOf<G>, role: RoleId) -> SearchReport {
         self.cursor.set_state(state);
-        let legal = self.cursor.legal_moves(role).to_vec();
-        let mut report = SearchReport::unsearched(&legal);
-        report.n_playouts = self.n_playouts;
-        report.n_iterations = self.n_playouts + self.n_states;
-        report.stopped = Some(StopReason::Time);
-        let Some((line, &(_, chosen))) =
-            self.best.as_ref().and_then(|line| Some((line, line.steps.first()?)))
-        else {
-            return report;
-        };
-        let reward = f64::from(line.goal.value()) / 100.0;
-        report.chosen = Some(chosen);
-        report.reward = Some(reward);
-        report.is_proven = line.is_proven || line.goal == Goal::MAX;
-        report.stopped = (!report.is_proven).then_some(StopReason::Time);
-        report.depth = line.steps.len() as u32;
-        report.line = line.steps.iter().map(|&(_, chosen)| vec![chosen]).collect();
-        for found in &mut report.moves {
-            if found.id == chosen {
-                let proven = report.is_proven.then_some(reward);
-                *found = MoveReport { n_visits: 1, mean_reward: Some(reward), proven, ..*found };
+        let legal = self.cursor.legal_moves(role);
+        let report = match &self.best {
+            Some(best) => best.report(legal, role),
+            None => {
+                SearchReport { stopped: Some(StopReason::Time), ..SearchReport::unsearched(legal) }
             }
-        }
-        report
+        };
+        let n_playouts = self.n_playouts;
+        SearchReport { n_playouts, n_iterations: n_playouts + self.n_states, ..report }
     }
 }
 
-/// What a nested search needs on its way down.
+/// What playouts side by side may use.
 struct Run<'a> {
     role: RoleId,
     rng: &'a mut Rng,
@@ -338,51 +232,9 @@ struct Run<'a> {
     max_playouts: u64,
 }
 
-/// A line that was played, with what could have been played instead.
-struct Found {
-    goal: Goal,
-    moves: Vec<MoveId>,
-    choices: Vec<Vec<MoveId>>,
-    /// States from the first on in which the goal was above 0, though the game went on.
-    n_good: usize,
-    is_proven: bool,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        let (moves, choices) = (Vec::new(), Vec::new());
-        Self { goal: Goal::MIN, moves, choices, n_good: 0, is_proven: false }
-    }
-}
-
-/// The weight of each move in the exponent; 0 where nothing is written.
-type Policy = FxHashMap<MoveId, f64>;
-
-fn weight(policy: &Policy, id: MoveId) -> f64 {
-    policy.get(&id).copied().unwrap_or(0.0)
-}
-
-/// Draws a move by the softmax of the weights.
-fn draw(policy: &Policy, legal: &[MoveId], rng: &mut Rng) -> Option<MoveId> {
-    if policy.is_empty() {
-        return rng.choose(legal).copied();
-    }
-    let most = legal.iter().map(|&id| weight(policy, id)).fold(f64::NEG_INFINITY, f64::max);
-    let exponents: Vec<f64> = legal.iter().map(|&id| (weight(policy, id) - most).exp()).collect();
-    (!legal.is_empty()).then(|| legal[rng.weighted(&exponents)])
-}
-
-/// Moves the policy towards a line by one step of its gradient.
-fn adapt(policy: &mut Policy, best: &Found) {
-    let before = policy.clone();
-    for (&chosen, legal) in best.moves.iter().zip(&best.choices) {
-        let most = legal.iter().map(|&id| weight(&before, id)).fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = legal.iter().map(|&id| (weight(&before, id) - most).exp()).sum();
-        for &id in legal {
-            *policy.entry(id).or_insert(0.0) -= (weight(&before, id) - most).exp() / sum;
-        }
-        *policy.entry(chosen).or_insert(0.0) += 1.0;
-    }
+/// A line of which no more is known than what was played.
+fn found(goal: Goal, moves: Vec<MoveId>, is_proven: bool) -> Found {
+    Found { goal, moves, n_good: 0, is_proven }
 }
 
 #[cfg(test)]
@@ -423,12 +275,12 @@ mod tests {
             );
             let line = search.best.as_ref().unwrap_or_else(|| panic!("{name} has games that end"));
             let most = with.games.iter().map(|game| game.goals[0]).max();
-            assert!(Some(line.goal.value()) >= most, "{name}: {:?}", line.goal);
-            let (last, chosen) = line.steps.last().expect("it has steps");
+            assert!(Some(line.goal().value()) >= most, "{name}: {:?}", line.goal());
+            let (last, joint) = line.steps().last().expect("it has steps");
             search.cursor.set_state(last);
-            search.cursor.play(&[*chosen]);
+            search.cursor.play(joint);
             assert!(search.cursor.is_terminal(), "{name}");
-            assert_eq!(search.cursor.goal(role), line.goal, "{name}");
+            assert_eq!(search.cursor.goal(role), line.goal(), "{name}");
         }
     }
 }

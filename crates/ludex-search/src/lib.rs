@@ -20,7 +20,8 @@
 //! 5. [`alphabeta`]: depth-first searches.
 //! 6. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
 //!    hidden information.
-//! 7. [`registry`]: the list.
+//! 7. [`nested`]: lines that are found once and played, for puzzles.
+//! 8. [`registry`]: the list.
 
 pub mod searcher;
 pub mod limits;
@@ -36,6 +37,7 @@ pub mod flat;
 pub mod alphabeta;
 pub mod normal;
 pub mod cfr;
+pub mod nested;
 pub mod registry;
 
 pub use limits::{Hint, Limits};

@@ -8,6 +8,8 @@ use crate::flat::{Flat, FlatOptions};
 use crate::mcts::registry::{DrawName, PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
 use crate::mcts::{Simultaneous, Uct, UctOptions};
+use crate::nested::combined::{UctNested, UctNestedOptions};
+use crate::nested::{Nested, NmcsOptions, NrpaOptions, Rule as NestedRule};
 use crate::options::{self, OptionError, OptionInfo, Options};
 use crate::random::{Random, RandomOptions};
 use crate::searcher::Searcher;
@@ -207,6 +209,27 @@ pub static SEARCHES: &[SearchEntry] = &[
         claims: &[Claim::Legal, Claim::Mixes],
         preset: || Plan::Nash(NashOptions::default()),
     },
+    SearchEntry {
+        name: "nmcs",
+        summary: "nested Monte Carlo: the best line of playouts of playouts, for puzzles",
+        games: PUZZLES,
+        claims: &[Claim::Legal],
+        preset: || Plan::Nmcs(NmcsOptions::default()),
+    },
+    SearchEntry {
+        name: "nrpa",
+        summary: "playouts that lean towards the best line so far, at several levels, for puzzles",
+        games: PUZZLES,
+        claims: &[Claim::Legal],
+        preset: || Plan::Nrpa(NrpaOptions::default()),
+    },
+    SearchEntry {
+        name: "uct-nested",
+        summary: "uct and nmcs, half of the time each, for puzzles",
+        games: PUZZLES,
+        claims: &[Claim::Legal],
+        preset: || Plan::UctNested(UctNestedOptions::default()),
+    },
 ];
 
 /// What depth-first searches promise that take the others for enemies.
@@ -215,6 +238,9 @@ const DEPTH_FIRST_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses];
 fn depth_first(rule: Rule) -> Plan {
     Plan::DepthFirst(DepthFirstOptions { rule, ..DepthFirstOptions::default() })
 }
+
+/// One role, and nothing left to chance: what was found once can be played.
+const PUZZLES: GamesMeant = GamesMeant { max_roles: 1, chance: false, ..GamesMeant::COMPLETE };
 
 /// What every tree search promises.
 const TREE_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal];
@@ -339,6 +365,9 @@ enum Plan {
     DepthFirst(DepthFirstOptions),
     Cfr(CfrOptions),
     Nash(NashOptions),
+    Nmcs(NmcsOptions),
+    Nrpa(NrpaOptions),
+    UctNested(UctNestedOptions),
 }
 
 impl SearchSpec {
@@ -386,6 +415,15 @@ impl SearchSpec {
             }
             Plan::Cfr(options) => Box::new(Cfr::new(game, options.clone())),
             Plan::Nash(options) => Box::new(Nash::new(game, options.clone())),
+            Plan::Nmcs(options) => {
+                let rule = NestedRule::Nmcs(options.clone());
+                Box::new(Nested::new(self.entry.name, game, rule))
+            }
+            Plan::Nrpa(options) => {
+                let rule = NestedRule::Nrpa(options.clone());
+                Box::new(Nested::new(self.entry.name, game, rule))
+            }
+            Plan::UctNested(options) => Box::new(UctNested::new(game, options.clone())),
         }
     }
 }
@@ -409,6 +447,9 @@ impl Plan {
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
             Plan::Nash(options) => options,
+            Plan::Nmcs(options) => options,
+            Plan::Nrpa(options) => options,
+            Plan::UctNested(options) => options,
         }
     }
 
@@ -421,6 +462,9 @@ impl Plan {
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
             Plan::Nash(options) => options,
+            Plan::Nmcs(options) => options,
+            Plan::Nrpa(options) => options,
+            Plan::UctNested(options) => options,
         }
     }
 }

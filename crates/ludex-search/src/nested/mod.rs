@@ -1,0 +1,233 @@
+//! Nested searches, for games in which a line that was found once can be played to its end: puzzles.
+//!
+//! - *Nested Monte Carlo* (`nmcs`): at each step every move is tried with a search of the level below,
+//!   down to playouts, and the best line found so far is followed. After Cazenave, *Nested Monte-Carlo
+//!   Search*, 2009.
+//! - *Nested rollout policy adaptation* (`nrpa`): playouts that lean towards the best line found so far, at
+//!   several levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*, 2011.
+//! - *Both UCT and nested Monte Carlo* (`uct-nested`), see [`combined`].
+//!
+//! Searches are repeated until time is up, and the best line is kept from move to move. Of lines with
+//! equal goals, longer and shorter ones are preferred in turn: where every goal is 0 until the end, length
+//! is all there is to learn from. Many sheets give a state that can still be saved a goal above 0 before
+//! the end; of long lines, those are better that stay in such states longer.
+//!
+//! On several threads, the moves of each step of the highest level are jobs that free threads take one
+//! after the other (after Cazenave and Jouandeau, *Parallel Nested Monte-Carlo Search*, 2009); adaptation
+//! runs once on each thread. A job has a seed of its own, so the line does not depend on who took it.
+//!
+//! Where other roles or chance play too, their moves are drawn at random, and a line is only a hope.
+//!
+//! Read `line`, `policy`, `explore`.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use ludex_base::{RoleId, Seed, StopReason};
+use ludex_game::{Cursor, Playouts, StateOf};
+
+use crate::limits::Limits;
+use crate::report::SearchReport;
+use crate::roles::Roles;
+use crate::searcher::Searcher;
+
+mod line;
+mod policy;
+mod explore;
+pub mod combined;
+
+pub use explore::Explorer;
+pub use line::{Found, Line};
+
+use explore::Walk;
+
+crate::search_options! {
+    /// Options of [`Nested`] by nested Monte Carlo.
+    pub struct NmcsOptions {
+        /// how deep searches are nested; 1 tries every move with one playout
+        level: usize = 2,
+        /// threads; 0 is as many as the limits allow
+        threads: usize = 0,
+    }
+}
+
+crate::search_options! {
+    /// Options of [`Nested`] by policy adaptation.
+    pub struct NrpaOptions {
+        /// how deep searches are nested
+        level: usize = 3,
+        /// tries of each level
+        tries: usize = 60,
+        /// threads; 0 is as many as the limits allow
+        threads: usize = 0,
+    }
+}
+
+/// Which of the two.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// Nested Monte Carlo.
+    Nmcs(NmcsOptions),
+    /// Nested rollout policy adaptation.
+    Nrpa(NrpaOptions),
+}
+
+/// Looks for the best line and follows it.
+pub struct Nested<G: Playouts> {
+    name: &'static str,
+    rule: Rule,
+    roles: Roles,
+    best: Option<Line<StateOf<G>>>,
+    wants_long: bool,
+}
+
+impl<G: Playouts> Nested<G> {
+    /// A search that knows nothing yet.
+    pub fn new(name: &'static str, game: &G, rule: Rule) -> Self {
+        Self { name, rule, roles: Roles::of(game), best: None, wants_long: true }
+    }
+
+    /// One nested search from where a cursor stands; gives the playouts it took too.
+    fn run(
+        &self,
+        root: &G::Cursor,
+        me: RoleId,
+        limits: &Limits,
+        seed: Seed,
+        max_playouts: u64,
+    ) -> (Option<Found>, u64) {
+        let (n_roles, wants_long) = (self.roles.n, self.wants_long);
+        let explorer = |cursor, seed: Seed, max_playouts| {
+            let mut explorer =
+                Explorer::new(cursor, n_roles, me, seed.rng(), &limits.deadline, max_playouts);
+            explorer.wants_long = wants_long;
+            explorer
+        };
+        let mut guide = explorer(root.clone(), seed, max_playouts);
+        let (mut best, mut n_playouts) = (None, 0);
+        let n_threads = match (&self.rule, limits.threads) {
+            (Rule::Nmcs(NmcsOptions { threads: 0, .. }), n) => n.max(1),
+            (Rule::Nrpa(NrpaOptions { threads: 0, .. }), n) => n.max(1),
+            (Rule::Nmcs(options), _) => options.threads,
+            (Rule::Nrpa(options), _) => options.threads,
+        };
+        let from = root.state().clone();
+        match &self.rule {
+            Rule::Nrpa(options) => {
+                let part = max_playouts.div_ceil(n_threads as u64);
+                let jobs = in_parallel(root, n_threads, n_threads, |cursor, job| {
+                    let mut explorer = explorer(cursor, seed.child(job as u64), part);
+                    let found = explorer.adapt_policy(&from, options.level, options.tries.max(1));
+                    (found, explorer.n_playouts)
+                });
+                n_playouts += jobs.iter().map(|job| job.1).sum::<u64>();
+                jobs.into_iter().for_each(|job| guide.take_better(&mut best, job.0));
+            }
+            Rule::Nmcs(options) => {
+                let mut walk = Walk::new(&from);
+                for step_idx in 0_u64.. {
+                    let Some(tries) = guide.open(&mut walk) else { break };
+                    let n_jobs = tries.len() / n_roles;
+                    // With a limit, each job has its share, so that their order does not matter.
+                    let part = (max_playouts - n_playouts).div_ceil(n_jobs.max(1) as u64);
+                    let jobs = in_parallel(root, n_threads, n_jobs, |cursor, job| {
+                        let seed = seed.child(step_idx).child(job as u64);
+                        let mut explorer = explorer(cursor, seed, part);
+                        let joint = &tries[job * n_roles..][..n_roles];
+                        let found = explorer.try_step(&walk, joint, options.level.max(1) - 1);
+                        (found, explorer.n_playouts)
+                    });
+                    n_playouts += jobs.iter().map(|job| job.1).sum::<u64>();
+                    jobs.into_iter().for_each(|job| guide.take_better(&mut best, job.0));
+                    let is_over = n_playouts >= max_playouts || limits.deadline.reached();
+                    if is_over || !guide.advance(&mut walk, &best) {
+                        break;
+                    }
+                }
+            }
+        }
+        (best, n_playouts)
+    }
+}
+
+/// Does so many jobs, each by the first thread that is free, with a cursor of its own; what they gave, in
+/// their order.
+fn in_parallel<C: Clone + Send, T: Send>(
+    cursor: &C,
+    n_threads: usize,
+    n_jobs: usize,
+    job: impl Fn(C, usize) -> T + Sync,
+) -> Vec<T> {
+    if n_threads <= 1 || n_jobs <= 1 {
+        return (0..n_jobs).map(|idx| job(cursor.clone(), idx)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads.min(n_jobs) {
+            let (cursor, next, done, job) = (cursor.clone(), &next, &done, &job);
+            scope.spawn(move || {
+                loop {
+                    let idx = next.fetch_add(1, Relaxed);
+                    if idx >= n_jobs {
+                        return;
+                    }
+                    let result = job(cursor.clone(), idx);
+                    done.lock().expect("no job panics holding it").push((idx, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("all jobs are done");
+    done.sort_by_key(|it| it.0);
+    done.into_iter().map(|it| it.1).collect()
+}
+
+impl<G: Playouts> Searcher<G::Cursor> for Nested<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        let mut cursor = root.clone();
+        let legal = cursor.legal_moves(role).to_vec();
+        self.best = self.best.take().and_then(|line| line.from_here(root.state()));
+        if let Some(best) = &self.best {
+            best.note(role, &limits.hint);
+        }
+        let mut n_playouts = 0;
+        let max_playouts = limits.iterations.unwrap_or(u64::MAX);
+        let mut stopped = StopReason::Time;
+        for run_idx in 0_u64.. {
+            if self.best.as_ref().is_some_and(Line::is_settled) || limits.deadline.reached() {
+                break;
+            }
+            if n_playouts >= max_playouts {
+                stopped = StopReason::Count;
+                break;
+            }
+            let left = max_playouts - n_playouts;
+            let (found, n) = self.run(root, role, limits, limits.seed.child(run_idx), left);
+            if n == 0 {
+                // Nobody can play on.
+                stopped = StopReason::Fault;
+                break;
+            }
+            n_playouts += n;
+            self.wants_long = !self.wants_long;
+            if let Some(found) = found
+                && self.best.as_ref().is_none_or(|best| found.goal > best.goal())
+            {
+                let line = Line::new(&mut cursor, self.roles.n, root.state(), &found);
+                line.note(role, &limits.hint);
+                self.best = Some(line);
+            }
+        }
+        let report = match &self.best {
+            Some(best) => best.report(&legal, role),
+            None => SearchReport::unsearched(&legal),
+        };
+        let stopped = if report.is_proven { None } else { Some(stopped) };
+        SearchReport { n_playouts, n_iterations: n_playouts, stopped, ..report }
+    }
+}

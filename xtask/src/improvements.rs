@@ -1,0 +1,307 @@
+//! `cargo xtask improvements`: each policy of the Monte Carlo searches against the search it improves, and
+//! the searches for puzzles by what they reach.
+//!
+//! Rounds go over all pairs and games, as in `strength`; a series is done when the sequential test knows the
+//! stronger player or all its matches are played. The report is made from the tables at any time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ludex_referee::{Comparison, Estimate, Verdict};
+
+use crate::matches::{Table, find_game, run};
+use crate::series::{PairSeries, Round, header, play_round, series_of};
+use crate::tools::{build_ludex, processor};
+
+/// What is compared: a name, the search with the policy, and the search without.
+const PAIRS: &[(&str, &str, &str)] = &[
+    ("NST", "nst", "uct"),
+    ("MAST, Gibbs", "mast:draw=gibbs", "uct"),
+    ("MAST, greedy", "mast:draw=greedy", "uct"),
+    ("TO-MAST", "to-mast:draw=greedy", "uct"),
+    ("progressive history", "history:c=0.3", "uct"),
+    ("early end", "uct:stop=4", "uct"),
+    ("PAST", "past", "uct"),
+    ("FAST", "fast", "uct"),
+    ("GRAVE with NST", "grave:playout=nst,draw=greedy", "grave"),
+    ("GRAVE with NST, not in lanes", "grave:playout=nst,draw=greedy", LANES),
+    ("progressive history in lanes", "history:c=0.3,leaves=32,playouts=8", LANES),
+];
+
+/// What the flagship plays where lanes are much faster.
+const LANES: &str = "grave:leaves=32,playouts=8";
+
+/// Board games of many kinds, the last two with three roles and with moves at once.
+const GAMES: &[(&str, usize)] = &[
+    ("connectFour", 2),
+    ("breakthrough", 2),
+    ("knightThrough", 2),
+    ("reversi", 2),
+    ("hex", 2),
+    ("englishDraughts", 2),
+    ("amazons_8x8", 2),
+    ("pentago", 2),
+    ("quarto", 2),
+    ("dotsAndBoxes", 2),
+    ("kalaha5x2x3", 2),
+    ("ttcc4", 3),
+    ("biddingTicTacToe", 2),
+];
+
+/// Matches of a round, for each role.
+const PER_ROLE: usize = 4;
+/// Start clock and play clock.
+const CLOCKS: [&str; 2] = ["0.5", "0.025"];
+
+/// Searches that are compared on puzzles, and puzzles whose goals tell them apart.
+const PUZZLE_SEARCHES: &[&str] = &["uct", "nmcs", "nmcs:level=3", "nrpa", "uct-nested"];
+const PUZZLES: &[&str] = &[
+    "pegEuro",
+    "rubiksCube",
+    "solitaireChineseCheckers",
+    "hidato37",
+    "knightsTourLarge",
+    "mineClearingSmall",
+    "max_knights",
+    "queens12ug",
+    "sudokuGrade2",
+    "snakeParallel",
+];
+const PUZZLE_MATCHES: usize = 2;
+const PUZZLE_CLOCKS: [&str; 2] = ["1", "0.1"];
+
+/// What to play.
+pub struct Job {
+    /// Only these games and puzzles; all if empty.
+    pub games: Vec<String>,
+    /// Most matches of a pair on a game.
+    pub max_matches: usize,
+    /// No round is begun after this time.
+    pub time: Option<Duration>,
+}
+
+/// Plays what is not known yet, puzzles after the first round.
+pub fn improvements(job: &Job) -> Result<()> {
+    let table = Table::open("improvements", &header("improvement"))?;
+    let puzzles =
+        Table::open("improvements_puzzles", "game\tsearch\tmean_goal\tbest_goal\tmatches")?;
+    let ludex = build_ludex()?;
+    let started = Instant::now();
+    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
+    for round in 0.. {
+        let open = open_pairs(&table, job)?;
+        for &(game, n_roles, pair_idx, round) in &open {
+            if is_over() {
+                break;
+            }
+            let (pair, improved, plain) = PAIRS[pair_idx];
+            let players = &format!("{improved},{plain}");
+            let (n_matches, clocks) = (PER_ROLE * n_roles, CLOCKS);
+            play_round(&ludex, &table, &Round { game, pair, players, round, n_matches, clocks })?;
+        }
+        if round == 0 {
+            play_puzzles(&ludex, &puzzles, job, is_over)?;
+        }
+        if open.is_empty() || is_over() {
+            break;
+        }
+    }
+    describe(&table, &puzzles)
+}
+
+fn is_wanted(job: &Job, game: &str) -> bool {
+    job.games.is_empty() || job.games.iter().any(|name| name == game)
+}
+
+/// The pairs that are not decided, those with the fewest rounds first: the game, its roles, the pair, and
+/// the number of the next round.
+fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usize, usize)>> {
+    let done = series_of(table)?;
+    let mut open = Vec::new();
+    for &(game, n_roles) in GAMES.iter().filter(|(game, _)| is_wanted(job, game)) {
+        for (pair_idx, (pair, ..)) in PAIRS.iter().enumerate() {
+            let series = done.get(&(game.to_string(), pair.to_string()));
+            let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
+            if series.map_or(0, PairSeries::n_matches) < job.max_matches && !is_known {
+                open.push((game, n_roles, pair_idx, series.map_or(0, |series| series.n_rounds)));
+            }
+        }
+    }
+    open.sort_by_key(|&(_, _, _, round)| round);
+    Ok(open)
+}
+
+fn play_puzzles(ludex: &Path, table: &Table, job: &Job, is_over: impl Fn() -> bool) -> Result<()> {
+    for game in PUZZLES.iter().filter(|game| is_wanted(job, game)) {
+        for search in PUZZLE_SEARCHES {
+            if table.has(&[game, search]) || is_over() {
+                continue;
+            }
+            let path = find_game(game)?.display().to_string();
+            let count = PUZZLE_MATCHES.to_string();
+            let args = [
+                "match",
+                &path,
+                "--players",
+                search,
+                "--count",
+                &count,
+                "--start-clock",
+                PUZZLE_CLOCKS[0],
+                "--play-clock",
+                PUZZLE_CLOCKS[1],
+                "--json",
+            ];
+            let Some(report) = run(ludex, &args)? else { continue };
+            let goals = report["matches"].as_array().into_iter().flatten();
+            let best = goals.filter_map(|it| it["goals"][0].as_u64()).max().unwrap_or(0);
+            let mean = report["players"][0]["mean_goal"].to_string();
+            let played = report["played"].to_string();
+            table.append(&[game, search, &mean, &best.to_string(), &played])?;
+        }
+    }
+    Ok(())
+}
+
+/// What a series says, in percent.
+struct GameResult<'a> {
+    game: &'a str,
+    n_matches: usize,
+    share: Estimate,
+}
+
+fn describe(table: &Table, puzzles: &Table) -> Result<()> {
+    let series = series_of(table)?;
+    let mut by_pair: BTreeMap<&str, Vec<GameResult<'_>>> = BTreeMap::new();
+    for ((game, pair), found) in &series {
+        let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
+        let share = compared.share.scaled(100.0);
+        by_pair.entry(pair).or_default().push(GameResult {
+            game,
+            n_matches: found.n_matches(),
+            share,
+        });
+    }
+    let mut text = format!(
+        "# Improvements of the Monte Carlo searches\n\n\
+         Made by `cargo xtask improvements` on {}: {} ms a move, start clock {} s, one thread a player, both on one core.\n\
+         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
+         All exchanges of seats are in `improvements.tsv`.\n\n\
+         | improvement | search | against | games | matches | mean share | 95 % interval | helps on | hurts on |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        processor(),
+        1000.0 * CLOCKS[1].parse::<f64>()?,
+        CLOCKS[0],
+    );
+    let mut words = String::new();
+    for (pair, improved, plain) in PAIRS {
+        let Some(rows) = by_pair.get(pair) else { continue };
+        let n = rows.len() as f64;
+        let mean = rows.iter().map(|it| it.share.mean).sum::<f64>() / n;
+        // The games are taken as they are; only the luck within each of them varies.
+        let variance = |share: &Estimate| ((share.high - share.low) / 2.0).powi(2);
+        let half = rows.iter().map(|it| variance(&it.share)).sum::<f64>().sqrt() / n;
+        let matches: usize = rows.iter().map(|it| it.n_matches).sum();
+        let list = |is_it: &dyn Fn(&Estimate) -> bool| {
+            let games: Vec<&str> =
+                rows.iter().filter(|it| is_it(&it.share)).map(|it| it.game).collect();
+            if games.is_empty() { "none".to_string() } else { games.join(", ") }
+        };
+        let helps = list(&|share| share.low > 50.0);
+        let hurts = list(&|share| share.high < 50.0);
+        writeln!(
+            text,
+            "| {pair} | `{improved}` | `{plain}` | {n} | {matches} | {mean:.1} | {:.1} to {:.1} | {helps} | {hurts} |",
+            mean - half,
+            mean + half
+        )?;
+        writeln!(words, "- {}", in_words(pair, [mean - half, mean + half], &helps, &hurts))?;
+    }
+    writeln!(
+        text,
+        "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below.\n\n{words}\n\
+         Share by game, with its 95 % interval and the number of matches:\n\n\
+         | game | {} |\n| --- |{}",
+        by_pair_names(&by_pair).join(" | "),
+        " --- |".repeat(by_pair.len())
+    )?;
+    for (game, _) in GAMES {
+        let cells: Vec<String> = by_pair_names(&by_pair)
+            .iter()
+            .map(|pair| match by_pair[pair].iter().find(|it| it.game == *game) {
+                Some(GameResult { n_matches, share, .. }) => {
+                    format!(
+                        "{:.0} ({:.0} to {:.0}; {n_matches})",
+                        share.mean, share.low, share.high
+                    )
+                }
+                None => String::new(),
+            })
+            .collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+        }
+    }
+    describe_puzzles(puzzles, &mut text)?;
+    table.describe(&text)
+}
+
+/// The pairs that were played, in the order of the list.
+fn by_pair_names<'a>(by_pair: &BTreeMap<&'a str, Vec<GameResult<'a>>>) -> Vec<&'static str> {
+    PAIRS.iter().map(|pair| pair.0).filter(|pair| by_pair.contains_key(pair)).collect()
+}
+
+fn in_words(pair: &str, [low, high]: [f64; 2], helps: &str, hurts: &str) -> String {
+    let overall = match (low > 50.0, high < 50.0) {
+        (true, _) => "helps over all games together",
+        (_, true) => "hurts over all games together",
+        _ => "makes no difference that shows over all games together",
+    };
+    let each = match (helps, hurts) {
+        ("none", "none") => "no single game shows it".to_string(),
+        (helps, "none") => format!("it helps on {helps}"),
+        ("none", hurts) => format!("it helps nowhere and hurts on {hurts}"),
+        (helps, hurts) => format!("it helps on {helps} and hurts on {hurts}"),
+    };
+    format!("{pair} {overall}; {each}.")
+}
+
+fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
+    let rows = table.rows()?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\n## Puzzles\n\nMean goal of {PUZZLE_MATCHES} matches, start clock {} s, {} ms a move, one thread.\n\n\
+         | puzzle | {} |\n| --- |{}",
+        PUZZLE_CLOCKS[0],
+        1000.0 * PUZZLE_CLOCKS[1].parse::<f64>()?,
+        PUZZLE_SEARCHES.join(" | "),
+        " --- |".repeat(PUZZLE_SEARCHES.len())
+    )?;
+    let goal = |game: &str, search: &str| {
+        let row = rows.iter().find(|row| row[0] == game && row[1] == search);
+        row.and_then(|row| row[2].parse::<f64>().ok())
+    };
+    let mut sums = vec![(0.0, 0); PUZZLE_SEARCHES.len()];
+    for game in PUZZLES {
+        let goals: Vec<Option<f64>> =
+            PUZZLE_SEARCHES.iter().map(|search| goal(game, search)).collect();
+        for (sum, goal) in sums.iter_mut().zip(&goals) {
+            *sum = (sum.0 + goal.unwrap_or(0.0), sum.1 + usize::from(goal.is_some()));
+        }
+        let cells: Vec<String> = goals
+            .iter()
+            .map(|goal| goal.map_or(String::new(), |goal| format!("{goal:.0}")))
+            .collect();
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    let means: Vec<String> =
+        sums.iter().map(|&(sum, n)| format!("{:.1}", sum / f64::from(n.max(1) as u32))).collect();
+    writeln!(text, "| mean | {} |", means.join(" | "))?;
+    Ok(())
+}
