@@ -63,7 +63,14 @@ const N_GAMES: usize = 200;
 
 impl<S: Clone> Evaluation<S> {
     pub(crate) fn new(weights: Weights, rng: Rng) -> Self {
-        Self { weights, rng, samples: Vec::new(), learner: None, desk: Desk::default(), n_playouts: 0 }
+        Self {
+            weights,
+            rng,
+            samples: Vec::new(),
+            learner: None,
+            desk: Desk::default(),
+            n_playouts: 0,
+        }
     }
 
     /// Samples final states from where the cursor stands, in a small part of the time, for those roles

@@ -5,7 +5,7 @@ use ludex_game::Playouts;
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
 use crate::cfr::{Cfr, CfrOptions, Nash, NashOptions};
 use crate::flat::{Flat, FlatOptions};
-use crate::mcts::registry::{DrawName, PlayoutName, SelectionName};
+use crate::mcts::registry::{PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
 use crate::mcts::{Simultaneous, Uct, UctOptions};
 use crate::nested::combined::{UctNested, UctNestedOptions};
@@ -114,8 +114,8 @@ pub static SEARCHES: &[SearchEntry] = &[
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         preset: || {
-            let (playout, draw) = (PlayoutName::Nst, DrawName::Greedy);
-            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+            let playout = PlayoutName::Nst;
+            Plan::Uct(UctOptions { playout, ..UctOptions::default() })
         },
     },
     SearchEntry {
@@ -124,8 +124,8 @@ pub static SEARCHES: &[SearchEntry] = &[
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         preset: || {
-            let (playout, draw) = (PlayoutName::Past, DrawName::Greedy);
-            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+            let playout = PlayoutName::Past;
+            Plan::Uct(UctOptions { playout, ..UctOptions::default() })
         },
     },
     SearchEntry {
@@ -134,8 +134,8 @@ pub static SEARCHES: &[SearchEntry] = &[
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         preset: || {
-            let (playout, draw) = (PlayoutName::Fast, DrawName::Greedy);
-            Plan::Uct(UctOptions { playout, draw, ..UctOptions::default() })
+            let playout = PlayoutName::Fast;
+            Plan::Uct(UctOptions { playout, ..UctOptions::default() })
         },
     },
     SearchEntry {
@@ -145,7 +145,7 @@ pub static SEARCHES: &[SearchEntry] = &[
         claims: TREE_CLAIMS,
         preset: || {
             let selection = SelectionName::History;
-            Plan::Uct(UctOptions { selection, ..UctOptions::default() })
+            Plan::Uct(UctOptions { selection, c: 0.3, ..UctOptions::default() })
         },
     },
     SearchEntry {

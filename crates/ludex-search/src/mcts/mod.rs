@@ -97,12 +97,12 @@ crate::search_options! {
         reference: usize = 50,
         /// history: how much moves that did well elsewhere are favored
         history: f64 = 3.0,
-        /// playouts that learn: gibbs or greedy
-        draw: DrawName = DrawName::Gibbs,
-        /// gibbs: temperature of the distribution
-        temperature: f64 = 0.5,
+        /// playouts that learn: greedy or gibbs
+        draw: DrawName = DrawName::Greedy,
         /// greedy: the part of choices that are uniform
         epsilon: f64 = 0.4,
+        /// gibbs: temperature of the distribution
+        temperature: f64 = 0.5,
         /// steps after which a playout is left and the state evaluated; 0 plays to the end
         stop: usize = 0,
         /// stop: weight of mobility in the evaluation
