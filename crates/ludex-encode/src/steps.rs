@@ -1,5 +1,8 @@
 //! States in, joint moves and successors out.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId};
 use ludex_csp::{Engine, PostConfig, Value, VarId};
 
@@ -11,7 +14,7 @@ use crate::template::{StateVar, Template};
 /// The network is posted once. A state is injected as values of its variables, which the trail takes
 /// back, so that nothing is built or allocated for a state.
 pub struct Steps<'a> {
-    template: &'a Template,
+    template: Held<'a>,
     engine: Engine,
     /// By fluent, the variable it is in, by place, and its value there.
     places: Vec<(u32, Value)>,
@@ -20,6 +23,24 @@ pub struct Steps<'a> {
     values: Vec<Value>,
     /// The variables that the injected state does not settle, moves first.
     open: Vec<VarId>,
+}
+
+/// The template, lent or shared.
+#[derive(Clone)]
+enum Held<'a> {
+    Lent(&'a Template),
+    Shared(Arc<Template>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Template;
+
+    fn deref(&self) -> &Template {
+        match self {
+            Held::Lent(template) => template,
+            Held::Shared(template) => template,
+        }
+    }
 }
 
 /// One solution of an injected template.
@@ -72,6 +93,22 @@ impl<'a> Steps<'a> {
         deadline: &Deadline,
         max_bytes: u64,
     ) -> Result<Self, EncodeError> {
+        Self::post(Held::Lent(template), deadline, max_bytes)
+    }
+
+    /// As [`Steps::within`], for who keeps the posted network longer than a template can be lent.
+    ///
+    /// # Errors
+    /// When it can't be posted, or a bound is reached.
+    pub fn shared(
+        template: Arc<Template>,
+        deadline: &Deadline,
+        max_bytes: u64,
+    ) -> Result<Steps<'static>, EncodeError> {
+        Steps::post(Held::Shared(template), deadline, max_bytes)
+    }
+
+    fn post(template: Held<'a>, deadline: &Deadline, max_bytes: u64) -> Result<Self, EncodeError> {
         let config = PostConfig { max_bytes, ..PostConfig::default() };
         let mut engine = template.network.post_by(&config, deadline)?.engine;
         // A conflict would show again with every state.
@@ -88,8 +125,8 @@ impl<'a> Steps<'a> {
     }
 
     /// What is solved.
-    pub fn template(&self) -> &'a Template {
-        self.template
+    pub fn template(&self) -> &Template {
+        &self.template
     }
 
     /// A copy of the posted network with nothing injected.
@@ -166,7 +203,8 @@ impl<'a> Steps<'a> {
     pub fn play(&mut self, joint: &[MoveId]) -> Option<Solution> {
         let mut solution = None;
         self.engine.push_level();
-        let moves = &self.template.moves;
+        let template = self.template.clone();
+        let moves = &template.moves;
         let is_open = self.engine.decide(|domains| {
             for (of_role, played) in moves.iter().zip(joint) {
                 let value = played.index() - of_role.first.index();
@@ -175,9 +213,8 @@ impl<'a> Steps<'a> {
             Ok(true)
         });
         if is_open.is_ok() {
-            let template = self.template;
             self.branch(0, &mut |engine| {
-                solution = Some(Solution::read(template, engine));
+                solution = Some(Solution::read(&template, engine));
                 false
             });
         }

@@ -43,6 +43,6 @@ pub mod registry;
 pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};
-pub use report::{MoveReport, SearchReport};
+pub use report::{MoveReport, NetworkWork, SearchReport};
 pub use roles::heap_bytes_of;
 pub use searcher::Searcher;

@@ -53,23 +53,19 @@ pub trait OptionValue: Sized {
     fn write(&self) -> String;
 }
 
-/// Sets the options of a text `name=value,…` that begins at byte `start` of `whole`.
+/// Sets the options of a text `name=value,…` that begins at byte `start` of `whole`; `name` alone is
+/// `name=yes`.
 ///
 /// # Errors
 /// The first option that is wrong, with its place.
-pub(crate) fn read_into(
-    options: &mut dyn Options,
-    whole: &str,
-    start: usize,
-) -> Result<(), OptionError> {
+pub fn read_into(options: &mut dyn Options, whole: &str, start: usize) -> Result<(), OptionError> {
     let mut place = start;
     for item in whole[start..].split(',') {
         let here = place..place + item.len();
         place = here.end + 1;
         let wrong = |message| OptionError { text: whole.into(), place: here.clone(), message };
-        let Some((name, value)) = item.split_once('=') else {
-            return Err(wrong(format!("`{item}` is not of the form `name=value`")));
-        };
+        // A switch can be named alone.
+        let (name, value) = item.split_once('=').unwrap_or((item, "yes"));
         options.set(name.trim(), value.trim()).map_err(wrong)?;
     }
     Ok(())
@@ -122,7 +118,7 @@ impl OptionValue for bool {
 }
 
 /// Shows options as they are written.
-pub(crate) struct Written<'a>(pub &'a [OptionInfo]);
+pub struct Written<'a>(pub &'a [OptionInfo]);
 
 impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,6 +239,9 @@ mod tests {
         let mut options = Example::default();
         read_into(&mut options, "x:c=2,dag=no", 2).expect("good options");
         assert_eq!(options, Example { c: 2.0, dag: false });
+        read_into(&mut options, "x:dag", 2).expect("a switch");
+        assert!(options.dag);
+        options.dag = false;
         assert_eq!(Written(&options.list()).to_string(), "c=2,dag=no");
     }
 

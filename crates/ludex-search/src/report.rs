@@ -1,5 +1,7 @@
 //! What a search found.
 
+use std::time::Duration;
+
 use ludex_base::{MoveId, StopReason};
 
 /// The move to play, and why.
@@ -28,6 +30,39 @@ pub struct SearchReport {
     pub stopped: Option<StopReason>,
     /// The line of play that the search expects: joint moves, role by role.
     pub line: Vec<Vec<MoveId>>,
+    /// What was done on constraint networks, in searches that have them.
+    pub network: Option<NetworkWork>,
+}
+
+/// What a search did on the constraint networks of states.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NetworkWork {
+    /// Why there is no network and another search took over; empty when there is one.
+    pub note: String,
+    /// Networks that were asked: all solutions, or whether there are any.
+    pub n_solved: u64,
+    /// States whose value is exact by what the networks said.
+    pub n_closed: u64,
+    /// Time in which states were put into networks.
+    pub injection: Duration,
+    /// Time in which networks were solved, without injection.
+    pub resolution: Duration,
+    /// Time in which games were played out.
+    pub simulation: Duration,
+}
+
+impl NetworkWork {
+    /// Adds what was done elsewhere for the same move.
+    pub fn add(&mut self, other: &NetworkWork) {
+        if self.note.is_empty() {
+            self.note.clone_from(&other.note);
+        }
+        self.n_solved += other.n_solved;
+        self.n_closed += other.n_closed;
+        self.injection += other.injection;
+        self.resolution += other.resolution;
+        self.simulation += other.simulation;
+    }
 }
 
 /// What is known about one move of the role that searches.
@@ -64,6 +99,14 @@ impl SearchReport {
     /// Whether nothing was looked at: the chosen move is just one of them.
     pub fn is_blank(&self) -> bool {
         self.reward.is_none() && self.n_iterations == 0 && self.n_playouts == 0
+    }
+
+    /// The same report without what a clock measured.
+    pub fn without_times(mut self) -> Self {
+        if let Some(work) = &mut self.network {
+            (work.injection, work.resolution, work.simulation) = Default::default();
+        }
+        self
     }
 
     /// What is known about the chosen move.

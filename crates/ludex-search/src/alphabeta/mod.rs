@@ -265,6 +265,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             depth: depth as u32,
             stopped,
             line: self.line(root, role, chosen),
+            network: None,
         }
     }
 }

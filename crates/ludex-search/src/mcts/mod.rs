@@ -15,7 +15,8 @@
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`selection`], [`playout`]: the policies, and [`registry`], which names them.
+//! 1. [`selection`], [`playout`]: the policies, and [`registry`], which names them. [`advice`]: who may
+//!    know the value of a state.
 //! 2. `tree`, `index`, `amaf`: what is remembered; `room`: how it stays within its memory.
 //! 3. `descent`, `expand`, `worker`, `learn`, `solver`: an iteration.
 //! 4. `report`: what is told at the end.
@@ -37,6 +38,7 @@ use crate::searcher::Searcher;
 pub mod selection;
 pub mod playout;
 pub mod registry;
+pub mod advice;
 mod tree;
 mod index;
 mod amaf;
@@ -51,6 +53,7 @@ pub mod root;
 
 pub(crate) use report::choose;
 
+use advice::Adviser;
 use expand::{ExpandRules, Expander};
 use registry::{DrawName, PlayoutName, SelectionName};
 use tree::{Full, Kind, Tree};
@@ -121,13 +124,29 @@ pub struct Uct<G: Playouts> {
     me: Option<RoleId>,
     tree: Option<Tree<StateOf<G>>>,
     workers: Vec<Worker<G::Cursor, G::Runner>>,
+    adviser: Option<Box<dyn Adviser<StateOf<G>>>>,
 }
 
 impl<G: Playouts + Clone> Uct<G> {
     /// A search that knows nothing yet.
     pub fn new(name: &'static str, game: &G, options: UctOptions) -> Self {
         let roles = Roles::of(game);
-        Self { name, game: game.clone(), options, roles, me: None, tree: None, workers: Vec::new() }
+        Self {
+            name,
+            game: game.clone(),
+            options,
+            roles,
+            me: None,
+            tree: None,
+            workers: Vec::new(),
+            adviser: None,
+        }
+    }
+
+    /// The same search with somebody to ask about states, which the first thread does.
+    pub fn advised(mut self, adviser: Box<dyn Adviser<StateOf<G>>>) -> Self {
+        self.adviser = Some(adviser);
+        self
     }
 
     /// Gets ready to search from a state; `None` if nothing can be searched there.
@@ -149,6 +168,9 @@ impl<G: Playouts + Clone> Uct<G> {
         }
         self.workers.truncate(n_threads);
         let weights = self.weights();
+        if let Some(adviser) = self.adviser.take() {
+            self.workers[0].adviser = Some(adviser);
+        }
         for (thread_idx, worker) in self.workers.iter_mut().enumerate() {
             worker.rng = limits.seed.child(thread_idx as u64).rng();
             worker.n_playouts = 0;

@@ -238,6 +238,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
             stopped: if proven.is_some() { None } else { stop_of(&reports) },
             line: line.unwrap_or_default(),
             moves,
+            network: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use ludex_base::{Deadline, MoveId, Rng, RoleId};
 use ludex_game::playouts::StartResults;
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner};
 
+use super::advice::Adviser;
 use super::descent::Descent;
 use super::expand::{ExpandRules, Expander};
 use super::learn::Learner;
@@ -57,6 +58,8 @@ pub(crate) struct Worker<C: Cursor, R> {
     runner: R,
     pub(crate) selection: Box<dyn Selection>,
     pub(crate) policy: Box<dyn PlayoutPolicy>,
+    /// Who is asked about states, if this thread does that.
+    pub(crate) adviser: Option<Box<dyn Adviser<C::State>>>,
     pub(crate) rng: Rng,
     pub(crate) n_playouts: u64,
     pub(crate) max_depth: usize,
@@ -107,6 +110,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             runner,
             selection,
             policy,
+            adviser: None,
             rng,
             n_playouts: 0,
             max_depth: 0,
@@ -261,6 +265,9 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 cancel(tree, descent, round.n_playouts);
                 return Err(Ending::Time);
             }
+            if node != tree.root && self.is_certain(round, node) {
+                break Leaf::Known(node);
+            }
             // Step 2. Each role that chooses here follows one of its edges.
             let kind = tree.node(node).kind();
             tree.node(node).n_visits.fetch_add(round.n_playouts, Relaxed);
@@ -315,6 +322,25 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         };
         self.max_depth = self.max_depth.max(descent.n_steps());
         Ok(leaf)
+    }
+
+    /// Asks the adviser about a node that has just been visited often enough, and notes what is
+    /// certain.
+    fn is_certain(&mut self, round: &Round<'_, C::State>, node: NodeId) -> bool {
+        let Some(adviser) = &mut self.adviser else { return false };
+        let Some(n_asked) = adviser.asks_at() else { return false };
+        let tree = round.tree;
+        let n_visits = tree.node(node).n_visits.load(Relaxed);
+        let is_time = (n_asked..n_asked + round.n_playouts).contains(&n_visits);
+        let is_stage = matches!(tree.node(node).kind(), Kind::Single { is_stage: true, .. });
+        if !is_time || is_stage {
+            return false;
+        }
+        let Some(goals) = adviser.certain_goals(tree.state(node), round.deadline) else {
+            return false;
+        };
+        tree.prove(node, |role| f32::from(goals[role.index()]));
+        true
     }
 
     fn follow(
