@@ -64,7 +64,6 @@ const PLANNED: &[&str] = &[
     "ludex-csp",
     "ludex-qcsp",
     "ludex-analysis",
-    "ludex-macucb",
     "ludex-solve",
     "ludex-protocol",
     "ludex-tournament",

@@ -42,6 +42,28 @@ fn a_match_has_what_the_contract_says() {
 }
 
 #[test]
+fn searches_on_networks_say_what_they_did() {
+    let clocks = ["--count", "2", "--start-clock", "1", "--play-clock", "0.1"];
+    let mut args = vec!["match", "tictactoe", "--players", "mac-ucb:faithful,fc-ucb:ratio=0.5"];
+    args.extend(clocks);
+    let report = json(&ludex(&[&args[..], &["--json"]].concat()), 0);
+    let reports = report["matches"][0]["reports"].as_array().expect("a list");
+    let of_first = &reports[0][0];
+    assert_eq!(of_first["search"], "mac-ucb", "{of_first}");
+    assert!(of_first["network"]["solved"].is_u64(), "{of_first}");
+    for key in ["injection", "resolution", "simulation"] {
+        assert!(of_first["network"][key].is_f64(), "{key}: {of_first}");
+    }
+    let text = stdout(&ludex(&[&args[..], &["--verbose"]].concat()));
+    assert!(text.contains("match 0: mac-ucb:faithful against fc-ucb:ratio=0.5"), "{text}");
+    assert!(text.contains("networks solved") && text.contains("subtrees closed"), "{text}");
+    let large = ["--machine", "reasoner", "--json"];
+    let report = json(&ludex(&[&args[..], &large].concat()), 0);
+    let note = &report["matches"][0]["reports"][0][0]["network"]["note"];
+    assert!(note.as_str().is_some_and(|note| note.contains("no circuit")), "{note}");
+}
+
+#[test]
 fn seats_are_filled_as_the_roles_want() {
     let one = play("hanoi", "random", &["--count", "1"], 0);
     assert_eq!(one["share"], serde_json::Value::Null);

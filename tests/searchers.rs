@@ -1,13 +1,15 @@
 //! Every search against its claims.
 
-use std::sync::OnceLock;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, RoleId, Seed};
-use ludex_game::{Cursor, Game};
+use ludex_game::{Cursor, Game, Playouts, StateOf};
 use ludex_machine::Machine;
-use ludex_search::{Limits, SEARCHES, SearchSpec};
-use ludex_testkit::searchers::{Named, spec};
+use ludex_macucb::{NetworkSpec, Networks, Rules};
+use ludex_search::{Claim, GamesMeant, Limits, SEARCHES, SearchSpec, Searcher};
+use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
 
 ludex_testkit::searcher_suite! { crate::games;
@@ -48,6 +50,59 @@ ludex_testkit::searcher_suite! { crate::games;
     nmcs_flat: "nmcs:level=1",
     nrpa: "nrpa",
     uct_nested: "uct-nested",
+}
+
+/// Searches on networks, where machines have them and other games do not.
+mod networks {
+    ludex_testkit::searcher_suite! { crate::games, crate::on_network;
+        mac_ucb: "mac-ucb",
+        mac_ucb_asking_often: "mac-ucb:visits=1",
+        mac_ucb_faithful: "mac-ucb:faithful",
+        mac_ucb_with_engine: "mac-ucb:faithful,playouts=machine,order=own",
+        fc_ucb: "fc-ucb",
+    }
+
+    #[test]
+    fn every_registered_search_is_tested() {
+        for entry in ludex_macucb::NETWORK_SEARCHES {
+            let is_tested =
+                TESTED.iter().any(|text| crate::on_network(text).0.entry().name == entry.name);
+            assert!(is_tested, "{} has no line in the suite", entry.name);
+        }
+    }
+}
+
+/// A search on networks as the suite sees it.
+struct OnNetwork(NetworkSpec);
+
+fn on_network(text: &str) -> OnNetwork {
+    OnNetwork(NetworkSpec::parse(text).expect("good options").expect("it is registered"))
+}
+
+impl Candidate for OnNetwork {
+    fn claims(&self) -> &'static [Claim] {
+        self.0.claims()
+    }
+
+    fn games(&self) -> &GamesMeant {
+        &self.0.entry().games
+    }
+
+    fn counts_nodes(&self) -> bool {
+        false
+    }
+
+    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    where
+        G: Playouts + Clone + 'static,
+    {
+        // Only machines have a circuit; their states are sets of fluents.
+        let machine = (game as &dyn Any).downcast_ref::<Machine>();
+        let rules = machine.and_then(ludex_player::Playable::rules);
+        let rules: Option<Box<dyn Any>> = rules.map(|rules| Box::new(rules) as Box<dyn Any>);
+        let rules = rules.and_then(|rules| rules.downcast::<Arc<dyn Rules<StateOf<G>>>>().ok());
+        self.0.build(game, &Networks::new(rules.map(|rules| *rules)))
+    }
 }
 
 /// The games of the library, loaded once.

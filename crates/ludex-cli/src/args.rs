@@ -264,6 +264,9 @@ pub struct MatchArgs {
     /// Let players think while it is not their turn, at the cost of the time of others
     #[arg(long)]
     pub ponder: bool,
+    /// Tell of every move how it came about
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Which engine.
     #[command(flatten)]
     pub engine: EngineArgs,

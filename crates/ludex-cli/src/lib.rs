@@ -31,6 +31,7 @@ mod orders;
 pub mod board;
 pub mod session;
 pub mod transcript;
+mod match_moves;
 mod match_report;
 mod community;
 mod person;

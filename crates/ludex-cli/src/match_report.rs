@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ludex_referee::{
     AnswerRecord, Clocks, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally,
 };
+use ludex_search::NetworkWork;
 use serde::Serialize;
 
 use crate::output;
@@ -96,6 +97,33 @@ pub(crate) struct ThoughtJson {
     line: Vec<Vec<String>>,
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkJson>,
+}
+
+/// What a search did on constraint networks, times in seconds.
+#[derive(Serialize)]
+struct NetworkJson {
+    solved: u64,
+    closed: u64,
+    injection: f64,
+    resolution: f64,
+    simulation: f64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
+}
+
+impl NetworkJson {
+    fn of(work: &NetworkWork) -> Self {
+        Self {
+            solved: work.n_solved,
+            closed: work.n_closed,
+            injection: output::seconds(work.injection),
+            resolution: output::seconds(work.resolution),
+            simulation: output::seconds(work.simulation),
+            note: work.note.clone(),
+        }
+    }
 }
 
 /// The report for programs.
@@ -223,6 +251,7 @@ pub(crate) fn thought_json(answer: &AnswerRecord) -> Option<ThoughtJson> {
         depth: thought.depth,
         line: thought.line.clone(),
         note: thought.note.clone(),
+        network: thought.network.as_ref().map(NetworkJson::of),
     })
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`seen`] and [`thought`]: what goes in and what comes out.
+//! 1. `playable`: the games; [`seen`] and [`thought`]: what goes in and what comes out.
 //! 2. [`knowledge`]: the state, or the states that agree with what was seen.
 //! 3. [`survey`]: what a few random games tell about a game.
 //! 4. [`mind`], [`stages`], [`contest`], [`puzzle`] and [`flagship`]: what a player thinks with, and how
@@ -19,6 +19,7 @@
 //! 9. [`player`]: the contract, and the ladder.
 //! 10. [`roster`]: who there is.
 
+mod playable;
 pub mod seen;
 pub mod thought;
 mod knowledge;
@@ -39,22 +40,10 @@ pub mod roster;
 #[cfg(test)]
 mod tests;
 
-use ludex_game::{Describe, Game, Observe, Playouts};
-
 pub use interrupter::Interrupter;
+pub use playable::Playable;
 pub use player::{Player, PlayerConfig};
 pub use roster::{FLAGSHIP, PlayerInfo, PlayerSpec, players};
 pub use seen::Seen;
 pub use survey::{Survey, survey};
 pub use thought::{Choice, Rung, Thought};
-
-/// A game that players can play: copies are cheap, and it can do all that searches and reports need.
-pub trait Playable:
-    Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
-{
-}
-
-impl<G> Playable for G where
-    G: Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
-{
-}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
+use ludex_macucb::{NetworkSpec, Networks};
 use ludex_search::{Limits, MoveReport, SearchReport, SearchSpec, Searcher};
 
 use crate::Playable;
@@ -42,23 +43,36 @@ impl<G: Playable> Mind<G> for Broken {
 /// One search, always.
 pub(crate) struct OneSearch<G: Playable> {
     game: G,
-    spec: SearchSpec,
+    name: &'static str,
+    /// Makes a searcher that knows nothing yet.
+    build: BuildSearcher<G>,
     cursor: G::Cursor,
     searcher: Box<dyn Searcher<G::Cursor> + Send>,
 }
 
+type BuildSearcher<G> =
+    Box<dyn Fn(&G) -> Box<dyn Searcher<<G as ludex_game::Game>::Cursor> + Send> + Send>;
+
 impl<G: Playable> OneSearch<G> {
     pub fn new(game: &G, spec: &SearchSpec) -> Self {
-        Self {
-            game: game.clone(),
-            spec: spec.clone(),
-            cursor: game.cursor(),
-            searcher: spec.build(game),
-        }
+        let (name, spec) = (spec.entry().name, spec.clone());
+        Self::made_by(game, name, Box::new(move |game| spec.build(game)))
+    }
+
+    /// A search on networks; all its searchers share those of the game.
+    pub fn on_networks(game: &G, spec: &NetworkSpec) -> Self {
+        let (name, spec) = (spec.entry().name, spec.clone());
+        let networks = Networks::new(game.rules());
+        Self::made_by(game, name, Box::new(move |game| spec.build(game, &networks)))
+    }
+
+    fn made_by(game: &G, name: &'static str, build: BuildSearcher<G>) -> Self {
+        let searcher = build(game);
+        Self { game: game.clone(), name, build, cursor: game.cursor(), searcher }
     }
 
     pub fn name(&self) -> &'static str {
-        self.spec.entry().name
+        self.name
     }
 
     /// Searches from one state.
@@ -95,7 +109,7 @@ impl<G: Playable> OneSearch<G> {
                 break;
             }
             // What was learned in one state would mislead in another.
-            self.searcher = self.spec.build(&self.game);
+            self.searcher = (self.build)(&self.game);
             let n_left = (states.len() - idx) as u32;
             let limits = Limits {
                 deadline: part_of(&limits.deadline, 1.0 / f64::from(n_left)),
@@ -163,6 +177,9 @@ impl Joined {
         self.whole.n_bytes = self.whole.n_bytes.max(report.n_bytes);
         self.whole.depth = self.whole.depth.max(report.depth);
         self.whole.stopped = self.whole.stopped.or(report.stopped);
+        if let Some(work) = &report.network {
+            self.whole.network.get_or_insert_default().add(work);
+        }
         if self.whole.chosen.is_none() {
             self.whole.chosen = report.chosen;
         }

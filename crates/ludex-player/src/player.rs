@@ -508,6 +508,7 @@ impl<G: Playable> Player<G> {
             line: report.line.iter().take(MAX_LINE).map(texts).collect(),
             time: asked.elapsed(),
             note: String::new(),
+            network: report.network.clone(),
         }
     }
 }
@@ -528,6 +529,7 @@ fn mind_of<G: Playable>(spec: &PlayerSpec, game: &G) -> MakeMind<G> {
     Arc::new(move || match &spec {
         PlayerSpec::Flagship => Box::new(Flagship::new(&game)),
         PlayerSpec::Search(spec) => Box::new(OneSearch::new(&game, spec)),
+        PlayerSpec::Network(spec) => Box::new(OneSearch::on_networks(&game, spec)),
     })
 }
 

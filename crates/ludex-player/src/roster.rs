@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use ludex_search::{Claim, OptionError, SEARCHES, SearchSpec};
+use ludex_macucb::{NETWORK_SEARCHES, NetworkSpec};
+use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, SEARCHES, SearchSpec};
 
 /// Who plays.
 #[derive(Clone)]
@@ -11,6 +12,8 @@ pub enum PlayerSpec {
     Flagship,
     /// One search, always.
     Search(SearchSpec),
+    /// One search on networks, always.
+    Network(NetworkSpec),
 }
 
 /// The name of the flagship.
@@ -40,22 +43,30 @@ pub fn players() -> Vec<PlayerInfo> {
         claims: [Claim::Legal, Claim::NeverLoses, Claim::BestGoal].map(Claim::name).to_vec(),
         options: Vec::new(),
     }];
-    all.extend(SEARCHES.iter().map(|entry| {
+    let info = |name, summary, games: &GamesMeant, claims: &[Claim], options: Vec<OptionInfo>| {
         PlayerInfo {
-            name: entry.name,
-            summary: entry.summary,
-            games: games_in_words(&entry.games),
-            claims: entry.claims.iter().map(|claim| claim.name()).collect(),
-            options: (entry.spec().options().into_iter())
-                .map(|info| (info.name, info.value, info.help))
-                .collect(),
+            name,
+            summary,
+            games: games_in_words(games),
+            claims: claims.iter().map(|claim| claim.name()).collect(),
+            options: options.into_iter().map(|it| (it.name, it.value, it.help)).collect(),
         }
-    }));
+    };
+    all.extend(
+        SEARCHES
+            .iter()
+            .map(|it| info(it.name, it.summary, &it.games, it.claims, it.spec().options())),
+    );
+    all.extend(
+        NETWORK_SEARCHES
+            .iter()
+            .map(|it| info(it.name, it.summary, &it.games, it.claims, it.spec().options())),
+    );
     all
 }
 
-fn games_in_words(games: &ludex_search::GamesMeant) -> Vec<String> {
-    if *games == ludex_search::GamesMeant::ANY {
+fn games_in_words(games: &GamesMeant) -> Vec<String> {
+    if *games == GamesMeant::ANY {
         return vec!["any".into()];
     }
     let roles = match (games.min_roles, games.max_roles) {
@@ -90,6 +101,9 @@ impl PlayerSpec {
                 }),
             };
         }
+        if let Some(spec) = NetworkSpec::parse(text)? {
+            return Ok(PlayerSpec::Network(spec));
+        }
         SearchSpec::parse(text).map(PlayerSpec::Search).map_err(|error| {
             let is_name = !SEARCHES.iter().any(|entry| entry.name == name);
             let known: Vec<&str> = players().iter().map(|info| info.name).collect();
@@ -111,6 +125,7 @@ impl PlayerSpec {
         match self {
             PlayerSpec::Flagship => FLAGSHIP,
             PlayerSpec::Search(spec) => spec.entry().name,
+            PlayerSpec::Network(spec) => spec.entry().name,
         }
     }
 }
@@ -120,6 +135,7 @@ impl fmt::Display for PlayerSpec {
         match self {
             PlayerSpec::Flagship => f.write_str(FLAGSHIP),
             PlayerSpec::Search(spec) => spec.fmt(f),
+            PlayerSpec::Network(spec) => spec.fmt(f),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ludex_base::MoveId;
+use ludex_search::NetworkWork;
 
 /// A move, and how it came about.
 #[derive(Clone, PartialEq, Debug)]
@@ -38,6 +39,8 @@ pub struct Thought {
     pub time: Duration,
     /// Why the rungs above were left; empty when they were not.
     pub note: String,
+    /// What was done on constraint networks, by searches that have them.
+    pub network: Option<NetworkWork>,
 }
 
 /// The ladder, from the move that was meant to the move that is left.
@@ -90,6 +93,7 @@ impl Thought {
             line: Vec::new(),
             time: Duration::ZERO,
             note: String::new(),
+            network: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Game, Playouts, StateOf};
-use ludex_search::{Claim, Limits, SearchReport, SearchSpec, Searcher};
+use ludex_search::{Claim, GamesMeant, Limits, SearchReport, SearchSpec, Searcher};
 
 use crate::exact::Exact;
 use crate::random_game::{RandomGame, RandomGameConfig};
@@ -16,14 +16,18 @@ use crate::random_game::{RandomGame, RandomGameConfig};
 /// Tests that hold registered searches against their claims.
 ///
 /// Each line gives the name of a test module and the description of a search; `games` is a function
-/// that gives the games of the library by name.
+/// that gives the games of the library by name. Searches of another crate come with a function that
+/// reads their descriptions.
 #[macro_export]
 macro_rules! searcher_suite {
     ($games:path; $($name:ident: $spec:literal),* $(,)?) => {
+        $crate::searcher_suite! { $games, $crate::searchers::spec; $($name: $spec),* }
+    };
+    ($games:path, $read:path; $($name:ident: $spec:literal),* $(,)?) => {
         /// The searches that are tested.
         const TESTED: &[&str] = &[$($spec),*];
         $(mod $name {
-            $crate::searcher_suite!(@tests $games, $spec;
+            $crate::searcher_suite!(@tests $games, $read, $spec;
                 answers_legally_in_any_time,
                 repeats_itself,
                 finds_the_win_in_one,
@@ -36,12 +40,50 @@ macro_rules! searcher_suite {
             );
         })*
     };
-    (@tests $games:path, $spec:literal; $($test:ident),* $(,)?) => {$(
+    (@tests $games:path, $read:path, $spec:literal; $($test:ident),* $(,)?) => {$(
         #[test]
         fn $test() {
-            $crate::searchers::$test(&$crate::searchers::spec($spec), $games());
+            $crate::searchers::$test(&$read($spec), $games());
         }
     )*};
+}
+
+/// A search as the suite sees it.
+pub trait Candidate {
+    /// What it promises.
+    fn claims(&self) -> &'static [Claim];
+
+    /// The games it is meant for.
+    fn games(&self) -> &GamesMeant;
+
+    /// Whether its iterations are nodes of a depth-first search.
+    fn counts_nodes(&self) -> bool;
+
+    /// A searcher for a game.
+    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    where
+        G: Playouts + Clone + 'static;
+}
+
+impl Candidate for SearchSpec {
+    fn claims(&self) -> &'static [Claim] {
+        self.entry().claims
+    }
+
+    fn games(&self) -> &GamesMeant {
+        &self.entry().games
+    }
+
+    fn counts_nodes(&self) -> bool {
+        self.options().iter().any(|option| option.name == "rule")
+    }
+
+    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    where
+        G: Playouts + Clone + 'static,
+    {
+        SearchSpec::build(self, game)
+    }
 }
 
 /// A game with its name.
@@ -54,8 +96,8 @@ pub fn spec(text: &str) -> SearchSpec {
 
 /// A move is legal whether there are 10 ms, 1 ms or none at all, from the first state of every game
 /// and from one further on.
-pub fn answers_legally_in_any_time<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+pub fn answers_legally_in_any_time<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     games: &[Named<G>],
 ) {
     for (name, game) in games {
@@ -91,7 +133,7 @@ fn check_line<G: Game>(name: &str, game: &G, root: &G::Cursor, report: &SearchRe
 }
 
 /// One seed, one thread, one iteration limit: the same report.
-pub fn repeats_itself<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
+pub fn repeats_itself<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, games: &[Named<G>]) {
     for name in ["tictactoe", "connectfour", "pig", "tron", "three-player-nim", "eight-puzzle"] {
         let game = find(games, name);
         let run = |seed| {
@@ -100,15 +142,19 @@ pub fn repeats_itself<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &
             let limits = Limits::iterations(300, Seed(seed));
             let first = searcher.search(&cursor, RoleId::new(0), &limits);
             random_step(game, &mut cursor, &mut Seed(5).rng());
-            (first, searcher.search(&cursor, RoleId::new(0), &limits))
+            let second = searcher.search(&cursor, RoleId::new(0), &limits);
+            (first.without_times(), second.without_times())
         };
         assert_eq!(run(1), run(1), "{name}");
     }
 }
 
 /// Where a move ends the game with 100, it or another certain win is played.
-pub fn finds_the_win_in_one<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
-    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+pub fn finds_the_win_in_one<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
+    games: &[Named<G>],
+) {
+    if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
     for name in ["tictactoe", "connectfour", "breakthrough-small", "nim"] {
@@ -127,11 +173,11 @@ pub fn finds_the_win_in_one<G: Playouts + Clone + 'static>(spec: &SearchSpec, ga
 }
 
 /// Where some moves let another role win at once and others do not, one of the others is played.
-pub fn avoids_the_loss_in_one<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+pub fn avoids_the_loss_in_one<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     games: &[Named<G>],
 ) {
-    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+    if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
     for name in ["tictactoe", "connectfour", "breakthrough-small"] {
@@ -157,8 +203,11 @@ fn is_lost<G: Playouts + Clone + 'static>(game: &G, state: &StateOf<G>, role: Ro
 }
 
 /// Two hundred games of tic-tac-toe against random, strong and middling opponents, none lost.
-pub fn never_loses_tictactoe<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
-    if !spec.entry().claims.contains(&Claim::NeverLoses) {
+pub fn never_loses_tictactoe<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
+    games: &[Named<G>],
+) {
+    if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
     let game = find(games, "tictactoe");
@@ -187,7 +236,7 @@ pub fn never_loses_tictactoe<G: Playouts + Clone + 'static>(spec: &SearchSpec, g
                             }
                             let report = ours.search(&cursor, role, &effort(spec, seed));
                             let chosen = report.chosen.expect("a move");
-                            if counts_nodes(spec) {
+                            if spec.counts_nodes() {
                                 chosen_before.insert(place, chosen);
                             }
                             chosen
@@ -209,8 +258,11 @@ pub fn never_loses_tictactoe<G: Playouts + Clone + 'static>(spec: &SearchSpec, g
 
 /// In games whose goals do not sum up to a constant, and in puzzles, the move played is worth the
 /// most that play for one's own goal allows.
-pub fn takes_the_best_goal<G: Playouts + Clone + 'static>(spec: &SearchSpec, games: &[Named<G>]) {
-    if !spec.entry().claims.contains(&Claim::BestGoal) {
+pub fn takes_the_best_goal<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
+    games: &[Named<G>],
+) {
+    if !spec.claims().contains(&Claim::BestGoal) {
         return;
     }
     let config = RandomGameConfig {
@@ -229,13 +281,13 @@ pub fn takes_the_best_goal<G: Playouts + Clone + 'static>(spec: &SearchSpec, gam
     // Three-player nim is not among them: its values hang on how ties between others are broken.
     for name in ["buttons", "nim", "wolf-goat-cabbage"] {
         let game = find(games, name);
-        if spec.entry().games.min_roles <= players(game).count() {
+        if spec.games().min_roles <= players(game).count() {
             check_best(spec, name, game);
         }
     }
 }
 
-fn check_best<G: Playouts + Clone + 'static>(spec: &SearchSpec, name: &str, game: &G) {
+fn check_best<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, name: &str, game: &G) {
     let cursor = game.cursor();
     let me = RoleId::new(0);
     let mut exact = Exact::new(game, me, 20_000);
@@ -248,12 +300,12 @@ fn check_best<G: Playouts + Clone + 'static>(spec: &SearchSpec, name: &str, game
 
 /// Whatever a report calls proved agrees with exhaustive search: random games with and without
 /// chance, and small games of the library.
-pub fn proves_only_what_is_true<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+pub fn proves_only_what_is_true<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     games: &[Named<G>],
 ) {
     // Searches that take the others for enemies mean another value where goals are not opposed.
-    let is_maxn = spec.entry().claims.contains(&Claim::BestGoal);
+    let is_maxn = spec.claims().contains(&Claim::BestGoal);
     for seed in 0..40_u64 {
         let config = RandomGameConfig {
             n_roles: if is_maxn { 1 + seed as usize % 3 } else { 2 },
@@ -275,8 +327,8 @@ pub fn proves_only_what_is_true<G: Playouts + Clone + 'static>(
 }
 
 /// Where roles choose at once, a move that a report calls won wins whatever the others do.
-pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+pub fn calls_won_what_is_certain<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     _games: &[Named<G>],
 ) {
     let mut n_certain = 0;
@@ -305,11 +357,11 @@ pub fn calls_won_what_is_certain<G: Playouts + Clone + 'static>(
 }
 
 /// Where every pure move can be punished, all moves are chosen about equally often.
-pub fn mixes_evenly_where_it_must<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+pub fn mixes_evenly_where_it_must<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     games: &[Named<G>],
 ) {
-    if !spec.entry().claims.contains(&Claim::Mixes) {
+    if !spec.claims().contains(&Claim::Mixes) {
         return;
     }
     // What is drawn.
@@ -364,8 +416,8 @@ fn wins_with<G: Game>(game: &G, state: &StateOf<G>, me: RoleId, id: MoveId) -> b
     })
 }
 
-fn check_proofs<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+fn check_proofs<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     name: &str,
     game: &G,
     state: &StateOf<G>,
@@ -395,16 +447,12 @@ fn check_proofs<G: Playouts + Clone + 'static>(
 }
 
 /// What a search is given where it should get things right: depth-first searches count nodes.
-fn effort(spec: &SearchSpec, seed: Seed) -> Limits {
-    Limits::iterations(if counts_nodes(spec) { 60_000 } else { 3_000 }, seed)
+fn effort<P: Candidate>(spec: &P, seed: Seed) -> Limits {
+    Limits::iterations(if spec.counts_nodes() { 60_000 } else { 3_000 }, seed)
 }
 
-fn counts_nodes(spec: &SearchSpec) -> bool {
-    spec.options().iter().any(|option| option.name == "rule")
-}
-
-fn search<G: Playouts + Clone + 'static>(
-    spec: &SearchSpec,
+fn search<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
     game: &G,
     state: &StateOf<G>,
     role: RoleId,

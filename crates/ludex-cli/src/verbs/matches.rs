@@ -17,7 +17,7 @@ use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};
 use crate::match_report::{self, Heading};
-use crate::{input, interrupt, output};
+use crate::{input, interrupt, match_moves, output};
 
 /// Plays matches and reports what came of them.
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
@@ -38,6 +38,9 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     if common.json {
         output::json(&match_report::json(&heading, &series, &tally))?;
     } else {
+        if args.verbose {
+            series.records.iter().try_for_each(|it| output::text(&match_moves::text(it)))?;
+        }
         output::text(&match_report::text(&heading, &series, &tally))?;
     }
     Ok(if series.end == SeriesEnd::Stopped { LIMIT } else { DONE })

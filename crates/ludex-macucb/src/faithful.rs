@@ -1,0 +1,570 @@
+//! MAC-UCB as it was published: a list of networks, solved best first, and playouts in between.
+//!
+//! The list has the networks of states that were reached and not solved. The *resolution* phase takes
+//! the most promising one, puts its state into the template of the game, and finds all solutions: the
+//! joint moves, and the states they lead to, whose networks go on the list. The *simulation* phase
+//! plays games out: from the root each role follows the solution with the largest confidence bound
+//! until a network that is not solved, and from there moves are drawn. A time ratio says which phase
+//! is next. In the end the move is best by the operators of [`graph`](crate::graph).
+//!
+//! For any number of roles, chance, and goals that need not be opposed; all other roles are taken for
+//! enemies. For games whose state is known.
+//!
+//! After Koriche, Lagrue, Piette and Tabary, *General Game Playing with Stochastic CSP*, Constraints
+//! 2016. What the publication leaves open is in decision 28.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, StopReason};
+use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
+use ludex_search::mcts::{Uct, UctOptions};
+use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
+
+use crate::forward::Forward;
+use crate::graph::{Arm, Graph, NodeId, Seats};
+use crate::resolve::{Mac, Resolver};
+use crate::rules::{HIDDEN, Networks};
+
+ludex_search::option_names! {
+    /// What plays games out.
+    pub enum PlayedBy {
+        /// The network: consistency leaves the legal moves of each state, and one is drawn.
+        Network = "network",
+        /// The engine of the game.
+        Machine = "machine",
+    }
+}
+
+ludex_search::option_names! {
+    /// Whose reward orders the list.
+    pub enum Order {
+        /// That of the role that chose to go there.
+        Mover = "mover",
+        /// That of the role that searches.
+        Own = "own",
+    }
+}
+
+/// How networks are solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Method {
+    Mac,
+    ForwardChecking,
+}
+
+/// What the faithful search can be told.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct FaithfulOptions {
+    pub method: Method,
+    pub ratio: f64,
+    pub c: f64,
+    pub order: Order,
+    pub playouts: PlayedBy,
+}
+
+/// The search.
+pub(crate) struct Faithful<G: Playouts> {
+    name: &'static str,
+    game: G,
+    networks: Arc<Networks<StateOf<G>>>,
+    options: FaithfulOptions,
+    resolver: Option<Box<dyn Resolver>>,
+    graph: Option<Graph>,
+    root: NodeId,
+    list: BinaryHeap<Entry>,
+    runner: Option<G::Runner>,
+    /// Plays where there is no network.
+    plain: Uct<G>,
+}
+
+/// A network on the list. Of equal ones the older is first.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Entry {
+    key: f32,
+    node: NodeId,
+}
+
+impl Eq for Entry {}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.total_cmp(&other.key).then(other.node.cmp(&self.node))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The part of the time for a move in which the root has to be solved.
+const ROOT_PART: f64 = 0.5;
+/// Longer playouts are given up.
+const MAX_STEPS: usize = 2_000;
+/// Longer walks through solved networks stop where they are.
+const MAX_WALK: usize = 1_000;
+/// Joint moves of the line that is told.
+const MAX_LINE: usize = 10;
+
+impl<G: Playouts + Clone> Faithful<G> {
+    pub fn new(
+        name: &'static str,
+        game: &G,
+        networks: &Arc<Networks<StateOf<G>>>,
+        options: FaithfulOptions,
+    ) -> Self {
+        Self {
+            name,
+            game: game.clone(),
+            networks: Arc::clone(networks),
+            options,
+            resolver: None,
+            graph: None,
+            root: NodeId::new(0),
+            list: BinaryHeap::new(),
+            runner: None,
+            plain: Uct::new(name, game, UctOptions::default()),
+        }
+    }
+
+    /// Has a posted network, or says why not.
+    fn prepare(&mut self, deadline: &Deadline) -> Result<(), String> {
+        if self.resolver.is_some() {
+            return Ok(());
+        }
+        if self.game.has_percepts() {
+            return Err(HIDDEN.into());
+        }
+        let method = self.options.method;
+        let resolver = self.networks.post(deadline, |template, deadline, bytes| {
+            Ok::<Box<dyn Resolver>, _>(match method {
+                Method::Mac => Box::new(Mac::new(template, deadline, bytes)?),
+                Method::ForwardChecking => Box::new(Forward::new(template)),
+            })
+        })?;
+        self.resolver = Some(resolver);
+        Ok(())
+    }
+
+    /// Goes to the root, with what was found before if it is below the root of the last search.
+    fn begin(&mut self, root: &BitSet, me: RoleId, memory: usize) {
+        let random = self.game.roles().iter().position(|role| role.is_random).map(RoleId::new);
+        let seats = Seats { n_roles: self.game.roles().len(), random, me };
+        let known = self.graph.as_mut().filter(|graph| graph.seats == seats);
+        match known.and_then(|graph| graph.find(root).map(|root| (graph, root))) {
+            // What can't be reached any more stays on the list until it is met there: sorting it out
+            // takes time, and is done when its memory is wanted.
+            Some((graph, root)) if graph.n_bytes() < memory / 2 => self.root = root,
+            Some((graph, root)) => {
+                self.root = graph.go_to(root);
+                let entry = |node| Entry { key: key(graph, node, &self.options), node };
+                self.list = graph.open().map(entry).collect();
+            }
+            None => {
+                let mut graph = Graph::new(seats);
+                self.root = graph.add(root.clone(), 0.5);
+                self.list = BinaryHeap::new();
+                self.graph = Some(graph);
+            }
+        }
+    }
+}
+
+/// How promising a network is: the confidence bound of the solution that leads to it, for the role
+/// that orders the list.
+fn key(graph: &Graph, node: NodeId, options: &FaithfulOptions) -> f32 {
+    let Some(&parent) = graph.node(node).parents.first() else { return f32::INFINITY };
+    bound(graph, parent, node, options)
+}
+
+/// The confidence bound of a child, `u + c √(2 ln n / nᵢ)`, with rewards from 0 to 1. One that was
+/// never played is taken for one that was played once and is worth what its parent is.
+fn bound(graph: &Graph, parent: NodeId, child: NodeId, options: &FaithfulOptions) -> f32 {
+    let role = match options.order {
+        Order::Mover => graph.node(parent).mover,
+        Order::Own => graph.seats.me,
+    };
+    let n_child = graph.node(child).n_playouts;
+    let mean = match n_child {
+        0 => graph.mean(parent, role),
+        _ => graph.mean(child, role),
+    };
+    let n_parent = graph.node(parent).n_playouts.max(1) + 1;
+    let explore = (2.0 * (n_parent as f32).ln() / n_child.max(1) as f32).sqrt();
+    mean + options.c as f32 * explore
+}
+
+/// One call of the search, under way.
+struct Turn<'a> {
+    root: NodeId,
+    graph: &'a mut Graph,
+    list: &'a mut BinaryHeap<Entry>,
+    resolver: &'a mut dyn Resolver,
+    options: &'a FaithfulOptions,
+    work: NetworkWork,
+    n_playouts: u64,
+    depth: u32,
+}
+
+/// Plays a game out from a state: the goals of all roles, unless it was given up.
+type PlayOut<'a> = dyn FnMut(&mut dyn Resolver, &BitSet, &mut Rng) -> Option<Vec<u8>> + 'a;
+
+/// What came of solving a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Solved {
+    Yes,
+    /// The deadline came first.
+    Late,
+    /// No solution: nothing can be said about the state.
+    Never,
+}
+
+impl Turn<'_> {
+    /// The resolution phase: finds all solutions of a network.
+    fn resolve(&mut self, node: NodeId, deadline: &Deadline) -> Solved {
+        let start = Instant::now();
+        let state = self.graph.node(node).state.clone();
+        let facts = self.resolver.inject(&state, deadline);
+        let injected = Instant::now();
+        self.work.injection += injected - start;
+        let Some(facts) = facts else {
+            self.resolver.take_back();
+            return if deadline.reached() { Solved::Late } else { Solved::Never };
+        };
+        if facts.is_terminal {
+            self.resolver.take_back();
+            self.graph.end(node, &facts.goals);
+        } else {
+            let mut found: Vec<(Box<[MoveId]>, BitSet)> = Vec::new();
+            let mut is_late = false;
+            let is_whole = self.resolver.solutions(&mut |joint, next| {
+                found.push((joint.into(), next));
+                is_late = found.len().is_multiple_of(SOLUTIONS_BETWEEN) && deadline.reached();
+                !is_late
+            });
+            self.resolver.take_back();
+            if is_late || !is_whole {
+                self.work.resolution += injected.elapsed();
+                return Solved::Late;
+            }
+            if found.is_empty() {
+                return Solved::Never;
+            }
+            self.take_in(node, found);
+        }
+        self.work.n_solved += 1;
+        self.work.resolution += injected.elapsed();
+        Solved::Yes
+    }
+
+    fn take_in(&mut self, node: NodeId, found: Vec<(Box<[MoveId]>, BitSet)>) {
+        let value = self.graph.node(node).value;
+        let first_new = self.graph.n_nodes();
+        let arms: Vec<Arm> = (found.into_iter())
+            .map(|(joint, next)| {
+                let child = self.graph.find(&next);
+                Arm { joint, child: child.unwrap_or_else(|| self.graph.add(next, value)) }
+            })
+            .collect();
+        self.graph.solve(node, arms);
+        for node in (first_new..self.graph.n_nodes()).map(NodeId::new) {
+            self.list.push(Entry { key: key(self.graph, node, self.options), node });
+        }
+    }
+
+    /// The most promising network that is still to be solved.
+    fn next_open(&mut self) -> Option<NodeId> {
+        while let Some(entry) = self.list.pop() {
+            let node = self.graph.node(entry.node);
+            let is_open = node.arms.is_none() && !node.is_closed();
+            if is_open && self.graph.matters(entry.node, self.root) {
+                return Some(entry.node);
+            }
+        }
+        None
+    }
+
+    /// The simulation phase: walks to a network that is not solved, plays out from there, and adds
+    /// what came of it to all networks on the way.
+    fn simulate(&mut self, rng: &mut Rng, play: &mut PlayOut<'_>) {
+        let start = Instant::now();
+        let mut path = vec![self.root];
+        while path.len() < MAX_WALK {
+            let node = path[path.len() - 1];
+            let Some(child) = self.pick(node, rng) else { break };
+            let is_cycle = path.contains(&child);
+            path.push(child);
+            if is_cycle || self.graph.node(child).arms.is_none() {
+                break;
+            }
+        }
+        let leaf = path[path.len() - 1];
+        self.depth = self.depth.max(path.len() as u32 - 1);
+        let state = self.graph.node(leaf).state.clone();
+        if let Some(goals) = play(self.resolver, &state, rng) {
+            self.n_playouts += 1;
+            path.iter().for_each(|&node| self.graph.add_playout(node, &goals));
+            self.graph.settle();
+            if self.graph.node(leaf).arms.is_none() {
+                let key = key(self.graph, leaf, self.options);
+                self.list.push(Entry { key, node: leaf });
+            }
+        }
+        self.work.simulation += start.elapsed();
+    }
+
+    /// The child along the solution with the largest bound, of those that are not closed; what
+    /// `random` does in it is drawn.
+    fn pick(&self, node: NodeId, rng: &mut Rng) -> Option<NodeId> {
+        let arms = self.graph.node(node).arms.as_deref()?;
+        let open = arms.iter().filter(|arm| !self.graph.node(arm.child).is_closed());
+        let score = |arm: &Arm| bound(self.graph, node, arm.child, self.options);
+        let best = open
+            .map(|arm| (score(arm), arm))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let (_, best) = best?;
+        let Some(random) = self.graph.seats.random else { return Some(best.child) };
+        let same = |arm: &&Arm| {
+            (0..best.joint.len())
+                .all(|role| role == random.index() || arm.joint[role] == best.joint[role])
+        };
+        let drawn: Vec<&Arm> = arms.iter().filter(same).collect();
+        rng.choose(&drawn).map(|arm| arm.child)
+    }
+}
+
+/// Solutions between two looks at the clock.
+const SOLUTIONS_BETWEEN: usize = 16;
+
+/// Plays a game out on the network.
+fn play_on_network(
+    resolver: &mut dyn Resolver,
+    state: &BitSet,
+    rng: &mut Rng,
+    deadline: &Deadline,
+) -> Option<Vec<u8>> {
+    let mut state = state.clone();
+    for _ in 0..MAX_STEPS {
+        let facts = resolver.inject(&state, deadline);
+        let next = match &facts {
+            Some(facts) if !facts.is_terminal => resolver.draw(rng),
+            _ => None,
+        };
+        resolver.take_back();
+        let facts = facts?;
+        if facts.is_terminal {
+            return Some(facts.goals);
+        }
+        state = next?;
+    }
+    None
+}
+
+/// Plays a game out on the engine of the game.
+fn play_on_engine<R: PlayoutRunner>(
+    runner: &mut R,
+    start: R::State,
+    rng: &mut Rng,
+    deadline: &Deadline,
+) -> Option<Vec<u8>> {
+    let request = PlayoutRequest {
+        starts: &[start],
+        n_per_start: 1,
+        max_steps: MAX_STEPS,
+        wants_moves: false,
+        deadline,
+    };
+    let mut results = PlayoutResults::default();
+    runner.run(&request, rng, &mut results);
+    let result = results.starts.first().filter(|it| it.n_playouts == 1)?;
+    Some(result.goal_sums.iter().map(|&goal| goal as u8).collect())
+}
+
+impl<G: Playouts + Clone> Faithful<G> {
+    /// Runs both phases until something ends the turn; `None` when nothing is left to do.
+    fn run(
+        &mut self,
+        limits: &Limits,
+        legal: &[MoveId],
+    ) -> Result<(Option<StopReason>, SearchReport), String> {
+        let Faithful { graph, root, list, resolver, options, runner, networks, game, .. } = self;
+        let (Some(graph), Some(resolver)) = (graph.as_mut(), resolver.as_deref_mut()) else {
+            return Err("there is no network".into());
+        };
+        let n_closed_before = graph.n_closed;
+        let work = NetworkWork::default();
+        let root = *root;
+        let mut turn = Turn { root, graph, list, resolver, options, work, n_playouts: 0, depth: 0 };
+        let mut rng = limits.seed.rng();
+        let mut play =
+            |resolver: &mut dyn Resolver, state: &BitSet, rng: &mut Rng| match options.playouts {
+                PlayedBy::Network => play_on_network(resolver, state, rng, &limits.deadline),
+                PlayedBy::Machine => {
+                    let start = networks.rules().state(state);
+                    let runner = runner.get_or_insert_with(|| game.runner());
+                    play_on_engine(runner, start, rng, &limits.deadline)
+                }
+            };
+
+        // Step 1. Without the solutions of the root there is nothing to choose from.
+        if turn.graph.node(root).arms.is_none() {
+            let time = limits.deadline.remaining().map(|left| left.mul_f64(ROOT_PART));
+            let deadline = match time {
+                Some(time) => limits.deadline.no_later_than(Instant::now() + time),
+                None => limits.deadline.clone(),
+            };
+            if turn.resolve(root, &deadline) != Solved::Yes {
+                return Err("the network of the state was not solved in half of the time".into());
+            }
+        }
+        // Step 2. Whichever phase has had less than its part is next.
+        let mut n_iterations = 0;
+        let stopped = loop {
+            if turn.graph.node(root).is_closed() {
+                break None;
+            }
+            if limits.deadline.reached() {
+                break Some(StopReason::Time);
+            }
+            if limits.iterations.is_some_and(|max| n_iterations >= max) {
+                break Some(StopReason::Count);
+            }
+            n_iterations += 1;
+            let has_room = turn.graph.n_bytes() < limits.memory;
+            let (solving, playing) = match limits.iterations {
+                // Then the same seed gives the same phases.
+                Some(_) => (turn.work.n_solved as f64, turn.n_playouts as f64),
+                None => (
+                    (turn.work.injection + turn.work.resolution).as_secs_f64(),
+                    turn.work.simulation.as_secs_f64(),
+                ),
+            };
+            let is_behind = solving <= options.ratio * (solving + playing);
+            let open = if is_behind && has_room { turn.next_open() } else { None };
+            match open {
+                Some(node) => {
+                    if turn.resolve(node, &limits.deadline) == Solved::Late {
+                        break Some(StopReason::Time);
+                    }
+                }
+                None if options.ratio >= 1.0 && !has_room => break Some(StopReason::Memory),
+                None => turn.simulate(&mut rng, &mut play),
+            }
+            if n_iterations.is_multiple_of(HINT_INTERVAL)
+                && let Some(best) = best_move(turn.graph, root)
+            {
+                limits.hint.set(best);
+            }
+        };
+        // Step 3. The operators choose.
+        turn.work.n_closed = turn.graph.n_closed - n_closed_before;
+        let report = SearchReport {
+            n_iterations,
+            n_playouts: turn.n_playouts,
+            depth: turn.depth,
+            network: Some(turn.work),
+            ..report(turn.graph, root, legal)
+        };
+        Ok((stopped, report))
+    }
+}
+
+/// Iterations between two looks at what would be answered now.
+const HINT_INTERVAL: u64 = 64;
+
+/// The own move with the best value; of equal ones that with the best playouts, then the first.
+fn best_move(graph: &Graph, root: NodeId) -> Option<MoveId> {
+    let moves = graph.moves(root);
+    let rank = |own: &(MoveId, [f32; 3], &[Arm])| {
+        let n: u64 = own.2.iter().map(|arm| u64::from(graph.node(arm.child).n_playouts)).sum();
+        let mean = |arm: &Arm| {
+            let child = graph.node(arm.child);
+            f64::from(graph.mean(arm.child, graph.seats.me)) * f64::from(child.n_playouts)
+        };
+        let mean = own.2.iter().map(mean).sum::<f64>() / n.max(1) as f64;
+        (own.1[1], mean)
+    };
+    let best = moves.iter().reduce(|best, next| {
+        let is_better = rank(next).partial_cmp(&rank(best)) == Some(Ordering::Greater);
+        if is_better { next } else { best }
+    });
+    best.map(|own| own.0)
+}
+
+/// The moves in the order of the cursor, with what the networks say of them.
+fn report(graph: &Graph, root: NodeId, legal: &[MoveId]) -> SearchReport {
+    let found = graph.moves(root);
+    let moves = legal.iter().map(|&id| {
+        let Some((_, [low, value, high], arms)) = found.iter().find(|own| own.0 == id) else {
+            return MoveReport::untried(id);
+        };
+        let n_playouts = arms.iter().map(|arm| u64::from(graph.node(arm.child).n_playouts));
+        MoveReport {
+            id,
+            n_visits: n_playouts.sum::<u64>().max(1),
+            mean_reward: Some(f64::from(*value)),
+            proven: (low >= high).then_some(f64::from(*value)),
+        }
+    });
+    let moves: Vec<MoveReport> = moves.collect();
+    let chosen = best_move(graph, root);
+    let of_chosen = moves.iter().find(|it| Some(it.id) == chosen);
+    SearchReport {
+        chosen,
+        reward: of_chosen.and_then(|it| it.mean_reward),
+        is_proven: graph.node(root).is_closed() && of_chosen.is_some_and(|it| it.proven.is_some()),
+        n_nodes: graph.n_nodes() as u64,
+        n_bytes: graph.n_bytes() as u64,
+        line: line(graph, root),
+        moves,
+        ..SearchReport::default()
+    }
+}
+
+/// The own best move and the worst answer, from the root on.
+fn line(graph: &Graph, root: NodeId) -> Vec<Vec<MoveId>> {
+    let mut line: Vec<Vec<MoveId>> = Vec::new();
+    let mut node = root;
+    while line.len() < MAX_LINE {
+        let Some(best) = best_move(graph, node) else { break };
+        let moves = graph.moves(node);
+        let Some((_, _, arms)) = moves.iter().find(|own| own.0 == best) else { break };
+        let value = |arm: &&Arm| graph.node(arm.child).value;
+        let worst = arms.iter().reduce(|a, b| if value(&b) < value(&a) { b } else { a });
+        let Some(worst) = worst else { break };
+        line.push(worst.joint.to_vec());
+        node = worst.child;
+    }
+    line
+}
+
+impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        let legal = root.clone().legal_moves(role).to_vec();
+        let Some(&first) = legal.first() else { return SearchReport::unsearched(&legal) };
+        limits.hint.set(first);
+        let start = Instant::now();
+        let found = self.prepare(&limits.deadline).and_then(|()| {
+            let networks = Arc::clone(&self.networks);
+            self.begin(networks.rules().fluents(root.state()), role, limits.memory);
+            self.run(limits, &legal)
+        });
+        match found {
+            Ok((stopped, report)) => SearchReport { stopped, ..report },
+            Err(note) => {
+                let lost = start.elapsed();
+                let report = self.plain.search(root, role, limits);
+                let work = NetworkWork { note, resolution: lost, ..NetworkWork::default() };
+                SearchReport { network: Some(work), ..report }
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Where networks come from: a game that has a circuit offers it, and one network is made of it for
+//! all searches of a match.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ludex_base::{BitSet, Deadline};
+use ludex_circuit::Circuit;
+use ludex_encode::{EncodeConfig, EncodeError, Template, encode};
+
+/// The rules of a game as a circuit, and how its states are read as fluents.
+pub trait Rules<S>: Send + Sync {
+    /// The circuit.
+    fn circuit(&self) -> &Circuit;
+
+    /// The fluents that are true in a state.
+    fn fluents<'a>(&self, state: &'a S) -> &'a BitSet;
+
+    /// The state in which these fluents are true.
+    fn state(&self, fluents: &BitSet) -> S;
+}
+
+impl Rules<BitSet> for Circuit {
+    fn circuit(&self) -> &Circuit {
+        self
+    }
+
+    fn fluents<'a>(&self, state: &'a BitSet) -> &'a BitSet {
+        state
+    }
+
+    fn state(&self, fluents: &BitSet) -> BitSet {
+        fluents.clone()
+    }
+}
+
+/// How large a network may become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NetworkBounds {
+    /// Gates of the circuit. It is asked before anything is built.
+    pub max_gates: usize,
+    /// Variables of the network.
+    pub max_variables: usize,
+    /// Bytes of the network, and of what is posted from it.
+    pub max_bytes: u64,
+}
+
+impl Default for NetworkBounds {
+    fn default() -> Self {
+        Self { max_gates: 60_000, max_variables: 20_000, max_bytes: 400_000_000 }
+    }
+}
+
+/// The network of a game, made when it is first asked for and shared from then on.
+pub struct Networks<S> {
+    rules: Option<Arc<dyn Rules<S>>>,
+    bounds: NetworkBounds,
+    made: Mutex<Made>,
+}
+
+enum Made {
+    /// Not tried, or not in the time there was.
+    NotYet {
+        /// The most time that was not enough.
+        tried: Duration,
+    },
+    Template(Arc<Template>),
+    /// It will never be.
+    Refused(String),
+}
+
+/// Why a state that is only possible is not put into a network.
+pub(crate) const HIDDEN: &str =
+    "the state is hidden, and a network for each possible one takes too long";
+
+/// What encoding takes at least, for each gate of the circuit; below that it is not begun.
+const NANOS_A_GATE: u64 = 2_000;
+/// The part of the time for a move that encoding may take.
+const ENCODE_PART: u32 = 2;
+
+impl<S> Networks<S> {
+    /// The networks of a game with these rules; without rules there are none.
+    pub fn new(rules: Option<Arc<dyn Rules<S>>>) -> Arc<Self> {
+        Self::within(rules, NetworkBounds::default())
+    }
+
+    /// The same with other bounds.
+    pub fn within(rules: Option<Arc<dyn Rules<S>>>, bounds: NetworkBounds) -> Arc<Self> {
+        let made = Mutex::new(Made::NotYet { tried: Duration::ZERO });
+        Arc::new(Self { rules, bounds, made })
+    }
+
+    /// The rules; only asked where there is a network.
+    pub(crate) fn rules(&self) -> &dyn Rules<S> {
+        &**self.rules.as_ref().expect("a network has rules")
+    }
+
+    /// Posts the network of a step in half of the time that is left, by `post`, which is given the
+    /// template, a deadline and the bytes it may take.
+    ///
+    /// # Errors
+    /// Why it can't be, in words.
+    pub(crate) fn post<T>(
+        &self,
+        deadline: &Deadline,
+        post: impl FnOnce(Arc<Template>, &Deadline, u64) -> Result<T, EncodeError>,
+    ) -> Result<T, String> {
+        let template = self.template(deadline)?;
+        let deadline = match deadline.remaining() {
+            Some(left) => deadline.no_later_than(Instant::now() + left / ENCODE_PART),
+            None => deadline.clone(),
+        };
+        post(template, &deadline, self.bounds.max_bytes).map_err(|error| {
+            if !deadline.reached() {
+                let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+                *made = Made::Refused(error.to_string());
+            }
+            error.to_string()
+        })
+    }
+
+    /// The network of a step, if it is there or can be made within half of the time.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    fn template(&self, deadline: &Deadline) -> Result<Arc<Template>, String> {
+        let Some(rules) = &self.rules else {
+            return Err("the engine has no circuit to make a network of".into());
+        };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let tried = match &*made {
+            Made::Template(template) => return Ok(Arc::clone(template)),
+            Made::Refused(why) => return Err(why.clone()),
+            Made::NotYet { tried } => *tried,
+        };
+        let n_gates = rules.circuit().n_gates();
+        let time = deadline.remaining().map(|left| left / ENCODE_PART);
+        let least = Duration::from_nanos(NANOS_A_GATE * n_gates as u64).max(tried * 2);
+        if n_gates > self.bounds.max_gates {
+            let max = self.bounds.max_gates;
+            *made = Made::Refused(format!("the network is too large: {n_gates} gates of {max}"));
+        } else if time.is_some_and(|time| time < least) {
+            return Err("the network is not made yet: there was too little time for it".into());
+        } else {
+            *made = self.encode(rules.circuit(), time);
+        }
+        match &*made {
+            Made::Template(template) => Ok(Arc::clone(template)),
+            Made::Refused(why) => Err(why.clone()),
+            Made::NotYet { .. } => Err("making the network took too long".into()),
+        }
+    }
+
+    fn encode(&self, circuit: &Circuit, time: Option<Duration>) -> Made {
+        let config = EncodeConfig {
+            deadline: time.map_or_else(Deadline::never, Deadline::after),
+            max_bytes: self.bounds.max_bytes,
+            ..EncodeConfig::default()
+        };
+        let (max, late) = (self.bounds.max_variables, config.deadline.clone());
+        match encode(circuit, &config) {
+            Ok(template) => match template.network.variables().len() {
+                n if n > max => {
+                    Made::Refused(format!("the network is too large: {n} variables of {max}"))
+                }
+                _ => Made::Template(Arc::new(template)),
+            },
+            Err(_) if late.reached() => Made::NotYet { tried: time.unwrap_or_default() },
+            Err(error) => Made::Refused(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Networks against machines and exhaustive search, and the worked examples.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
+use ludex_encode::{EncodeConfig, PlanLimits, Template, encode};
+use ludex_game::{Belief, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadOptions, load};
+use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_one_stage};
+use ludex_search::{Limits, SearchReport};
+
+use crate::forward::Forward;
+use crate::information::plan_moves;
+use crate::outlook::Outlook;
+use crate::resolve::{Mac, Resolver};
+use crate::{NetworkBounds, NetworkSpec, Networks, Rules};
+
+fn machine(name: &str) -> Machine {
+    let library = ludex_testkit::library();
+    let file = library.iter().find(|file| file.name == name).expect("it is in the library");
+    let text = std::fs::read_to_string(&file.path).expect("it can be read");
+    let loaded = load(Source::new(name, text), &LoadOptions::default()).expect("good rules");
+    match loaded.engine {
+        Engine::Machine(machine) => machine,
+        Engine::Reasoner(_) => panic!("{name} has a machine"),
+    }
+}
+
+fn template(machine: &Machine) -> Arc<Template> {
+    Arc::new(encode(machine.circuit(), &EncodeConfig::default()).expect("it is small"))
+}
+
+fn networks(machine: &Machine, bounds: NetworkBounds) -> Arc<Networks<BitSet>> {
+    let rules: Arc<dyn Rules<BitSet>> = Arc::new(machine.circuit().clone());
+    Networks::within(Some(rules), bounds)
+}
+
+fn search(machine: &Machine, text: &str, bounds: NetworkBounds, limits: &Limits) -> SearchReport {
+    let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
+    let mut searcher = spec.build(machine, &networks(machine, bounds));
+    searcher.search(&machine.cursor(), RoleId::new(0), limits)
+}
+
+/// States of random play, terminal ones too.
+fn states(machine: &Machine, n_states: usize) -> Vec<BitSet> {
+    let mut rng: Rng = Seed(1).rng();
+    let mut cursor = machine.cursor();
+    let mut states = Vec::new();
+    while states.len() < n_states {
+        states.push(cursor.state().clone());
+        if cursor.is_terminal() {
+            cursor = machine.cursor();
+            continue;
+        }
+        let joint: Vec<MoveId> = (machine.role_ids())
+            .map(|role| *rng.choose(cursor.legal_moves(role)).expect("a move"))
+            .collect();
+        cursor.play(&joint);
+    }
+    states
+}
+
+/// The joint moves of a state with what they lead to, by a resolver.
+fn solutions(resolver: &mut dyn Resolver, state: &BitSet) -> Vec<(Vec<MoveId>, BitSet)> {
+    let mut found = Vec::new();
+    let facts = resolver.inject(state, &Deadline::never()).expect("a reachable state");
+    if !facts.is_terminal {
+        let is_whole = resolver.solutions(&mut |joint, next| {
+            found.push((joint.to_vec(), next));
+            true
+        });
+        assert!(is_whole);
+    }
+    resolver.take_back();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+#[test]
+fn consistency_and_forward_checking_solve_what_the_machine_plays() {
+    for name in ["tictactoe", "connectfour", "pig", "tron", "nim", "eight-puzzle"] {
+        let machine = machine(name);
+        let template = template(&machine);
+        let mut mac = Mac::new(Arc::clone(&template), &Deadline::never(), u64::MAX).expect("small");
+        let mut forward = Forward::new(Arc::clone(&template));
+        let mut cursor = machine.cursor();
+        let mut rng = Seed(2).rng();
+        for state in states(&machine, 30) {
+            cursor.set_state(&state);
+            let mut expected = Vec::new();
+            if !cursor.is_terminal() {
+                let mut joints = JointMoves::of(&mut cursor, machine.roles().len());
+                while let Some(joint) = joints.next_joint() {
+                    let mut after = cursor.clone();
+                    after.play(joint);
+                    expected.push((joint.to_vec(), after.state().clone()));
+                }
+                expected.sort_by(|a, b| a.0.cmp(&b.0));
+            }
+            for resolver in [&mut mac as &mut dyn Resolver, &mut forward] {
+                assert_eq!(solutions(resolver, &state), expected, "{name}");
+                let facts = resolver.inject(&state, &Deadline::never()).expect("reachable");
+                assert_eq!(facts.is_terminal, expected.is_empty(), "{name}");
+                if facts.is_terminal {
+                    let goals = machine.role_ids().map(|role| cursor.goal(role).value());
+                    assert_eq!(facts.goals, goals.collect::<Vec<u8>>(), "{name}");
+                } else {
+                    let next = resolver.draw(&mut rng).expect("there is a solution");
+                    assert!(expected.iter().any(|it| it.1 == next), "{name}");
+                }
+                resolver.take_back();
+            }
+        }
+    }
+}
+
+/// All goals with which plays from a state end.
+fn endings(machine: &Machine, state: &BitSet, found: &mut Vec<Vec<u8>>, n_left: &mut usize) {
+    let mut cursor = machine.cursor();
+    cursor.set_state(state);
+    if cursor.is_terminal() {
+        let goals: Vec<u8> = machine.role_ids().map(|role| cursor.goal(role).value()).collect();
+        if !found.contains(&goals) {
+            found.push(goals);
+        }
+        return;
+    }
+    let mut joints = JointMoves::of(&mut cursor, machine.roles().len());
+    while let Some(joint) = joints.next_joint() {
+        let Some(fewer) = n_left.checked_sub(1) else { return };
+        *n_left = fewer;
+        let mut after = cursor.clone();
+        after.play(joint);
+        endings(machine, after.state(), found, n_left);
+    }
+}
+
+#[test]
+fn what_consistency_closes_ends_in_one_way() {
+    let mut n_closed = 0;
+    for name in ["tictactoe", "blocker", "connectfour", "n-queens", "knights-tour", "sudoku-4x4"] {
+        let machine = machine(name);
+        let mut outlook =
+            Outlook::new(template(&machine), &Deadline::never(), u64::MAX).expect("small");
+        for state in states(&machine, 120) {
+            let Some(goals) = outlook.certain_goals(&state, &Deadline::never()) else { continue };
+            let (mut found, mut n_left) = (Vec::new(), 20_000);
+            endings(&machine, &state, &mut found, &mut n_left);
+            assert!(found.iter().all(|other| *other == goals), "{name}: {goals:?} of {found:?}");
+            let mut cursor = machine.cursor();
+            cursor.set_state(&state);
+            n_closed += usize::from(!cursor.is_terminal());
+        }
+    }
+    assert!(n_closed > 0, "some state before the end is closed");
+}
+
+#[test]
+fn tictactoe_is_fully_explored_within_five_seconds() {
+    let machine = machine("tictactoe");
+    let deadline = Deadline::after(Duration::from_secs(5));
+    let limits = Limits::until(deadline, Seed(1));
+    let report = search(&machine, "mac-ucb:faithful", NetworkBounds::default(), &limits);
+    let work = report.network.clone().expect("it has a network");
+    assert!(report.is_proven && report.reward == Some(0.5), "{report:?}");
+    assert!(report.stopped.is_none() && work.note.is_empty(), "{report:?}");
+    assert!(work.n_closed > 500, "{work:?}");
+    assert!(work.resolution + work.injection > 4 * work.simulation, "{work:?}");
+}
+
+#[test]
+fn a_network_that_is_too_large_is_said_and_another_search_plays() {
+    let machine = machine("connectfour");
+    let few_gates = NetworkBounds { max_gates: 10, ..NetworkBounds::default() };
+    let few_variables = NetworkBounds { max_variables: 10, ..NetworkBounds::default() };
+    let few_bytes = NetworkBounds { max_bytes: 1_000, ..NetworkBounds::default() };
+    for text in ["mac-ucb", "mac-ucb:faithful", "fc-ucb"] {
+        for bounds in [few_gates, few_variables, few_bytes] {
+            let start = Instant::now();
+            let deadline = Deadline::after(Duration::from_millis(200));
+            let report = search(&machine, text, bounds, &Limits::until(deadline, Seed(1)));
+            assert!(start.elapsed() < Duration::from_secs(2), "{text}: late");
+            let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
+            assert!(report.chosen.is_some_and(|id| legal.contains(&id)), "{text}: {report:?}");
+            assert!(report.n_playouts > 0, "{text}: {report:?}");
+            let note = report.network.expect("it says what it did").note;
+            assert!(note.contains("too large") || note.contains("bytes"), "{text}: {note}");
+        }
+    }
+}
+
+#[test]
+fn what_was_solved_is_kept_from_move_to_move() {
+    let machine = machine("tictactoe");
+    let spec = NetworkSpec::parse("mac-ucb:faithful").expect("good options").expect("registered");
+    let mut searcher = spec.build(&machine, &networks(&machine, NetworkBounds::default()));
+    let mut cursor = machine.cursor();
+    let limits = Limits::iterations(20_000, Seed(1));
+    let first = searcher.search(&cursor, RoleId::new(0), &limits);
+    assert!(first.is_proven, "{first:?}");
+    first.line.iter().take(2).for_each(|joint| cursor.play(joint));
+    let second = searcher.search(&cursor, RoleId::new(0), &limits);
+    assert!(second.is_proven && second.n_iterations * 4 < first.n_iterations, "{second:?}");
+}
+
+/// Example 4.1 of the thesis: the chance part is solved first, its solutions become a constraint, and
+/// the hard part has one solution with it. (The thesis leaves out x₁ = 3 among the feasible ones.)
+#[test]
+fn example_4_1_has_one_solution() {
+    let mut network = StochasticNetwork::new();
+    network.stage();
+    let x1 = network.decision("x1", 1..=3);
+    let x2 = network.decision("x2", 0..=2);
+    let y = network.chance("y", 0..=2, Distribution::Uniform);
+    network.require((x1 + y).at_least(2));
+    network.require((y + x2).at_least(1));
+    network.require(x1.equals(x2));
+    network.set_threshold(rational(3, 4));
+    let found = solve_one_stage(&network, u64::MAX, &Deadline::never()).expect("one stage");
+    assert_eq!(found.scope, [x1, x2]);
+    assert_eq!(found.feasible, [[2, 1], [2, 2], [3, 1], [3, 2]]);
+    assert_eq!(found.solutions, [[2, 2]]);
+    assert_eq!(found.stopped, None);
+}
+
+/// The worked example of hidden matching pennies: to turn the side that was shown is worth 75, the
+/// other 25, and so before anything is shown the plan is worth 75.
+#[test]
+fn hidden_matching_pennies_is_worth_75_against_25() {
+    let machine = machine("hidden-matching-pennies");
+    let template = template(&machine);
+    let me = RoleId::new(0);
+    let plan = |belief: &Belief<BitSet>, n_steps| {
+        let limits = PlanLimits::default();
+        plan_moves(&template, &machine, belief, n_steps, &limits, &Deadline::never())
+            .expect("a small plan")
+            .expect("there is time")
+    };
+    let start = Belief::initial(&machine, &[me]);
+    let before = plan(&start, 2);
+    assert!(before.is_exact, "{before:?}");
+    assert_eq!(before.moves.len(), 1);
+    assert!((before.moves[0].1 - 0.75).abs() < 1e-9, "{before:?}");
+    assert!(!plan(&start, 1).is_exact);
+
+    for shown in ["pile", "face"] {
+        let waits = machine.find_move(me, "noop").expect("it waits");
+        let percept = machine.find_percept(me, &format!("(first {shown})")).expect("it sees");
+        let learned = Learned::going_on(&[percept]);
+        let mut cursor = machine.cursor();
+        let limits = BeliefLimits::default();
+        let belief = start.follow(&mut cursor, &[waits], &learned, &limits).expect("possible");
+        assert_eq!(belief.states().len(), 2);
+        let planned = plan(&belief, 1);
+        assert!(planned.is_exact && planned.moves.len() == 2, "{planned:?}");
+        for &(id, reward) in &planned.moves {
+            let is_same = machine.move_text(id) == format!("(retourne {shown})");
+            let expected = if is_same { 0.75 } else { 0.25 };
+            assert!((reward - expected).abs() < 1e-9, "{planned:?}");
+        }
+        let (best, _) = planned.best().expect("a move");
+        assert_eq!(machine.move_text(best), format!("(retourne {shown})"));
+    }
+}
