@@ -19,6 +19,8 @@ mod search;
 mod strength;
 mod improvements;
 mod series;
+mod macucb;
+mod macucb_report;
 mod matches;
 mod faults;
 mod overhead;
@@ -162,6 +164,21 @@ enum Task {
         #[arg(long)]
         minutes: Option<f64>,
     },
+    /// The experiments on MAC-UCB: ratio, published, strength, clock, hidden; goes on where it was
+    /// stopped
+    Macucb {
+        /// Only these experiments
+        experiments: Vec<String>,
+        /// Only these games
+        #[arg(long, value_delimiter = ',')]
+        games: Vec<String>,
+        /// Most matches of a pair
+        #[arg(long, default_value_t = 20)]
+        count: usize,
+        /// Begin no more series after so many minutes; 0 only reports
+        #[arg(long)]
+        minutes: Option<f64>,
+    },
     /// Play the published puzzles; goes on where it was stopped
     Puzzles {
         /// Only these games
@@ -247,6 +264,12 @@ fn main() -> ExitCode {
                 time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
             })
         }
+        Task::Macucb { experiments, games, count, minutes } => macucb::macucb(&macucb::Job {
+            experiments,
+            games,
+            max_matches: count,
+            time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
+        }),
         Task::Puzzles { games } => matches::puzzles(&games),
         Task::Loaded { count } => matches::loaded(count),
         Task::Faults { count, parallel, percent, seed } => {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use ludex_testkit::{RulesFile, corpus, in_parallel, workspace};
 use serde_json::Value;
 
-use crate::plot::{Plot, Series};
+use crate::plot::{Plot, Scale, Series};
 use crate::tables::{run_for, write_run};
 use crate::tools::{build_ludex, processor, shared_folder};
 
@@ -224,6 +224,7 @@ fn draw(rows: &[Row]) -> Result<()> {
         title: "Processor time a step against gates, every public rulesheet",
         x_label: "gates of the circuit",
         y_label: "nanoseconds a joint move",
+        scale: Scale::Logarithmic,
         series: vec![
             Series {
                 name: "one at a time (cursor)",

@@ -1,13 +1,23 @@
-//! Points in a plane with logarithmic axes, as SVG.
+//! Points in a plane, as SVG.
 
 use std::fmt::Write as _;
 
-/// A picture of some series of points, all coordinates above 0.
+/// A picture of some series of points.
 pub struct Plot<'a> {
     pub title: &'a str,
     pub x_label: &'a str,
     pub y_label: &'a str,
+    pub scale: Scale,
     pub series: Vec<Series<'a>>,
+}
+
+/// How coordinates are placed on the axes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// By their logarithm, over whole powers of ten; all coordinates are above 0.
+    Logarithmic,
+    /// From 0 to 100.
+    Percent,
 }
 
 /// Points of one colour.
@@ -28,8 +38,8 @@ impl Plot<'_> {
     /// The picture.
     pub fn to_svg(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let (x_axis, y_axis) =
-            (Axis::over(points().map(|it| it.0)), Axis::over(points().map(|it| it.1)));
+        let x_axis = Axis::over(self.scale, points().map(|it| it.0));
+        let y_axis = Axis::over(self.scale, points().map(|it| it.1));
         let x = |value: f64| LEFT + x_axis.place(value) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - y_axis.place(value) * (HEIGHT - TOP - BOTTOM);
         let mut svg = format!(
@@ -39,22 +49,20 @@ impl Plot<'_> {
             self.title
         );
         let mut line = |words: String| writeln!(svg, "{words}").expect("a string takes all");
-        for (value, power) in x_axis.ticks() {
+        for (value, label) in x_axis.ticks() {
             let (at, bottom) = (x(value), HEIGHT - BOTTOM);
             line(format!("<path d=\"M{at:.1} {TOP}V{bottom}\" stroke=\"#dddddd\"/>"));
             let below = bottom + 18.0;
             line(format!(
-                "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{}</text>",
-                tick(power)
+                "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{label}</text>"
             ));
         }
-        for (value, power) in y_axis.ticks() {
+        for (value, label) in y_axis.ticks() {
             let (at, right) = (y(value), WIDTH - RIGHT);
             line(format!("<path d=\"M{LEFT} {at:.1}H{right}\" stroke=\"#dddddd\"/>"));
             let (before, middle) = (LEFT - 8.0, at + 4.0);
             line(format!(
-                "<text x=\"{before}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
-                tick(power)
+                "<text x=\"{before}\" y=\"{middle:.1}\" text-anchor=\"end\">{label}</text>"
             ));
         }
         let (middle, bottom) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16.0);
@@ -87,31 +95,43 @@ impl Plot<'_> {
     }
 }
 
-/// A logarithmic axis over whole powers of ten.
+/// An axis: whole powers of ten, or percents in tens.
 struct Axis {
+    scale: Scale,
     lowest: i32,
     highest: i32,
 }
 
 impl Axis {
-    fn over(values: impl Iterator<Item = f64>) -> Self {
+    fn over(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+        if scale == Scale::Percent {
+            return Self { scale, lowest: 0, highest: 10 };
+        }
         let logs: Vec<f64> = values.map(f64::log10).collect();
         let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if logs.is_empty() {
-            return Self { lowest: 0, highest: 1 };
+            return Self { scale, lowest: 0, highest: 1 };
         }
         let lowest = lowest.floor() as i32;
-        Self { lowest, highest: (highest.ceil() as i32).max(lowest + 1) }
+        Self { scale, lowest, highest: (highest.ceil() as i32).max(lowest + 1) }
     }
 
     /// From 0 at the lowest to 1 at the highest.
     fn place(&self, value: f64) -> f64 {
-        (value.log10() - f64::from(self.lowest)) / f64::from(self.highest - self.lowest)
+        let at = match self.scale {
+            Scale::Logarithmic => value.log10(),
+            Scale::Percent => value / 10.0,
+        };
+        (at - f64::from(self.lowest)) / f64::from(self.highest - self.lowest)
     }
 
-    fn ticks(&self) -> impl Iterator<Item = (f64, i32)> + use<> {
-        (self.lowest..=self.highest).map(|power| (10_f64.powi(power), power))
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> + use<> {
+        let scale = self.scale;
+        (self.lowest..=self.highest).map(move |step| match scale {
+            Scale::Logarithmic => (10_f64.powi(step), tick(step)),
+            Scale::Percent => (f64::from(10 * step), (10 * step).to_string()),
+        })
     }
 }
 
@@ -128,14 +148,17 @@ mod tests {
 
     #[test]
     fn every_point_is_within_the_axes() {
-        let axis = Axis::over([3.0, 1_000.0, 70.0].into_iter());
+        let axis = Axis::over(Scale::Logarithmic, [3.0, 1_000.0, 70.0].into_iter());
         assert_eq!((axis.lowest, axis.highest), (0, 3));
         assert_eq!(axis.place(1.0), 0.0);
         assert_eq!(axis.place(1_000.0), 1.0);
         let series =
             vec![Series { name: "some", color: "red", points: vec![(3.0, 5.0), (1_000.0, 5.0)] }];
-        let svg = Plot { title: "t", x_label: "x", y_label: "y", series }.to_svg();
+        let scale = Scale::Logarithmic;
+        let svg = Plot { title: "t", x_label: "x", y_label: "y", scale, series }.to_svg();
         assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend");
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        let axis = Axis::over(Scale::Percent, [37.0].into_iter());
+        assert_eq!([0.0, 50.0, 100.0].map(|it| axis.place(it)), [0.0, 0.5, 1.0]);
     }
 }

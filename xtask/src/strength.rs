@@ -18,7 +18,7 @@ use crate::tools::{build_ludex, processor};
 
 /// Games of the published tables: two-player board games large and small, three and four roles, moves at
 /// once.
-const GAMES: &[&str] = &[
+pub(crate) const GAMES: &[&str] = &[
     "connectFour",
     "connectFourLarge",
     "connectFourSuicide",

@@ -1,0 +1,325 @@
+//! `cargo xtask macucb`: the experiments on MAC-UCB, beside the published ones.
+//!
+//! Rounds go over all pairs of all experiments, so that a run that is stopped early has seen a little
+//! of everything; each appends its matches to one table. A pair is done when the sequential test knows
+//! the stronger player or all its matches are played. Tables and the plot are made from it at any time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use ludex_referee::{Exchange, SequentialTest, Verdict};
+
+use crate::macucb_report::summarize;
+use crate::matches::{Table, find_game, run, sum};
+use crate::strength::GAMES;
+use crate::tools::{build_ludex, shared_folder};
+
+/// What to play.
+pub struct Job {
+    /// Only these experiments; all if empty.
+    pub experiments: Vec<String>,
+    /// Only these games; all if empty.
+    pub games: Vec<String>,
+    /// Most matches of a pair.
+    pub max_matches: usize,
+    /// No round is begun after this time.
+    pub time: Option<Duration>,
+}
+
+/// One series: who plays whom at what, in which experiment.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Pair {
+    /// `ratio`, `published`, `strength`, `clock` or `hidden`.
+    pub experiment: &'static str,
+    pub game: String,
+    pub first: String,
+    /// Empty in a game of one role.
+    pub against: String,
+    /// Milliseconds a move.
+    pub clock: u32,
+    pub n_roles: usize,
+    pub max_matches: usize,
+}
+
+/// The games of the ratio experiment: many kinds, short enough for many matches.
+const RATIO_GAMES: &[&str] = &[
+    "ticTacToe",
+    "connectFour",
+    "breakthroughSmall",
+    "blocker",
+    "nineBoardTicTacToe",
+    "cephalopodMicro",
+    "2pttc",
+    "biddingTicTacToe",
+    "quarto",
+    "sheepAndWolf",
+    "pig",
+    "checkersSmall",
+];
+/// Parts of the time for resolution.
+pub(crate) const RATIOS: &[u32] = &[10, 30, 50, 70, 90];
+
+/// The games of table 4.1 that the corpus or the library has, with their names there.
+pub(crate) const PUBLISHED_GAMES: &[(&str, &str)] = &[
+    ("awale", "Awale"),
+    ("backgammon", "Backgammon"),
+    ("bomberman2p", "Bombberman"),
+    ("cant-stop", "Can't Stop"),
+    ("checkers", "Checkers"),
+    ("chess", "Chess"),
+    ("chineseCheckers3", "Chinese checkers"),
+    ("hex", "Hex"),
+    ("kaseklau", "Kaseklau"),
+    ("orchard", "Orchard"),
+    ("othello-comp2007", "Othello"),
+    ("pacman3p", "Pacman"),
+    ("pickomino", "Pickomino"),
+    ("ticTacToe", "Tictactoe"),
+    ("yahtzee", "Yathzee"),
+];
+
+/// The games of the sweep over the clock, with their names in table 4.2.
+pub(crate) const CLOCK_GAMES: &[(&str, &str)] = &[
+    ("awale", "Awale"),
+    ("checkers", "Checkers"),
+    ("hex", "Hex"),
+    ("othello-comp2007", "Othello"),
+    ("ticTacToe", "Tic-Tac-Toe"),
+];
+/// Milliseconds a move.
+pub(crate) const CLOCKS: &[u32] = &[10, 25, 50, 100, 200];
+
+/// How many roles a game has where there are not two, `random` not counted.
+const ROLES: &[(&str, usize)] = &[
+    ("3pConnectFour", 3),
+    ("chineseCheckers3", 3),
+    ("3pffa", 3),
+    ("4pttc", 4),
+    ("pacman3p", 3),
+    ("orchard", 2),
+];
+
+const HEADER: &str =
+    "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tother\tlate\tillegal\tfallbacks\tmoves";
+
+/// Plays what is not decided yet, and reports.
+pub fn macucb(job: &Job) -> Result<()> {
+    let table = Table::open("macucb", HEADER)?;
+    let ludex = build_ludex()?;
+    let pairs = pairs(&ludex, job)?;
+    let started = Instant::now();
+    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
+    while !is_over() {
+        let open = open_pairs(&table, &pairs, job)?;
+        if open.is_empty() {
+            break;
+        }
+        for (pair, round) in open {
+            if is_over() {
+                break;
+            }
+            play_round(&ludex, &table, &pair, round)?;
+        }
+    }
+    summarize(&table)
+}
+
+/// All series of all experiments.
+fn pairs(ludex: &Path, job: &Job) -> Result<Vec<Pair>> {
+    let mut pairs = Vec::new();
+    let mut add = |experiment, game: &str, first: String, against: &str, clock, max_matches| {
+        let n_roles = ROLES.iter().find(|it| it.0 == game).map_or(2, |it| it.1);
+        let (game, against) = (game.to_string(), against.to_string());
+        pairs.push(Pair { experiment, game, first, against, clock, n_roles, max_matches });
+    };
+    for game in RATIO_GAMES {
+        for ratio in RATIOS {
+            let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
+            add("ratio", game, first, "uct", 50, 8);
+        }
+    }
+    for (game, _) in PUBLISHED_GAMES {
+        add("published", game, "mac-ucb:faithful".into(), "uct", 50, 8);
+        add("published", game, "mac-ucb:faithful".into(), "fc-ucb", 50, 8);
+        add("published", game, "fc-ucb".into(), "uct", 50, 8);
+    }
+    for game in GAMES {
+        for against in ["uct", "grave", "cfr"] {
+            add("strength", game, "mac-ucb".into(), against, 25, job.max_matches);
+        }
+    }
+    for (game, _) in CLOCK_GAMES {
+        for clock in CLOCKS {
+            add("clock", game, "mac-ucb:faithful".into(), "uct", *clock, 8);
+        }
+    }
+    let wants =
+        |name: &str| job.experiments.is_empty() || job.experiments.iter().any(|it| it == name);
+    if wants("hidden") {
+        for (game, n_roles) in hidden_games(ludex)? {
+            let firsts = if n_roles == 1 { &["mac-ucb", "uct", "cfr"][..] } else { &["mac-ucb"] };
+            let againsts = if n_roles == 1 { &[""][..] } else { &["uct", "cfr"] };
+            for (first, against) in
+                firsts.iter().flat_map(|first| againsts.iter().map(move |against| (first, against)))
+            {
+                pairs.push(Pair {
+                    experiment: "hidden",
+                    game: game.clone(),
+                    first: first.to_string(),
+                    against: against.to_string(),
+                    clock: 50,
+                    n_roles,
+                    max_matches: 16,
+                });
+            }
+        }
+    }
+    pairs.retain(|pair| {
+        wants(pair.experiment) && (job.games.is_empty() || job.games.contains(&pair.game))
+    });
+    Ok(pairs)
+}
+
+/// Every rulesheet with hidden information, with its number of roles.
+fn hidden_games(ludex: &Path) -> Result<Vec<(String, usize)>> {
+    let mut all = ludex_testkit::corpus(&shared_folder()?);
+    all.extend(ludex_testkit::library());
+    let mut games: BTreeMap<String, usize> = BTreeMap::new();
+    for rules in all {
+        let text = fs::read_to_string(&rules.path).with_context(|| rules.name.clone())?;
+        let code =
+            text.lines().map(|line| line.split(';').next().unwrap_or("")).collect::<String>();
+        if !code.contains("(sees ") || games.contains_key(&rules.name) {
+            continue;
+        }
+        let path = rules.path.display().to_string();
+        let args = ["bench", &path, "--seconds", "0.01", "--threads", "1", "--json"];
+        let Some(report) = run(ludex, &args)? else { continue };
+        let roles = report["roles"].as_array().cloned().unwrap_or_default();
+        let n_roles = roles.iter().filter(|role| *role != "random").count();
+        games.insert(rules.name, n_roles);
+    }
+    Ok(games.into_iter().collect())
+}
+
+/// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
+fn open_pairs(table: &Table, pairs: &[Pair], job: &Job) -> Result<Vec<(Pair, usize)>> {
+    let done = series_of(table)?;
+    let mut open = Vec::new();
+    for pair in pairs {
+        let series = done.get(&key(pair));
+        let n_matches = series.map_or(0, |series| 2 * series.exchanges.len());
+        let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
+        if n_matches < pair.max_matches.min(job.max_matches) && !is_known {
+            open.push((pair.clone(), series.map_or(0, |series| series.n_rounds)));
+        }
+    }
+    open.sort_by_key(|(_, round)| *round);
+    Ok(open)
+}
+
+/// What tells a series from others in the table.
+pub(crate) type Key = [String; 5];
+
+fn key(pair: &Pair) -> Key {
+    let clock = pair.clock.to_string();
+    [pair.experiment.into(), pair.game.clone(), pair.first.clone(), pair.against.clone(), clock]
+}
+
+/// Plays every seat once, at least two exchanges; of a game of one role four matches.
+fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<()> {
+    let players = match pair.against.is_empty() {
+        true => pair.first.clone(),
+        false => format!("{},{}", pair.first, pair.against),
+    };
+    let path = find_game(&pair.game)?.display().to_string();
+    let count = if pair.against.is_empty() { 4 } else { 2 * pair.n_roles };
+    let (count, seed) = (count.to_string(), (round + 1).to_string());
+    let clock = (f64::from(pair.clock) / 1e3).to_string();
+    let args = [
+        "match",
+        &path,
+        "--players",
+        &players,
+        "--count",
+        &count,
+        "--seed",
+        &seed,
+        "--start-clock",
+        "1",
+        "--play-clock",
+        &clock,
+        "--json",
+    ];
+    let key = key(pair);
+    let append = |goals: [f64; 2], lapses: [String; 4]| {
+        let mut cells: Vec<&str> = key.iter().map(String::as_str).collect();
+        let numbers = [round.to_string(), goals[0].to_string(), goals[1].to_string()];
+        cells.extend(numbers.iter().chain(&lapses).map(String::as_str));
+        table.append(&cells)
+    };
+    let Some(report) = run(ludex, &args)? else {
+        // A game that can't be played is not tried again.
+        return append([f64::NAN, f64::NAN], std::array::from_fn(|_| "0".into()));
+    };
+    let mut goals: Vec<[f64; 2]> = Vec::new();
+    if pair.against.is_empty() || report["share"].is_null() {
+        // One role, or one goal for all: each player's mean is all there is.
+        let mean = |at: usize| report["players"][at]["mean_goal"].as_f64().unwrap_or(f64::NAN);
+        let other = if pair.against.is_empty() { f64::NAN } else { mean(1) };
+        goals.extend([[mean(0), other]; 2]);
+    }
+    for exchange in report["share"]["goals"].as_array().into_iter().flatten() {
+        goals.push([0, 1].map(|at| exchange[at].as_f64().unwrap_or(f64::NAN)));
+    }
+    for (idx, goals) in goals.into_iter().enumerate() {
+        // What went wrong is told once a round.
+        let lapses = ["late", "illegal", "fallbacks", "moves"]
+            .map(|name| if idx == 0 { sum(&report, name).to_string() } else { "0".into() });
+        append(goals, lapses)?;
+    }
+    Ok(())
+}
+
+/// All that was played by one pair.
+#[derive(Default)]
+pub(crate) struct PairSeries {
+    pub exchanges: Vec<Exchange>,
+    pub n_rounds: usize,
+    /// Late, illegal, fallbacks, moves.
+    pub lapses: [u64; 4],
+}
+
+impl PairSeries {
+    fn verdict(&self) -> Verdict {
+        let is_missing = |it: &Exchange| it.first.is_nan();
+        if self.exchanges.iter().any(is_missing) {
+            return Verdict::First;
+        }
+        let compared = self.exchanges.iter().filter(|it| !it.second.is_nan());
+        let outcomes = compared.map(|exchange| (exchange.outcome(), 2));
+        SequentialTest::default().verdict(outcomes)
+    }
+}
+
+/// What the table has, by pair.
+pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<Key, PairSeries>> {
+    let mut series: BTreeMap<Key, PairSeries> = BTreeMap::new();
+    for row in table.rows()? {
+        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
+        let (Some(round), Some(first), Some(second)) = (number(5), number(6), number(7)) else {
+            continue;
+        };
+        let key: Key = std::array::from_fn(|at| row[at].clone());
+        let entry = series.entry(key).or_default();
+        entry.exchanges.push(Exchange { first, second });
+        entry.n_rounds = entry.n_rounds.max(round as usize + 1);
+        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
+            *lapse += number(8 + idx).unwrap_or(0.0) as u64;
+        }
+    }
+    Ok(series)
+}

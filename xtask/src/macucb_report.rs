@@ -1,0 +1,255 @@
+//! What `cargo xtask macucb` found, as tables beside the published ones and as a plot.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use anyhow::{Context as _, Result};
+use ludex_referee::{Comparison, Estimate};
+
+use crate::macucb::{CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, series_of};
+use crate::matches::{Table, seed_name};
+use crate::plot::{Plot, Scale, Series};
+use crate::tools::{processor, runs_folder, shared_folder};
+
+/// Writes `macucb.md` and `macucb-ratio.svg` from the table.
+pub(crate) fn summarize(table: &Table) -> Result<()> {
+    let series = series_of(table)?;
+    let mut text = format!(
+        "# MAC-UCB\n\n\
+         Made by `cargo xtask macucb` on {}: start clock 1 s, one thread a player, one match a core, seats exchanged.\n\
+         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
+         A share is given with its 95 % interval and the number of matches.\n\
+         All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\n",
+        processor()
+    );
+    ratio(&mut text, &series)?;
+    published(&mut text, &series)?;
+    strength(&mut text, &series)?;
+    clock(&mut text, &series)?;
+    hidden(&mut text, &series)?;
+    let mut lapses = [0_u64; 4];
+    for found in series.values() {
+        lapses.iter_mut().zip(found.lapses).for_each(|(sum, more)| *sum += more);
+    }
+    let [late, illegal, fallbacks, moves] = lapses;
+    writeln!(
+        text,
+        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
+    )?;
+    table.describe(&text)
+}
+
+type All = BTreeMap<Key, PairSeries>;
+
+/// The share of the first player, in percent.
+fn share(series: &All, key: [&str; 5]) -> Option<(Estimate, usize)> {
+    let found = series.get(&key.map(String::from))?;
+    let exchanges: Vec<_> = (found.exchanges.iter())
+        .filter(|it| !it.first.is_nan() && !it.second.is_nan())
+        .copied()
+        .collect();
+    let n_matches = 2 * exchanges.len();
+    Comparison::new(exchanges).map(|it| (it.share.scaled(100.0), n_matches))
+}
+
+fn cell(share: Option<(Estimate, usize)>) -> String {
+    match share {
+        Some((it, n)) => format!("{:.0} ({:.0} to {:.0}; {n})", it.mean, it.low, it.high),
+        None => "-".into(),
+    }
+}
+
+/// The games of an experiment, in order.
+fn games<'a>(series: &'a All, experiment: &str) -> Vec<&'a str> {
+    let mut games: Vec<&str> =
+        series.keys().filter(|key| key[0] == experiment).map(|key| key[1].as_str()).collect();
+    games.dedup();
+    games
+}
+
+fn ratio(text: &mut String, series: &All) -> Result<()> {
+    writeln!(
+        text,
+        "## Time ratio (figure 4.4)\n\n\
+         `mac-ucb:faithful` against `uct` at 50 ms a move, by the part of the time in which networks are solved. \
+         The thesis found 90 % best.\n\n| game | {} |\n| --- |{}",
+        RATIOS.iter().map(|it| format!("{it} %")).collect::<Vec<_>>().join(" | "),
+        " --- |".repeat(RATIOS.len())
+    )?;
+    let mut means: Vec<Vec<f64>> = vec![Vec::new(); RATIOS.len()];
+    for game in games(series, "ratio") {
+        let mut cells = Vec::new();
+        for (ratio, means) in RATIOS.iter().zip(&mut means) {
+            let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
+            let found = share(series, ["ratio", game, &first, "uct", "50"]);
+            means.extend(found.map(|it| it.0.mean));
+            cells.push(cell(found));
+        }
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let cells: Vec<String> = means.iter().map(|it| format!("{:.1}", mean(it))).collect();
+    writeln!(text, "| mean | {} |\n", cells.join(" | "))?;
+    let points = RATIOS.iter().zip(&means).filter(|it| !it.1.is_empty());
+    let plot = Plot {
+        title: "Share of mac-ucb:faithful against uct, mean over games",
+        x_label: "percent of the time in which networks are solved",
+        y_label: "percent",
+        scale: Scale::Percent,
+        series: vec![Series {
+            name: "mac-ucb:faithful",
+            color: "#2471a3",
+            points: points.map(|(ratio, means)| (f64::from(*ratio), mean(means))).collect(),
+        }],
+    };
+    let path = runs_folder()?.join("macucb-ratio.svg");
+    fs::write(&path, plot.to_svg()).with_context(|| format!("{}", path.display()))
+}
+
+/// The lines of a published table by game.
+fn thesis(file: &str) -> Result<BTreeMap<String, Vec<String>>> {
+    let path = shared_folder()?.join("reference/tables").join(file);
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let cells = |line: &str| line.split('\t').map(String::from).collect::<Vec<_>>();
+    Ok(text.lines().skip(1).map(cells).map(|it| (it[0].clone(), it[1..].to_vec())).collect())
+}
+
+fn published(text: &mut String, series: &All) -> Result<()> {
+    let theirs = thesis("thesis-4.1-macucb-fcucb-uct-30s.tsv")?;
+    writeln!(
+        text,
+        "## Consistency, forward checking and playouts (table 4.1)\n\n\
+         At 50 ms a move; the thesis's percentage beside each.\n\n\
+         | game | mac-ucb:faithful against uct | thesis | mac-ucb:faithful against fc-ucb | thesis | fc-ucb against uct | thesis |\n\
+         | --- | --- | --- | --- | --- | --- | --- |"
+    )?;
+    for (game, name) in PUBLISHED_GAMES {
+        let pairs =
+            [("mac-ucb:faithful", "uct"), ("mac-ucb:faithful", "fc-ucb"), ("fc-ucb", "uct")];
+        let theirs = theirs.get(*name);
+        let cells = pairs.iter().enumerate().map(|(at, (first, against))| {
+            let thesis = theirs.and_then(|it| it.get(2 * at)).map_or("-", String::as_str);
+            let found = share(series, ["published", game, first, against, "50"]);
+            format!("{} | {thesis}", cell(found))
+        });
+        writeln!(text, "| {game} | {} |", cells.collect::<Vec<_>>().join(" | "))?;
+    }
+    writeln!(text)?;
+    Ok(())
+}
+
+fn strength(text: &mut String, series: &All) -> Result<()> {
+    let mut theirs: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in [
+        "thesis-4.4-macucb-multi-A-C.tsv",
+        "thesis-4.5-macucb-multi-D-R.tsv",
+        "thesis-4.6-macucb-multi-S-Z.tsv",
+    ] {
+        theirs.extend(thesis(file)?);
+    }
+    let index = fs::read_to_string(shared_folder()?.join("games/INDEX.tsv"))?;
+    let name_of = |game: &str| {
+        let line = index.lines().find(|line| line.split('\t').next() == Some(game))?;
+        let seeds = line.split('\t').nth(7)?;
+        ["T3.5:", "T3.6:", "T3.7:"].iter().find_map(|mark| seed_name(seeds, mark))
+    };
+    let players = ["uct", "cfr", "grave"];
+    writeln!(
+        text,
+        "## Strength (tables 4.4 to 4.6)\n\n`mac-ucb` at 25 ms a move; the thesis's percentage beside each.\n\n\
+         | game | against uct | thesis | against cfr | thesis | against grave | thesis |\n\
+         | --- | --- | --- | --- | --- | --- | --- |"
+    )?;
+    let mut found_of: BTreeMap<&str, Vec<Estimate>> = BTreeMap::new();
+    for game in games(series, "strength") {
+        let theirs = name_of(game).and_then(|name| theirs.get(name));
+        let mut cells = Vec::new();
+        for (at, player) in players.iter().enumerate() {
+            let found = share(series, ["strength", game, "mac-ucb", player, "25"]);
+            found_of.entry(player).or_default().extend(found.map(|it| it.0));
+            let thesis = theirs.and_then(|it| it.get(at)).map_or("-", String::as_str);
+            cells.push(format!("{} | {thesis}", cell(found)));
+        }
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    writeln!(
+        text,
+        "\n| against | games | mean share | interval wholly above 50 % | wholly below |\n| --- | --- | --- | --- | --- |"
+    )?;
+    for (player, found) in &found_of {
+        let mean = found.iter().map(|it| it.mean).sum::<f64>() / found.len().max(1) as f64;
+        let above = found.iter().filter(|it| it.low > 50.0).count();
+        let below = found.iter().filter(|it| it.high < 50.0).count();
+        writeln!(text, "| {player} | {} | {mean:.1} | {above} | {below} |", found.len())?;
+    }
+    writeln!(text)?;
+    Ok(())
+}
+
+fn clock(text: &mut String, series: &All) -> Result<()> {
+    let theirs = thesis("thesis-4.2-macucb-vs-uct-by-playclock.tsv")?;
+    writeln!(
+        text,
+        "## Play clock (table 4.2, scaled down)\n\n`mac-ucb:faithful` against `uct`; in the last two columns the thesis at 1 s and 60 s.\n\n\
+         | game | {} | 1 s | 60 s |\n| --- |{} --- | --- |",
+        CLOCKS.iter().map(|it| format!("{it} ms")).collect::<Vec<_>>().join(" | "),
+        " --- |".repeat(CLOCKS.len())
+    )?;
+    for (game, name) in CLOCK_GAMES {
+        let of = |clock: &u32| {
+            let clock = clock.to_string();
+            cell(share(series, ["clock", game, "mac-ucb:faithful", "uct", &clock]))
+        };
+        let cells: Vec<String> = CLOCKS.iter().map(of).collect();
+        let thesis = |at: usize| {
+            theirs.get(*name).and_then(|it| it.get(at)).map_or("-", String::as_str).to_string()
+        };
+        writeln!(text, "| {game} | {} | {} | {} |", cells.join(" | "), thesis(0), thesis(7))?;
+    }
+    writeln!(text)?;
+    Ok(())
+}
+
+fn hidden(text: &mut String, series: &All) -> Result<()> {
+    writeln!(
+        text,
+        "## Hidden information (tables 4.7 to 4.9)\n\n\
+         At 50 ms a move. Mean goals of games of one role:\n\n| game | mac-ucb | uct | cfr |\n| --- | --- | --- | --- |"
+    )?;
+    let goal = |game: &str, first: &str| {
+        let key = ["hidden", game, first, "", "50"].map(String::from);
+        let found = series.get(&key).map(|it| &it.exchanges)?;
+        let goals: Vec<f64> = found.iter().map(|it| it.first).filter(|it| !it.is_nan()).collect();
+        (!goals.is_empty()).then(|| goals.iter().sum::<f64>() / goals.len() as f64)
+    };
+    let is_single = |game: &str| {
+        series.keys().any(|key| key[1] == game && key[0] == "hidden" && key[3].is_empty())
+    };
+    for game in games(series, "hidden").into_iter().filter(|game| is_single(game)) {
+        let cells = ["mac-ucb", "uct", "cfr"]
+            .map(|first| goal(game, first).map_or("-".into(), |goal| format!("{goal:.1}")));
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    let tables = [
+        ("thesis-4.7-macucb2-gdl2-single.tsv", "Thesis, mean goals (MAC-UCB-II, UCT, CFR, GRAVE)"),
+        ("thesis-4.8-macucb2-gdl2-imperfect.tsv", "Thesis, against UCT, CFR, GRAVE, Sancho"),
+        ("thesis-4.9-macucb2-gdl2-shared.tsv", "Thesis, against UCT, CFR, GRAVE"),
+    ];
+    writeln!(
+        text,
+        "\nShares in the others:\n\n| game | against uct | against cfr |\n| --- | --- | --- |"
+    )?;
+    for game in games(series, "hidden").into_iter().filter(|game| !is_single(game)) {
+        let cells = ["uct", "cfr"]
+            .map(|against| cell(share(series, ["hidden", game, "mac-ucb", against, "50"])));
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    for (file, words) in tables {
+        writeln!(text, "\n{words}:\n\n| game | |\n| --- | --- |")?;
+        for (game, cells) in thesis(file)? {
+            writeln!(text, "| {game} | {} |", cells.join(", "))?;
+        }
+    }
+    Ok(())
+}
