@@ -249,7 +249,7 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         "--seed",
         &seed,
         "--start-clock",
-        "1",
+        "2",
         "--play-clock",
         &clock,
         "--json",

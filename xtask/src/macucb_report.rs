@@ -17,7 +17,7 @@ pub(crate) fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut text = format!(
         "# MAC-UCB\n\n\
-         Made by `cargo xtask macucb` on {}: start clock 1 s, one thread a player, one match a core, seats exchanged.\n\
+         Made by `cargo xtask macucb` on {}: start clock 2 s, one thread a player, one match a core, seats exchanged.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          A share is given with its 95 % interval and the number of matches.\n\
          All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\n",

@@ -332,8 +332,13 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let tree = round.tree;
         let n_visits = tree.node(node).n_visits.load(Relaxed);
         let is_time = (n_asked..n_asked + round.n_playouts).contains(&n_visits);
-        let is_stage = matches!(tree.node(node).kind(), Kind::Single { is_stage: true, .. });
-        if !is_time || is_stage {
+        // Where several roles choose at once, advice cost more matches than it won.
+        let is_alone = match tree.node(node).kind() {
+            Kind::Single { is_stage, .. } => !is_stage,
+            Kind::Chance { .. } => true,
+            Kind::Several | Kind::Terminal | Kind::Stuck => false,
+        };
+        if !is_time || !is_alone {
             return false;
         }
         let Some(goals) = adviser.certain_goals(tree.state(node), round.deadline) else {
