@@ -176,7 +176,11 @@ struct GameResult<'a> {
 fn describe(table: &Table, puzzles: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_pair: BTreeMap<&str, Vec<GameResult<'_>>> = BTreeMap::new();
+    let mut lapses = [0_u64; 4];
     for ((game, pair), found) in &series {
+        for (sum, more) in lapses.iter_mut().zip(found.lapses) {
+            *sum += more;
+        }
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let share = compared.share.scaled(100.0);
         by_pair.entry(pair).or_default().push(GameResult {
@@ -220,6 +224,11 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         )?;
         writeln!(words, "- {}", in_words(pair, [mean - half, mean + half], &helps, &hurts))?;
     }
+    let [late, illegal, fallbacks, moves] = lapses;
+    writeln!(
+        text,
+        "\nOf {moves} moves {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
+    )?;
     writeln!(
         text,
         "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below.\n\n{words}\n\

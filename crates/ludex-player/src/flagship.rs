@@ -119,22 +119,32 @@ fn prefers_depth<G: Playable>(game: &G, plan: &Plan, survey: &Survey, limits: &L
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
 ///
-/// The statistics of an ancestor guide the tree: that did best with turns and with moves at once, for two
-/// roles and for more. What was good later on says little where chance comes between: there the tree does
-/// without. Leaves are played out in batches where that is faster. Where two roles take turns
-/// for opposite goals, a short search in depth first sees what is forced. Where states are only possible,
-/// each gets too little time for either.
+/// Where two roles take turns for opposite goals, a short search in depth first sees what is forced.
 fn plan(survey: &Survey, batches: bool) -> Plan {
-    let features = &survey.features;
-    if features.hidden_information {
-        return vec![(search("uct"), 1.0)];
-    }
-    let name = if features.chance { "uct" } else { "grave" };
-    let tree = match batches {
-        true => (search(&format!("{name}:{BATCHES}")), 1.0),
-        false => (search(name), 1.0),
-    };
+    let tree = (search(tree(survey, batches)), 1.0);
     if is_certain_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
+}
+
+/// Which tree suits a game, by what was measured (decision 26):
+///
+/// | the game | the tree | because |
+/// | --- | --- | --- |
+/// | hides information | plain | each possible state gets too little time for anything else |
+/// | has chance | plain | what was good later on says little where chance comes between |
+/// | is played much faster in batches | statistics of an ancestor | playouts one by one that learn lose to it by their number, and progressive history in batches is no better |
+/// | any other | the same, playout by playout | the games of the corpus that are no faster in batches have many moves and few playouts: there playouts that learn were no better, or worse |
+///
+/// A batch has as many playouts as fill the lanes of most processors. With fewer leaves the tree grows too
+/// slowly, with more it does not learn from one batch what to try in the next.
+fn tree(survey: &Survey, batches: bool) -> &'static str {
+    let features = &survey.features;
+    match (features.chance, batches) {
+        _ if features.hidden_information => "uct",
+        (true, true) => "uct:leaves=32,playouts=8",
+        (true, false) => "uct",
+        (false, true) => "grave:leaves=32,playouts=8",
+        (false, false) => "grave",
+    }
 }
 
 /// For games in which a look at all moves to some depth is worth more than playouts. Where roles take
@@ -143,9 +153,6 @@ fn depth_plan(survey: &Survey) -> Plan {
     vec![(search(if is_certain_duel(survey) { DEEP } else { "alphabeta" }), 1.0)]
 }
 
-/// As many playouts at once as fill the lanes of most processors. With fewer leaves the tree grows too
-/// slowly, with more it does not learn from one batch what to try in the next.
-const BATCHES: &str = "leaves=32,playouts=8";
 /// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
 /// leaves that are chosen before others are known, cost something too.
 const BATCH_GAIN: f64 = 3.0;
