@@ -3,9 +3,8 @@
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::Machine;
-use ludex_search::cfr::{
-    AllMoves, Form, FormLimits, Induction, OwnPercepts, Profile, Solver, Variant,
-};
+use ludex_search::cfr::{Form, FormLimits, Induction, Profile, Solver, Variant};
+use ludex_search::information::{AllMoves, OwnPercepts};
 use ludex_search::{Limits, SearchSpec};
 
 const VARIANTS: [Variant; 4] = [Variant::Cfr, Variant::Plus, Variant::External, Variant::Outcome];

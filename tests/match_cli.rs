@@ -132,7 +132,7 @@ fn the_roster_lists_names_games_and_claims() {
         assert!(claims.contains(&"legal".into()), "{player}");
     }
     let summary = players[0]["summary"].as_str().expect("words");
-    assert!(summary.contains("determinised"), "{summary}");
+    assert!(summary.contains("hidden information"), "{summary}");
 }
 
 #[test]

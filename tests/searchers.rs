@@ -50,6 +50,11 @@ ludex_testkit::searcher_suite! { crate::games;
     nmcs_flat: "nmcs:level=1",
     nrpa: "nrpa",
     uct_nested: "uct-nested",
+    hyperplay: "hyperplay",
+    hyperplay_ii: "hyperplay-ii",
+    iss: "iss",
+    ismcts: "ismcts",
+    ismcts_one: "ismcts:observers=one",
 }
 
 /// Searches on networks, where machines have them and other games do not.
@@ -125,6 +130,20 @@ fn every_registered_search_is_tested() {
         let is_tested = TESTED.iter().any(|text| spec(text).entry().name == entry.name);
         assert!(is_tested, "{} has no line in the suite", entry.name);
     }
+}
+
+#[test]
+fn searches_play_by_what_is_likely_where_the_state_is_hidden() {
+    ludex_testkit::in_parallel(TESTED, |text| {
+        ludex_testkit::hidden::plays_by_what_is_likely(&spec(text), games());
+    });
+}
+
+#[test]
+fn searches_answer_legally_without_the_state() {
+    ludex_testkit::in_parallel(TESTED, |text| {
+        ludex_testkit::hidden::answers_legally_without_the_state(&spec(text), games());
+    });
 }
 
 #[test]

@@ -43,6 +43,14 @@ impl Deadline {
         Self { at, flags: self.flags.clone() }
     }
 
+    /// The same deadline after a part of the time that is left; the same when there is no limit.
+    pub fn part(&self, part: f64) -> Self {
+        match self.remaining() {
+            Some(left) => self.no_later_than(Instant::now() + left.mul_f64(part)),
+            None => self.clone(),
+        }
+    }
+
     /// Whether to stop now.
     pub fn reached(&self) -> bool {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))

@@ -6,7 +6,8 @@ use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
 use crate::contest::contest;
-use crate::mind::{Mind, Opinion, part_of};
+use crate::knowledge::Situation;
+use crate::mind::{Mind, Opinion};
 use crate::puzzle::PuzzleSearch;
 use crate::stages::{Plan, Stages};
 use crate::survey::{Survey, survey};
@@ -36,13 +37,14 @@ impl<G: Playable> Flagship<G> {
 
     /// Looks at the game if it has not yet, and takes its searches.
     ///
-    /// `has_time` says that this is the start clock, in which searches can be tried against each other.
+    /// `has_time` says that this is the start clock, in which searches can be tried against each
+    /// other.
     fn way(&mut self, has_time: bool, limits: &Limits) -> &mut Way<G> {
         self.way.get_or_insert_with(|| {
             // With a limit of iterations the choice must not depend on the clock.
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
-                None => part_of(&limits.deadline, SURVEY_PART),
+                None => limits.deadline.part(SURVEY_PART),
             };
             let found = survey(&self.game, N_SURVEYED, limits.seed, &deadline);
             if is_puzzle(&found) {
@@ -72,15 +74,20 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         }
     }
 
-    fn think(&mut self, states: &[StateOf<G>], role: RoleId, limits: &Limits) -> Opinion {
-        let is_hidden = self.game.has_percepts();
-        match self.way(false, limits) {
-            Way::Puzzle(search) => {
-                let report = search.search(&states[0], role, limits);
+    fn think(
+        &mut self,
+        situation: &Situation<StateOf<G>>,
+        role: RoleId,
+        limits: &Limits,
+    ) -> Opinion {
+        match (self.way(false, limits), situation) {
+            (Way::Puzzle(search), Situation::Open(state)) => {
+                let report = search.search(state, role, limits);
                 Opinion { report, search: "puzzle".into() }
             }
-            Way::Stages(stages) if is_hidden => stages.think_hidden(states, role, limits),
-            Way::Stages(stages) => stages.think(&states[0], role, limits),
+            (Way::Stages(stages), Situation::Open(state)) => stages.think(state, role, limits),
+            (Way::Stages(stages), Situation::Hidden(known)) => stages.think_hidden(known, limits),
+            (Way::Puzzle(_), Situation::Hidden(_)) => panic!("a puzzle hides nothing"),
         }
     }
 }
@@ -107,7 +114,7 @@ fn prefers_depth<G: Playable>(game: &G, plan: &Plan, survey: &Survey, limits: &L
         return false;
     }
     let limits = Limits {
-        deadline: part_of(&limits.deadline, CONTEST_PART),
+        deadline: limits.deadline.part(CONTEST_PART),
         hint: Hint::default(),
         // Both ways to play have their trees at once.
         memory: limits.memory / 2,
@@ -129,7 +136,7 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
 ///
 /// | the game | the tree | because |
 /// | --- | --- | --- |
-/// | hides information | plain | each possible state gets too little time for anything else |
+/// | hides information | one of what roles know | possible states searched as if they were known lose to it: decision 25 |
 /// | has chance | plain | what was good later on says little where chance comes between |
 /// | is played much faster in batches | statistics of an ancestor | playouts one by one that learn lose to it by their number, and progressive history in batches is no better |
 /// | any other | the same, playout by playout | the games of the corpus that are no faster in batches have many moves and few playouts: there playouts that learn were no better, or worse |
@@ -139,7 +146,7 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
 fn tree(survey: &Survey, batches: bool) -> &'static str {
     let features = &survey.features;
     match (features.chance, batches) {
-        _ if features.hidden_information => "uct",
+        _ if features.hidden_information => "ismcts",
         (true, true) => "uct:leaves=32,playouts=8",
         (true, false) => "uct",
         (false, true) => "grave:leaves=32,playouts=8",
@@ -158,7 +165,8 @@ fn depth_plan(survey: &Survey) -> Plan {
 const BATCH_GAIN: f64 = 3.0;
 /// Values what is left at the horizon by the moves each role has.
 const DEEP: &str = "alphabeta:proximity=0";
-/// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
+/// Looks for what is forced; a small table is one that the caches hold, and estimates matter
+/// little.
 const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.
 const FORCED_PART: f64 = 0.12;

@@ -7,7 +7,7 @@
 //! Read the modules in this order:
 //!
 //! 1. `playable`: the games; [`seen`] and [`thought`]: what goes in and what comes out.
-//! 2. [`knowledge`]: the state, or the states that agree with what was seen.
+//! 2. [`knowledge`]: the state, or what a role knows that does not see it.
 //! 3. [`survey`]: what a few random games tell about a game.
 //! 4. [`mind`], [`stages`], [`contest`], [`puzzle`] and [`flagship`]: what a player thinks with, and how
 //!    it finds out which searches suit a game.

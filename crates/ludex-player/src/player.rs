@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
 use ludex_gdl::Program;
+use ludex_search::information::{Model, Patience};
 use ludex_search::{Hint, Limits, SearchReport};
 
 use crate::Playable;
@@ -16,7 +17,7 @@ use crate::attention::Attention;
 use crate::backup::{BackupAnswer, BackupQuestion, backup};
 use crate::flagship::Flagship;
 use crate::interrupter::Interrupter;
-use crate::knowledge::{Knowledge, Patience};
+use crate::knowledge::{Knowledge, Situation};
 use crate::latency::{Latency, Schedule};
 use crate::mind::{Broken, Mind, OneSearch, Opinion, turn_seed};
 use crate::roster::PlayerSpec;
@@ -33,8 +34,8 @@ pub struct PlayerConfig {
     pub n_threads: usize,
     /// Bytes for trees and tables.
     pub memory: usize,
-    /// Iterations of each search; `None` is no limit. With a limit and long clocks a match is the same
-    /// every time.
+    /// Iterations of each search; `None` is no limit. With a limit and long clocks a match is the
+    /// same every time.
     pub iterations: Option<u64>,
     /// Whether it thinks while it waits for the others.
     pub ponders: bool,
@@ -61,9 +62,9 @@ impl PlayerConfig {
 
 /// Plays one role of one match.
 ///
-/// The search runs on a thread of its own. This one follows the game, knows the legal moves, and gives an
-/// answer before the clock runs out, whatever happens there. The ladder of [`Rung`]s is climbed down in
-/// one place.
+/// The search runs on a thread of its own. This one follows the game, knows the legal moves, and
+/// gives an answer before the clock runs out, whatever happens there. The ladder of [`Rung`]s is
+/// climbed down in one place.
 pub struct Player<G: Playable> {
     make_mind: MakeMind<G>,
     /// Whether there is anything that a clock has to end.
@@ -99,7 +100,7 @@ type ThinkingWorker<G> = Worker<Question<StateOf<G>>, Thinking>;
 /// What the thinking thread is asked.
 enum Question<S> {
     Prepare { role: RoleId, limits: Limits },
-    Think { states: Vec<S>, role: RoleId, limits: Limits },
+    Think { situation: Situation<S>, role: RoleId, limits: Limits },
 }
 
 /// What it came to, and when.
@@ -123,10 +124,10 @@ impl Unsearched {
 
 /// Threads that may be left behind before no more are started.
 const MAX_LEFT_BEHIND: usize = 4;
-/// Possible states a search is shown when the true one is hidden.
-const MAX_STATES: usize = 16;
 /// The part of a turn that finding possible states may take.
 const BELIEF_PART: f64 = 0.3;
+/// The part of the start clock in which random games tell what others may prefer.
+const MODEL_PART: f64 = 0.05;
 /// Joint moves of the expected line that are told.
 const MAX_LINE: usize = 8;
 
@@ -141,7 +142,7 @@ impl<G: Playable> Player<G> {
             game: game.clone(),
             program,
             role,
-            knowledge: Knowledge::new(game, role),
+            knowledge: Knowledge::new(game, role, Model::uniform()),
             is_lost: false,
             history: Vec::new(),
             any_move: None,
@@ -187,16 +188,23 @@ impl<G: Playable> Player<G> {
         self.interrupter.clone()
     }
 
-    /// Takes a role and prepares until the deadline: measures the machine, looks at the game, and thinks
-    /// ahead.
+    /// Takes a role and prepares until the deadline: measures the machine, looks at the game, and
+    /// thinks ahead.
     pub fn start(&mut self, role: RoleId, deadline: Instant) {
         self.role = role;
-        let knowledge = catch_unwind(AssertUnwindSafe(|| Knowledge::new(&self.game, role)));
-        match knowledge {
+        let clock = deadline.saturating_duration_since(Instant::now());
+        let learn = || {
+            let deadline = Deadline::after(clock.mul_f64(MODEL_PART));
+            let model = match self.game.has_percepts() {
+                true => Model::learned(&self.game, &mut self.rng, &deadline),
+                false => Model::uniform(),
+            };
+            Knowledge::new(&self.game, role, model)
+        };
+        match catch_unwind(AssertUnwindSafe(learn)) {
             Ok(knowledge) => self.knowledge = knowledge,
             Err(_) => self.is_lost = true,
         }
-        let clock = deadline.saturating_duration_since(Instant::now());
         if self.takes_time {
             self.latency.measure((clock / 20).min(MEASURE_TIME), &mut self.attention);
         }
@@ -296,8 +304,8 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// What the player expects here, and of each move: a search within that time that decides nothing.
-    /// `None` when nothing was found in time or there is nothing to choose.
+    /// What the player expects here, and of each move: a search within that time that decides
+    /// nothing. `None` when nothing was found in time or there is nothing to choose.
     pub fn consider(&mut self, time: Duration) -> Option<(SearchReport, String)> {
         let schedule = self.latency.schedule(Instant::now() + time, Duration::ZERO);
         self.search(&schedule).ok().map(|(_, opinion)| (opinion.report, opinion.search))
@@ -352,14 +360,16 @@ impl<G: Playable> Player<G> {
 
     /// Asks the thinking thread, and waits no longer than the schedule says.
     fn search(&mut self, schedule: &Schedule) -> Result<(MoveId, Opinion), Unsearched> {
-        let states = self.knowledge.states(MAX_STATES);
+        let situation = self.knowledge.situation();
+        let situation =
+            situation.ok_or_else(|| Unsearched::because("no state that agrees was found"))?;
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);
         let role = self.role;
         let hint = limits.hint.clone();
         let Some(worker) = self.ready_worker(schedule) else {
             return Err(Unsearched::because("the search before does not end"));
         };
-        worker.ask(Question::Think { states, role, limits });
+        worker.ask(Question::Think { situation, role, limits });
         self.attention.raise();
         let worker = self.worker.as_mut().expect("it was just asked");
         if self.interrupter.is_over() {
@@ -387,8 +397,8 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// The thinking thread, once it is free. One that does not come back for half of the turn is left
-    /// behind, and another takes its place; `None` when that has happened too often.
+    /// The thinking thread, once it is free. One that does not come back for half of the turn is
+    /// left behind, and another takes its place; `None` when that has happened too often.
     fn ready_worker(&mut self, schedule: &Schedule) -> Option<&mut ThinkingWorker<G>> {
         if let Some(mut worker) = self.worker.take() {
             if !worker.is_busy() {
@@ -421,12 +431,12 @@ impl<G: Playable> Player<G> {
         if !self.config.ponders || self.interrupter.is_over() {
             return;
         }
-        let states = vec![cursor.state().clone()];
+        let situation = Situation::Open(cursor.state().clone());
         let seed = turn_seed(self.config.seed, self.turn).child(1);
         let limits = self.limits(seed, Instant::now() + MAX_PONDERING);
         let role = self.role;
         if let Some(worker) = self.worker.as_mut().filter(|worker| !worker.is_busy()) {
-            worker.ask(Question::Think { states, role, limits });
+            worker.ask(Question::Think { situation, role, limits });
         }
     }
 
@@ -483,8 +493,8 @@ impl<G: Playable> Player<G> {
         self.latency.note_overrun(thinking.ended.saturating_duration_since(schedule.search_until));
     }
 
-    /// A search of the turn before came back only now: no deadline of it is known any more, but it was
-    /// at least as late as it took beyond the turn.
+    /// A search of the turn before came back only now: no deadline of it is known any more, but it
+    /// was at least as late as it took beyond the turn.
     fn note_late(&mut self, thinking: &Thinking) {
         let took = thinking.ended.saturating_duration_since(thinking.started);
         self.latency.note_overrun(took / 8);
@@ -549,10 +559,9 @@ fn thinking_worker<G: Playable>(make_mind: MakeMind<G>) -> ThinkingWorker<G> {
                     mind.prepare(role, &heed(limits));
                     None
                 }
-                Question::Think { states, role, limits } if !states.is_empty() => {
-                    Some(mind.think(&states, role, &heed(limits)))
+                Question::Think { situation, role, limits } => {
+                    Some(mind.think(&situation, role, &heed(limits)))
                 }
-                Question::Think { .. } => None,
             };
             Thinking { opinion, started, ended: Instant::now() }
         })

@@ -14,7 +14,6 @@ use ludex_search::{Limits, SearchReport, heap_bytes_of};
 use rustc_hash::FxHashMap;
 
 use crate::Playable;
-use crate::mind::part_of;
 
 /// Searches one puzzle and remembers the best line.
 pub(crate) struct PuzzleSearch<G: Playable> {
@@ -57,14 +56,14 @@ impl<G: Playable> PuzzleSearch<G> {
         self.best = self.best.take().and_then(|line| line.from_here(state));
         self.note(role, limits);
         if !self.is_settled() {
-            let deadline = part_of(&limits.deadline, BREADTH_PART);
+            let deadline = limits.deadline.part(BREADTH_PART);
             let max_states = limits.memory / bytes_per_state(state);
             let max_states = limits.iterations.map_or(max_states, |n| max_states.min(n as usize));
             self.search_breadth(state, role, max_states, &deadline);
         }
         let max_playouts = limits.iterations.unwrap_or(u64::MAX);
         if !self.is_settled() {
-            let deadline = part_of(&limits.deadline, SAMPLING_PART);
+            let deadline = limits.deadline.part(SAMPLING_PART);
             let mut rng = limits.seed.rng();
             let run =
                 Run { role, rng: &mut rng, deadline: &deadline, max_playouts: max_playouts / 2 };

@@ -19,6 +19,9 @@ pub enum PlayerSpec {
 /// The name of the flagship.
 pub const FLAGSHIP: &str = "ludex";
 
+const FLAGSHIP_CLAIMS: &[Claim] =
+    &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal, Claim::HiddenInformation];
+
 /// A player as lists show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayerInfo {
@@ -38,9 +41,9 @@ pub struct PlayerInfo {
 pub fn players() -> Vec<PlayerInfo> {
     let mut all = vec![PlayerInfo {
         name: FLAGSHIP,
-        summary: "chooses its searches by the game; hidden information by determinised sampling",
+        summary: "chooses its searches by the game; hidden information by what its role has seen",
         games: vec!["any".into()],
-        claims: [Claim::Legal, Claim::NeverLoses, Claim::BestGoal].map(Claim::name).to_vec(),
+        claims: FLAGSHIP_CLAIMS.iter().map(|claim| claim.name()).collect(),
         options: Vec::new(),
     }];
     let info = |name, summary, games: &GamesMeant, claims: &[Claim], options: Vec<OptionInfo>| {

@@ -2,10 +2,10 @@
 
 use ludex_base::RoleId;
 use ludex_game::StateOf;
-use ludex_search::{Limits, SearchReport, SearchSpec};
+use ludex_search::{Information, Limits, SearchReport, SearchSpec};
 
 use crate::Playable;
-use crate::mind::{Mind as _, OneSearch, Opinion, part_of};
+use crate::mind::{OneSearch, Opinion};
 
 /// Searches in their order, each with its part of the time that is left then.
 pub(crate) type Plan = Vec<(SearchSpec, f64)>;
@@ -35,15 +35,11 @@ impl<G: Playable> Stages<G> {
         self.last().warm_up(role, limits);
     }
 
-    /// Thinks about a turn in which the state is only possible: each state gets too little time for
-    /// more than the last search.
-    pub fn think_hidden(
-        &mut self,
-        states: &[StateOf<G>],
-        role: RoleId,
-        limits: &Limits,
-    ) -> Opinion {
-        self.last().think(states, role, limits)
+    /// Thinks about a turn in which the state is not known: only the last search does.
+    pub fn think_hidden(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Opinion {
+        let search = self.last();
+        let report = search.search_hidden(known, limits);
+        Opinion { report, search: search.name().into() }
     }
 
     /// Thinks about a turn.
@@ -51,7 +47,7 @@ impl<G: Playable> Stages<G> {
         let mut before: Option<SearchReport> = None;
         let mut names: Vec<&str> = Vec::new();
         for stage in &mut self.stages {
-            let deadline = part_of(&limits.deadline, stage.part);
+            let deadline = limits.deadline.part(stage.part);
             let iterations = limits.iterations.map(|n| ((n as f64 * stage.part) as u64).max(1));
             let limits = Limits { deadline, iterations, ..limits.clone() };
             let report = stage.search.search(state, role, &limits);
@@ -75,8 +71,8 @@ impl<G: Playable> Stages<G> {
     }
 }
 
-/// A report that keeps away from moves which an earlier search proved to be worse than what this one
-/// expects, if there are others.
+/// A report that keeps away from moves which an earlier search proved to be worse than what this
+/// one expects, if there are others.
 fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
     let proven = |id| {
         let of = |report: &SearchReport| {

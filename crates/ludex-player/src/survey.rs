@@ -6,8 +6,6 @@ use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Game, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::GameFeatures;
 
-use crate::mind::part_of;
-
 /// What was seen in random games. With no game finished, only what the rules say outright.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
@@ -44,7 +42,7 @@ pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &D
     let mut cursor = game.cursor();
     let initial = cursor.state().clone();
     // Half of the time, because the first of many games side by side needs some to get ready.
-    let half = part_of(deadline, 0.5);
+    let half = deadline.part(0.5);
     let start = Instant::now();
     while seen.n_playouts + seen.n_given_up < max_playouts && !half.reached() {
         cursor.set_state(&initial);

@@ -9,6 +9,7 @@ use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 use ludex_testkit::library;
 
+use crate::knowledge::Situation;
 use crate::mind::{Mind, Opinion};
 use crate::*;
 
@@ -35,7 +36,12 @@ struct Faulty(Fault);
 impl Mind<Machine> for Faulty {
     fn prepare(&mut self, _: RoleId, _: &ludex_search::Limits) {}
 
-    fn think(&mut self, _: &[ludex_base::BitSet], _: RoleId, _: &ludex_search::Limits) -> Opinion {
+    fn think(
+        &mut self,
+        _: &Situation<ludex_base::BitSet>,
+        _: RoleId,
+        _: &ludex_search::Limits,
+    ) -> Opinion {
         let mut report = ludex_search::SearchReport::default();
         match self.0 {
             Fault::Panics => panic!("as the test wants"),

@@ -1,7 +1,8 @@
 //! Searches: from a cursor to a move and the reasons for it.
 //!
 //! A [`Searcher`] is shown a state and a role and gives a [`SearchReport`] within [`Limits`]. It
-//! sees `Game` and `Cursor` and nothing of rulesheets. [`SEARCHES`] lists all searches;
+//! sees `Game` and `Cursor` and nothing of rulesheets. Where the state is hidden, an
+//! [`InformationSearcher`] is given what the role knows instead. [`SEARCHES`] lists all searches;
 //! [`SearchSpec`] reads `uct:c=0.7,threads=2` and builds one for a game.
 //!
 //! ```
@@ -18,10 +19,13 @@
 //! 3. [`random`]: the smallest search, and [`flat`], the smallest that looks ahead.
 //! 4. [`mcts`]: Monte Carlo tree search.
 //! 5. [`alphabeta`]: depth-first searches.
-//! 6. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
+//! 6. [`information`]: what a role knows that does not see the state, and the trait of searches for
+//!    it.
+//! 7. [`hyperplay`], [`iss`], [`ismcts`]: searches for hidden information.
+//! 8. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
 //!    hidden information.
-//! 7. [`nested`]: lines that are found once and played, for puzzles.
-//! 8. [`registry`]: the list.
+//! 9. [`nested`]: lines that are found once and played, for puzzles.
+//! 10. [`registry`]: the list.
 
 pub mod searcher;
 pub mod limits;
@@ -35,11 +39,16 @@ mod evaluate;
 pub mod mcts;
 pub mod flat;
 pub mod alphabeta;
+pub mod information;
+pub mod hyperplay;
+pub mod iss;
+pub mod ismcts;
 pub mod normal;
 pub mod cfr;
 pub mod nested;
 pub mod registry;
 
+pub use information::{Information, InformationSearcher};
 pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};

@@ -1,10 +1,14 @@
 //! The searches there are: one plain list, in the order help texts show it.
 
-use ludex_game::Playouts;
+use ludex_game::{Observe, Playouts, StateOf};
 
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
 use crate::cfr::{Cfr, CfrOptions, Nash, NashOptions};
 use crate::flat::{Flat, FlatOptions};
+use crate::hyperplay::{HyperPlay, HyperPlayOptions, ImperfectPlay, ImperfectPlayOptions};
+use crate::information::InformationSearcher;
+use crate::ismcts::{Ismcts, IsmctsOptions};
+use crate::iss::{Iss, IssOptions};
 use crate::mcts::registry::{PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
 use crate::mcts::{Simultaneous, Uct, UctOptions};
@@ -197,9 +201,9 @@ pub static SEARCHES: &[SearchEntry] = &[
     },
     SearchEntry {
         name: "cfr",
-        summary: "counterfactual regret on the plays of the next few steps",
-        games: GamesMeant::COMPLETE,
-        claims: &[Claim::Legal, Claim::Mixes],
+        summary: "counterfactual regret on a small game, or on the plays of the next few steps",
+        games: GamesMeant::ANY,
+        claims: &[Claim::Legal, Claim::Mixes, Claim::HiddenInformation, Claim::ValuesInformation],
         preset: || Plan::Cfr(CfrOptions::default()),
     },
     SearchEntry {
@@ -230,7 +234,38 @@ pub static SEARCHES: &[SearchEntry] = &[
         claims: &[Claim::Legal],
         preset: || Plan::UctNested(UctNestedOptions::default()),
     },
+    SearchEntry {
+        name: "hyperplay",
+        summary: "possible states drawn by their weights, each searched as if it were known",
+        games: GamesMeant::ANY,
+        claims: &[Claim::Legal, Claim::HiddenInformation],
+        preset: || Plan::HyperPlay(HyperPlayOptions::default()),
+    },
+    SearchEntry {
+        name: "hyperplay-ii",
+        summary: "games sampled in which everybody chooses by what it has seen",
+        games: GamesMeant::ANY,
+        claims: HIDDEN_CLAIMS,
+        preset: || Plan::ImperfectPlay(ImperfectPlayOptions::default()),
+    },
+    SearchEntry {
+        name: "iss",
+        summary: "all moves to a moving horizon, over sets of states that look the same",
+        games: GamesMeant::ANY,
+        claims: HIDDEN_CLAIMS,
+        preset: || Plan::Iss(IssOptions::default()),
+    },
+    SearchEntry {
+        name: "ismcts",
+        summary: "Monte Carlo tree search over what each role has seen",
+        games: GamesMeant::ANY,
+        claims: HIDDEN_CLAIMS,
+        preset: || Plan::Ismcts(IsmctsOptions::default()),
+    },
 ];
+
+/// What searches promise that count what a move tells.
+const HIDDEN_CLAIMS: &[Claim] = &[Claim::Legal, Claim::HiddenInformation, Claim::ValuesInformation];
 
 /// What depth-first searches promise that take the others for enemies.
 const DEPTH_FIRST_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses];
@@ -319,8 +354,10 @@ pub enum Claim {
     BestGoal,
     /// Approaches a mixed equilibrium where pure play can be exploited.
     Mixes,
-    /// Plays well without knowing the state.
+    /// Plays well without knowing the state: by how likely the possible states are.
     HiddenInformation,
+    /// Pays for information if that is worth it, and only then.
+    ValuesInformation,
 }
 
 impl Claim {
@@ -332,6 +369,7 @@ impl Claim {
             Claim::BestGoal => "best-goal",
             Claim::Mixes => "mixes",
             Claim::HiddenInformation => "hidden-information",
+            Claim::ValuesInformation => "values-information",
         }
     }
 }
@@ -368,6 +406,10 @@ enum Plan {
     Nmcs(NmcsOptions),
     Nrpa(NrpaOptions),
     UctNested(UctNestedOptions),
+    HyperPlay(HyperPlayOptions),
+    ImperfectPlay(ImperfectPlayOptions),
+    Iss(IssOptions),
+    Ismcts(IsmctsOptions),
 }
 
 impl SearchSpec {
@@ -424,6 +466,39 @@ impl SearchSpec {
                 Box::new(Nested::new(self.entry.name, game, rule))
             }
             Plan::UctNested(options) => Box::new(UctNested::new(game, options.clone())),
+            Plan::HyperPlay(options) => Box::new(HyperPlay::new(self.entry.name, game, options)),
+            Plan::ImperfectPlay(options) => Box::new(ImperfectPlay::new(game, options.clone())),
+            Plan::Iss(options) => Box::new(Iss::new(game, options.clone())),
+            Plan::Ismcts(options) => Box::new(Ismcts::new(game, options.clone())),
+        }
+    }
+
+    /// A searcher for a role that does not see the state. A search for complete information looks
+    /// at possible states as if each were known.
+    pub fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Clone + 'static,
+        G::Cursor: Observe,
+    {
+        match &self.plan {
+            Plan::Random(_)
+            | Plan::Uct(_)
+            | Plan::Flat(_)
+            | Plan::Root(_)
+            | Plan::DepthFirst(_)
+            | Plan::Nash(_)
+            | Plan::Nmcs(_)
+            | Plan::Nrpa(_)
+            | Plan::UctNested(_) => {
+                let spec = self.clone();
+                let build = Box::new(move |game: &G| spec.build(game));
+                Box::new(HyperPlay::over(self.entry.name, game, build))
+            }
+            Plan::Cfr(options) => Box::new(Cfr::new(game, options.clone())),
+            Plan::HyperPlay(options) => Box::new(HyperPlay::new(self.entry.name, game, options)),
+            Plan::ImperfectPlay(options) => Box::new(ImperfectPlay::new(game, options.clone())),
+            Plan::Iss(options) => Box::new(Iss::new(game, options.clone())),
+            Plan::Ismcts(options) => Box::new(Ismcts::new(game, options.clone())),
         }
     }
 }
@@ -450,6 +525,10 @@ impl Plan {
             Plan::Nmcs(options) => options,
             Plan::Nrpa(options) => options,
             Plan::UctNested(options) => options,
+            Plan::HyperPlay(options) => options,
+            Plan::ImperfectPlay(options) => options,
+            Plan::Iss(options) => options,
+            Plan::Ismcts(options) => options,
         }
     }
 
@@ -465,6 +544,10 @@ impl Plan {
             Plan::Nmcs(options) => options,
             Plan::Nrpa(options) => options,
             Plan::UctNested(options) => options,
+            Plan::HyperPlay(options) => options,
+            Plan::ImperfectPlay(options) => options,
+            Plan::Iss(options) => options,
+            Plan::Ismcts(options) => options,
         }
     }
 }

@@ -20,6 +20,10 @@ impl Roles {
         Self { n: game.roles().len(), random }
     }
 
+    pub(crate) fn is_random(self, role: RoleId) -> bool {
+        self.random == Some(role)
+    }
+
     pub(crate) fn ids(self) -> impl Iterator<Item = RoleId> {
         (0..self.n).map(RoleId::new)
     }

@@ -11,7 +11,7 @@
 //! - [`statistics`]: whether two samples are of one kind.
 //! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
 //! - [`random_game`], [`exact`]: small random games, and exhaustive values to compare with.
-//! - [`searchers`]: what every `Searcher` keeps, by its claims.
+//! - [`searchers`]: what every `Searcher` keeps, by its claims; [`hidden`]: where the state is hidden.
 //!
 //! Only tests use this crate.
 
@@ -27,6 +27,7 @@ pub mod suite;
 pub mod random_game;
 pub mod exact;
 pub mod searchers;
+pub mod hidden;
 
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};

@@ -534,7 +534,7 @@ fn n_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> usize {
 }
 
 /// The roles besides `random`.
-fn players<G: Game>(game: &G) -> impl Iterator<Item = RoleId> + use<'_, G> {
+pub(crate) fn players<G: Game>(game: &G) -> impl Iterator<Item = RoleId> + use<'_, G> {
     game.role_ids().filter(|role| !game.roles()[role.index()].is_random)
 }
 
@@ -547,7 +547,7 @@ fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> bool
     !cursor.is_terminal()
 }
 
-fn find<'a, G>(games: &'a [Named<G>], name: &str) -> &'a G {
+pub(crate) fn find<'a, G>(games: &'a [Named<G>], name: &str) -> &'a G {
     let found = games.iter().find(|it| it.0 == name);
     &found.unwrap_or_else(|| panic!("{name} is in the library")).1
 }

@@ -7,39 +7,13 @@
 //!
 //! Invariant: the children of a node have larger ids than the node itself.
 
-use ludex_base::{Deadline, MoveId, PerceptId, RoleId, StopReason};
-use ludex_game::{Cursor, Observe};
+use ludex_base::{Deadline, MoveId, RoleId, StopReason};
+use ludex_game::Cursor;
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
+use crate::information::{Possible, Sight, Told, first_view};
 use crate::roles::Roles;
-
-/// What roles see of a step besides their own move.
-pub trait Sight<C> {
-    /// What a role saw of the step that led to where the cursor stands; `None` if every role knows the
-    /// joint move.
-    fn percepts<'c>(&self, cursor: &'c C, role: RoleId) -> Option<&'c [PerceptId]>;
-}
-
-/// Everybody sees every move: games without `sees` rules.
-#[derive(Clone, Copy, Debug)]
-pub struct AllMoves;
-
-/// Roles see their percepts: GDL-II.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnPercepts;
-
-impl<C: Cursor> Sight<C> for AllMoves {
-    fn percepts<'c>(&self, _cursor: &'c C, _role: RoleId) -> Option<&'c [PerceptId]> {
-        None
-    }
-}
-
-impl<C: Observe> Sight<C> for OwnPercepts {
-    fn percepts<'c>(&self, cursor: &'c C, role: RoleId) -> Option<&'c [PerceptId]> {
-        Some(cursor.percepts(role))
-    }
-}
 
 /// The tree.
 #[derive(Clone, Debug)]
@@ -54,6 +28,10 @@ pub struct Form {
     pub(super) sets: Vec<InformationSet>,
     /// The roles that have sets.
     pub(super) deciders: Vec<RoleId>,
+    /// The number of each past, role by role; 0 is the beginning.
+    pasts: FxHashMap<Past, u32>,
+    /// The set of each past with these moves.
+    sets_by_past: FxHashMap<(usize, u32, Vec<MoveId>), u32>,
     /// Whether some play ends at the horizon, where goals are only estimated.
     pub(super) is_cut: bool,
 }
@@ -106,6 +84,26 @@ impl Form {
         limits: &FormLimits,
         estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
     ) -> Result<Self, StopReason> {
+        let roles = Roles { n: n_roles, random };
+        let views: Vec<u64> = roles.ids().map(first_view).collect();
+        let start = |(state, weight): &(C::State, f64)| Possible {
+            state: state.clone(),
+            weight: *weight,
+            views: views.clone(),
+        };
+        let starts: Vec<_> = starts.iter().map(start).collect();
+        Self::from_possible(roles, cursor, &starts, sight, limits, estimate)
+    }
+
+    /// Works out all plays from possible states, of which roles know what they have seen before.
+    pub(super) fn from_possible<C: Cursor>(
+        roles: Roles,
+        cursor: &mut C,
+        starts: &[Possible<C::State>],
+        sight: &impl Sight<C>,
+        limits: &FormLimits,
+        estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
+    ) -> Result<Self, StopReason> {
         assert!(!starts.is_empty(), "a form begins somewhere");
         let form = Form {
             nodes: Vec::new(),
@@ -114,31 +112,34 @@ impl Form {
             goals: Vec::new(),
             sets: Vec::new(),
             deciders: Vec::new(),
+            pasts: FxHashMap::default(),
+            sets_by_past: FxHashMap::default(),
             is_cut: false,
         };
-        let roles = Roles { n: n_roles, random };
         let clock = Clock::new(&limits.deadline);
-        let mut grower = Grower {
-            form,
-            roles,
-            sight,
-            limits,
-            clock,
-            estimate,
-            pasts: FxHashMap::default(),
-            sets: FxHashMap::default(),
+        let mut grower = Grower { form, roles, sight, limits, clock, estimate };
+        let total: f64 = starts.iter().map(|start| start.weight).sum();
+        // Pasts before the form begins are numbered like those in it.
+        let pasts_of = |grower: &mut Grower<'_, C, _>, start: &Possible<C::State>| {
+            let past = |(role, &view): (RoleId, &u64)| match view == starts[0].views[role.index()] {
+                true => 0,
+                false => {
+                    grower.past((role.index(), BEFORE, vec![view as u32, (view >> 32) as u32]))
+                }
+            };
+            roles.ids().zip(&start.views).map(past).collect::<Vec<u32>>()
         };
-        let total: f64 = starts.iter().map(|(_, weight)| weight).sum();
-        let nothing = vec![0; n_roles];
-        if let [(state, _)] = starts {
-            cursor.set_state(state);
-            grower.grow(cursor, &nothing, 0)?;
+        if let [start] = starts {
+            let pasts = pasts_of(&mut grower, start);
+            cursor.set_state(&start.state);
+            grower.grow(cursor, &pasts, 0)?;
         } else {
             let first = grower.chance(starts.len())?;
-            for (place, (state, weight)) in starts.iter().enumerate() {
-                cursor.set_state(state);
-                let child = grower.grow(cursor, &nothing, 0)?;
-                grower.form.edges[first + place] = (child, (weight / total) as f32);
+            for (place, start) in starts.iter().enumerate() {
+                let pasts = pasts_of(&mut grower, start);
+                cursor.set_state(&start.state);
+                let child = grower.grow(cursor, &pasts, 0)?;
+                grower.form.edges[first + place] = (child, (start.weight / total) as f32);
             }
         }
         Ok(grower.form)
@@ -147,6 +148,19 @@ impl Form {
     /// What roles may know when they choose.
     pub fn sets(&self) -> &[InformationSet] {
         &self.sets
+    }
+
+    /// The place of the set in which a role chooses from these moves after it was told this since
+    /// the beginning of the form; `None` if no play comes there.
+    pub(super) fn find_set(&self, role: RoleId, told: &[Told], moves: &[MoveId]) -> Option<usize> {
+        let mut past = 0;
+        for step in told {
+            let mut seen: Vec<u32> = step.percepts.iter().map(|id| id.index() as u32).collect();
+            seen.push(step.own.index() as u32);
+            past = *self.pasts.get(&(role.index(), past, seen))?;
+        }
+        let key = (role.index(), past, moves.to_vec());
+        self.sets_by_past.get(&key).map(|&set| set as usize)
     }
 
     /// How many nodes it has.
@@ -169,6 +183,9 @@ impl Form {
     }
 }
 
+/// The past of pasts before the form begins.
+const BEFORE: u32 = u32::MAX;
+
 /// What a role has played and seen, in numbers: which past it had before, and what was added.
 type Past = (usize, u32, Vec<u32>);
 
@@ -179,9 +196,6 @@ struct Grower<'a, C, S> {
     limits: &'a FormLimits,
     clock: Clock<'a>,
     estimate: &'a mut dyn FnMut(&mut C, &mut Vec<f32>),
-    /// The number of each past, role by role; 0 is the beginning.
-    pasts: FxHashMap<Past, u32>,
-    sets: FxHashMap<(usize, u32, Vec<MoveId>), u32>,
 }
 
 /// One step that is being chosen.
@@ -267,9 +281,7 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
                     seen
                 }
             };
-            let n_pasts = self.pasts.len() as u32;
-            let past = (role.index(), step.pasts[role.index()], seen);
-            pasts.push(*self.pasts.entry(past).or_insert(n_pasts + 1));
+            pasts.push(self.past((role.index(), step.pasts[role.index()], seen)));
         }
         self.grow(cursor, &pasts, step.depth + 1)
     }
@@ -316,10 +328,17 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         Ok(self.form.nodes.len() as u32 - 1)
     }
 
+    /// The number of a past.
+    fn past(&mut self, past: Past) -> u32 {
+        let n_pasts = self.form.pasts.len() as u32;
+        *self.form.pasts.entry(past).or_insert(n_pasts + 1)
+    }
+
     /// Where a role can't know which moves it has, its set is that of the moves it finds: it is told.
     fn set_of(&mut self, role: RoleId, past: u32, moves: &[MoveId]) -> u32 {
         let next = self.form.sets.len() as u32;
-        let set = *self.sets.entry((role.index(), past, moves.to_vec())).or_insert(next);
+        let key = (role.index(), past, moves.to_vec());
+        let set = *self.form.sets_by_past.entry(key).or_insert(next);
         if set == next {
             let first = self.form.n_moves();
             if !self.form.deciders.contains(&role) {

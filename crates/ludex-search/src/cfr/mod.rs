@@ -3,18 +3,20 @@
 //! | search | games | how |
 //! | --- | --- | --- |
 //! | cfr | those whose state is known | regret on the plays of the next few steps, playouts beyond |
-//! | nash | the same | on these plays, from the last step back, an equilibrium of each state |
+//! | cfr | those with hidden information | the same on the whole game if it is small, or else from possible states |
+//! | nash | those whose state is known | on these plays, from the last step back, an equilibrium of each state |
 //!
 //! Read the modules in this order: `form` (a game as a tree of choices and what roles know), `solver`
-//! (regret on it), `profile` (what strategies are worth, exactly). [`Cfr`] is the search; `nash` the
-//! one by backward induction.
+//! (regret on it), `profile` (what strategies are worth, exactly). [`Cfr`] is the search, `hidden`
+//! what it does where the state is not known; `nash` the one by backward induction.
 //!
 //! The move is drawn from the mean strategy, so that it is as mixed as it has to be.
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Playouts};
+use ludex_game::{Cursor, Playouts, StateOf};
 
 use crate::clock::Clock;
+use crate::information::{AllMoves, Possible, Sight, first_view};
 use crate::limits::Limits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
@@ -24,9 +26,10 @@ use crate::searcher::Searcher;
 mod form;
 mod solver;
 mod profile;
+mod hidden;
 mod nash;
 
-pub use form::{AllMoves, Form, FormLimits, InformationSet, OwnPercepts, Sight};
+pub use form::{Form, FormLimits, InformationSet};
 pub use nash::{Induction, Nash, NashOptions};
 pub use profile::Profile;
 pub use solver::{Solver, Variant};
@@ -46,10 +49,13 @@ crate::search_options! {
 }
 
 /// Regret on the plays of the next few steps.
-pub struct Cfr<G> {
+pub struct Cfr<G: Playouts> {
     options: CfrOptions,
     roles: Roles,
-    game: std::marker::PhantomData<fn(G)>,
+    /// On the initial state.
+    initial: G::Cursor,
+    /// All plays of a game with hidden information, once they were worked out.
+    whole: hidden::Whole,
 }
 
 /// The part of the time in which plays are worked out; regrets get the rest.
@@ -61,43 +67,43 @@ const NODE_BYTES: usize = 200;
 const MAX_NODES: usize = 1 << 20;
 /// With a limit of iterations nothing may depend on the clock: so many nodes then.
 const MAX_NODES_WITHOUT_CLOCK: usize = 1 << 14;
+/// And with few iterations fewer, or working them out would take longer than learning from them.
+const NODES_AN_ITERATION: u64 = 16;
+const MIN_NODES: usize = 1 << 8;
 
 impl<G: Playouts> Cfr<G> {
     /// A search that knows nothing yet.
     pub fn new(game: &G, options: CfrOptions) -> Self {
-        Self { options, roles: Roles::of(game), game: std::marker::PhantomData }
+        let (roles, initial) = (Roles::of(game), game.cursor());
+        Self { options, roles, initial, whole: hidden::Whole::Untried }
     }
 
     /// The plays of as many steps as there is time for; `None` if not even one could be worked out.
-    fn form(&self, root: &G::Cursor, limits: &Limits) -> Option<Form> {
-        let mut cursor = root.clone();
-        let starts = [(root.state().clone(), 1.0)];
-        let deadline = match (limits.deadline.remaining(), limits.iterations) {
-            (Some(left), None) => {
-                let end = std::time::Instant::now() + left.mul_f64(GROWING_PART);
-                limits.deadline.no_later_than(end)
-            }
-            _ => limits.deadline.clone(),
-        };
-        let max_nodes = match limits.iterations {
-            Some(_) => MAX_NODES_WITHOUT_CLOCK,
-            None => MAX_NODES,
-        };
+    fn form(
+        &self,
+        starts: &[Possible<StateOf<G>>],
+        sight: &impl Sight<G::Cursor>,
+        limits: &Limits,
+    ) -> Option<Form> {
+        let mut cursor = self.initial.clone();
+        let deadline = growing(limits);
         let mut rng = limits.seed.child(1).rng();
         let mut best: Option<Form> = None;
         for horizon in 1..=self.options.depth.max(1) {
-            let form_limits = FormLimits {
-                horizon,
-                max_nodes: max_nodes.min(limits.memory / NODE_BYTES),
-                deadline: deadline.clone(),
-            };
+            let form_limits =
+                FormLimits { horizon, max_nodes: max_nodes(limits), deadline: deadline.clone() };
             let before = deadline.remaining();
             let mut estimate = |cursor: &mut G::Cursor, goals: &mut Vec<f32>| {
                 estimate_by(self.options.playouts, &self.roles, cursor, goals, &mut rng, &deadline);
             };
-            let Roles { n, random } = self.roles;
-            let found =
-                Form::new(n, random, &mut cursor, &starts, &AllMoves, &form_limits, &mut estimate);
+            let found = Form::from_possible(
+                self.roles,
+                &mut cursor,
+                starts,
+                sight,
+                &form_limits,
+                &mut estimate,
+            );
             match found {
                 Ok(form) => {
                     let is_cut = form.is_cut();
@@ -163,25 +169,64 @@ impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {
             return nothing;
         }
         limits.hint.set(legal[0]);
-        let stopped = Some(StopReason::Time);
-        let Some(form) = self.form(root, limits) else {
-            return SearchReport { stopped, ..nothing };
+        let views = self.roles.ids().map(first_view).collect();
+        let starts = [Possible { state: root.state().clone(), weight: 1.0, views }];
+        let Some(form) = self.form(&starts, &AllMoves, limits) else {
+            return SearchReport { stopped: Some(StopReason::Time), ..nothing };
         };
+        self.solve_from(&form, role, &legal, limits)
+    }
+}
+
+impl<G: Playouts> Cfr<G> {
+    /// Solves a form that begins with a choice of the role.
+    fn solve_from(
+        &self,
+        form: &Form,
+        role: RoleId,
+        legal: &[MoveId],
+        limits: &Limits,
+    ) -> SearchReport {
         // The sets of the first step are made before any others.
-        let set = form.sets().iter().find(|set| set.role == role).expect("the role has a choice");
-        let mut solver = Solver::new(&form, self.options.variant, limits.seed);
-        let most = limits.iterations.unwrap_or(u64::MAX);
+        let set = form.sets().iter().position(|set| set.role == role);
+        let set = set.expect("the role has a choice");
+        let mut solver = Solver::new(form, self.options.variant, limits.seed);
+        self.solve(form, &mut solver, set, legal, limits)
+    }
+
+    /// Goes on with what was learned of a form, and draws a move of a set of it.
+    fn solve(
+        &self,
+        form: &Form,
+        solver: &mut Solver,
+        set: usize,
+        legal: &[MoveId],
+        limits: &Limits,
+    ) -> SearchReport {
+        let nothing = SearchReport::unsearched(legal);
+        let n_before = solver.n_iterations();
+        let most = limits.iterations.map_or(u64::MAX, |n| n_before + n);
         while solver.n_iterations() < most && !limits.deadline.reached() {
-            solver.iterate(&form);
+            solver.iterate(form);
         }
-        if solver.n_iterations() == 0 {
-            return SearchReport { stopped, ..nothing };
-        }
-        let parts = without_small(solver.mean(set), self.options.least);
-        let place = limits.seed.child(2).rng().weighted(&parts);
-        let means = solver.means(&form);
-        let reward = Profile::new(&form, &means).value(role);
         let n_iterations = solver.n_iterations();
+        if n_iterations == 0 {
+            return SearchReport { stopped: Some(StopReason::Time), ..nothing };
+        }
+        let set = &form.sets()[set];
+        let mean = solver.mean(set);
+        // In a bad rulesheet the moves of one state are not those of another that can't be told
+        // apart.
+        let part =
+            |id: &MoveId| set.moves.iter().position(|it| it == id).map_or(0.0, |at| mean[at]);
+        let parts: Vec<f64> = legal.iter().map(part).collect();
+        if parts.iter().sum::<f64>() <= 0.0 {
+            return nothing;
+        }
+        let parts = without_small(parts, self.options.least);
+        let place = limits.seed.child(2).rng().weighted(&parts);
+        let means = solver.means(form);
+        let reward = Profile::new(form, &means).value(set.role);
         let report = |(&id, part): (&MoveId, &f64)| MoveReport {
             n_visits: (part * n_iterations as f64).round() as u64,
             ..MoveReport::untried(id)
@@ -189,14 +234,31 @@ impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {
         SearchReport {
             chosen: Some(legal[place]),
             moves: legal.iter().zip(&parts).map(report).collect(),
-            reward: Some(reward),
-            n_iterations,
+            reward: Some(reward.clamp(0.0, 1.0)),
+            n_iterations: n_iterations - n_before,
             n_nodes: form.n_nodes() as u64,
             n_bytes: (form.n_nodes() * NODE_BYTES) as u64,
             stopped: Some(if n_iterations >= most { StopReason::Count } else { StopReason::Time }),
             ..nothing
         }
     }
+}
+
+/// When to stop working plays out.
+fn growing(limits: &Limits) -> Deadline {
+    match limits.iterations {
+        None => limits.deadline.part(GROWING_PART),
+        Some(_) => limits.deadline.clone(),
+    }
+}
+
+fn max_nodes(limits: &Limits) -> usize {
+    let most = match limits.iterations {
+        Some(n) => (n.saturating_mul(NODES_AN_ITERATION) as usize)
+            .clamp(MIN_NODES, MAX_NODES_WITHOUT_CLOCK),
+        None => MAX_NODES,
+    };
+    most.min(limits.memory / NODE_BYTES)
 }
 
 /// Moves that are hardly ever played are mostly what is left from the first iterations.

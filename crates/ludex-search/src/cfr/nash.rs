@@ -8,8 +8,9 @@
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts};
 
-use super::form::{AllMoves, Form, FormLimits, Node};
+use super::form::{Form, FormLimits, Node};
 use super::{MAX_NODES, MAX_NODES_WITHOUT_CLOCK, NODE_BYTES, estimate_by, without_small};
+use crate::information::AllMoves;
 use crate::limits::Limits;
 use crate::normal::NormalForm;
 use crate::report::{MoveReport, SearchReport};

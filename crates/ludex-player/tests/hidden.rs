@@ -1,0 +1,447 @@
+//! Hidden information: what roles know, and searches that know no more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ludex_base::{Goal, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_game::{
+    Belief, BeliefLimits, Cursor, Describe, Game, Learned, Observe, OneByOne, Playouts, Role,
+    StateOf,
+};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadOptions, load};
+use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::{Claim, SEARCHES, SearchSpec};
+use ludex_testkit::hidden::{count_beliefs, information_after, search_informed};
+use num_traits::ToPrimitive as _;
+
+fn machine_of(name: &str, rules: &str) -> Machine {
+    let loaded = load(Source::new(name, rules), &LoadOptions::default()).expect("it loads");
+    let Engine::Machine(machine) = loaded.engine else { unreachable!("{name} is small") };
+    machine
+}
+
+fn game(name: &str) -> Machine {
+    let library = ludex_testkit::library();
+    let rules = library.iter().find(|rules| rules.name == name).expect("it is in the library");
+    machine_of(name, &rules.text())
+}
+
+fn searches() -> impl Iterator<Item = SearchSpec> {
+    SEARCHES.iter().map(|entry| entry.spec())
+}
+
+#[test]
+fn the_exact_set_is_the_belief_of_the_rules() {
+    for name in ["monty-hall", "kuhn-poker", "blind-tictactoe", "mastermind-small", "guess-dice"] {
+        let game = game(name);
+        let mut n_compared = 0;
+        for seed in 0..6 {
+            let me = RoleId::new(0);
+            let mut rng = Seed(seed).rng();
+            let mut cursor = game.cursor();
+            let mut other = game.cursor();
+            let mut follower = Follower::new(&game, me, Model::uniform());
+            let mut belief = Belief::initial(&game, &[me]);
+            loop {
+                let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
+                let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
+                cursor.play(&joint);
+                if cursor.is_terminal() {
+                    break;
+                }
+                let own = joint[me.index()];
+                let learned = Learned::going_on(cursor.percepts(me));
+                let limits = BeliefLimits::default();
+                belief = belief.follow(&mut other, &[own], &learned, &limits).expect("it is small");
+                let told = Told::new(own, cursor.percepts(me));
+                follower.follow(told, &mut rng, &Patience::endless());
+                let known = follower.information();
+                if !known.is_exact() {
+                    break;
+                }
+                assert_eq!(known.possible().len(), belief.states().len(), "{name}");
+                for (state, probability) in belief.states() {
+                    let found = known.possible().iter().find(|it| it.state == *state);
+                    let weight = found.expect("the same states").weight;
+                    let exact = probability.to_f64().expect("a small fraction");
+                    assert!((weight - exact).abs() < 1e-9, "{name}: {weight} for {exact}");
+                }
+                n_compared += 1;
+            }
+        }
+        assert!(n_compared > 0 || name == "guess-dice", "{name}");
+    }
+}
+
+/// The task `hidden` counts a thousand matches, public rulesheets among them.
+#[test]
+fn a_belief_is_never_lost_while_it_is_exact() {
+    let mut n_exact = 0;
+    let (mut n_games, mut n_matches) = (0, 0);
+    for rules in ludex_testkit::library() {
+        let text = rules.text();
+        if !text.contains("(sees ") {
+            continue;
+        }
+        let game = machine_of(&rules.name, &text);
+        let count = count_beliefs(&game, 20, Seed(1), Duration::from_millis(4));
+        assert_eq!((count.n_missing, count.n_lost), (0, 0), "{}: {count:?}", rules.name);
+        n_exact += count.n_exact;
+        n_games += 1;
+        n_matches += count.n_matches;
+    }
+    assert!(n_games >= 10 && n_exact > n_matches, "{n_games} games, {n_exact} exact steps");
+}
+
+#[test]
+fn particles_agree_with_everything_that_was_told() {
+    // Too many states to keep: 850,080 caves.
+    let game = game("wumpus");
+    let me = RoleId::new(0);
+    let mut rng = Seed(5).rng();
+    let mut n_sampled = 0;
+    for _ in 0..3 {
+        let mut cursor = game.cursor();
+        let mut follower = Follower::new(&game, me, Model::uniform());
+        let mut told: Vec<Told> = Vec::new();
+        loop {
+            let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
+            let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+            told.push(Told::new(joint[me.index()], cursor.percepts(me)));
+            let patience = Patience {
+                for_many: ludex_base::Deadline::after(Duration::from_millis(30)),
+                for_one: ludex_base::Deadline::never(),
+            };
+            follower.follow(told[told.len() - 1].clone(), &mut rng, &patience);
+            assert!(!follower.is_lost());
+            let known = follower.information();
+            let steps: Vec<Told> = known.steps().iter().flatten().cloned().collect();
+            assert_eq!(steps, told);
+            let weights: f64 = known.possible().iter().map(|it| it.weight).sum();
+            assert!((weights - 1.0).abs() < 1e-9, "{weights}");
+            // What the role knows of its own place is true in every particle.
+            let is_own = |text: &String| text.starts_with("(at ") || text.starts_with("(facing ");
+            let own =
+                |state| game.state_texts(state).into_iter().filter(is_own).collect::<Vec<_>>();
+            let truth = own(cursor.state());
+            assert!(known.possible().iter().all(|it| own(&it.state) == truth));
+            n_sampled += usize::from(!known.is_exact());
+        }
+    }
+    assert!(n_sampled > 10, "{n_sampled}");
+}
+
+#[test]
+fn a_model_prefers_what_did_well_and_rules_nothing_out() {
+    let game = game("blind-tictactoe");
+    let mut rng = Seed(1).rng();
+    let me = RoleId::new(0);
+    let model = Model::learned(&game, &mut rng, &ludex_base::Deadline::never());
+    let [mut plain, mut modelled] =
+        [Model::uniform(), model].map(|model| Follower::new(&game, me, model));
+    let mut cursor = game.cursor();
+    let mut n_unlike = 0;
+    for _ in 0..4 {
+        let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
+        let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
+        cursor.play(&joint);
+        let told = Told::new(joint[0], cursor.percepts(me));
+        for follower in [&mut plain, &mut modelled] {
+            follower.follow(told.clone(), &mut Seed(1).rng(), &Patience::endless());
+        }
+        let (plain, modelled) = (plain.information(), modelled.information());
+        assert!(plain.is_exact() && modelled.is_exact());
+        assert_eq!(plain.possible().len(), modelled.possible().len());
+        for (plain, modelled) in plain.possible().iter().zip(modelled.possible()) {
+            assert_eq!(plain.state, modelled.state);
+            // Half of the time others play anything; what was seen may favour other states.
+            assert!(modelled.weight > plain.weight / 16.0, "{modelled:?} {plain:?}");
+            n_unlike += usize::from((modelled.weight - plain.weight).abs() > 1e-3);
+        }
+    }
+    assert!(n_unlike > 0);
+}
+
+/// Cutting the right wire is worth 100, or 90 to one who has asked which it is.
+const BOMB: &str = "
+    (role agent) (role random) (wire red) (wire blue) (init (phase arm))
+    (<= (legal random (arm ?w)) (true (phase arm)) (wire ?w))
+    (<= (legal random noop) (not (true (phase arm))))
+    (<= (legal agent noop) (true (phase arm)))
+    (<= (legal agent ask) (true (phase prepare)))
+    (<= (legal agent wait) (true (phase prepare)))
+    (<= (legal agent (cut ?w)) (true (phase cut)) (wire ?w))
+    (<= (next (phase prepare)) (true (phase arm)))
+    (<= (next (phase cut)) (true (phase prepare)))
+    (<= (next (phase over)) (true (phase cut)))
+    (<= (next (armed ?w)) (does random (arm ?w)))
+    (<= (next (armed ?w)) (true (armed ?w)))
+    (<= (next asked) (does agent ask))
+    (<= (next asked) (true asked))
+    (<= (next safe) (does agent (cut ?w)) (true (armed ?w)))
+    (<= (sees agent (armed ?w)) (SEEN) (true (armed ?w)))
+    (<= terminal (true (phase over)))
+    (<= (goal agent 100) (true safe) (not (true asked)))
+    (<= (goal agent 90) (true safe) (true asked))
+    (<= (goal agent 0) (not (true safe)))
+    (goal random 0)";
+
+#[test]
+fn information_is_paid_for_where_it_is_worth_it() {
+    let asked = machine_of("bomb", &BOMB.replace("SEEN", "does agent ask"));
+    // Here one is told anyway.
+    let told = machine_of("told-bomb", &BOMB.replace("SEEN", "true (phase prepare)"));
+    let mut n_claims = 0;
+    for spec in searches() {
+        let claims = spec.entry().claims;
+        if !claims.contains(&Claim::ValuesInformation) {
+            continue;
+        }
+        n_claims += 1;
+        for (game, right, value) in [(&asked, "ask", 0.9), (&told, "wait", 1.0)] {
+            let known = information_after(game, RoleId::new(0), &[&["_", "(arm red)"]]);
+            assert_eq!(known.possible().len(), 2);
+            let report = search_informed(&spec, game, &known, 3_000, Seed(1));
+            let chosen = game.move_text(report.chosen.expect("it has moves"));
+            assert_eq!(chosen, right, "{}: {report:?}", spec.entry().name);
+            let reward = report.reward.expect("it was searched");
+            assert!((reward - value).abs() < 0.1, "{}: {reward}", spec.entry().name);
+        }
+    }
+    assert!(n_claims >= 4);
+    // Whoever takes every possible state to be known does not ask.
+    let known = information_after(&asked, RoleId::new(0), &[&["_", "(arm red)"]]);
+    let hyperplay = SearchSpec::parse("hyperplay").expect("it is there");
+    let report = search_informed(&hyperplay, &asked, &known, 3_000, Seed(1));
+    assert_eq!(asked.move_text(report.chosen.expect("a move")), "wait", "{report:?}");
+}
+
+#[test]
+fn regret_on_the_whole_game_mixes_as_it_should() {
+    let game = game("kuhn-poker");
+    let cfr = SearchSpec::parse("cfr").expect("it is there");
+    // The second player bluffs with the jack, and calls with the queen, a third of the time.
+    for (deal, first, wanted) in
+        [("(deal queen jack)", "pass", 1.0 / 3.0), ("(deal king queen)", "bet", 1.0 / 3.0)]
+    {
+        let line: [&[&str]; 2] = [&["_", "_", deal], &[first, "_", "_"]];
+        let known = information_after(&game, RoleId::new(1), &line);
+        let report = search_informed(&cfr, &game, &known, 5_000, Seed(1));
+        let total: u64 = report.moves.iter().map(|it| it.n_visits).sum();
+        let bet = report.moves.iter().find(|it| game.move_text(it.id) == "bet").expect("a move");
+        let part = bet.n_visits as f64 / total as f64;
+        assert!((part - wanted).abs() < 0.05, "{deal}: {part}");
+    }
+}
+
+/// A machine whose true states are marked: whoever touches one while somebody thinks is found out.
+#[derive(Clone)]
+struct Marked {
+    machine: Machine,
+    is_thinking: Arc<AtomicBool>,
+}
+
+#[derive(Clone)]
+struct MarkedCursor {
+    cursor: <Machine as Game>::Cursor,
+    state: MarkedState,
+    is_thinking: Arc<AtomicBool>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct MarkedState {
+    state: StateOf<Machine>,
+    is_true: bool,
+}
+
+impl Game for Marked {
+    type Cursor = MarkedCursor;
+
+    fn roles(&self) -> &[Role] {
+        self.machine.roles()
+    }
+
+    fn cursor(&self) -> MarkedCursor {
+        let cursor = self.machine.cursor();
+        let state = MarkedState { state: cursor.state().clone(), is_true: false };
+        MarkedCursor { cursor, state, is_thinking: Arc::clone(&self.is_thinking) }
+    }
+
+    fn has_percepts(&self) -> bool {
+        self.machine.has_percepts()
+    }
+}
+
+impl Playouts for Marked {
+    type Runner = OneByOne<MarkedCursor>;
+
+    fn runner(&self) -> Self::Runner {
+        OneByOne::new(self)
+    }
+}
+
+impl MarkedCursor {
+    fn touch(&self) {
+        let is_thinking = self.is_thinking.load(Ordering::Relaxed);
+        assert!(!(self.state.is_true && is_thinking), "a search looks at the true state");
+    }
+}
+
+impl Cursor for MarkedCursor {
+    type State = MarkedState;
+
+    fn state(&self) -> &MarkedState {
+        self.touch();
+        &self.state
+    }
+
+    fn set_state(&mut self, state: &MarkedState) {
+        self.state = state.clone();
+        self.cursor.set_state(&state.state);
+        self.touch();
+    }
+
+    fn play(&mut self, joint: &[MoveId]) {
+        self.touch();
+        self.cursor.play(joint);
+        self.state.state = self.cursor.state().clone();
+    }
+
+    fn is_terminal(&mut self) -> bool {
+        self.touch();
+        self.cursor.is_terminal()
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
+        self.touch();
+        self.cursor.legal_moves(role)
+    }
+
+    fn goals(&mut self, role: RoleId) -> &[Goal] {
+        self.touch();
+        self.cursor.goals(role)
+    }
+}
+
+impl Observe for MarkedCursor {
+    fn percepts(&self, role: RoleId) -> &[PerceptId] {
+        self.touch();
+        self.cursor.percepts(role)
+    }
+}
+
+/// Game, role, and two lines.
+type SameToUs = (&'static str, usize, [&'static [&'static [&'static str]]; 2]);
+
+/// Two matches that look the same to a role, in which different things happen.
+const SAME_TO_US: &[SameToUs] = &[
+    (
+        "monty-hall",
+        0,
+        [
+            &[&["noop", "(hide 1)"], &["(choose 1)", "noop"], &["noop", "(open 2)"]],
+            &[&["noop", "(hide 3)"], &["(choose 1)", "noop"], &["noop", "(open 2)"]],
+        ],
+    ),
+    (
+        "kuhn-poker",
+        0,
+        [
+            &[
+                &["noop", "noop", "(deal queen jack)"],
+                &["pass", "noop", "noop"],
+                &["noop", "bet", "noop"],
+            ],
+            &[
+                &["noop", "noop", "(deal queen king)"],
+                &["pass", "noop", "noop"],
+                &["noop", "bet", "noop"],
+            ],
+        ],
+    ),
+];
+
+#[test]
+fn searches_never_see_the_true_state() {
+    for (name, me, lines) in SAME_TO_US {
+        let me = RoleId::new(*me);
+        let machine = game(name);
+        let is_thinking = Arc::new(AtomicBool::new(false));
+        let marked = Marked { machine, is_thinking: Arc::clone(&is_thinking) };
+        for spec in searches() {
+            let [first, second] = lines.map(|line| {
+                let mut truth = marked.cursor();
+                truth.state.is_true = true;
+                let mut follower = Follower::new(&marked, me, Model::uniform());
+                let mut searcher = spec.build_informed(&marked);
+                let mut rng = Seed(1).rng();
+                let mut reports = Vec::new();
+                let think = |is_so: bool| is_thinking.store(is_so, Ordering::Relaxed);
+                for texts in line {
+                    let find = |(role, text): (RoleId, &&str)| {
+                        marked.machine.find_move(role, text).expect("a move of the game")
+                    };
+                    let joint: Vec<MoveId> = marked.role_ids().zip(*texts).map(find).collect();
+                    ludex_game::play_checked(&mut truth, joint.len(), &joint).expect("legal");
+                    let told = Told::new(joint[me.index()], truth.percepts(me));
+                    think(true);
+                    follower.follow(told, &mut rng, &Patience::endless());
+                    let known = follower.information();
+                    let limits = ludex_search::Limits::iterations(200, Seed(7));
+                    reports.push((known.steps().to_vec(), searcher.search(&known, &limits)));
+                    think(false);
+                }
+                (truth.state.state.clone(), reports)
+            });
+            assert_ne!(first.0, second.0, "{name}: different things happened");
+            assert_eq!(
+                first.1,
+                second.1,
+                "{name}: {} saw more than it was told",
+                spec.entry().name
+            );
+        }
+    }
+}
+
+/// The flagship in the choices of a game that have one right answer.
+#[test]
+fn the_flagship_plays_by_what_is_likely() {
+    use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
+    let rules = ludex_testkit::library();
+    let rules = rules.iter().find(|rules| rules.name == "monty-hall").expect("a library game");
+    let loaded = load(Source::new("monty-hall", rules.text()), &LoadOptions::default());
+    let loaded = loaded.expect("it loads");
+    let Engine::Machine(machine) = &loaded.engine else { unreachable!("it is small") };
+    let spec = PlayerSpec::parse("ludex").expect("it is there");
+    let me = RoleId::new(0);
+    for seed in 0..4 {
+        let config = PlayerConfig { iterations: Some(2_000), ..PlayerConfig::new(Seed(seed)) };
+        let program = Arc::clone(&loaded.program);
+        let mut player = Player::new(&spec, machine, program, config);
+        let soon = || std::time::Instant::now() + Duration::from_secs(60);
+        player.start(me, soon());
+        let mut rng = Seed(seed).rng();
+        let mut cursor = machine.cursor();
+        let mut last: Option<(MoveId, Vec<PerceptId>)> = None;
+        let mut played = Vec::new();
+        while !cursor.is_terminal() {
+            let seen = match &last {
+                None => Seen::Nothing,
+                Some((own, percepts)) => Seen::Own { own: *own, percepts },
+            };
+            let chosen = player.choose(seen, soon()).chosen.expect("the engine is fine");
+            let host = *rng.choose(cursor.legal_moves(RoleId::new(1))).expect("a move");
+            cursor.play(&[chosen, host]);
+            last = Some((chosen, cursor.percepts(me).to_vec()));
+            played.push(machine.move_text(chosen));
+        }
+        assert_eq!(played[3], "switch", "{played:?}");
+    }
+}

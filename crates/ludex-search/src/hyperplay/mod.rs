@@ -1,0 +1,220 @@
+//! HyperPlay: possible states searched as if they were known.
+//!
+//! States are drawn by how likely they are; one that is drawn often counts, and is searched, for as
+//! much. A search for complete information looks at each, and a move is worth its mean over them.
+//! So the role believes that the state will be known from the next move on: it never pays for
+//! information and never bluffs. For any game; where the state is known it is the search within.
+//!
+//! | search | how a move is valued |
+//! | --- | --- |
+//! | hyperplay | by a search of complete information from each state |
+//! | hyperplay-ii | by games in which everybody knows only what it sees: see [`ImperfectPlay`] |
+//!
+//! After Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing with
+//! Imperfect Information*, 2012.
+
+use ludex_base::{MoveId, Rng, RoleId};
+use ludex_game::{Cursor, Game, Playouts, StateOf};
+
+use crate::information::{Information, InformationSearcher, Weights};
+use crate::limits::Limits;
+use crate::registry::SearchSpec;
+use crate::report::{MoveReport, SearchReport};
+use crate::searcher::Searcher;
+
+mod imperfect;
+
+pub use imperfect::{ImperfectPlay, ImperfectPlayOptions};
+
+crate::option_names! {
+    /// What looks at a state as if it were known.
+    pub enum Within {
+        /// UCT.
+        Uct = "uct",
+        /// UCT with the statistics of an ancestor.
+        Grave = "grave",
+        /// UCT with playouts that prefer what did well.
+        Mast = "mast",
+        /// Flat Monte Carlo.
+        Flat = "flat",
+        /// Alpha-beta.
+        AlphaBeta = "alphabeta",
+    }
+}
+
+crate::search_options! {
+    /// Options of `hyperplay`.
+    pub struct HyperPlayOptions {
+        /// states that are drawn in a turn
+        states: usize = N_STATES,
+        /// what looks at each: uct, grave, mast, flat or alphabeta
+        search: Within = Within::Uct,
+    }
+}
+
+/// States that are drawn in a turn unless told otherwise: more get too little time each.
+const N_STATES: usize = 10;
+
+impl Within {
+    /// The search with its default options.
+    pub(crate) fn spec(self) -> SearchSpec {
+        let name = crate::options::OptionValue::write(&self);
+        SearchSpec::parse(&name).expect("the search is registered")
+    }
+}
+
+/// A search for complete information, made to play without it.
+pub struct HyperPlay<G: Playouts> {
+    name: &'static str,
+    game: G,
+    /// Makes a searcher that knows nothing yet.
+    build: BuildSearcher<G>,
+    n_states: usize,
+    cursor: G::Cursor,
+    /// Keeps what it learned where the state is known.
+    searcher: Box<dyn Searcher<G::Cursor> + Send>,
+}
+
+/// Makes a search for complete information.
+pub type BuildSearcher<G> = Box<dyn Fn(&G) -> Box<dyn Searcher<<G as Game>::Cursor> + Send> + Send>;
+
+impl<G: Playouts + Clone + 'static> HyperPlay<G> {
+    /// The search of that name.
+    pub fn new(name: &'static str, game: &G, options: &HyperPlayOptions) -> Self {
+        let within = options.search.spec();
+        let n_states = options.states.max(1);
+        Self { n_states, ..Self::over(name, game, Box::new(move |game| within.build(game))) }
+    }
+
+    /// Any search for complete information.
+    pub fn over(name: &'static str, game: &G, build: BuildSearcher<G>) -> Self {
+        let (searcher, cursor) = (build(game), game.cursor());
+        Self { name, game: game.clone(), build, n_states: N_STATES, cursor, searcher }
+    }
+}
+
+impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for HyperPlay<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        self.searcher.search(root, role, limits)
+    }
+}
+
+impl<G: Playouts + Clone + 'static> InformationSearcher<StateOf<G>> for HyperPlay<G> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+        let nothing = SearchReport::unsearched(known.legal_moves());
+        let mut rng = limits.seed.child(u64::MAX).rng();
+        let mut joined = Joined::new(known.legal_moves());
+        let drawn = drawn(known, self.n_states, &mut rng);
+        let mut left = 1.0_f64;
+        for (idx, (place, weight)) in drawn.into_iter().enumerate() {
+            if idx > 0 && limits.deadline.reached() {
+                break;
+            }
+            let limits = Limits {
+                deadline: limits.deadline.part((weight / left.max(weight)).min(1.0)),
+                iterations: limits.iterations.map(|all| ((all as f64 * weight) as u64).max(1)),
+                seed: limits.seed.child(idx as u64),
+                ..limits.clone()
+            };
+            left -= weight;
+            // What was learned in one state would mislead in another.
+            let mut searcher = (self.build)(&self.game);
+            self.cursor.set_state(&known.possible()[place].state);
+            let report = searcher.search(&self.cursor, known.role(), &limits);
+            joined.add(&report, weight);
+            joined.best().into_iter().for_each(|best| limits.hint.set(best));
+        }
+        joined.report(nothing)
+    }
+}
+
+/// Places of possible states with weights that sum to 1: all of them if they are that few, or else
+/// those that were drawn, each weighted by how often.
+fn drawn<S>(known: &Information<S>, n_states: usize, rng: &mut Rng) -> Vec<(usize, f64)> {
+    let possible = known.possible();
+    if possible.len() <= n_states {
+        return possible.iter().map(|it| it.weight).enumerate().collect();
+    }
+    let weights = Weights::new(possible.iter().map(|it| it.weight));
+    let each = 1.0 / n_states as f64;
+    let mut drawn: Vec<(usize, f64)> = Vec::new();
+    for _ in 0..n_states {
+        let place = weights.draw(rng);
+        match drawn.iter_mut().find(|it| it.0 == place) {
+            Some((_, weight)) => *weight += each,
+            None => drawn.push((place, each)),
+        }
+    }
+    drawn
+}
+
+/// Reports on several states, weighted.
+struct Joined {
+    whole: SearchReport,
+    /// Sums of mean rewards, and of the weights they have, beside the moves of `whole`.
+    sums: Vec<f64>,
+    weight: f64,
+}
+
+impl Joined {
+    fn new(legal: &[MoveId]) -> Self {
+        let moves = legal.iter().map(|&id| MoveReport::untried(id)).collect();
+        let whole = SearchReport { moves, ..SearchReport::default() };
+        Self { whole, sums: vec![0.0; legal.len()], weight: 0.0 }
+    }
+
+    fn add(&mut self, report: &SearchReport, weight: f64) {
+        self.weight += weight;
+        let whole = &mut self.whole;
+        whole.n_iterations += report.n_iterations;
+        whole.n_playouts += report.n_playouts;
+        whole.n_nodes = whole.n_nodes.max(report.n_nodes);
+        whole.n_bytes = whole.n_bytes.max(report.n_bytes);
+        whole.depth = whole.depth.max(report.depth);
+        whole.stopped = whole.stopped.or(report.stopped);
+        if let Some(work) = &report.network {
+            whole.network.get_or_insert_default().add(work);
+        }
+        let is_listed = |id: &MoveId| whole.moves.iter().any(|known| known.id == *id);
+        // Of searches that value nothing the first to choose does.
+        whole.chosen = whole.chosen.or(report.chosen.filter(is_listed));
+        for (known, sum) in whole.moves.iter_mut().zip(&mut self.sums) {
+            // A move that is not legal there, or that the search never tried, looked no better than
+            // nothing.
+            let Some(found) = report.moves.iter().find(|found| found.id == known.id) else {
+                continue;
+            };
+            known.n_visits += found.n_visits;
+            *sum += weight * found.mean_reward.unwrap_or(0.0);
+        }
+    }
+
+    /// The best move by its mean, of those that were tried.
+    fn best(&self) -> Option<MoveId> {
+        let moves = self.whole.moves.iter().zip(&self.sums);
+        let tried = moves.filter(|(known, _)| known.n_visits > 0);
+        let best = tried.max_by(|a, b| a.1.partial_cmp(b.1).expect("rewards are numbers"));
+        best.map(|(known, _)| known.id)
+    }
+
+    fn report(mut self, nothing: SearchReport) -> SearchReport {
+        if self.whole.moves.is_empty() {
+            return nothing;
+        }
+        let best = self.best();
+        for (known, sum) in self.whole.moves.iter_mut().zip(&self.sums) {
+            known.mean_reward = (known.n_visits > 0).then(|| sum / self.weight);
+        }
+        self.whole.chosen = best.or(self.whole.chosen).or(nothing.chosen);
+        self.whole.reward = self.whole.chosen_move().and_then(|known| known.mean_reward);
+        self.whole
+    }
+}

@@ -1,0 +1,136 @@
+//! What a role knows, and the trait of searches that know no more.
+
+use ludex_base::{MoveId, PerceptId, Rng, RoleId};
+
+use crate::limits::Limits;
+use crate::report::SearchReport;
+
+/// Finds a move for a role that does not see the state.
+///
+/// It is given the role's own moves and percepts so far, with the states that agree with them, and
+/// never the true state. It may keep what it learned from one call to the next, as long as the
+/// calls follow one role through one match.
+pub trait InformationSearcher<S> {
+    /// The name it is registered under.
+    fn name(&self) -> &'static str;
+
+    /// Searches for the role that knows this, in a match that is not over.
+    ///
+    /// The move is one of [`Information::legal_moves`], also when the limits leave no time to look
+    /// at anything.
+    fn search(&mut self, known: &Information<S>, limits: &Limits) -> SearchReport;
+}
+
+/// What a role is told of a step.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Told {
+    /// The move that was played for it.
+    pub own: MoveId,
+    /// What it saw, ascending.
+    pub percepts: Vec<PerceptId>,
+}
+
+impl Told {
+    /// The percepts in any order.
+    pub fn new(own: MoveId, percepts: &[PerceptId]) -> Self {
+        let mut percepts = percepts.to_vec();
+        percepts.sort_unstable();
+        Self { own, percepts }
+    }
+}
+
+/// What one role knows at some step of a match: its own moves and percepts, and what follows from
+/// them.
+#[derive(Clone, Debug)]
+pub struct Information<S> {
+    pub(super) role: RoleId,
+    pub(super) steps: Vec<Option<Told>>,
+    pub(super) legal: Vec<MoveId>,
+    pub(super) possible: Vec<Possible<S>>,
+    pub(super) is_exact: bool,
+}
+
+/// A state that agrees with what a role was told.
+#[derive(Clone, Debug)]
+pub struct Possible<S> {
+    /// The state.
+    pub state: S,
+    /// How likely it is; the weights of all possible states sum to 1.
+    pub weight: f64,
+    /// What each role has played and seen on the way here, as one number: the same number for a
+    /// role means that it can't tell the two apart. Of several ways to the state, those of one that
+    /// was drawn.
+    pub(crate) views: Vec<u64>,
+}
+
+impl<S> Information<S> {
+    /// The role that knows this.
+    pub fn role(&self) -> RoleId {
+        self.role
+    }
+
+    /// What it was told, step by step; `None` of a step that it was not told of.
+    pub fn steps(&self) -> &[Option<Told>] {
+        &self.steps
+    }
+
+    /// The moves it may choose from: those that are legal in every state that was looked at.
+    pub fn legal_moves(&self) -> &[MoveId] {
+        &self.legal
+    }
+
+    /// The states that agree; none only if none was found.
+    pub fn possible(&self) -> &[Possible<S>] {
+        &self.possible
+    }
+
+    /// Whether these are all states that agree, each with its probability, and not a sample of
+    /// them.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+}
+
+/// Draws places by their weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Weights {
+    /// Sums of the weights up to each place.
+    sums: Vec<f64>,
+}
+
+impl Weights {
+    pub(crate) fn new(weights: impl Iterator<Item = f64>) -> Self {
+        let mut sum = 0.0;
+        let sums = weights.map(|weight| {
+            sum += weight;
+            sum
+        });
+        Self { sums: sums.collect() }
+    }
+
+    /// A place; there is at least one.
+    pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
+        let total = self.sums[self.sums.len() - 1];
+        let part = rng.unit() * total;
+        self.sums.partition_point(|&upto| upto <= part).min(self.sums.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    #[test]
+    fn places_are_drawn_by_their_weights() {
+        let weights = Weights::new([1.0, 0.0, 3.0].into_iter());
+        let mut rng = Seed(1).rng();
+        let mut counts = [0; 3];
+        for _ in 0..4_000 {
+            counts[weights.draw(&mut rng)] += 1;
+        }
+        assert_eq!(counts[1], 0);
+        assert!((900..1_100).contains(&counts[0]), "{counts:?}");
+    }
+}

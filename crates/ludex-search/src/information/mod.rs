@@ -1,0 +1,30 @@
+//! What a role knows of a game that it does not see, and searches that know no more.
+//!
+//! A [`Follower`] is told a role's own moves and percepts, step by step, and keeps the states that
+//! agree with them. What it knows at some step is an [`Information`], which nothing else can make:
+//! there is no way to put the true state into one. An [`InformationSearcher`] is given that and
+//! never a state.
+//!
+//! Read the modules in this order:
+//!
+//! 1. `known`: what is known, and the trait.
+//! 2. `sight`: what roles see of a step.
+//! 3. `model`: how the others are taken to play.
+//! 4. `possible`: possible states, with the way that led to each.
+//! 5. `exact`: every state that agrees, while they are few.
+//! 6. `follow`: the exact set, particles after it, and what is done when they run out.
+
+mod known;
+mod sight;
+mod model;
+mod possible;
+mod exact;
+mod follow;
+
+pub use follow::{Follower, Patience};
+pub use known::{Information, InformationSearcher, Possible, Told};
+pub use model::Model;
+pub use sight::{AllMoves, OwnPercepts, Sight};
+
+pub(crate) use known::Weights;
+pub(crate) use sight::{first_view, view_after};

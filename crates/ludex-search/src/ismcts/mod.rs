@@ -1,0 +1,329 @@
+//! Monte Carlo tree search over what roles know: information set MCTS.
+//!
+//! Each iteration draws a possible state and walks from it. A node is not a state but what a role
+//! knows: its own moves and percepts. So a role plays the same in all states that it can't tell
+//! apart, moves that tell it something are worth what it can do with that, and nothing is fused
+//! that the role will not know.
+//!
+//! For any number of roles, chance and hidden information. With several observers (the default)
+//! every role has a tree of its own and chooses by what it has seen itself; with one, the others
+//! choose by what the searching role has seen, which needs fewer nodes and takes them to know what
+//! they may not. As not every move is legal in every state that a role can't tell apart,
+//! exploration counts how often a move was there to be chosen.
+//!
+//! The others' trees are grown from states that the searching role thinks possible, and so the
+//! others play as if they knew what it knows of itself: it does not bluff.
+//!
+//! For one role a move is worth what the best known move below it is, and not the mean of what was
+//! tried there: long plans of which most steps have only one good move are found sooner, and nobody
+//! plays against it.
+//!
+//! After Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search*, 2012 (SO-ISMCTS
+//! and MO-ISMCTS). We differ in giving each role's tree a root for everything that it may have seen
+//! before. The best below a move after Khandelwal and others, *On the Analysis of Complex Backup
+//! Strategies in Monte Carlo Tree Search*, 2016.
+
+use ludex_base::{MoveId, Rng, RoleId, StopReason};
+use ludex_game::{Cursor, Observe, Playouts, StateOf};
+
+use crate::clock::Clock;
+use crate::information::{
+    AllMoves, Information, InformationSearcher, OwnPercepts, Possible, Sight, Weights, first_view,
+    view_after,
+};
+use crate::limits::Limits;
+use crate::playout::{Desk, End, play_uniform};
+use crate::report::{MoveReport, SearchReport};
+use crate::roles::{Roles, hash_of, mix};
+use crate::searcher::Searcher;
+
+mod tree;
+
+use tree::{Taken, Tree};
+
+crate::option_names! {
+    /// Whose percepts tell nodes apart.
+    pub enum Observers {
+        /// Those of the searching role.
+        One = "one",
+        /// Those of whoever chooses.
+        Each = "each",
+    }
+}
+
+crate::option_names! {
+    /// What an iteration tells the moves above a leaf.
+    pub enum Backup {
+        /// The best for games of one role, the mean for others.
+        Fit = "fit",
+        /// What was played out: moves are worth their mean.
+        Mean = "mean",
+        /// What the best known move below is worth.
+        Best = "best",
+    }
+}
+
+crate::search_options! {
+    /// Options of [`Ismcts`].
+    pub struct IsmctsOptions {
+        /// exploration constant, for rewards from 0 to 1
+        c: f64 = 0.7,
+        /// whose percepts tell nodes apart: one or each
+        observers: Observers = Observers::Each,
+        /// what moves are worth: mean, best (move below), or fit (for one role the best)
+        backup: Backup = Backup::Fit,
+    }
+}
+
+/// Information set MCTS.
+pub struct Ismcts<G: Playouts> {
+    options: IsmctsOptions,
+    roles: Roles,
+    cursor: G::Cursor,
+    tree: Tree,
+}
+
+/// An iteration after the other.
+struct Walk<'a, C: Cursor, V> {
+    roles: Roles,
+    me: RoleId,
+    sight: V,
+    observers: Observers,
+    c: f64,
+    /// Whether moves are worth what the best below them is.
+    takes_best: bool,
+    cursor: &'a mut C,
+    tree: &'a mut Tree,
+    rng: Rng,
+    clock: Clock<'a>,
+    max_bytes: usize,
+    max_depth: u32,
+    /// The edges that were followed in this iteration.
+    taken: Vec<Taken>,
+    joint: Vec<MoveId>,
+    desk: Desk,
+    views: Vec<u64>,
+    rewards: Vec<f64>,
+}
+
+/// The least that a new value counts where moves are worth the best below them.
+const LEAST: f64 = 0.03;
+/// Iterations between two hints.
+const HINT_INTERVAL: u64 = 32;
+
+impl<G: Playouts> Ismcts<G> {
+    /// A search that knows nothing yet.
+    pub fn new(game: &G, options: IsmctsOptions) -> Self {
+        Self { options, roles: Roles::of(game), cursor: game.cursor(), tree: Tree::default() }
+    }
+
+    fn search_from(
+        &mut self,
+        starts: &[Possible<StateOf<G>>],
+        me: RoleId,
+        legal: &[MoveId],
+        sight: impl Sight<G::Cursor>,
+        limits: &Limits,
+    ) -> SearchReport {
+        // With one move it is searched all the same: what lies below it is used later on.
+        let nothing = SearchReport::unsearched(legal);
+        if legal.is_empty() || starts.is_empty() {
+            return nothing;
+        }
+        limits.hint.set(legal[0]);
+        // Nodes of this match are used again. Those that are past are not told apart from others,
+        // so all are forgotten when they take too much.
+        if self.tree.n_bytes() > limits.memory / 2 {
+            self.tree = Tree::default();
+        }
+        let root_key = tree::key(starts[0].views[me.index()], me);
+        let root = self.tree.node(root_key, usize::MAX).expect("there is room for a node");
+        let weights = Weights::new(starts.iter().map(|start| start.weight));
+        let mut walk = Walk {
+            roles: self.roles,
+            me,
+            sight,
+            observers: self.options.observers,
+            c: self.options.c,
+            takes_best: match self.options.backup {
+                Backup::Fit => self.roles.n - usize::from(self.roles.random.is_some()) == 1,
+                Backup::Mean => false,
+                Backup::Best => true,
+            },
+            cursor: &mut self.cursor,
+            tree: &mut self.tree,
+            rng: limits.seed.rng(),
+            clock: Clock::new(&limits.deadline),
+            max_bytes: limits.memory,
+            max_depth: 0,
+            taken: Vec::new(),
+            joint: Vec::new(),
+            desk: Desk::default(),
+            views: Vec::new(),
+            rewards: Vec::new(),
+        };
+        let mut n_iterations = 0;
+        let stopped = loop {
+            if limits.iterations.is_some_and(|max| n_iterations >= max) {
+                break StopReason::Count;
+            }
+            if limits.deadline.reached() {
+                break StopReason::Time;
+            }
+            let start = &starts[weights.draw(&mut walk.rng)];
+            if walk.iterate(start, n_iterations > 0).is_none() {
+                break StopReason::Time;
+            }
+            n_iterations += 1;
+            if n_iterations % HINT_INTERVAL == 1
+                && let Some(best) = walk.tree.favorite(root, legal)
+            {
+                limits.hint.set(best);
+            }
+        };
+        let max_depth = walk.max_depth;
+        let moves: Vec<MoveReport> = legal.iter().map(|&id| self.tree.report(root, id)).collect();
+        if n_iterations == 0 && moves.iter().all(|it| it.n_visits == 0) {
+            return SearchReport { stopped: Some(stopped), ..nothing };
+        }
+        let chosen = crate::mcts::choose(&moves).map(|place| moves[place]);
+        SearchReport {
+            chosen: chosen.map(|it| it.id),
+            reward: chosen.and_then(|it| it.mean_reward),
+            n_iterations,
+            n_playouts: n_iterations,
+            n_nodes: self.tree.n_nodes() as u64,
+            n_bytes: self.tree.n_bytes() as u64,
+            depth: max_depth,
+            stopped: Some(stopped),
+            moves,
+            ..SearchReport::default()
+        }
+    }
+}
+
+impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
+    /// Walks from a possible state to an end; `None` if time ran out. The first iteration is made
+    /// whatever the clock says of its tree part.
+    fn iterate(&mut self, start: &Possible<C::State>, heeds_clock: bool) -> Option<()> {
+        // Step 1. Walk down while all that choose have a node for what they know.
+        self.taken.clear();
+        self.views.clear();
+        self.views.extend_from_slice(&start.views);
+        self.cursor.set_state(&start.state);
+        let mut depth = 0;
+        while !self.cursor.is_terminal() {
+            if heeds_clock && self.clock.tick() {
+                return None;
+            }
+            let Some(is_known) = self.choose() else { break };
+            self.cursor.play(&self.joint);
+            for role in self.roles.ids() {
+                let view = &mut self.views[role.index()];
+                *view = view_after(&self.sight, &*self.cursor, *view, role, &self.joint);
+            }
+            depth += 1;
+            // Step 2. One step is new; the rest is played out.
+            if !is_known {
+                break;
+            }
+        }
+        self.max_depth = self.max_depth.max(depth);
+        match self.play_out() {
+            End::Time => return None,
+            // Nothing was learned; it was an iteration all the same.
+            End::GivenUp | End::Cut => return Some(()),
+            End::Terminal => {}
+        }
+        // Step 3. Everybody learns from its own goal, the last choice first.
+        // What is played out is noise and needs its mean; what is best below grows.
+        let mut least = 0.0;
+        for taken in self.taken.iter().rev() {
+            let reward = &mut self.rewards[taken.role.index()];
+            self.tree.learn(taken, *reward, least);
+            if self.takes_best {
+                *reward = self.tree.best(taken);
+                least = LEAST;
+            }
+        }
+        Some(())
+    }
+
+    /// Plays out from where the cursor stands; what each role gets.
+    fn play_out(&mut self) -> End {
+        let Self { cursor, roles, rng, clock, desk, rewards, .. } = self;
+        rewards.clear();
+        let end = play_uniform(&mut **cursor, roles.n, rng, clock, desk);
+        if end == End::Terminal {
+            let reward = |role| f64::from(cursor.goal(role).value()) / 100.0;
+            rewards.extend(roles.ids().map(reward));
+        }
+        end
+    }
+
+    /// Chooses a joint move; whether all that chose had a node. `None` if somebody has no move.
+    fn choose(&mut self) -> Option<bool> {
+        self.joint.clear();
+        let mut is_known = true;
+        for role in self.roles.ids() {
+            let moves = self.cursor.legal_moves(role);
+            let chosen = match moves {
+                [] => return None,
+                [only] => *only,
+                _ if self.roles.is_random(role) => moves[self.rng.below(moves.len())],
+                _ => {
+                    let view = match self.observers {
+                        Observers::Each => self.views[role.index()],
+                        Observers::One => self.views[self.me.index()],
+                    };
+                    let key = tree::key(view, role);
+                    match self.tree.node(key, self.max_bytes) {
+                        Some(node) => {
+                            is_known &= self.tree.n_visits(node) > 0;
+                            let taken = self.tree.select(node, role, moves, self.c, &mut self.rng);
+                            self.taken.push(taken);
+                            self.tree.id_of(&taken)
+                        }
+                        None => {
+                            is_known = false;
+                            moves[self.rng.below(moves.len())]
+                        }
+                    }
+                }
+            };
+            self.joint.push(chosen);
+        }
+        Some(is_known)
+    }
+}
+
+impl<G: Playouts> Searcher<G::Cursor> for Ismcts<G> {
+    fn name(&self) -> &'static str {
+        "ismcts"
+    }
+
+    /// Where the state is known, everybody knows it, and what has been played since.
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        let mut cursor = root.clone();
+        let legal = cursor.legal_moves(role).to_vec();
+        let state = root.state().clone();
+        let view = |role| mix(first_view(role) ^ hash_of(&state));
+        let views = self.roles.ids().map(view).collect();
+        let starts = [Possible { state, weight: 1.0, views }];
+        self.search_from(&starts, role, &legal, AllMoves, limits)
+    }
+}
+
+impl<G: Playouts> InformationSearcher<StateOf<G>> for Ismcts<G>
+where
+    G::Cursor: Observe,
+{
+    fn name(&self) -> &'static str {
+        "ismcts"
+    }
+
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+        let legal = known.legal_moves();
+        self.search_from(known.possible(), known.role(), legal, OwnPercepts, limits)
+    }
+}

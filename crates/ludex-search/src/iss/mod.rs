@@ -1,0 +1,305 @@
+//! Information set search: every move looked at to some depth, in sets of states instead of states.
+//!
+//! The set of states that a role thinks possible is moved on by each of its moves, and falls apart
+//! by what it would see then. Its own moves are maximised, everything else is averaged: `random` by
+//! the rules, and the others because they are taken to play at random. That is the overconfident of
+//! two assumptions; the other, that they know everything and do their worst, plays worse where much
+//! is hidden. The horizon moves on as long as there is time, and what lies there is valued by
+//! random games.
+//!
+//! For few states and short games; chance and hidden information, any number of roles. Sets that
+//! are too large are drawn from, so only what is said of small ones is exact.
+//!
+//! After Parker, Nau and Subrahmanian, *Overconfidence or Paranoia? Search in Imperfect-Information
+//! Games*, 2006.
+
+use std::collections::BTreeMap;
+
+use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
+use ludex_game::{Cursor, JointMoves, Observe, Playouts, StateOf};
+use rustc_hash::FxHashMap;
+
+use crate::clock::Clock;
+use crate::information::{AllMoves, Information, InformationSearcher, OwnPercepts, Sight, Weights};
+use crate::limits::Limits;
+use crate::playout::{Desk, End, play_uniform};
+use crate::report::{MoveReport, SearchReport};
+use crate::roles::Roles;
+use crate::searcher::Searcher;
+
+crate::search_options! {
+    /// Options of [`Iss`].
+    pub struct IssOptions {
+        /// most steps that are looked ahead
+        depth: usize = 50,
+        /// states of a set that are looked at; others are drawn from
+        states: usize = 64,
+        /// joint moves of a state that are looked at; others are drawn from
+        joints: usize = 32,
+        /// random games by which a set at the horizon is valued
+        playouts: usize = 8,
+    }
+}
+
+/// Expectimax over sets of states.
+pub struct Iss<G: Playouts> {
+    options: IssOptions,
+    roles: Roles,
+    cursor: G::Cursor,
+}
+
+/// States of one set, with weights.
+type Set<S> = Vec<(S, f64)>;
+
+/// What a role sees of a step: the joint move, or its percepts, in numbers.
+type Seen = Vec<u32>;
+
+/// One look to a horizon.
+struct Look<'a, C: Cursor, V> {
+    options: &'a IssOptions,
+    roles: Roles,
+    me: RoleId,
+    sight: V,
+    cursor: &'a mut C,
+    rng: Rng,
+    clock: Clock<'a>,
+    desk: Desk,
+    /// Steps and playouts.
+    n_steps: u64,
+    max_steps: u64,
+    /// Whether something was valued at the horizon or drawn.
+    is_cut: bool,
+}
+
+/// Time is over, or the steps that were allowed are.
+struct Stopped;
+
+impl<G: Playouts> Iss<G> {
+    /// A search for a game.
+    pub fn new(game: &G, options: IssOptions) -> Self {
+        Self { options, roles: Roles::of(game), cursor: game.cursor() }
+    }
+
+    fn search_from(
+        &mut self,
+        starts: Set<StateOf<G>>,
+        me: RoleId,
+        legal: &[MoveId],
+        sight: impl Sight<G::Cursor>,
+        limits: &Limits,
+    ) -> SearchReport {
+        let mut report = SearchReport::unsearched(legal);
+        if legal.len() < 2 || starts.is_empty() {
+            return report;
+        }
+        limits.hint.set(legal[0]);
+        let mut look = Look {
+            options: &self.options,
+            roles: self.roles,
+            me,
+            sight,
+            cursor: &mut self.cursor,
+            rng: limits.seed.rng(),
+            clock: Clock::new(&limits.deadline),
+            desk: Desk::default(),
+            n_steps: 0,
+            max_steps: limits.iterations.unwrap_or(u64::MAX),
+            is_cut: false,
+        };
+        let starts = look.few(starts);
+        for horizon in 1..=self.options.depth.max(1) {
+            look.is_cut = false;
+            let before = report.moves.clone();
+            let mut n_valued = 0;
+            for (place, &id) in legal.iter().enumerate() {
+                let Ok(value) = look.after(&starts, id, horizon) else { break };
+                let known = &mut report.moves[place];
+                (known.mean_reward, known.n_visits) = (Some(value), look.n_steps);
+                n_valued += 1;
+            }
+            if n_valued < legal.len() {
+                let is_time = look.n_steps <= look.max_steps;
+                report.stopped = Some(if is_time { StopReason::Time } else { StopReason::Count });
+                // Values of two horizons are not compared, unless there was none before.
+                if horizon > 1 {
+                    report.moves = before;
+                }
+                break;
+            }
+            report.depth = horizon as u32;
+            choose(&mut report);
+            report.chosen.into_iter().for_each(|best| limits.hint.set(best));
+            if !look.is_cut {
+                break;
+            }
+        }
+        report.n_iterations = look.n_steps;
+        report.n_nodes = 1;
+        choose(&mut report);
+        report
+    }
+}
+
+/// Takes the move with the highest value, the first of equal ones.
+fn choose(report: &mut SearchReport) {
+    let value = |it: &MoveReport| it.mean_reward.unwrap_or(f64::NEG_INFINITY);
+    let best = report.moves.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b))).copied();
+    if let Some(best) = best.filter(|best| best.mean_reward.is_some()) {
+        report.chosen = Some(best.id);
+        report.reward = best.mean_reward;
+    }
+}
+
+impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
+    /// What a set is worth to the role, so many steps before the horizon.
+    fn value(&mut self, set: &Set<C::State>, n_left: usize) -> Result<f64, Stopped> {
+        if n_left == 0 {
+            self.is_cut = true;
+            return self.estimate(set);
+        }
+        // Moves that are legal in the first state: in a good rulesheet they are in all of them.
+        self.cursor.set_state(&set[0].0);
+        let moves = self.cursor.legal_moves(self.me).to_vec();
+        let mut best = f64::NEG_INFINITY;
+        for id in moves {
+            best = best.max(self.after(set, id, n_left)?);
+        }
+        Ok(best.max(0.0))
+    }
+
+    /// What a set is worth after a move of the role.
+    fn after(&mut self, set: &Set<C::State>, id: MoveId, n_left: usize) -> Result<f64, Stopped> {
+        let mut ended = 0.0;
+        let mut apart: BTreeMap<Seen, FxHashMap<C::State, f64>> = BTreeMap::new();
+        for (state, weight) in set {
+            let joints = self.joints(state, id);
+            let each = weight / joints.len().max(1) as f64;
+            for joint in joints {
+                self.tick()?;
+                self.cursor.set_state(state);
+                self.cursor.play(&joint);
+                if self.cursor.is_terminal() {
+                    ended += each * f64::from(self.cursor.goal(self.me).value()) / 100.0;
+                    continue;
+                }
+                let seen = self.seen(&joint);
+                let found = apart.entry(seen).or_default();
+                *found.entry(self.cursor.state().clone()).or_insert(0.0) += each;
+            }
+        }
+        let total: f64 = set.iter().map(|it| it.1).sum();
+        let mut value = ended;
+        for found in apart.into_values() {
+            // The map's order depends on the states alone.
+            let next: Set<C::State> = found.into_iter().collect();
+            let weight: f64 = next.iter().map(|it| it.1).sum();
+            let next = self.few(next);
+            value += weight * self.value(&next, n_left - 1)?;
+        }
+        Ok(value / total)
+    }
+
+    /// Notes a step.
+    fn tick(&mut self) -> Result<(), Stopped> {
+        self.n_steps += 1;
+        match self.clock.tick() || self.n_steps > self.max_steps {
+            true => Err(Stopped),
+            false => Ok(()),
+        }
+    }
+
+    fn seen(&self, joint: &[MoveId]) -> Seen {
+        match self.sight.percepts(&*self.cursor, self.me) {
+            None => joint.iter().map(|id| id.index() as u32).collect(),
+            Some(percepts) => {
+                let mut percepts: Vec<PerceptId> = percepts.to_vec();
+                percepts.sort_unstable();
+                percepts.iter().map(|id| id.index() as u32).collect()
+            }
+        }
+    }
+
+    /// The joint moves of a state in which the role plays this, or some of them; none where it
+    /// can't.
+    fn joints(&mut self, state: &C::State, id: MoveId) -> Vec<Vec<MoveId>> {
+        self.cursor.set_state(state);
+        let mut joints = JointMoves::of(self.cursor, self.roles.n);
+        joints.keep_only(self.me, id);
+        let n_joints = joints.sizes().fold(1, usize::saturating_mul);
+        if n_joints <= self.options.joints.max(1) {
+            let mut all = Vec::with_capacity(n_joints);
+            while let Some(joint) = joints.next_joint() {
+                all.push(joint.to_vec());
+            }
+            return all;
+        }
+        self.is_cut = true;
+        let draw = |_| {
+            let draw = |role| match role == self.me {
+                true => Some(id),
+                false => self.cursor.draw_move(role, &mut self.rng),
+            };
+            self.roles.ids().map(draw).collect::<Option<Vec<MoveId>>>()
+        };
+        (0..self.options.joints.max(1)).filter_map(draw).collect()
+    }
+
+    /// The set, or as many states of it as are looked at, drawn by their weights.
+    fn few(&mut self, set: Set<C::State>) -> Set<C::State> {
+        let max_states = self.options.states.max(1);
+        if set.len() <= max_states {
+            return set;
+        }
+        self.is_cut = true;
+        let weights = Weights::new(set.iter().map(|it| it.1));
+        let draw = |_| (set[weights.draw(&mut self.rng)].0.clone(), 1.0);
+        (0..max_states).map(draw).collect()
+    }
+
+    /// The mean reward of random games from a set.
+    fn estimate(&mut self, set: &Set<C::State>) -> Result<f64, Stopped> {
+        let weights = Weights::new(set.iter().map(|it| it.1));
+        let (mut sum, mut n_ended) = (0.0, 0);
+        for _ in 0..self.options.playouts.max(1) {
+            self.tick()?;
+            self.cursor.set_state(&set[weights.draw(&mut self.rng)].0);
+            let Self { cursor, roles, rng, clock, desk, .. } = self;
+            match play_uniform(&mut **cursor, roles.n, rng, clock, desk) {
+                End::Terminal => {
+                    n_ended += 1;
+                    sum += f64::from(self.cursor.goal(self.me).value()) / 100.0;
+                }
+                End::GivenUp | End::Cut => {}
+                End::Time => return Err(Stopped),
+            }
+        }
+        Ok(if n_ended == 0 { 0.5 } else { sum / f64::from(n_ended) })
+    }
+}
+
+impl<G: Playouts> Searcher<G::Cursor> for Iss<G> {
+    fn name(&self) -> &'static str {
+        "iss"
+    }
+
+    /// Where the state is known, sets have one state and everybody knows what was played.
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        let legal = root.clone().legal_moves(role).to_vec();
+        let starts = vec![(root.state().clone(), 1.0)];
+        self.search_from(starts, role, &legal, AllMoves, limits)
+    }
+}
+
+impl<G: Playouts> InformationSearcher<StateOf<G>> for Iss<G>
+where
+    G::Cursor: Observe,
+{
+    fn name(&self) -> &'static str {
+        "iss"
+    }
+
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+        let starts = known.possible().iter().map(|it| (it.state.clone(), it.weight)).collect();
+        self.search_from(starts, known.role(), known.legal_moves(), OwnPercepts, limits)
+    }
+}

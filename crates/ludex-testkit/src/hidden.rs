@@ -1,0 +1,281 @@
+//! What roles know in games with hidden information, and what searches make of it.
+
+use std::time::Duration;
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec};
+
+use crate::searchers::{Named, find, players};
+
+/// What a role knows after a line of joint moves, each role's move by its text, `_` for the only
+/// one.
+pub fn information_after<G: Describe>(
+    game: &G,
+    me: RoleId,
+    line: &[&[&str]],
+) -> Information<StateOf<G>>
+where
+    G::Cursor: Observe,
+{
+    let mut cursor = game.cursor();
+    let mut follower = Follower::new(game, me, Model::uniform());
+    let mut rng = Seed(1).rng();
+    for texts in line {
+        let chosen = |(role, text): (RoleId, &&str)| match *text {
+            "_" => cursor.legal_moves(role)[0],
+            text => game.find_move(role, text).expect("a move of the game"),
+        };
+        let joint: Vec<MoveId> = game.role_ids().zip(*texts).map(chosen).collect();
+        ludex_game::play_checked(&mut cursor, joint.len(), &joint).expect("a legal line");
+        let told = Told::new(joint[me.index()], cursor.percepts(me));
+        follower.follow(told, &mut rng, &Patience::endless());
+    }
+    follower.information()
+}
+
+/// Game, role, line, move, and what it is worth.
+type KnownChoice =
+    (&'static str, usize, &'static [&'static [&'static str]], &'static str, Option<f64>);
+
+/// Choices without knowing the state that have one right answer, with what it is worth where that
+/// is known: game, role, line, move.
+const KNOWN_CHOICES: &[KnownChoice] = &[
+    // The host had no choice if the car is behind the third door.
+    (
+        "monty-hall",
+        0,
+        &[&["_", "(hide 3)"], &["(choose 1)", "_"], &["_", "(open 2)"]],
+        "switch",
+        Some(2.0 / 3.0),
+    ),
+    (
+        "monty-hall",
+        0,
+        &[&["_", "(hide 2)"], &["(choose 2)", "_"], &["_", "(open 1)"]],
+        "switch",
+        Some(2.0 / 3.0),
+    ),
+    ("hidden-matching-pennies", 0, &[&["_", "(choisit pile face)"]], "(retourne pile)", Some(0.75)),
+    ("hidden-matching-pennies", 0, &[&["_", "(choisit face pile)"]], "(retourne face)", Some(0.75)),
+    // Whoever holds the king calls, and whoever holds the jack does not.
+    ("kuhn-poker", 1, &[&["_", "_", "(deal jack king)"], &["bet", "_", "_"]], "bet", None),
+    ("kuhn-poker", 1, &[&["_", "_", "(deal king jack)"], &["bet", "_", "_"]], "pass", None),
+    (
+        "kuhn-poker",
+        0,
+        &[&["_", "_", "(deal king queen)"], &["pass", "_", "_"], &["_", "bet", "_"]],
+        "bet",
+        None,
+    ),
+    (
+        "kuhn-poker",
+        0,
+        &[&["_", "_", "(deal jack queen)"], &["pass", "_", "_"], &["_", "bet", "_"]],
+        "pass",
+        None,
+    ),
+];
+
+/// The right move without knowing the state, where one is right, and what it is worth.
+pub fn plays_by_what_is_likely<G>(spec: &SearchSpec, games: &[Named<G>])
+where
+    G: Playouts + Describe + Clone + 'static,
+    G::Cursor: Observe,
+{
+    if !spec.entry().claims.contains(&Claim::HiddenInformation) {
+        return;
+    }
+    for &(name, me, line, right, value) in KNOWN_CHOICES {
+        let game = find(games, name);
+        let known = information_after(game, RoleId::new(me), line);
+        let report = search_informed(spec, game, &known, 3_000, Seed(1));
+        let chosen = game.move_text(report.chosen.expect("it has moves"));
+        assert_eq!(chosen, right, "{name}: {report:?}");
+        if let (Some(value), Some(reward)) = (value, report.reward) {
+            assert!((reward - value).abs() < 0.06, "{name}: {reward} for {value}");
+        }
+    }
+}
+
+/// Searches with what a role knows, by a new searcher.
+pub fn search_informed<G>(
+    spec: &SearchSpec,
+    game: &G,
+    known: &Information<StateOf<G>>,
+    n_iterations: u64,
+    seed: Seed,
+) -> SearchReport
+where
+    G: Playouts + Clone + 'static,
+    G::Cursor: Observe,
+{
+    spec.build_informed(game).search(known, &Limits::iterations(n_iterations, seed))
+}
+
+/// A move is legal and one seed gives one report, also where the state is hidden, in whatever time;
+/// and nobody needs a state to be found.
+pub fn answers_legally_without_the_state<G>(spec: &SearchSpec, games: &[Named<G>])
+where
+    G: Playouts + Clone + 'static,
+    G::Cursor: Observe,
+{
+    // Searches that take possible states to be known are all the same here.
+    let is_meant = spec.entry().claims.contains(&Claim::HiddenInformation);
+    let is_wanted = |name: &str| is_meant || ["kuhn-poker", "monty-hall"].contains(&name);
+    for (name, game) in games.iter().filter(|it| it.1.has_percepts() && is_wanted(&it.0)) {
+        for me in players(game) {
+            let mut rng = Seed(3).rng();
+            let mut cursor = game.cursor();
+            let mut follower = Follower::new(game, me, Model::uniform());
+            let mut searcher = spec.build_informed(game);
+            for (step_idx, millis) in [2, 1, 0, 1].into_iter().enumerate() {
+                let known = follower.information();
+                if known.legal_moves().is_empty() {
+                    break;
+                }
+                let deadline = Deadline::after(Duration::from_millis(millis));
+                let limits = Limits::until(deadline, Seed(1));
+                let report = searcher.search(&known, &limits);
+                let chosen = report.chosen.expect("it has moves");
+                assert!(known.legal_moves().contains(&chosen), "{name}: {report:?}");
+                assert!(cursor.legal_moves(me).contains(&chosen), "{name}: {report:?}");
+                assert!(report.reward.is_none_or(|it| (0.0..=1.0).contains(&it)), "{name}");
+                if step_idx == 3 {
+                    let again = || search_informed(spec, game, &known, 20, Seed(2));
+                    assert_eq!(again(), again(), "{name}");
+                }
+                let Some(told) = random_step(game, &mut cursor, me, &mut rng) else { break };
+                let soon = Deadline::after(Duration::from_millis(10));
+                let patience = Patience { for_many: soon, for_one: Deadline::never() };
+                follower.follow(told, &mut rng, &patience);
+            }
+        }
+    }
+}
+
+/// How long the true state stayed in the exact set, over some matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BeliefCount {
+    /// Matches.
+    pub n_matches: usize,
+    /// Steps of roles that were followed.
+    pub n_steps: usize,
+    /// Those after which the set was exact.
+    pub n_exact: usize,
+    /// Those of them in which the true state was not in it: there should be none.
+    pub n_missing: usize,
+    /// Steps after which no state was known at all, although everything was told.
+    pub n_lost: usize,
+}
+
+/// How long one state is looked for where all of them are too many.
+const FOR_ONE: Duration = Duration::from_secs(1);
+
+/// Follows random matches by what each role sees, and looks whether the true state is among those
+/// that it thinks possible. A step of a role gets no more than that time.
+pub fn count_beliefs<G: Game>(game: &G, n_matches: usize, seed: Seed, time: Duration) -> BeliefCount
+where
+    G::Cursor: Observe,
+{
+    let mut count = BeliefCount::default();
+    for match_idx in 0..n_matches {
+        count.n_matches += 1;
+        let mut rng = seed.child(match_idx as u64).rng();
+        let mut cursor = game.cursor();
+        let mut followers: Vec<(RoleId, Follower<G>)> =
+            players(game).map(|me| (me, Follower::new(game, me, Model::uniform()))).collect();
+        while !cursor.is_terminal() && followers.iter().any(|it| it.1.is_exact()) {
+            let Some(joint) = random_joint(game, &mut cursor, &mut rng) else { break };
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+            for (me, follower) in followers.iter_mut().filter(|it| it.1.is_exact()) {
+                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                let patience =
+                    Patience { for_many: Deadline::after(time), for_one: Deadline::after(FOR_ONE) };
+                follower.follow(told, &mut rng, &patience);
+                count.n_steps += 1;
+                count.n_lost += usize::from(follower.is_lost());
+                if follower.is_exact() {
+                    count.n_exact += 1;
+                    count.n_missing += usize::from(follower.weight_of(cursor.state()).is_none());
+                }
+            }
+        }
+    }
+    count
+}
+
+/// What a model of the others is worth: how much likelier it holds the true state to be than if
+/// nothing is assumed of them, as the mean logarithm over the steps in which that is not certain,
+/// and the number of these steps. The roles play by a search.
+pub fn model_gain<G>(game: &G, spec: &SearchSpec, n_matches: usize, seed: Seed) -> (f64, usize)
+where
+    G: Playouts + Clone + 'static,
+    G::Cursor: Observe,
+{
+    let (mut sum, mut n_steps) = (0.0, 0);
+    for match_idx in 0..n_matches {
+        let seed = seed.child(match_idx as u64);
+        let mut rng = seed.rng();
+        let mut cursor = game.cursor();
+        let model = Model::learned(game, &mut rng, &Deadline::never());
+        let mut seats: Vec<_> = players(game)
+            .map(|me| {
+                let of = |model| Follower::new(game, me, model);
+                (me, of(Model::uniform()), of(model.clone()), spec.build_informed(game))
+            })
+            .collect();
+        while !cursor.is_terminal() && seats.iter().all(|it| it.1.is_exact()) {
+            let Some(mut joint) = random_joint(game, &mut cursor, &mut rng) else { break };
+            for (me, plain, _, searcher) in &mut seats {
+                let limits = Limits::iterations(N_MODEL_ITERATIONS, Seed(rng.next_u64()));
+                let found = searcher.search(&plain.information(), &limits);
+                let chosen = found.chosen.filter(|id| cursor.legal_moves(*me).contains(id));
+                chosen.into_iter().for_each(|id| joint[me.index()] = id);
+            }
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+            for (me, plain, modelled, _) in &mut seats {
+                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                for follower in [&mut *plain, &mut *modelled] {
+                    let soon = Deadline::after(Duration::from_millis(20));
+                    let patience = Patience { for_many: soon.clone(), for_one: soon };
+                    follower.follow(told.clone(), &mut rng, &patience);
+                }
+                let weights = [&*plain, &*modelled].map(|it| it.weight_of(cursor.state()));
+                if let [Some(plain_weight), Some(weight)] = weights
+                    && plain.is_exact()
+                    && modelled.is_exact()
+                    && plain_weight < 1.0
+                {
+                    sum += (weight / plain_weight).ln();
+                    n_steps += 1;
+                }
+            }
+        }
+    }
+    (sum / n_steps.max(1) as f64, n_steps)
+}
+
+/// Iterations of each search by which roles play to see what a model is worth.
+const N_MODEL_ITERATIONS: u64 = 300;
+
+/// Plays a random joint move; what a role is told of it, `None` if the game is over then.
+fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, me: RoleId, rng: &mut Rng) -> Option<Told>
+where
+    G::Cursor: Observe,
+{
+    let joint = random_joint(game, cursor, rng)?;
+    cursor.play(&joint);
+    (!cursor.is_terminal()).then(|| Told::new(joint[me.index()], cursor.percepts(me)))
+}
+
+fn random_joint<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> Option<Vec<MoveId>> {
+    game.role_ids().map(|role| cursor.draw_move(role, rng)).collect()
+}
