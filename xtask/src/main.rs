@@ -22,6 +22,7 @@ mod series;
 mod macucb;
 mod macucb_report;
 mod matches;
+mod hidden;
 mod faults;
 mod overhead;
 mod translate;
@@ -184,6 +185,20 @@ enum Task {
         /// Only these games
         games: Vec<String>,
     },
+    /// Count beliefs, and play searches for hidden information; goes on where it was stopped
+    Hidden {
+        /// Only these games
+        games: Vec<String>,
+        /// Only these players
+        #[arg(long, value_delimiter = ',')]
+        players: Vec<String>,
+        /// Milliseconds a move
+        #[arg(long, default_value_t = 30)]
+        clock: u64,
+        /// Begin no more series after so many minutes; 0 only reports
+        #[arg(long, default_value_t = 25.0)]
+        minutes: f64,
+    },
     /// Play with a short clock while every core is kept busy; goes on where it was stopped
     Loaded {
         /// Matches, all together
@@ -271,6 +286,12 @@ fn main() -> ExitCode {
             time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
         }),
         Task::Puzzles { games } => matches::puzzles(&games),
+        Task::Hidden { games, players, clock, minutes } => hidden::hidden(&hidden::Job {
+            games,
+            players,
+            clock,
+            time: Some(std::time::Duration::from_secs_f64(60.0 * minutes)),
+        }),
         Task::Loaded { count } => matches::loaded(count),
         Task::Faults { count, parallel, percent, seed } => {
             faults::run(count, parallel, percent, seed)

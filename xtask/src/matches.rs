@@ -150,7 +150,7 @@ pub fn loaded(count: usize) -> Result<()> {
 }
 
 /// How many roles besides `random` a game has.
-fn n_roles(ludex: &Path, path: &str) -> Result<usize> {
+pub(crate) fn n_roles(ludex: &Path, path: &str) -> Result<usize> {
     let args = ["bench", path, "--seconds", "0.01", "--threads", "1", "--json"];
     let report = run(ludex, &args)?.context("the game can't be played")?;
     let roles = report["roles"].as_array().cloned().unwrap_or_default();

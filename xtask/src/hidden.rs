@@ -1,0 +1,479 @@
+//! `cargo xtask hidden`: searches for hidden information against each other, and alone where a game
+//! has one role.
+//!
+//! Rounds go over all games and players, so that a run that is stopped early has seen a little of
+//! everything; each appends to one table, and the report is made from the table at any time. Before
+//! the first round the beliefs of 1,000 random matches are counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use ludex_base::Seed;
+use ludex_referee::{Comparison, Estimate, Exchange, estimate};
+use ludex_search::SearchSpec;
+use ludex_testkit::hidden::{BeliefCount, count_beliefs, model_gain};
+use ludex_testkit::{RulesFile, corpus, library};
+
+use crate::matches::{Table, n_roles, run, sum};
+use crate::tools::{build_ludex, processor, shared_folder};
+
+/// The searches, as players name them.
+const SEARCHES: &[&str] = &["ismcts", "hyperplay", "hyperplay-ii", "iss", "cfr", "uct"];
+/// With them, those that are only played against or beside them.
+const OTHERS: &[&str] = &["random", "ludex"];
+
+/// Games of one role that published tables have too, under the name they have there.
+const PUBLISHED: &[(&str, &str)] = &[
+    ("guess-dice", "GuessDice"),
+    ("mastermind448", "MasterMind"),
+    ("montyhall", "Monty Hall"),
+    ("monty-hall", "Monty Hall"),
+    ("vacuum-cleaner-random", "Vaccum Cleaner Random"),
+    ("wumpus", "Wumpus"),
+];
+
+/// What to play.
+pub struct Job {
+    /// Only these games; all if empty.
+    pub games: Vec<String>,
+    /// Only these players, alone and against each other; all if empty.
+    pub players: Vec<String>,
+    /// Milliseconds a move.
+    pub clock: u64,
+    /// No series is begun after this time.
+    pub time: Option<Duration>,
+}
+
+const HEADER: &str =
+    "game\tplayers\tclock\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves\tseconds";
+const BELIEF_HEADER: &str = "game\tmatches\tsteps\texact\tmissing\tlost\tmodel_gain\tmodel_steps";
+/// Random matches whose beliefs are counted.
+const N_BELIEF_MATCHES: usize = 1_000;
+/// Most time for one step of one role in them.
+const BELIEF_TIME: Duration = Duration::from_millis(4);
+/// Matches by which the model of the others is judged in a game.
+const N_MODEL_MATCHES: usize = 6;
+/// Seconds before the first move.
+const START_CLOCK: &str = "1";
+/// Matches of a round in a game of one role.
+const N_ALONE: usize = 10;
+
+/// Plays the searches, one thread a player.
+pub fn hidden(job: &Job) -> Result<()> {
+    let beliefs = Table::open("beliefs", BELIEF_HEADER)?;
+    let table = Table::open("hidden", HEADER)?;
+    let started = Instant::now();
+    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
+    if !is_over() {
+        let games = games(&job.games)?;
+        count(&beliefs, &games)?;
+        let ludex = build_ludex()?;
+        let mut seats: BTreeMap<String, usize> = BTreeMap::new();
+        for rules in &games {
+            seats.insert(rules.name.clone(), n_roles(&ludex, &rules.path.display().to_string())?);
+        }
+        while !is_over() {
+            let mut open = open_series(&table, &games, &seats, job)?;
+            // Those with the fewest rounds first.
+            open.sort_by_key(|it| it.2);
+            let Some(least) = open.first().map(|it| it.2) else { break };
+            for (rules, players, round) in open.into_iter().filter(|it| it.2 == least) {
+                if is_over() {
+                    break;
+                }
+                play_round(&ludex, &table, rules, &players, job.clock, round)?;
+            }
+        }
+    }
+    summarize(&table, &beliefs)
+}
+
+/// The rulesheets with percepts that were asked for.
+fn games(names: &[String]) -> Result<Vec<RulesFile>> {
+    let all = corpus(&shared_folder()?).into_iter().chain(library());
+    let is_wanted = |rules: &RulesFile| names.is_empty() || names.contains(&rules.name);
+    let hides = |rules: &RulesFile| rules.text().contains("(sees ");
+    let found: Vec<RulesFile> = all.filter(|it| is_wanted(it) && hides(it)).collect();
+    ensure!(!found.is_empty(), "no such game has `sees` rules");
+    Ok(found)
+}
+
+/// Counts in how many steps of random matches the true state is in the exact set.
+fn count(table: &Table, games: &[RulesFile]) -> Result<()> {
+    let each = N_BELIEF_MATCHES.div_ceil(games.len());
+    let flat = SearchSpec::parse("flat").expect("it is registered");
+    for rules in games {
+        if table.has(&[&rules.name]) {
+            continue;
+        }
+        let Some(game) = ludex_tests::machine(rules) else { continue };
+        let found = count_beliefs(&game, each, Seed(1), BELIEF_TIME);
+        let BeliefCount { n_matches, n_steps, n_exact, n_missing, n_lost } = found;
+        let (gain, n_gains) = model_gain(&game, &flat, N_MODEL_MATCHES, Seed(1));
+        let mut row = vec![rules.name.clone()];
+        row.extend([n_matches, n_steps, n_exact, n_missing, n_lost].map(|n| n.to_string()));
+        row.extend([format!("{gain:.4}"), n_gains.to_string()]);
+        table.append(&row.iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// Who meets whom where, with the number of the next round.
+fn open_series<'g>(
+    table: &Table,
+    games: &'g [RulesFile],
+    seats: &BTreeMap<String, usize>,
+    job: &Job,
+) -> Result<Vec<(&'g RulesFile, String, usize)>> {
+    let mut n_rounds: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for row in table.rows()? {
+        let round: usize = row.get(3).and_then(|cell| cell.parse().ok()).unwrap_or(0);
+        let entry = n_rounds.entry((row[0].clone(), row[1].clone())).or_default();
+        *entry = (*entry).max(round + 1);
+    }
+    let is_wanted =
+        |name: &&&str| job.players.is_empty() || job.players.iter().any(|wanted| wanted == **name);
+    let wanted: Vec<&str> = SEARCHES.iter().chain(OTHERS).filter(is_wanted).copied().collect();
+    let mut open = Vec::new();
+    for rules in games {
+        let mut players: Vec<String> = Vec::new();
+        match seats[&rules.name] {
+            0 => {}
+            1 => players.extend(wanted.iter().map(ToString::to_string)),
+            _ => {
+                for (idx, first) in wanted.iter().enumerate() {
+                    let later = wanted[idx + 1..].iter();
+                    players.extend(later.map(|second| format!("{first},{second}")));
+                }
+            }
+        }
+        for players in players {
+            let round = n_rounds.get(&(rules.name.clone(), players.clone())).copied();
+            open.push((rules, players, round.unwrap_or(0)));
+        }
+    }
+    Ok(open)
+}
+
+/// Plays each seat once, or some matches alone.
+fn play_round(
+    ludex: &Path,
+    table: &Table,
+    rules: &RulesFile,
+    players: &str,
+    clock: u64,
+    round: usize,
+) -> Result<()> {
+    let is_alone = !players.contains(',');
+    let path = rules.path.display().to_string();
+    let count = if is_alone { N_ALONE } else { 2 }.to_string();
+    let seed = (round + 1).to_string();
+    let seconds = (clock as f64 / 1_000.0).to_string();
+    let args = [
+        "match",
+        &path,
+        "--players",
+        players,
+        "--count",
+        &count,
+        "--seed",
+        &seed,
+        "--start-clock",
+        START_CLOCK,
+        "--play-clock",
+        &seconds,
+        "--json",
+    ];
+    let began = Instant::now();
+    let report = run(ludex, &args)?;
+    let took = format!("{:.1}", began.elapsed().as_secs_f64());
+    let append = |first: &str, second: &str, is_first: bool| {
+        // What went wrong, and the time, are told once a round.
+        let of = |key: &str| match (&report, is_first) {
+            (Some(report), true) => sum(report, key).to_string(),
+            _ => "0".into(),
+        };
+        table.append(&[
+            &rules.name,
+            players,
+            &clock.to_string(),
+            &round.to_string(),
+            first,
+            second,
+            &of("late"),
+            &of("illegal"),
+            &of("fallbacks"),
+            &of("moves"),
+            if is_first { &took } else { "0" },
+        ])
+    };
+    let Some(report) = &report else { return append("", "", true) };
+    let matches = report["matches"].as_array().cloned().unwrap_or_default();
+    let exchanges = report["share"]["goals"].as_array().cloned().unwrap_or_default();
+    for (idx, goals) in exchanges.iter().enumerate() {
+        append(&goals[0].to_string(), &goals[1].to_string(), idx == 0)?;
+    }
+    if !exchanges.is_empty() {
+        return Ok(());
+    }
+    // Alone, or with the same goals as the others: a goal a match.
+    for (idx, played) in matches.iter().enumerate() {
+        let seats = played["players"].as_array();
+        let seat = seats.and_then(|it| it.iter().position(|it| !it.is_null())).unwrap_or(0);
+        append(&played["goals"][seat].to_string(), "", idx == 0)?;
+    }
+    Ok(())
+}
+
+/// What the table has of one game and its players.
+#[derive(Default)]
+struct SeriesRows {
+    goals: Vec<f64>,
+    exchanges: Vec<Exchange>,
+    /// Late, illegal, fallbacks, moves.
+    lapses: [u64; 4],
+}
+
+fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
+    let mut series: BTreeMap<(String, String), SeriesRows> = BTreeMap::new();
+    let mut clocks: Vec<String> = Vec::new();
+    for row in table.rows()? {
+        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
+        let entry = series.entry((row[0].clone(), row[1].clone())).or_default();
+        match (number(4), number(5)) {
+            (Some(first), Some(second)) => entry.exchanges.push(Exchange { first, second }),
+            (Some(goal), None) => entry.goals.push(goal),
+            _ => {}
+        }
+        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
+            *lapse += number(6 + idx).unwrap_or(0.0) as u64;
+        }
+        if !clocks.contains(&row[2]) {
+            clocks.push(row[2].clone());
+        }
+    }
+    let mut text = format!(
+        "# Hidden information\n\nMade by `cargo xtask hidden` on {}: {} ms a move, start clock 1 s, one thread a player, other work beside it.\n\n",
+        processor(),
+        clocks.join(" or ")
+    );
+    write_beliefs(&mut text, beliefs)?;
+    write_alone(&mut text, &series)?;
+    write_duels(&mut text, &series)?;
+    write_teams(&mut text, &series)?;
+    let mut lapses = [0_u64; 4];
+    for found in series.values() {
+        lapses.iter_mut().zip(found.lapses).for_each(|(sum, more)| *sum += more);
+    }
+    let [late, illegal, fallbacks, moves] = lapses;
+    writeln!(
+        text,
+        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
+    )?;
+    table.describe(&text)
+}
+
+fn write_beliefs(text: &mut String, beliefs: &Table) -> Result<()> {
+    let mut sums = [0_u64; 5];
+    let rows = beliefs.rows()?;
+    for row in &rows {
+        let cells = row[1..].iter().map(|cell| cell.parse::<u64>().unwrap_or(0));
+        sums.iter_mut().zip(cells).for_each(|(sum, more)| *sum += more);
+    }
+    let [matches, steps, exact, missing, lost] = sums;
+    writeln!(
+        text,
+        "## Beliefs\n\nIn {matches} random matches of {} games roles were followed for {steps} steps, until the states they think possible were a sample (`beliefs.tsv`).\n\
+         After {exact} of them the set was exact; the true state was missing from it {missing} times, and no state was known {lost} times.\n",
+        rows.len()
+    )?;
+    writeln!(
+        text,
+        "How much likelier the true state is held to be with the model of the others than if they are taken to play anything, where the roles play by `flat` with few iterations; 1 is no gain:\n\n\
+         | game | factor (geometric mean) | steps |\n| --- | --- | --- |"
+    )?;
+    for row in rows.iter().filter(|row| row.get(7).is_some_and(|n| n != "0")) {
+        let gain: f64 = row[6].parse().unwrap_or(0.0);
+        writeln!(text, "| {} | {:.3} | {} |", row[0], gain.exp(), row[7])?;
+    }
+    writeln!(text)?;
+    Ok(())
+}
+
+fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
+    let published = published();
+    writeln!(
+        text,
+        "## One role\n\nMean goals with their 95 % intervals, and the number of matches; beside them the best published figure of tables 4.7 to 4.9, where the game is there (15 s a move, start clock 180 s).\n"
+    )?;
+    let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
+    writeln!(text, "| game | {} | published |", names.join(" | "))?;
+    writeln!(text, "| --- |{}", " --- |".repeat(names.len() + 1))?;
+    let is_alone = |players: &str| !players.contains(',');
+    for game in games_of(series, |players, rows| is_alone(players) && !rows.goals.is_empty()) {
+        let cells: Vec<String> = names
+            .iter()
+            .map(|name| match series.get(&(game.clone(), name.to_string())) {
+                Some(rows) => match mean_goal(&rows.goals) {
+                    Some(it) => format!(
+                        "{:.1} ({:.1} to {:.1}; {})",
+                        it.mean,
+                        it.low,
+                        it.high,
+                        rows.goals.len()
+                    ),
+                    None => String::new(),
+                },
+                None => String::new(),
+            })
+            .collect();
+        let known = PUBLISHED.iter().find(|it| it.0 == game);
+        let known = known.and_then(|it| published.get(it.1).cloned()).unwrap_or_default();
+        writeln!(text, "| {game} | {} | {known} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn mean_goal(goals: &[f64]) -> Option<Estimate> {
+    let rewards: Vec<f64> = goals.iter().map(|goal| goal / 100.0).collect();
+    estimate(&rewards).map(|it| it.scaled(100.0))
+}
+
+/// The best figure of each game of the published table for one role, and whose it is.
+fn published() -> BTreeMap<String, String> {
+    let path =
+        shared_folder().map(|it| it.join("reference/tables/thesis-4.7-macucb2-gdl2-single.tsv"));
+    let text = path.ok().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let header = lines.next().unwrap_or_default();
+    let best = |cells: &Vec<&str>| {
+        let number = |idx: usize| cells[idx].parse::<f64>().unwrap_or(0.0);
+        let best = (1..cells.len()).max_by(|&a, &b| number(a).total_cmp(&number(b)))?;
+        Some((cells[0].to_string(), format!("{} ({})", cells[best], header[best])))
+    };
+    lines.filter_map(|cells| best(&cells)).collect()
+}
+
+fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
+    writeln!(
+        text,
+        "\n## Two roles and more\n\nMean share of the row against the column over the games, with its 95 % interval and the number of games; equal play is 50 %.\n"
+    )?;
+    let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
+    writeln!(text, "| | {} |", names.join(" | "))?;
+    writeln!(text, "| --- |{}", " --- |".repeat(names.len()))?;
+    for row in &names {
+        let mut cells = Vec::new();
+        for column in &names {
+            let shares: Vec<Estimate> = games_of(series, |_, _| true)
+                .iter()
+                .filter_map(|game| share(series, game, row, column))
+                .collect();
+            cells.push(mean_share(&shares));
+        }
+        writeln!(text, "| {row} | {} |", cells.join(" | "))?;
+    }
+    writeln!(text, "\nShare of each search against `uct` and `random` by game (matches):\n")?;
+    let against: Vec<(&str, &str)> = ["uct", "random"]
+        .into_iter()
+        .flat_map(|other| {
+            names
+                .iter()
+                .filter(move |name| **name != other && **name != "random")
+                .map(move |name| (*name, other))
+        })
+        .collect();
+    let heads: Vec<String> =
+        against.iter().map(|(name, other)| format!("{name}, {other}")).collect();
+    writeln!(text, "| game | {} |\n| --- |{}", heads.join(" | "), " --- |".repeat(heads.len()))?;
+    for game in games_of(series, |_, rows| !rows.exchanges.is_empty()) {
+        let cell = |(name, other): &(&str, &str)| match share(series, &game, name, other) {
+            Some(it) => {
+                let n = exchanges(series, &game, name, other).len() * 2;
+                format!("{:.0} ({:.0} to {:.0}; {n})", it.mean, it.low, it.high)
+            }
+            None => String::new(),
+        };
+        let cells: Vec<String> = against.iter().map(cell).collect();
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+/// Games whose roles have the same goals.
+fn write_teams(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
+    let is_team = |players: &str| players.contains(',');
+    let games = games_of(series, |players, rows| is_team(players) && !rows.goals.is_empty());
+    if games.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\nWhere the roles have the same goals, the mean goal of each search over its teams with the others, and the number of matches:\n"
+    )?;
+    let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
+    writeln!(text, "| game | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()))?;
+    for game in games {
+        let cell = |name: &&str| {
+            let is_in = |players: &str| players.split(',').any(|it| it == *name);
+            let found = series.iter().filter(|((of, players), _)| *of == game && is_in(players));
+            let goals: Vec<f64> = found.flat_map(|(_, rows)| rows.goals.iter().copied()).collect();
+            mean_goal(&goals).map_or_else(String::new, |it| {
+                format!("{:.1} ({:.1} to {:.1}; {})", it.mean, it.low, it.high, goals.len())
+            })
+        };
+        let cells: Vec<String> = names.iter().map(cell).collect();
+        writeln!(text, "| {game} | {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn mean_share(shares: &[Estimate]) -> String {
+    if shares.is_empty() {
+        return String::new();
+    }
+    let n = shares.len() as f64;
+    let mean = shares.iter().map(|it| it.mean).sum::<f64>() / n;
+    // The games are taken as they are; only the luck within each of them varies.
+    let variance = |it: &Estimate| ((it.high - it.low) / 2.0).powi(2);
+    let half = shares.iter().map(variance).sum::<f64>().sqrt() / n;
+    format!("{mean:.1} ({:.1} to {:.1}; {})", mean - half, mean + half, shares.len())
+}
+
+fn exchanges(
+    series: &BTreeMap<(String, String), SeriesRows>,
+    game: &str,
+    name: &str,
+    other: &str,
+) -> Vec<Exchange> {
+    let of = |players: String| series.get(&(game.to_string(), players));
+    if let Some(rows) = of(format!("{name},{other}")) {
+        return rows.exchanges.clone();
+    }
+    let turned = |it: &Exchange| Exchange { first: it.second, second: it.first };
+    of(format!("{other},{name}"))
+        .map_or_else(Vec::new, |rows| rows.exchanges.iter().map(turned).collect())
+}
+
+fn share(
+    series: &BTreeMap<(String, String), SeriesRows>,
+    game: &str,
+    name: &str,
+    other: &str,
+) -> Option<Estimate> {
+    let found = exchanges(series, game, name, other);
+    Comparison::new(found).map(|compared| compared.share.scaled(100.0))
+}
+
+fn games_of(
+    series: &BTreeMap<(String, String), SeriesRows>,
+    is_it: impl Fn(&str, &SeriesRows) -> bool,
+) -> Vec<String> {
+    let found = series.iter().filter(|((_, players), rows)| is_it(players, rows));
+    let mut games: Vec<String> = found.map(|((game, _), _)| game.clone()).collect();
+    games.dedup();
+    games
+}
