@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
+use ludex_base::{Deadline, MoveId, PerceptId, RoleId};
 use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{One, Zero};
 
 use crate::game::{Cursor, Game, Observe};
 use crate::joint::JointMoves;
@@ -271,22 +271,6 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         states.iter_mut().for_each(|(_, weight)| *weight /= &mass);
         let belief = Self { party: self.party.clone(), n_roles: self.n_roles, states };
         Outcome { learned, probability: mass / total, belief }
-    }
-
-    /// So many of the possible states, each drawn by its probability.
-    pub fn draw(&self, n: usize, rng: &mut Rng) -> Vec<S> {
-        let mut sums = Vec::with_capacity(self.states.len());
-        let mut sum = 0.0;
-        for (_, probability) in &self.states {
-            sum += probability.to_f64().unwrap_or(0.0);
-            sums.push(sum);
-        }
-        let mut draw = || {
-            let part = rng.unit() * sum;
-            let at = sums.partition_point(|&upto| upto <= part);
-            self.states[at.min(self.states.len() - 1)].0.clone()
-        };
-        (0..n).map(|_| draw()).collect()
     }
 }
 
