@@ -1,7 +1,8 @@
 //! What every [`Searcher`] keeps, by its claims.
 //!
 //! Each function takes a registered search and the games of the library, and panics where a claim
-//! does not hold. The macro [`searcher_suite!`](crate::searcher_suite) makes a test of each.
+//! does not hold. The macro [`searcher_suite!`](crate::searcher_suite) makes a test of all of them for
+//! a search.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::random_game::{RandomGame, RandomGameConfig};
 
 /// Tests that hold registered searches against their claims.
 ///
-/// Each line gives the name of a test module and the description of a search; `games` is a function
+/// Each line gives the name of a test and the description of a search; `games` is a function
 /// that gives the games of the library by name. Searches of another crate come with a function that
 /// reads their descriptions.
 #[macro_export]
@@ -26,26 +27,34 @@ macro_rules! searcher_suite {
     ($games:path, $read:path; $($name:ident: $spec:literal),* $(,)?) => {
         /// The searches that are tested.
         const TESTED: &[&str] = &[$($spec),*];
-        $(mod $name {
-            $crate::searcher_suite!(@tests $games, $read, $spec;
-                answers_legally_in_any_time,
-                repeats_itself,
-                finds_the_win_in_one,
-                avoids_the_loss_in_one,
-                never_loses_tictactoe,
-                takes_the_best_goal,
-                proves_only_what_is_true,
-                calls_won_what_is_certain,
-                mixes_evenly_where_it_must,
-            );
+        $(#[test]
+        fn $name() {
+            $crate::searchers::keeps_what_it_claims(&$read($spec), $games());
         })*
     };
-    (@tests $games:path, $read:path, $spec:literal; $($test:ident),* $(,)?) => {$(
-        #[test]
-        fn $test() {
-            $crate::searchers::$test(&$read($spec), $games());
-        }
-    )*};
+}
+
+/// Every check, one after the other; the last line that is printed names the one that fails. One test
+/// for all of them, as each would load the games anew.
+pub fn keeps_what_it_claims<P: Candidate, G: Playouts + Clone + 'static>(
+    spec: &P,
+    games: &[Named<G>],
+) {
+    let checks: [(&str, fn(&P, &[Named<G>])); 9] = [
+        ("answers legally in any time", answers_legally_in_any_time),
+        ("repeats itself", repeats_itself),
+        ("finds the win in one", finds_the_win_in_one),
+        ("avoids the loss in one", avoids_the_loss_in_one),
+        ("never loses tictactoe", never_loses_tictactoe),
+        ("takes the best goal", takes_the_best_goal),
+        ("proves only what is true", proves_only_what_is_true),
+        ("calls won what is certain", calls_won_what_is_certain),
+        ("mixes evenly where it must", mixes_evenly_where_it_must),
+    ];
+    for (name, check) in checks {
+        println!("{name}");
+        check(spec, games);
+    }
 }
 
 /// A search as the suite sees it.
