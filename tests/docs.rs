@@ -27,7 +27,7 @@ fn the_guide_to_quantifiers_is_true() {
 
 #[test]
 fn the_guide_to_chance_is_true() {
-    check("docs/stochastic.md", 8);
+    check("docs/stochastic.md", 6);
 }
 
 /// The reference has a row for every diagnostic and every function of the language.

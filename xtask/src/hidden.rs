@@ -17,7 +17,8 @@ use ludex_search::SearchSpec;
 use ludex_testkit::hidden::{BeliefCount, count_beliefs, model_gain};
 use ludex_testkit::{RulesFile, corpus, library};
 
-use crate::matches::{Table, n_roles, run, sum};
+use crate::matches::{Table, n_roles, sum};
+use crate::series::{lapses_in_words, play};
 use crate::tools::{build_ludex, processor, shared_folder};
 
 /// The searches, as players name them.
@@ -168,27 +169,10 @@ fn play_round(
     round: usize,
 ) -> Result<()> {
     let is_alone = !players.contains(',');
-    let path = rules.path.display().to_string();
-    let count = if is_alone { N_ALONE } else { 2 }.to_string();
-    let seed = (round + 1).to_string();
+    let n_matches = if is_alone { N_ALONE } else { 2 };
     let seconds = (clock as f64 / 1_000.0).to_string();
-    let args = [
-        "match",
-        &path,
-        "--players",
-        players,
-        "--count",
-        &count,
-        "--seed",
-        &seed,
-        "--start-clock",
-        START_CLOCK,
-        "--play-clock",
-        &seconds,
-        "--json",
-    ];
     let began = Instant::now();
-    let report = run(ludex, &args)?;
+    let report = play(ludex, &rules.path, players, n_matches, round, [START_CLOCK, &seconds])?;
     let took = format!("{:.1}", began.elapsed().as_secs_f64());
     let append = |first: &str, second: &str, is_first: bool| {
         // What went wrong, and the time, are told once a round.
@@ -264,15 +248,7 @@ fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
     write_alone(&mut text, &series)?;
     write_duels(&mut text, &series)?;
     write_teams(&mut text, &series)?;
-    let mut lapses = [0_u64; 4];
-    for found in series.values() {
-        lapses.iter_mut().zip(found.lapses).for_each(|(sum, more)| *sum += more);
-    }
-    let [late, illegal, fallbacks, moves] = lapses;
-    writeln!(
-        text,
-        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
-    )?;
+    writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     table.describe(&text)
 }
 

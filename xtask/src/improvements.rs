@@ -13,7 +13,7 @@ use anyhow::Result;
 use ludex_referee::{Comparison, Estimate, Verdict};
 
 use crate::matches::{Table, find_game, run};
-use crate::series::{PairSeries, Round, header, play_round, series_of};
+use crate::series::{PairSeries, Round, header, lapses_in_words, play_round, series_of};
 use crate::tools::{build_ludex, processor};
 
 /// What is compared: a name, the search with the policy, and the search without.
@@ -176,11 +176,7 @@ struct GameResult<'a> {
 fn describe(table: &Table, puzzles: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_pair: BTreeMap<&str, Vec<GameResult<'_>>> = BTreeMap::new();
-    let mut lapses = [0_u64; 4];
     for ((game, pair), found) in &series {
-        for (sum, more) in lapses.iter_mut().zip(found.lapses) {
-            *sum += more;
-        }
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let share = compared.share.scaled(100.0);
         by_pair.entry(pair).or_default().push(GameResult {
@@ -224,11 +220,7 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         )?;
         writeln!(words, "- {}", in_words(pair, [mean - half, mean + half], &helps, &hurts))?;
     }
-    let [late, illegal, fallbacks, moves] = lapses;
-    writeln!(
-        text,
-        "\nOf {moves} moves {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
-    )?;
+    writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     writeln!(
         text,
         "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below.\n\n{words}\n\

@@ -14,6 +14,7 @@ use ludex_referee::{Exchange, SequentialTest, Verdict};
 
 use crate::macucb_report::summarize;
 use crate::matches::{Table, find_game, run, sum};
+use crate::series::play;
 use crate::strength::GAMES;
 use crate::tools::{build_ludex, shared_folder};
 
@@ -235,25 +236,9 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         true => pair.first.clone(),
         false => format!("{},{}", pair.first, pair.against),
     };
-    let path = find_game(&pair.game)?.display().to_string();
-    let count = if pair.against.is_empty() { 4 } else { 2 * pair.n_roles };
-    let (count, seed) = (count.to_string(), (round + 1).to_string());
+    let path = find_game(&pair.game)?;
+    let n_matches = if pair.against.is_empty() { 4 } else { 2 * pair.n_roles };
     let clock = (f64::from(pair.clock) / 1e3).to_string();
-    let args = [
-        "match",
-        &path,
-        "--players",
-        &players,
-        "--count",
-        &count,
-        "--seed",
-        &seed,
-        "--start-clock",
-        "2",
-        "--play-clock",
-        &clock,
-        "--json",
-    ];
     let key = key(pair);
     let append = |goals: [f64; 2], lapses: [String; 4]| {
         let mut cells: Vec<&str> = key.iter().map(String::as_str).collect();
@@ -261,7 +246,7 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         cells.extend(numbers.iter().chain(&lapses).map(String::as_str));
         table.append(&cells)
     };
-    let Some(report) = run(ludex, &args)? else {
+    let Some(report) = play(ludex, &path, &players, n_matches, round, ["2", &clock])? else {
         // A game that can't be played is not tried again.
         return append([f64::NAN, f64::NAN], std::array::from_fn(|_| "0".into()));
     };

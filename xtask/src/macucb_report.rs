@@ -10,6 +10,7 @@ use ludex_referee::{Comparison, Estimate};
 use crate::macucb::{CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, series_of};
 use crate::matches::{Table, seed_name};
 use crate::plot::{Plot, Scale, Series};
+use crate::series::lapses_in_words;
 use crate::tools::{processor, runs_folder, shared_folder};
 
 /// Writes `macucb.md` and `macucb-ratio.svg` from the table.
@@ -28,15 +29,7 @@ pub(crate) fn summarize(table: &Table) -> Result<()> {
     strength(&mut text, &series)?;
     clock(&mut text, &series)?;
     hidden(&mut text, &series)?;
-    let mut lapses = [0_u64; 4];
-    for found in series.values() {
-        lapses.iter_mut().zip(found.lapses).for_each(|(sum, more)| *sum += more);
-    }
-    let [late, illegal, fallbacks, moves] = lapses;
-    writeln!(
-        text,
-        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
-    )?;
+    writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     table.describe(&text)
 }
 

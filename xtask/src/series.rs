@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use ludex_referee::{Exchange, SequentialTest, Verdict};
+use serde_json::Value;
 
 use crate::matches::{Table, find_game, run, sum};
 
@@ -28,25 +29,10 @@ pub(crate) struct Round<'a> {
 
 /// Plays a round and appends its exchanges of seats.
 pub(crate) fn play_round(ludex: &Path, table: &Table, it: &Round<'_>) -> Result<()> {
-    let path = find_game(it.game)?.display().to_string();
-    let count = it.n_matches.to_string();
-    let seed = (it.round + 1).to_string();
-    let args = [
-        "match",
-        &path,
-        "--players",
-        it.players,
-        "--count",
-        &count,
-        "--seed",
-        &seed,
-        "--start-clock",
-        it.clocks[0],
-        "--play-clock",
-        it.clocks[1],
-        "--json",
-    ];
-    let Some(report) = run(ludex, &args)? else { return Ok(()) };
+    let path = find_game(it.game)?;
+    let Some(report) = play(ludex, &path, it.players, it.n_matches, it.round, it.clocks)? else {
+        return Ok(());
+    };
     let goals = report["share"]["goals"].as_array().cloned().unwrap_or_default();
     for (idx, goals) in goals.iter().enumerate() {
         // What went wrong is told once a round.
@@ -64,6 +50,31 @@ pub(crate) fn play_round(ludex: &Path, table: &Table, it: &Round<'_>) -> Result<
         ])?;
     }
     Ok(())
+}
+
+/// Plays the matches of a round, whose number is the seed: the report, if there is one.
+pub(crate) fn play(
+    ludex: &Path,
+    rules: &Path,
+    players: &str,
+    n_matches: usize,
+    round: usize,
+    [start_clock, play_clock]: [&str; 2],
+) -> Result<Option<Value>> {
+    let (path, count) = (rules.display().to_string(), n_matches.to_string());
+    let seed = (round + 1).to_string();
+    let what = ["match", &path, "--players", players, "--count", &count, "--seed", &seed];
+    let clocks = ["--start-clock", start_clock, "--play-clock", play_clock, "--json"];
+    run(ludex, &[&what[..], &clocks].concat())
+}
+
+/// What went wrong in some series (late, illegal, fallbacks, of how many moves), as a sentence.
+pub(crate) fn lapses_in_words(series: impl Iterator<Item = [u64; 4]>) -> String {
+    let [late, illegal, fallbacks, moves] =
+        series.fold([0; 4], |sums, more| std::array::from_fn(|at| sums[at] + more[at]));
+    format!(
+        "Of {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
+    )
 }
 
 /// All that was played by one pair.

@@ -13,7 +13,7 @@ use anyhow::Result;
 use ludex_referee::{Comparison, Verdict};
 
 use crate::matches::Table;
-use crate::series::{PairSeries, Round, header, play_round, series_of};
+use crate::series::{PairSeries, Round, header, lapses_in_words, play_round, series_of};
 use crate::tools::{build_ludex, processor};
 
 /// Games of the published tables: two-player board games large and small, three and four roles, moves at
@@ -144,11 +144,7 @@ fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> =
         BTreeMap::new();
-    let mut lapses = [0_u64; 4];
     for ((game, against), found) in &series {
-        for (sum, more) in lapses.iter_mut().zip(found.lapses) {
-            *sum += more;
-        }
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
@@ -179,12 +175,12 @@ fn summarize(table: &Table) -> Result<()> {
             rows.len()
         )?;
     }
-    let [late, illegal, fallbacks, moves] = lapses;
     writeln!(
         text,
-        "\nOf {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search.\n\n\
+        "\n{}\n\n\
          Share of `ludex` by game, with its 95 % interval and the number of matches:\n\n\
          | game | {} |\n| --- |{}",
+        lapses_in_words(series.values().map(|found| found.lapses)),
         by_player.keys().copied().collect::<Vec<_>>().join(" | "),
         " --- |".repeat(by_player.len())
     )?;

@@ -40,7 +40,7 @@ pub fn keeps_what_it_claims<P: Candidate, G: Playouts + Clone + 'static>(
     spec: &P,
     games: &[Named<G>],
 ) {
-    let checks: [(&str, fn(&P, &[Named<G>])); 9] = [
+    let checks: [(&str, Check<P, G>); 9] = [
         ("answers legally in any time", answers_legally_in_any_time),
         ("repeats itself", repeats_itself),
         ("finds the win in one", finds_the_win_in_one),
@@ -56,6 +56,9 @@ pub fn keeps_what_it_claims<P: Candidate, G: Playouts + Clone + 'static>(
         check(spec, games);
     }
 }
+
+/// What tests one claim, on the games.
+type Check<P, G> = fn(&P, &[Named<G>]);
 
 /// A search as the suite sees it.
 pub trait Candidate {
