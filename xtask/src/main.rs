@@ -139,12 +139,13 @@ enum Task {
         #[arg(long)]
         searches: Vec<String>,
     },
-    /// Play `ludex` against other players on 31 games; goes on where it was stopped
+    /// Play `ludex` against other players and the former `ludex` on 31 games and more; goes on where it was
+    /// stopped
     Strength {
         /// Only these games
         games: Vec<String>,
-        /// Only against these players
-        #[arg(long, value_delimiter = ',')]
+        /// Only against this player; may be given several times
+        #[arg(long)]
         against: Vec<String>,
         /// Most matches of a pair
         #[arg(long, default_value_t = 20)]

@@ -55,6 +55,22 @@ pub(crate) const GAMES: &[&str] = &[
 /// hide information too.
 const CHANCE_GAMES: &[&str] = &["pig"];
 
+/// Those that hide information, against the former flagship.
+const HIDDEN_GAMES: &[&str] = &[
+    "backgammon",
+    "blind_breakthrough_5x5",
+    "blindtictactoe",
+    "kriegTTT_4x4",
+    "meier",
+    "kuhn-poker",
+    "sheep-and-wolf",
+    "tictactoe-latent-random",
+];
+
+/// The flagship without what came later: it chooses from the plain searches. Both have a longer start
+/// clock, as the choice is made in it.
+const FORMER: &str = "ludex:learned=no,beliefs=no";
+
 /// Those with more than two roles.
 const MANY_ROLES: &[(&str, usize)] =
     &[("3pConnectFour", 3), ("chineseCheckers3", 3), ("3pffa", 3), ("4pttc", 4)];
@@ -111,9 +127,13 @@ pub fn strength(job: &Job) -> Result<()> {
 fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static str, usize)>> {
     let done = series_of(table)?;
     let mut open = Vec::new();
-    for game in GAMES.iter().chain(CHANCE_GAMES) {
+    for game in GAMES.iter().chain(CHANCE_GAMES).chain(HIDDEN_GAMES) {
+        let searches: &[&'static str] = match HIDDEN_GAMES.contains(game) {
+            true => &[FORMER],
+            false => &["uct", "grave", "alphabeta", FORMER],
+        };
         let random = AGAINST_RANDOM.contains(game).then_some("random");
-        for against in ["uct", "grave", "alphabeta"].into_iter().chain(random) {
+        for against in searches.iter().copied().chain(random) {
             let is_in = |names: &[String], name: &str| {
                 names.is_empty() || names.iter().any(|wanted| wanted == name)
             };
@@ -136,7 +156,8 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static st
 fn play(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) -> Result<()> {
     let n_roles = MANY_ROLES.iter().find(|(name, _)| *name == game).map_or(2, |&(_, n)| n);
     let players = format!("ludex,{against}");
-    let (pair, n_matches, clocks) = (against, 2 * n_roles, ["1", "0.05"]);
+    let start_clock = if against == FORMER { "5" } else { "1" };
+    let (pair, n_matches, clocks) = (against, 2 * n_roles, [start_clock, "0.05"]);
     play_round(ludex, table, &Round { game, pair, players: &players, round, n_matches, clocks })
 }
 
@@ -151,7 +172,7 @@ fn summarize(table: &Table) -> Result<()> {
     }
     let mut text = format!(
         "# Strength of `ludex`\n\n\
-         Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s, one thread a player, one match a core.\n\
+         Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          All exchanges of seats are in `strength.tsv`.\n\n\
          | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
@@ -184,7 +205,7 @@ fn summarize(table: &Table) -> Result<()> {
         by_player.keys().copied().collect::<Vec<_>>().join(" | "),
         " --- |".repeat(by_player.len())
     )?;
-    for game in GAMES.iter().chain(CHANCE_GAMES) {
+    for game in GAMES.iter().chain(CHANCE_GAMES).chain(HIDDEN_GAMES) {
         let cells: Vec<String> = by_player
             .values()
             .map(|rows| match rows.iter().find(|(name, ..)| name == game) {

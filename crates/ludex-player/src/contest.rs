@@ -1,4 +1,4 @@
-//! Which of two plans plays a game better: they play it against each other, with little time a move.
+//! Which of several plans plays a game best: they play it against each other, with little time a move.
 //!
 //! How a game is best played is hard to tell from its looks and easy to see. What wins at a few
 //! milliseconds a move mostly wins at fifty: see decision 23.
@@ -12,58 +12,117 @@ use ludex_search::Limits;
 use crate::Playable;
 use crate::stages::{Plan, Stages};
 
-/// Exchanges of seats to find time for, each two games.
-const N_EXCHANGES: usize = 3;
+/// Exchanges of seats with each challenger to find time for, each two games.
+const N_EXCHANGES: usize = 8;
 /// A turn with less time tells nothing, and with more not much more.
-const MIN_TURN: Duration = Duration::from_millis(1);
+const MIN_TURN: Duration = Duration::from_millis(2);
 const MAX_TURN: Duration = Duration::from_millis(200);
 /// A game that lasts so many times as long as random ones is given up.
 const MAX_STRETCH: f64 = 4.0;
+/// What is thought of a challenger before the first game: as if it had played so many and got that
+/// share of them. It takes four wins of four to take its side, five of six, or ten of sixteen.
+const PRIOR_GAMES: f64 = 8.0;
+const PRIOR_SHARE: f64 = 0.35;
+/// After so many games, one with no more than that share is not tried on.
+const N_GAMES_TO_FAIL: f64 = 4.0;
+const FAILING_SHARE: f64 = 0.25;
 
-/// The mean reward of the second plan against the first over whole exchanges of seats, for games of two
-/// roles (and `random`) with opposed goals that last about that many steps. `None` if there is no time
-/// for one.
-pub(crate) fn contest<G: Playable>(
-    game: &G,
-    plans: &[Plan; 2],
-    mean_length: f64,
-    limits: &Limits,
-) -> Option<f64> {
-    let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
-    let roles: Vec<RoleId> = game.role_ids().filter(is_player).collect();
-    let &[first, second] = roles.as_slice() else { return None };
-    let n_turns = 2.0 * N_EXCHANGES as f64 * mean_length.max(1.0);
-    let turn = limits.deadline.remaining().map_or(MAX_TURN, |left| left.div_f64(n_turns));
-    let turn = turn.clamp(MIN_TURN, MAX_TURN);
-    let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
-    let (mut sum, mut n) = (0.0, 0);
-    for exchange_idx in 0..N_EXCHANGES {
-        let mut gained = 0.0;
-        for (seat_idx, seat) in [first, second].into_iter().enumerate() {
-            let seed = limits.seed.child((2 * exchange_idx + seat_idx) as u64);
-            let limits = Limits { seed, ..limits.clone() };
-            let reward = play(game, plans, seat, turn, max_steps, &limits);
-            match reward {
-                Some(reward) => gained += reward / 2.0,
-                None => return (n > 0).then(|| sum / f64::from(n)),
-            }
-        }
-        sum += gained;
-        n += 1;
-    }
-    Some(sum / f64::from(n))
+/// A plan with a mind for each seat. They keep from game to game what they learn.
+pub(crate) struct Contender<G: Playable> {
+    minds: Vec<(RoleId, Stages<G>)>,
+    /// What it got as a challenger, 0 to 1 a game.
+    gained: f64,
+    n_games: f64,
 }
 
-/// Plays one game with the second plan in that seat; its reward there. `None` if time ran out.
+impl<G: Playable> Contender<G> {
+    pub fn new(game: &G, plan: &Plan) -> Self {
+        let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
+        let seats = game.role_ids().filter(is_player);
+        let minds = seats.map(|role| (role, Stages::new(game, plan))).collect();
+        Self { minds, gained: 0.0, n_games: 0.0 }
+    }
+
+    /// Looks at the initial state from each seat, for what is learned of a game once.
+    pub fn warm_up(&mut self, limits: &Limits) {
+        let n_seats = self.minds.len();
+        for (at, (role, mind)) in self.minds.iter_mut().enumerate() {
+            let deadline = limits.deadline.part(1.0 / (n_seats - at) as f64);
+            mind.warm_up(*role, &Limits { deadline, ..limits.clone() });
+        }
+    }
+
+    fn mind(&mut self, seat: RoleId) -> &mut Stages<G> {
+        let of_seat = self.minds.iter_mut().find(|(role, _)| *role == seat);
+        &mut of_seat.expect("every player has a seat").1
+    }
+
+    /// The mind of a seat, to go on with.
+    pub fn into_mind(self, seat: RoleId) -> Stages<G> {
+        let of_seat = self.minds.into_iter().find(|(role, _)| *role == seat);
+        of_seat.expect("every player has a seat").1
+    }
+
+    /// The share to expect of it.
+    fn expected(&self) -> f64 {
+        (self.gained + PRIOR_GAMES * PRIOR_SHARE) / (self.n_games + PRIOR_GAMES)
+    }
+
+    fn fails(&self) -> bool {
+        self.n_games >= N_GAMES_TO_FAIL && self.gained <= FAILING_SHARE * self.n_games
+    }
+}
+
+/// Challengers play the champion in turn, for games of two roles (and `random`) with opposed goals that
+/// last about that many steps. Gives the place of the one that is to be expected to win, if any is.
+pub(crate) fn contest<G: Playable>(
+    game: &G,
+    champion: &mut Contender<G>,
+    challengers: &mut [Contender<G>],
+    mean_length: f64,
+    limits: &Limits,
+) -> Option<usize> {
+    let seats: Vec<RoleId> = champion.minds.iter().map(|(role, _)| *role).collect();
+    assert_eq!(seats.len(), 2, "two players change seats");
+    let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
+    'time: for exchange_idx in 0..N_EXCHANGES {
+        let n_open = challengers.iter().filter(|it| !it.fails()).count();
+        let n_games = 2 * (N_EXCHANGES - exchange_idx) * n_open;
+        let n_turns = n_games as f64 * mean_length.max(1.0);
+        let turn =
+            limits.deadline.remaining().map_or(MAX_TURN, |left| left.div_f64(n_turns.max(1.0)));
+        let turn = turn.clamp(MIN_TURN, MAX_TURN);
+        for challenger in challengers.iter_mut().filter(|it| !it.fails()) {
+            let mut gained = 0.0;
+            for (seat_idx, &seat) in seats.iter().enumerate() {
+                let seed = limits.seed.child((2 * exchange_idx + seat_idx) as u64);
+                let limits = Limits { seed, ..limits.clone() };
+                match play(game, [champion, challenger], seat, turn, max_steps, &limits) {
+                    Some(reward) => gained += reward,
+                    None if limits.deadline.reached() => break 'time,
+                    // A game without an end says nothing.
+                    None => gained += 0.5,
+                }
+            }
+            challenger.gained += gained;
+            challenger.n_games += seats.len() as f64;
+        }
+    }
+    let expected = |place: &usize| challengers[*place].expected();
+    let best = (0..challengers.len()).max_by(|a, b| expected(a).total_cmp(&expected(b)));
+    best.filter(|place| expected(place) > 0.5)
+}
+
+/// Plays one game with the second contender in that seat; its reward there. `None` if it has no end or
+/// time ran out.
 fn play<G: Playable>(
     game: &G,
-    plans: &[Plan; 2],
+    contenders: [&mut Contender<G>; 2],
     seat: RoleId,
     turn: Duration,
     max_steps: usize,
     limits: &Limits,
 ) -> Option<f64> {
-    let mut minds = [&plans[0], &plans[1]].map(|plan| Stages::new(game, plan));
     let mut cursor = game.cursor();
     let mut joint: Vec<MoveId> = Vec::new();
     let mut rng = limits.seed.child(u64::MAX).rng();
@@ -85,7 +144,7 @@ fn play<G: Playable>(
             let deadline = limits.deadline.no_later_than(Instant::now() + turn);
             let limits =
                 Limits { deadline, seed: limits.seed.child(step as u64), ..limits.clone() };
-            let mind = &mut minds[usize::from(role == seat)];
+            let mind = contenders[usize::from(role == seat)].mind(role);
             let found = mind.think(&cursor.state().clone(), role, &limits).report;
             joint.push(found.chosen.unwrap_or(first));
         }
@@ -105,24 +164,27 @@ mod tests {
     use super::*;
     use crate::tests::loaded;
 
-    fn plan(name: &str) -> Plan {
-        vec![(SearchSpec::parse(name).unwrap(), 1.0)]
+    fn winner(champion: &str, challengers: &[&str], time: Duration) -> Option<usize> {
+        let (_, game) = loaded("tictactoe");
+        let contender = |name: &&str| {
+            let plan: Plan = vec![(SearchSpec::parse(name).unwrap(), 1.0)];
+            Contender::new(&game, &plan)
+        };
+        let mut challengers: Vec<_> = challengers.iter().map(contender).collect();
+        let limits = Limits::until(Deadline::after(time), Seed(1));
+        contest(&game, &mut contender(&champion), &mut challengers, 7.0, &limits)
     }
 
     #[test]
-    fn the_stronger_plan_gets_more_from_either_seat() {
-        let (_, game) = loaded("tictactoe");
-        let limits = Limits::until(Deadline::after(Duration::from_secs(20)), Seed(1));
-        let share = contest(&game, &[plan("random"), plan("alphabeta")], 7.0, &limits).unwrap();
-        assert!(share > 0.6, "{share}");
-        let share = contest(&game, &[plan("alphabeta"), plan("random")], 7.0, &limits).unwrap();
-        assert!(share < 0.4, "{share}");
+    fn the_strongest_challenger_wins() {
+        let time = Duration::from_secs(20);
+        assert_eq!(winner("random", &["alphabeta"], time), Some(0));
+        assert_eq!(winner("random", &["random", "alphabeta"], time), Some(1));
+        assert_eq!(winner("alphabeta", &["random", "flat:c=0"], time), None);
     }
 
     #[test]
-    fn without_time_nothing_is_known() {
-        let (_, game) = loaded("tictactoe");
-        let limits = Limits::until(Deadline::after(Duration::ZERO), Seed(1));
-        assert_eq!(contest(&game, &[plan("random"), plan("random")], 7.0, &limits), None);
+    fn without_time_the_champion_stays() {
+        assert_eq!(winner("random", &["alphabeta"], Duration::ZERO), None);
     }
 }

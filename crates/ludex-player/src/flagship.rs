@@ -5,16 +5,27 @@ use ludex_game::{Cursor, StateOf};
 use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
-use crate::contest::contest;
+use crate::contest::{Contender, contest};
 use crate::knowledge::Situation;
 use crate::mind::{Mind, Opinion};
 use crate::puzzle::PuzzleSearch;
 use crate::stages::{Plan, Stages};
 use crate::survey::{Survey, survey};
 
+ludex_search::search_options! {
+    /// Options of the flagship, which say what it may choose from.
+    pub struct FlagshipOptions {
+        /// tries depth with an evaluation learned in the start clock
+        learned: bool = true,
+        /// searches what its role knows where that is not all
+        beliefs: bool = true,
+    }
+}
+
 /// Thinks with the searches that the [`Survey`] of the game speaks for.
 pub(crate) struct Flagship<G: Playable> {
     game: G,
+    options: FlagshipOptions,
     way: Option<Way<G>>,
 }
 
@@ -31,15 +42,14 @@ const N_SURVEYED: u64 = 200;
 const SURVEY_PART: f64 = 0.2;
 
 impl<G: Playable> Flagship<G> {
-    pub fn new(game: &G) -> Self {
-        Self { game: game.clone(), way: None }
+    pub fn new(game: &G, options: &FlagshipOptions) -> Self {
+        Self { game: game.clone(), options: options.clone(), way: None }
     }
 
     /// Looks at the game if it has not yet, and takes its searches.
     ///
-    /// `has_time` says that this is the start clock, in which searches can be tried against each
-    /// other.
-    fn way(&mut self, has_time: bool, limits: &Limits) -> &mut Way<G> {
+    /// In the start clock, for the role that will play, searches can be tried against each other.
+    fn way(&mut self, starting: Option<RoleId>, limits: &Limits) -> &mut Way<G> {
         self.way.get_or_insert_with(|| {
             // With a limit of iterations the choice must not depend on the clock.
             let deadline = match limits.iterations {
@@ -53,11 +63,11 @@ impl<G: Playable> Flagship<G> {
             // So must whether batches are worth it: without a clock they are not asked about.
             let is_faster = found.batched_per_second > BATCH_GAIN * found.playouts_per_second;
             let batches = limits.iterations.is_none() && is_faster;
-            let mut plan = plan(&found, batches);
-            if has_time && prefers_depth(&self.game, &plan, &found, limits) {
-                plan = depth_plan(&found);
-            }
-            Way::Stages(Stages::new(&self.game, &plan))
+            let plan = plan(&found, batches, &self.options);
+            let tried = starting
+                .filter(|_| is_duel(&found) && limits.iterations.is_none())
+                .map(|role| best_of(&self.game, role, &plan, &found, &self.options, limits));
+            Way::Stages(tried.unwrap_or_else(|| Stages::new(&self.game, &plan)))
         })
     }
 }
@@ -68,7 +78,7 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         if cursor.is_terminal() || cursor.legal_moves(role).is_empty() {
             return;
         }
-        match self.way(true, limits) {
+        match self.way(Some(role), limits) {
             Way::Puzzle(search) => drop(search.search(cursor.state(), role, limits)),
             Way::Stages(stages) => stages.warm_up(role, limits),
         }
@@ -80,7 +90,7 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         role: RoleId,
         limits: &Limits,
     ) -> Opinion {
-        match (self.way(false, limits), situation) {
+        match (self.way(None, limits), situation) {
             (Way::Puzzle(search), Situation::Open(state)) => {
                 let report = search.search(state, role, limits);
                 Opinion { report, search: "puzzle".into() }
@@ -108,27 +118,43 @@ fn is_certain_duel(survey: &Survey) -> bool {
     is_duel(survey) && !survey.features.chance && !survey.features.simultaneous
 }
 
-/// Whether looking at all moves to some depth beats the plan, as far as the start clock can tell.
-fn prefers_depth<G: Playable>(game: &G, plan: &Plan, survey: &Survey, limits: &Limits) -> bool {
-    if !is_duel(survey) || limits.iterations.is_some() {
-        return false;
-    }
-    let limits = Limits {
-        deadline: limits.deadline.part(CONTEST_PART),
+/// The plan, or a way to look at all moves to some depth, whichever plays the game better as far as the
+/// start clock can tell; with what it learned there.
+fn best_of<G: Playable>(
+    game: &G,
+    role: RoleId,
+    plan: &Plan,
+    survey: &Survey,
+    options: &FlagshipOptions,
+    limits: &Limits,
+) -> Stages<G> {
+    let plans = depth_plans(survey, options);
+    let within = |part: f64| Limits {
+        deadline: limits.deadline.part(part),
         hint: Hint::default(),
-        // Both ways to play have their trees at once.
-        memory: limits.memory / 2,
+        // All have their trees and tables at once, one for each seat.
+        memory: limits.memory / (2 * (plans.len() + 1)),
         ..limits.clone()
     };
-    let plans = [plan.clone(), depth_plan(survey)];
-    contest(game, &plans, survey.mean_length, &limits).is_some_and(|share| share >= CLEARLY)
+    let mut champion = Contender::new(game, plan);
+    let mut challengers: Vec<Contender<G>> =
+        plans.iter().map(|plan| Contender::new(game, plan)).collect();
+    // What it learns is to be had in the first game already.
+    if let [_, learned] = &mut challengers[..] {
+        learned.warm_up(&within(LEARNING_PART));
+    }
+    let limits = within(CONTEST_PART);
+    match contest(game, &mut champion, &mut challengers, survey.mean_length, &limits) {
+        Some(place) => challengers.swap_remove(place).into_mind(role),
+        None => champion.into_mind(role),
+    }
 }
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
 ///
 /// Where two roles take turns for opposite goals, a short search in depth first sees what is forced.
-fn plan(survey: &Survey, batches: bool) -> Plan {
-    let tree = (search(tree(survey, batches)), 1.0);
+fn plan(survey: &Survey, batches: bool, options: &FlagshipOptions) -> Plan {
+    let tree = (search(tree(survey, batches, options)), 1.0);
     if is_certain_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
 }
 
@@ -143,10 +169,16 @@ fn plan(survey: &Survey, batches: bool) -> Plan {
 ///
 /// A batch has as many playouts as fill the lanes of most processors. With fewer leaves the tree grows too
 /// slowly, with more it does not learn from one batch what to try in the next.
-fn tree(survey: &Survey, batches: bool) -> &'static str {
+fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> &'static str {
     let features = &survey.features;
     match (features.chance, batches) {
-        _ if features.hidden_information => "ismcts",
+        _ if features.hidden_information => {
+            if options.beliefs {
+                "ismcts"
+            } else {
+                "uct"
+            }
+        }
         (true, true) => "uct:leaves=32,playouts=8",
         (true, false) => "uct",
         (false, true) => "grave:leaves=32,playouts=8",
@@ -154,10 +186,16 @@ fn tree(survey: &Survey, batches: bool) -> &'static str {
     }
 }
 
-/// For games in which a look at all moves to some depth is worth more than playouts. Where roles take
-/// turns, one more step mostly tells more than how much a state looks like final ones.
-fn depth_plan(survey: &Survey) -> Plan {
-    vec![(search(if is_certain_duel(survey) { DEEP } else { "alphabeta" }), 1.0)]
+/// Looks at all moves to some depth, which may be worth more than playouts. Where roles take turns, one
+/// more step mostly tells more than how much a state looks like final ones, and states can be learned
+/// about.
+fn depth_plans(survey: &Survey, options: &FlagshipOptions) -> Vec<Plan> {
+    let names: &[&str] = match (is_certain_duel(survey), options.learned) {
+        (false, _) => &["alphabeta"],
+        (true, false) => &[DEEP],
+        (true, true) => &[DEEP, LEARNED],
+    };
+    names.iter().map(|name| vec![(search(name), 1.0)]).collect()
 }
 
 /// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
@@ -165,15 +203,17 @@ fn depth_plan(survey: &Survey) -> Plan {
 const BATCH_GAIN: f64 = 3.0;
 /// Values what is left at the horizon by the moves each role has.
 const DEEP: &str = "alphabeta:proximity=0";
+/// Values it by what random games say of the fluents that hold as well.
+const LEARNED: &str = "alphabeta:proximity=0,learned=4";
 /// Looks for what is forced; a small table is one that the caches hold, and estimates matter
 /// little.
 const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.
 const FORCED_PART: f64 = 0.12;
-/// The part of the start clock in which two ways to play are tried against each other.
+/// The part of the start clock in which states are learned about, and the part of what is left then in
+/// which ways to play are tried against each other.
+const LEARNING_PART: f64 = 0.15;
 const CONTEST_PART: f64 = 0.8;
-/// The share from which the one that was not expected to win is taken.
-const CLEARLY: f64 = 0.6;
 
 fn search(name: &str) -> SearchSpec {
     SearchSpec::parse(name).expect("the search is registered")

@@ -40,7 +40,9 @@ pub mod roster;
 #[cfg(test)]
 mod tests;
 
+pub use flagship::FlagshipOptions;
 pub use interrupter::Interrupter;
+pub use mind::Minds;
 pub use playable::Playable;
 pub use player::{Player, PlayerConfig};
 pub use roster::{FLAGSHIP, PlayerInfo, PlayerSpec, players};

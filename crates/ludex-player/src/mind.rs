@@ -2,6 +2,7 @@
 //!
 //! A mind lives on the thread of a [`Worker`](crate::worker::Worker) and may break down there.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_base::{RoleId, Seed};
@@ -12,7 +13,9 @@ use ludex_search::information::{Follower, Model};
 use ludex_search::{Information, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher};
 
 use crate::Playable;
+use crate::flagship::Flagship;
 use crate::knowledge::Situation;
+use crate::roster::PlayerSpec;
 
 /// Chooses moves; keeps what it learned during a match.
 pub(crate) trait Mind<G: Playable>: Send {
@@ -26,6 +29,39 @@ pub(crate) trait Mind<G: Playable>: Send {
         role: RoleId,
         limits: &Limits,
     ) -> Opinion;
+}
+
+/// What a player thinks with: makes a new mind whenever one is wanted, at the beginning or after one has
+/// broken down.
+pub struct Minds<G> {
+    make: Arc<dyn Fn() -> Box<dyn Mind<G>> + Send + Sync>,
+}
+
+impl<G> Clone for Minds<G> {
+    fn clone(&self) -> Self {
+        Self { make: Arc::clone(&self.make) }
+    }
+}
+
+impl<G: Playable> Minds<G> {
+    /// Those of a player.
+    pub fn new(spec: &PlayerSpec, game: &G) -> Self {
+        let (spec, game) = (spec.clone(), game.clone());
+        Self::by(move || match &spec {
+            PlayerSpec::Flagship(options) => Box::new(Flagship::new(&game, options)),
+            PlayerSpec::Search(spec) => Box::new(OneSearch::new(&game, spec)),
+            PlayerSpec::Network(spec) => Box::new(OneSearch::on_networks(&game, spec)),
+        })
+    }
+
+    /// Those that a function makes.
+    pub(crate) fn by(make: impl Fn() -> Box<dyn Mind<G>> + Send + Sync + 'static) -> Self {
+        Self { make: Arc::new(make) }
+    }
+
+    pub(crate) fn one(&self) -> Box<dyn Mind<G>> {
+        (self.make)()
+    }
 }
 
 /// What a mind came to.

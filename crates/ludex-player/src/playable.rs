@@ -9,6 +9,9 @@ use ludex_machine::Machine;
 use ludex_macucb::Rules;
 use ludex_reasoner::Reasoner;
 
+use crate::mind::Minds;
+use crate::roster::PlayerSpec;
+
 /// A game that players can play: copies are cheap, and it can do all that searches and reports need.
 pub trait Playable:
     Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
@@ -18,15 +21,27 @@ pub trait Playable:
     fn rules(&self) -> Option<Arc<dyn Rules<StateOf<Self>>>> {
         None
     }
+
+    /// What a player of it thinks with: [`Minds::new`]. Each engine says so itself, because the searches
+    /// of all players are a lot of code, which is made for it here and not in each crate that has players.
+    fn minds(&self, spec: &PlayerSpec) -> Minds<Self>;
 }
 
 impl Playable for Machine {
     fn rules(&self) -> Option<Arc<dyn Rules<BitSet>>> {
         Some(Arc::new(OfMachine(self.clone())))
     }
+
+    fn minds(&self, spec: &PlayerSpec) -> Minds<Self> {
+        Minds::new(spec, self)
+    }
 }
 
-impl Playable for Reasoner {}
+impl Playable for Reasoner {
+    fn minds(&self, spec: &PlayerSpec) -> Minds<Self> {
+        Minds::new(spec, self)
+    }
+}
 
 /// A machine has a circuit, and its states are fluents.
 struct OfMachine(Machine);

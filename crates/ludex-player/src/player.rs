@@ -15,11 +15,10 @@ use ludex_search::{Hint, Limits, SearchReport};
 use crate::Playable;
 use crate::attention::Attention;
 use crate::backup::{BackupAnswer, BackupQuestion, backup};
-use crate::flagship::Flagship;
 use crate::interrupter::Interrupter;
 use crate::knowledge::{Knowledge, Situation};
 use crate::latency::{Latency, Schedule};
-use crate::mind::{Broken, Mind, OneSearch, Opinion, turn_seed};
+use crate::mind::{Broken, Mind, Minds, Opinion, turn_seed};
 use crate::roster::PlayerSpec;
 use crate::seen::Seen;
 use crate::thought::{Choice, Rung, Thought};
@@ -66,7 +65,7 @@ impl PlayerConfig {
 /// gives an answer before the clock runs out, whatever happens there. The ladder of [`Rung`]s is
 /// climbed down in one place.
 pub struct Player<G: Playable> {
-    make_mind: MakeMind<G>,
+    minds: Minds<G>,
     /// Whether there is anything that a clock has to end.
     takes_time: bool,
     name: String,
@@ -93,7 +92,6 @@ pub struct Player<G: Playable> {
 }
 
 /// Makes what a thinking thread thinks with.
-pub(crate) type MakeMind<G> = Arc<dyn Fn() -> Box<dyn Mind<G>> + Send + Sync>;
 
 type ThinkingWorker<G> = Worker<Question<StateOf<G>>, Thinking>;
 
@@ -136,7 +134,7 @@ impl<G: Playable> Player<G> {
     pub fn new(spec: &PlayerSpec, game: &G, program: Arc<Program>, config: PlayerConfig) -> Self {
         let role = RoleId::new(0);
         Self {
-            make_mind: mind_of(spec, game),
+            minds: game.minds(spec),
             takes_time: spec.takes_time(),
             name: spec.name().into(),
             game: game.clone(),
@@ -167,14 +165,14 @@ impl<G: Playable> Player<G> {
     /// The same player with a search that panics, for tests of what is built around players.
     #[doc(hidden)]
     pub fn breaking_down(mut self) -> Self {
-        self.make_mind = Arc::new(|| -> Box<dyn Mind<G>> { Box::new(Broken) });
+        self.minds = Minds::by(|| Box::new(Broken));
         self
     }
 
     /// The same player with something else to think with.
     #[cfg(test)]
-    pub(crate) fn thinking_with(mut self, make_mind: MakeMind<G>) -> Self {
-        self.make_mind = make_mind;
+    pub(crate) fn thinking_with(mut self, minds: Minds<G>) -> Self {
+        self.minds = minds;
         self
     }
 
@@ -420,7 +418,7 @@ impl<G: Playable> Player<G> {
         if self.left_behind.len() >= MAX_LEFT_BEHIND {
             return None;
         }
-        let worker = thinking_worker(Arc::clone(&self.make_mind));
+        let worker = thinking_worker(self.minds.clone());
         self.interrupter.watch(worker.flag());
         Some(self.worker.insert(worker))
     }
@@ -534,22 +532,13 @@ const MEASURE_TIME: Duration = Duration::from_millis(40);
 /// Nobody is waited for longer than this with a growing tree.
 const MAX_PONDERING: Duration = Duration::from_secs(600);
 
-fn mind_of<G: Playable>(spec: &PlayerSpec, game: &G) -> MakeMind<G> {
-    let (spec, game) = (spec.clone(), game.clone());
-    Arc::new(move || match &spec {
-        PlayerSpec::Flagship => Box::new(Flagship::new(&game)),
-        PlayerSpec::Search(spec) => Box::new(OneSearch::new(&game, spec)),
-        PlayerSpec::Network(spec) => Box::new(OneSearch::on_networks(&game, spec)),
-    })
-}
-
-fn thinking_worker<G: Playable>(make_mind: MakeMind<G>) -> ThinkingWorker<G> {
+fn thinking_worker<G: Playable>(minds: Minds<G>) -> ThinkingWorker<G> {
     let mut mind: Option<Box<dyn Mind<G>>> = None;
     Worker::new(move |is_cancelled| {
         Box::new(move |question| {
             let started = Instant::now();
             // Made here, because making it may break down too.
-            let mind = mind.get_or_insert_with(|| make_mind());
+            let mind = mind.get_or_insert_with(|| minds.one());
             let heed = |limits: Limits| Limits {
                 deadline: limits.deadline.clone().or_when(Arc::clone(&is_cancelled)),
                 ..limits

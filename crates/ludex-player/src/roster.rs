@@ -3,13 +3,16 @@
 use std::fmt;
 
 use ludex_macucb::{NETWORK_SEARCHES, NetworkSpec};
+use ludex_search::options::{Options, Written, read_into};
 use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, SEARCHES, SearchSpec};
+
+use crate::flagship::FlagshipOptions;
 
 /// Who plays.
 #[derive(Clone)]
 pub enum PlayerSpec {
     /// The player that chooses its searches by the game.
-    Flagship,
+    Flagship(FlagshipOptions),
     /// One search, always.
     Search(SearchSpec),
     /// One search on networks, always.
@@ -44,7 +47,7 @@ pub fn players() -> Vec<PlayerInfo> {
         summary: "chooses its searches by the game; hidden information by what its role has seen",
         games: vec!["any".into()],
         claims: FLAGSHIP_CLAIMS.iter().map(|claim| claim.name()).collect(),
-        options: Vec::new(),
+        options: in_columns(FlagshipOptions::default().list()),
     }];
     let info = |name, summary, games: &GamesMeant, claims: &[Claim], options: Vec<OptionInfo>| {
         PlayerInfo {
@@ -52,7 +55,7 @@ pub fn players() -> Vec<PlayerInfo> {
             summary,
             games: games_in_words(games),
             claims: claims.iter().map(|claim| claim.name()).collect(),
-            options: options.into_iter().map(|it| (it.name, it.value, it.help)).collect(),
+            options: in_columns(options),
         }
     };
     all.extend(
@@ -66,6 +69,10 @@ pub fn players() -> Vec<PlayerInfo> {
             .map(|it| info(it.name, it.summary, &it.games, it.claims, it.spec().options())),
     );
     all
+}
+
+fn in_columns(options: Vec<OptionInfo>) -> Vec<(&'static str, String, &'static str)> {
+    options.into_iter().map(|it| (it.name, it.value, it.help)).collect()
 }
 
 fn games_in_words(games: &GamesMeant) -> Vec<String> {
@@ -95,14 +102,11 @@ impl PlayerSpec {
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         let name = text.split(':').next().unwrap_or("").trim();
         if name == FLAGSHIP {
-            return match text.find(':') {
-                None => Ok(PlayerSpec::Flagship),
-                Some(colon) => Err(OptionError {
-                    text: text.into(),
-                    place: colon..text.len(),
-                    message: format!("`{FLAGSHIP}` has no options"),
-                }),
-            };
+            let mut options = FlagshipOptions::default();
+            if let Some(colon) = text.find(':') {
+                read_into(&mut options, text, colon + 1)?;
+            }
+            return Ok(PlayerSpec::Flagship(options));
         }
         if let Some(spec) = NetworkSpec::parse(text)? {
             return Ok(PlayerSpec::Network(spec));
@@ -126,7 +130,7 @@ impl PlayerSpec {
     /// The name alone.
     pub fn name(&self) -> &'static str {
         match self {
-            PlayerSpec::Flagship => FLAGSHIP,
+            PlayerSpec::Flagship(_) => FLAGSHIP,
             PlayerSpec::Search(spec) => spec.entry().name,
             PlayerSpec::Network(spec) => spec.entry().name,
         }
@@ -136,7 +140,10 @@ impl PlayerSpec {
 impl fmt::Display for PlayerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlayerSpec::Flagship => f.write_str(FLAGSHIP),
+            PlayerSpec::Flagship(options) if *options == FlagshipOptions::default() => {
+                f.write_str(FLAGSHIP)
+            }
+            PlayerSpec::Flagship(options) => write!(f, "{FLAGSHIP}:{}", Written(&options.list())),
             PlayerSpec::Search(spec) => spec.fmt(f),
             PlayerSpec::Network(spec) => spec.fmt(f),
         }

@@ -58,7 +58,7 @@ fn faulty_player(fault: Fault) -> (Player<Machine>, Machine) {
     // Clocks are long, for the machine may be busy; a few iterations keep the tests short.
     let config = PlayerConfig { iterations: Some(100), ..PlayerConfig::new(ludex_base::Seed(1)) };
     let player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config)
-        .thinking_with(Arc::new(move || Box::new(Faulty(fault))));
+        .thinking_with(Minds::by(move || Box::new(Faulty(fault))));
     (player, machine)
 }
 
