@@ -91,8 +91,6 @@ pub struct Player<G: Playable> {
     left_behind: Vec<JoinHandle<()>>,
 }
 
-/// Makes what a thinking thread thinks with.
-
 type ThinkingWorker<G> = Worker<Question<StateOf<G>>, Thinking>;
 
 /// What the thinking thread is asked.

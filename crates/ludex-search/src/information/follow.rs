@@ -60,8 +60,10 @@ impl Patience {
 /// States of an exact set, and joint moves that are tried to find them.
 const MAX_EXACT: usize = 4_000;
 const MAX_EXACT_JOINTS: usize = 20_000;
-/// Particles kept.
-const N_PARTICLES: usize = 300;
+/// Particles kept: a prime, and about its golden section, so that steps of that length around the circle
+/// come by every place, far from the ones before.
+const N_PARTICLES: usize = 499;
+const STRIDE: usize = 308;
 /// Draws for each particle kept before a step is called hard.
 const N_TRIES: usize = 10;
 /// Changes of ways that are tried in a step, for each particle kept.
@@ -197,8 +199,9 @@ where
     fn skip_step(&mut self, rng: &mut Rng) {
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
+        let mut round = Round::default();
         for _ in 0..N_PARTICLES {
-            let next = self.stepper().step(&before[weights.draw(rng)], None, rng);
+            let next = self.stepper().step(&before[weights.at(round.next(rng))], None, rng);
             self.places.extend(next);
         }
         self.steps.push(None);
@@ -211,13 +214,13 @@ where
     fn sample(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
-        let mut fitting = Fitting::default();
+        let (mut fitting, mut round) = (Fitting::default(), Round::default());
         for n_tries in 0..N_PARTICLES * N_TRIES {
             let is_enough = self.places.len() >= N_PARTICLES || before.is_empty();
             if is_enough || self.is_over(patience, n_tries >= MIN_TRIES) {
                 break;
             }
-            let from = &before[weights.draw(rng)];
+            let from = &before[weights.at(round.next(rng))];
             let mut stepper = self.stepper();
             let next = match fitting.draw(rng) {
                 Some(joint) => stepper.step_as(from, joint, &told),
@@ -350,6 +353,29 @@ where
     }
 }
 
+/// Parts of a whole, evenly spread: each round has as many as there are particles, the same way apart.
+///
+/// Places that are drawn one by one are drawn twice or not at all, and after as many steps as there are
+/// particles all stem from one of them, even if no step ruled any out. Evenly spread, each is taken as
+/// often as its weight says (systematic resampling: Kitagawa, *Monte Carlo Filter and Smoother for
+/// Non-Gaussian Nonlinear State Space Models*, 1996).
+#[derive(Default)]
+struct Round {
+    n_taken: usize,
+    shift: f64,
+}
+
+impl Round {
+    fn next(&mut self, rng: &mut Rng) -> f64 {
+        let place = self.n_taken % N_PARTICLES;
+        if place == 0 {
+            self.shift = rng.unit();
+        }
+        self.n_taken += 1;
+        ((place * STRIDE % N_PARTICLES) as f64 + self.shift) / N_PARTICLES as f64
+    }
+}
+
 /// Joint moves that agreed with what was told of a step.
 ///
 /// Where a role sees what another played, one of a hundred moves agrees, and drawing all of them
@@ -385,5 +411,23 @@ impl Fitting {
         self.joints.push(step.joint.clone());
         place.possible.weight = likely / drawn;
         place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    #[test]
+    fn a_round_takes_every_particle_once() {
+        let weights = Weights::new(std::iter::repeat_n(1.0, N_PARTICLES));
+        let (mut rng, mut round) = (Seed(1).rng(), Round::default());
+        for _ in 0..3 {
+            let mut counts = [0; N_PARTICLES];
+            (0..N_PARTICLES).for_each(|_| counts[weights.at(round.next(&mut rng))] += 1);
+            assert_eq!(counts, [1; N_PARTICLES]);
+        }
     }
 }

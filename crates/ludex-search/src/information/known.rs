@@ -110,9 +110,13 @@ impl Weights {
 
     /// A place; there is at least one.
     pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
-        let total = self.sums[self.sums.len() - 1];
-        let part = rng.unit() * total;
-        self.sums.partition_point(|&upto| upto <= part).min(self.sums.len() - 1)
+        self.at(rng.unit())
+    }
+
+    /// The place at some part of the whole weight, from 0 to 1; there is at least one.
+    pub(crate) fn at(&self, part: f64) -> usize {
+        let weight = part * self.sums[self.sums.len() - 1];
+        self.sums.partition_point(|&upto| upto <= weight).min(self.sums.len() - 1)
     }
 }
 
