@@ -90,6 +90,9 @@ pub(crate) const CLOCK_GAMES: &[(&str, &str)] = &[
     ("othello-comp2007", "Othello"),
     ("ticTacToe", "Tic-Tac-Toe"),
 ];
+/// Seconds before the first move: the network of a game is made then.
+pub(crate) const START_CLOCK: &str = "1";
+
 /// Milliseconds a move.
 pub(crate) const CLOCKS: &[u32] = &[10, 25, 50, 100, 200];
 
@@ -246,7 +249,8 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         cells.extend(numbers.iter().chain(&lapses).map(String::as_str));
         table.append(&cells)
     };
-    let Some(report) = play(ludex, &path, &players, n_matches, round, ["2", &clock])? else {
+    let Some(report) = play(ludex, &path, &players, n_matches, round, [START_CLOCK, &clock])?
+    else {
         // A game that can't be played is not tried again.
         return append([f64::NAN, f64::NAN], std::array::from_fn(|_| "0".into()));
     };

@@ -7,7 +7,9 @@ use std::fs;
 use anyhow::{Context as _, Result};
 use ludex_referee::{Comparison, Estimate};
 
-use crate::macucb::{CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, series_of};
+use crate::macucb::{
+    CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, START_CLOCK, series_of,
+};
 use crate::matches::{Table, seed_name};
 use crate::plot::{Plot, Scale, Series};
 use crate::series::lapses_in_words;
@@ -18,7 +20,7 @@ pub(crate) fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut text = format!(
         "# MAC-UCB\n\n\
-         Made by `cargo xtask macucb` on {}: start clock 2 s, one thread a player, one match a core, seats exchanged.\n\
+         Made by `cargo xtask macucb` on {}: start clock {START_CLOCK} s, one thread a player, one match a core, seats exchanged.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          A share is given with its 95 % interval and the number of matches.\n\
          All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\n",
