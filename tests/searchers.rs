@@ -171,6 +171,18 @@ fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
 }
 
 #[test]
+fn a_tree_stops_after_the_iterations_of_its_option_or_of_the_limits() {
+    let game = game("connectfour");
+    for (text, limit, expected) in
+        [("uct:iterations=300", 1_000, 300), ("grave:iterations=300", 100, 100)]
+    {
+        let limits = Limits::iterations(limit, Seed(1));
+        let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert_eq!(report.n_iterations, expected, "{text}: {:?}", report.stopped);
+    }
+}
+
+#[test]
 fn a_tree_within_little_memory_recycles_and_goes_on() {
     let game = game("connectfour");
     for text in ["uct", "rave", "grave", "history", "uct-lanes", "uct-joint", "uct:stop=12"] {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use ludex_referee::{Exchange, SequentialTest, Verdict};
+use serde_json::Value;
 
 use crate::macucb_report::summarize;
 use crate::matches::{Table, find_game, run, sum};
@@ -33,7 +34,7 @@ pub struct Job {
 /// One series: who plays whom at what, in which experiment.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Pair {
-    /// `ratio`, `published`, `strength`, `clock` or `hidden`.
+    /// `ratio`, `published`, `equal`, `strength`, `clock` or `hidden`.
     pub experiment: &'static str,
     pub game: String,
     pub first: String,
@@ -106,6 +107,11 @@ const ROLES: &[(&str, usize)] = &[
     ("orchard", 2),
 ];
 
+/// What a search does in a move, by game.
+const WORK_HEADER: &str = "game\tnetworks\titerations\tuct";
+/// Milliseconds a move, where the search as published plays.
+const FAITHFUL_CLOCK: u32 = 50;
+
 const HEADER: &str =
     "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tother\tlate\tillegal\tfallbacks\tmoves";
 
@@ -113,7 +119,8 @@ const HEADER: &str =
 pub fn macucb(job: &Job) -> Result<()> {
     let table = Table::open("macucb", HEADER)?;
     let ludex = build_ludex()?;
-    let pairs = pairs(&ludex, job)?;
+    let work = Table::open("macucb_work", WORK_HEADER)?;
+    let pairs = pairs(&ludex, &work, job)?;
     let started = Instant::now();
     let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
     while !is_over() {
@@ -128,40 +135,106 @@ pub fn macucb(job: &Job) -> Result<()> {
             play_round(&ludex, &table, &pair, round)?;
         }
     }
-    summarize(&table)
+    summarize(&table, &work)
+}
+
+/// How much a search did in a move, in the middle.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Work {
+    /// Networks that `mac-ucb:faithful` solved.
+    pub networks: f64,
+    /// The same, and its playouts.
+    pub iterations: f64,
+    /// Playouts of `uct`.
+    pub uct: f64,
+}
+
+/// What was counted before, by game.
+pub(crate) fn work_of(table: &Table) -> Result<BTreeMap<String, Work>> {
+    let mut all = BTreeMap::new();
+    for row in table.rows()? {
+        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+        let work = Work { networks: number(1), iterations: number(2), uct: number(3) };
+        all.insert(row[0].clone(), work);
+    }
+    Ok(all)
+}
+
+/// Counts what both searches do in the moves of one match against `random`.
+fn count_work(ludex: &Path, table: &Table, game: &str) -> Result<()> {
+    let path = find_game(game)?.display().to_string();
+    let clock = (f64::from(FAITHFUL_CLOCK) / 1e3).to_string();
+    let count = |player: &str, cell: &dyn Fn(&Value) -> Option<f64>| -> Result<f64> {
+        let players = format!("{player},random");
+        let what = ["match", &path, "--players", &players, "--count", "2", "--verbose"];
+        let clocks = ["--start-clock", START_CLOCK, "--play-clock", &clock, "--json"];
+        let report = run(ludex, &[&what[..], &clocks].concat())?.unwrap_or_default();
+        let matches = report["matches"].as_array().cloned().unwrap_or_default();
+        let steps = matches.iter().flat_map(|it| it["reports"].as_array().into_iter().flatten());
+        let reports = steps.flat_map(|step| step.as_array().into_iter().flatten());
+        let searched = reports.filter(|it| it["rung"] == "search" && it["search"] != "random");
+        let mut counts: Vec<f64> = searched.filter_map(cell).collect();
+        counts.sort_by(f64::total_cmp);
+        Ok(counts.get(counts.len() / 2).copied().unwrap_or(0.0))
+    };
+    let networks = count("mac-ucb:faithful", &|it| it["network"]["solved"].as_f64())?;
+    let iterations = count("mac-ucb:faithful", &|it| it["iterations"].as_f64())?;
+    let uct = count("uct", &|it| it["iterations"].as_f64())?;
+    let cells = [networks, iterations, uct].map(|count| count.to_string());
+    table.append(&[game, &cells[0], &cells[1], &cells[2]])
 }
 
 /// All series of all experiments.
-fn pairs(ludex: &Path, job: &Job) -> Result<Vec<Pair>> {
+fn pairs(ludex: &Path, work: &Table, job: &Job) -> Result<Vec<Pair>> {
+    let wants =
+        |name: &str| job.experiments.is_empty() || job.experiments.iter().any(|it| it == name);
     let mut pairs = Vec::new();
-    let mut add = |experiment, game: &str, first: String, against: &str, clock, max_matches| {
+    let mut add = |experiment, game: &str, first: &str, against: &str, clock, max_matches| {
         let n_roles = ROLES.iter().find(|it| it.0 == game).map_or(2, |it| it.1);
-        let (game, against) = (game.to_string(), against.to_string());
+        let (game, first, against) = (game.to_string(), first.to_string(), against.to_string());
         pairs.push(Pair { experiment, game, first, against, clock, n_roles, max_matches });
     };
-    for game in RATIO_GAMES {
-        for ratio in RATIOS {
-            let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
-            add("ratio", game, first, "uct", 50, 8);
+    let published = PUBLISHED_GAMES.iter().map(|it| it.0);
+    if wants("ratio") || wants("equal") {
+        let counted = work_of(work)?;
+        for game in RATIO_GAMES.iter().copied().chain(published.clone()) {
+            if !counted.contains_key(game) && !work.has(&[game]) {
+                count_work(ludex, work, game)?;
+            }
         }
     }
-    for (game, _) in PUBLISHED_GAMES {
-        add("published", game, "mac-ucb:faithful".into(), "uct", 50, 8);
-        add("published", game, "mac-ucb:faithful".into(), "fc-ucb", 50, 8);
-        add("published", game, "fc-ucb".into(), "uct", 50, 8);
+    // Against a search with as many playouts as networks are solved; a game without networks has none.
+    let work = work_of(work)?;
+    let equal = |game: &str| {
+        let work = work.get(game).filter(|work| work.networks > 0.0)?;
+        Some(format!("uct:iterations={}", work.iterations.max(1.0)))
+    };
+    for game in RATIO_GAMES {
+        let Some(against) = equal(game) else { continue };
+        for ratio in RATIOS {
+            let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
+            add("ratio", game, &first, &against, FAITHFUL_CLOCK, 8);
+        }
+    }
+    for game in published {
+        let faithful = "mac-ucb:faithful";
+        for (first, against) in [(faithful, "uct"), (faithful, "fc-ucb"), ("fc-ucb", "uct")] {
+            add("published", game, first, against, FAITHFUL_CLOCK, 8);
+        }
+        if let Some(against) = equal(game) {
+            add("equal", game, faithful, &against, FAITHFUL_CLOCK, 8);
+        }
     }
     for game in GAMES {
         for against in ["uct", "grave", "cfr"] {
-            add("strength", game, "mac-ucb".into(), against, 25, job.max_matches);
+            add("strength", game, "mac-ucb", against, 25, job.max_matches);
         }
     }
     for (game, _) in CLOCK_GAMES {
         for clock in CLOCKS {
-            add("clock", game, "mac-ucb:faithful".into(), "uct", *clock, 8);
+            add("clock", game, "mac-ucb", "uct", *clock, 8);
         }
     }
-    let wants =
-        |name: &str| job.experiments.is_empty() || job.experiments.iter().any(|it| it == name);
     if wants("hidden") {
         for (game, n_roles) in hidden_games(ludex)? {
             let firsts = if n_roles == 1 { &["mac-ucb", "uct", "cfr"][..] } else { &["mac-ucb"] };

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use ludex_referee::{Comparison, Estimate};
 
 use crate::macucb::{
-    CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, START_CLOCK, series_of,
+    CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, START_CLOCK, Work, series_of,
+    work_of,
 };
 use crate::matches::{Table, seed_name};
 use crate::plot::{Plot, Scale, Series};
@@ -16,8 +17,9 @@ use crate::series::lapses_in_words;
 use crate::tools::{processor, runs_folder, shared_folder};
 
 /// Writes `macucb.md` and `macucb-ratio.svg` from the table.
-pub(crate) fn summarize(table: &Table) -> Result<()> {
+pub(crate) fn summarize(table: &Table, work: &Table) -> Result<()> {
     let series = series_of(table)?;
+    let work = work_of(work)?;
     let mut text = format!(
         "# MAC-UCB\n\n\
          Made by `cargo xtask macucb` on {}: start clock {START_CLOCK} s, one thread a player, one match a core, seats exchanged.\n\
@@ -26,8 +28,8 @@ pub(crate) fn summarize(table: &Table) -> Result<()> {
          All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\n",
         processor()
     );
-    ratio(&mut text, &series)?;
-    published(&mut text, &series)?;
+    ratio(&mut text, &series, &work)?;
+    published(&mut text, &series, &work)?;
     strength(&mut text, &series)?;
     clock(&mut text, &series)?;
     hidden(&mut text, &series)?;
@@ -63,12 +65,17 @@ fn games<'a>(series: &'a All, experiment: &str) -> Vec<&'a str> {
     games
 }
 
-fn ratio(text: &mut String, series: &All) -> Result<()> {
+/// The player with as many playouts a move as `mac-ucb:faithful` has networks and playouts.
+fn equal(work: &BTreeMap<String, Work>, game: &str) -> Option<String> {
+    Some(format!("uct:iterations={}", work.get(game)?.iterations.max(1.0)))
+}
+
+fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Result<()> {
     writeln!(
         text,
         "## Time ratio (figure 4.4)\n\n\
-         `mac-ucb:faithful` against `uct` at 50 ms a move, by the part of the time in which networks are solved. \
-         The thesis found 90 % best.\n\n| game | {} |\n| --- |{}",
+         `mac-ucb:faithful` at 50 ms a move, by the part of the time in which networks are solved, against `uct` with as many playouts a move as it solves networks and plays games at 90 % (`macucb_work.tsv`). \
+         The thesis played against UCT with the same time, and found 90 % best.\n\n| game | {} |\n| --- |{}",
         RATIOS.iter().map(|it| format!("{it} %")).collect::<Vec<_>>().join(" | "),
         " --- |".repeat(RATIOS.len())
     )?;
@@ -77,7 +84,8 @@ fn ratio(text: &mut String, series: &All) -> Result<()> {
         let mut cells = Vec::new();
         for (ratio, means) in RATIOS.iter().zip(&mut means) {
             let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
-            let found = share(series, ["ratio", game, &first, "uct", "50"]);
+            let against = equal(work, game).unwrap_or_default();
+            let found = share(series, ["ratio", game, &first, &against, "50"]);
             means.extend(found.map(|it| it.0.mean));
             cells.push(cell(found));
         }
@@ -86,9 +94,20 @@ fn ratio(text: &mut String, series: &All) -> Result<()> {
     let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let cells: Vec<String> = means.iter().map(|it| format!("{:.1}", mean(it))).collect();
     writeln!(text, "| mean | {} |\n", cells.join(" | "))?;
+    let in_same_time = (series.iter())
+        .filter(|(key, _)| key[0] == "ratio" && key[3] == "uct")
+        .flat_map(|(_, found)| found.exchanges.clone());
+    if let Some(found) = Comparison::new(in_same_time.collect()) {
+        let share = found.share.scaled(100.0).mean;
+        let n_games = games(series, "ratio").len();
+        writeln!(
+            text,
+            "Against `uct` with the same time the share over {n_games} games and all ratios was {share:.1} %.\n"
+        )?;
+    }
     let points = RATIOS.iter().zip(&means).filter(|it| !it.1.is_empty());
     let plot = Plot {
-        title: "Share of mac-ucb:faithful against uct, mean over games",
+        title: "Share of mac-ucb:faithful against uct with as many playouts, mean over games",
         x_label: "percent of the time in which networks are solved",
         y_label: "percent",
         scale: Scale::Percent,
@@ -110,14 +129,15 @@ fn thesis(file: &str) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(text.lines().skip(1).map(cells).map(|it| (it[0].clone(), it[1..].to_vec())).collect())
 }
 
-fn published(text: &mut String, series: &All) -> Result<()> {
+fn published(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Result<()> {
     let theirs = thesis("thesis-4.1-macucb-fcucb-uct-30s.tsv")?;
     writeln!(
         text,
         "## Consistency, forward checking and playouts (table 4.1)\n\n\
-         At 50 ms a move; the thesis's percentage beside each.\n\n\
-         | game | mac-ucb:faithful against uct | thesis | mac-ucb:faithful against fc-ucb | thesis | fc-ucb against uct | thesis |\n\
-         | --- | --- | --- | --- | --- | --- | --- |"
+         At 50 ms a move; the thesis's percentage beside each.\n\
+         In the last columns `mac-ucb:faithful` against `uct` with as many playouts a move as it solves networks and plays games, and how many networks and playouts a move that is, beside the playouts of `uct` in the same time; without networks plain `uct` plays in its place.\n\n\
+         | game | mac-ucb:faithful against uct | thesis | mac-ucb:faithful against fc-ucb | thesis | fc-ucb against uct | thesis | against uct with as many playouts | networks and playouts | playouts of uct |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )?;
     for (game, name) in PUBLISHED_GAMES {
         let pairs =
@@ -128,7 +148,15 @@ fn published(text: &mut String, series: &All) -> Result<()> {
             let found = share(series, ["published", game, first, against, "50"]);
             format!("{} | {thesis}", cell(found))
         });
-        writeln!(text, "| {game} | {} |", cells.collect::<Vec<_>>().join(" | "))?;
+        let cells = cells.collect::<Vec<_>>().join(" | ");
+        let counts = match work.get(*game) {
+            Some(it) if it.networks > 0.0 => format!("{} | {}", it.iterations, it.uct),
+            Some(it) => format!("no networks | {}", it.uct),
+            None => "- | -".into(),
+        };
+        let against = equal(work, game).unwrap_or_default();
+        let equal = cell(share(series, ["equal", game, "mac-ucb:faithful", &against, "50"]));
+        writeln!(text, "| {game} | {cells} | {equal} | {counts} |")?;
     }
     writeln!(text)?;
     Ok(())
@@ -186,7 +214,7 @@ fn clock(text: &mut String, series: &All) -> Result<()> {
     let theirs = thesis("thesis-4.2-macucb-vs-uct-by-playclock.tsv")?;
     writeln!(
         text,
-        "## Play clock (table 4.2, scaled down)\n\n`mac-ucb:faithful` against `uct`; in the last two columns the thesis at 1 s and 60 s.\n\n\
+        "## Play clock (table 4.2, scaled down)\n\n`mac-ucb` against `uct`; in the last two columns the thesis at 1 s and 60 s.\n\n\
          | game | {} | 1 s | 60 s |\n| --- |{} --- | --- |",
         CLOCKS.iter().map(|it| format!("{it} ms")).collect::<Vec<_>>().join(" | "),
         " --- |".repeat(CLOCKS.len())
@@ -194,7 +222,7 @@ fn clock(text: &mut String, series: &All) -> Result<()> {
     for (game, name) in CLOCK_GAMES {
         let of = |clock: &u32| {
             let clock = clock.to_string();
-            cell(share(series, ["clock", game, "mac-ucb:faithful", "uct", &clock]))
+            cell(share(series, ["clock", game, "mac-ucb", "uct", &clock]))
         };
         let cells: Vec<String> = CLOCKS.iter().map(of).collect();
         let thesis = |at: usize| {

@@ -92,6 +92,8 @@ crate::search_options! {
         playouts: usize = 1,
         /// threads that share the tree; 0 is as many as the limits allow
         threads: usize = 0,
+        /// most iterations a move, whatever time is left; 0 is no limit
+        iterations: usize = 0,
         /// rave: visits at which both means count the same
         equivalence: f64 = 250.0,
         /// grave: how fast the ancestor's weight falls
@@ -191,6 +193,12 @@ impl<G: Playouts + Clone> Uct<G> {
         Some(())
     }
 
+    /// The smaller of what the limits and the options allow.
+    fn max_iterations(&self, limits: &Limits) -> Option<u64> {
+        let own = (self.options.iterations > 0).then_some(self.options.iterations as u64);
+        limits.iterations.into_iter().chain(own).min()
+    }
+
     fn weights(&self) -> Weights {
         let UctOptions { mobility, proximity, .. } = self.options;
         Weights { mobility, proximity, playouts: 0.0, learned: 0.0, count: 1 }
@@ -243,6 +251,7 @@ impl<G: Playouts + Clone> Uct<G> {
         n_iterations: &AtomicU64,
     ) -> Option<StopReason> {
         let mut grows = true;
+        let max_iterations = self.max_iterations(limits);
         loop {
             let tree = self.tree.as_mut().expect("a prepared search has a tree");
             let is_full = AtomicBool::new(false);
@@ -251,7 +260,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 rules: rules_of(&self.options, me),
                 deadline: &limits.deadline,
                 hint: &limits.hint,
-                max_iterations: limits.iterations,
+                max_iterations,
                 n_iterations,
                 is_full: &is_full,
                 grows,
