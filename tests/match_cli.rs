@@ -64,6 +64,21 @@ fn searches_on_networks_say_what_they_did() {
 }
 
 #[test]
+fn searches_on_networks_say_what_they_planned() {
+    let clocks = ["--count", "1", "--start-clock", "1", "--play-clock", "0.2"];
+    for player in ["mac-ucb", "mac-ucb:faithful"] {
+        let args = [&["match", "monty-hall", "--players", player][..], &clocks].concat();
+        let report = json(&ludex(&[&args[..], &["--json"]].concat()), 0);
+        let reports = report["matches"][0]["reports"].as_array().expect("a list");
+        let plans = reports.iter().flat_map(|step| step.as_array().expect("a list"));
+        let plans = plans.filter_map(|of_seat| of_seat["network"]["plan"].as_str());
+        assert!(plans.clone().any(|plan| plan.ends_with("to the end")), "{report}");
+        let text = stdout(&ludex(&[&args[..], &["--verbose"]].concat()));
+        assert!(text.contains("steps, to the end"), "{text}");
+    }
+}
+
+#[test]
 fn seats_are_filled_as_the_roles_want() {
     let one = play("hanoi", "random", &["--count", "1"], 0);
     assert_eq!(one["share"], serde_json::Value::Null);

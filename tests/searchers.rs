@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, RoleId, Seed};
-use ludex_game::{Cursor, Game, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 use ludex_machine::Machine;
 use ludex_macucb::{NetworkSpec, Networks, Rules};
-use ludex_search::{Claim, GamesMeant, Limits, SEARCHES, SearchSpec, Searcher};
+use ludex_search::{
+    Claim, GamesMeant, InformationSearcher, Limits, SEARCHES, SearchSpec, Searcher,
+};
 use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
 
@@ -75,6 +77,22 @@ mod networks {
             assert!(is_tested, "{} has no line in the suite", entry.name);
         }
     }
+
+    #[test]
+    fn searches_on_networks_play_by_what_is_likely_where_the_state_is_hidden() {
+        ludex_testkit::in_parallel(TESTED, |text| {
+            let spec = crate::on_network(text);
+            ludex_testkit::hidden::plays_by_what_is_likely(&spec, crate::games());
+        });
+    }
+
+    #[test]
+    fn searches_on_networks_answer_legally_without_the_state() {
+        ludex_testkit::in_parallel(TESTED, |text| {
+            let spec = crate::on_network(text);
+            ludex_testkit::hidden::answers_legally_without_the_state(&spec, crate::games());
+        });
+    }
 }
 
 /// A search on networks as the suite sees it.
@@ -101,13 +119,25 @@ impl Candidate for OnNetwork {
     where
         G: Playouts + Clone + 'static,
     {
-        // Only machines have a circuit; their states are sets of fluents.
-        let machine = (game as &dyn Any).downcast_ref::<Machine>();
-        let rules = machine.and_then(ludex_player::Playable::rules);
-        let rules: Option<Box<dyn Any>> = rules.map(|rules| Box::new(rules) as Box<dyn Any>);
-        let rules = rules.and_then(|rules| rules.downcast::<Arc<dyn Rules<StateOf<G>>>>().ok());
-        self.0.build(game, &Networks::new(rules.map(|rules| *rules)))
+        self.0.build(game, &networks_of(game))
     }
+
+    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Describe + Clone + 'static,
+        G::Cursor: Observe + 'static,
+    {
+        self.0.build_informed(game, &networks_of(game))
+    }
+}
+
+/// Only machines have a circuit; their states are sets of fluents.
+fn networks_of<G: Game + 'static>(game: &G) -> Arc<Networks<StateOf<G>>> {
+    let machine = (game as &dyn Any).downcast_ref::<Machine>();
+    let rules = machine.and_then(ludex_player::Playable::rules);
+    let rules: Option<Box<dyn Any>> = rules.map(|rules| Box::new(rules) as Box<dyn Any>);
+    let rules = rules.and_then(|rules| rules.downcast::<Arc<dyn Rules<StateOf<G>>>>().ok());
+    Networks::new(rules.map(|rules| *rules))
 }
 
 /// The games of the library, loaded once.

@@ -54,6 +54,9 @@ fn network(thought: &Thought) -> String {
         millis(work.simulation),
         millis(work.injection)
     );
+    if !work.plan.is_empty() {
+        words += &format!(", plan {}", work.plan);
+    }
     if !work.note.is_empty() {
         words += &format!("; no network: {}", work.note);
     }

@@ -110,6 +110,8 @@ struct NetworkJson {
     resolution: f64,
     simulation: f64,
     #[serde(skip_serializing_if = "String::is_empty")]
+    plan: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
 }
 
@@ -121,6 +123,7 @@ impl NetworkJson {
             injection: output::seconds(work.injection),
             resolution: output::seconds(work.resolution),
             simulation: output::seconds(work.simulation),
+            plan: work.plan.clone(),
             note: work.note.clone(),
         }
     }

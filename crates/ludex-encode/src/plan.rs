@@ -32,7 +32,9 @@ pub struct Plan {
     pub learned: Vec<VarId>,
     /// The state after the last step as a whole.
     pub world: VarId,
-    /// Its fluents, with the values of the template.
+    /// The states that its values stand for.
+    pub worlds: Vec<BitSet>,
+    /// Its fluents, with the values of the template; empty if they were not wanted.
     pub state: Vec<VarId>,
     /// Whether the game is over then.
     pub terminal: VarId,
@@ -49,11 +51,22 @@ pub struct PlanLimits {
     pub max_rows: usize,
     /// Of one step from one belief.
     pub belief: BeliefLimits,
+    /// Whether roles outside the party, `random` apart, may have a choice: a plan takes them to play
+    /// each move equally likely.
+    pub others_may_choose: bool,
+    /// Whether the fluents of the last state are variables too. What is expected does not depend on it.
+    pub has_fluents: bool,
 }
 
 impl Default for PlanLimits {
     fn default() -> Self {
-        Self { max_beliefs: 20_000, max_rows: 1 << 20, belief: BeliefLimits::default() }
+        Self {
+            max_beliefs: 20_000,
+            max_rows: 1 << 20,
+            belief: BeliefLimits::default(),
+            others_may_choose: true,
+            has_fluents: true,
+        }
     }
 }
 
@@ -85,6 +98,14 @@ pub enum PlanError {
     /// A role that can't be sure of any move.
     #[error("{role} has no move at step {step} that is legal in every state it thinks possible")]
     NoSureMove {
+        /// Its name.
+        role: String,
+        /// The step.
+        step: usize,
+    },
+    /// A role outside the party that has a choice, where that is not wanted.
+    #[error("{role} may have a choice at step {step}")]
+    OthersChoose {
         /// Its name.
         role: String,
         /// The step.
@@ -172,6 +193,9 @@ where
                 layer.steps.insert((at, nobody.collect()), vec![(after, rational(1, 1))]);
                 continue;
             }
+            if !self.limits.others_may_choose {
+                self.check_alone(step, belief)?;
+            }
             for joint in self.sure_moves(step, belief)? {
                 let values = belief.party().iter().zip(&joint).map(|(role, id)| {
                     (id.index() - self.template.moves[role.index()].first.index()) as Value
@@ -187,6 +211,23 @@ where
             }
         }
         Ok(layer)
+    }
+
+    /// Whether nobody outside the party has a choice, `random` apart.
+    fn check_alone(&mut self, step: usize, belief: &Belief<BitSet>) -> Result<(), PlanError> {
+        let roles = self.game.roles();
+        let is_other =
+            |role: &RoleId| !belief.party().contains(role) && !roles[role.index()].is_random;
+        for role in self.game.role_ids().filter(is_other) {
+            for (state, _) in belief.states() {
+                self.cursor.set_state(state);
+                if self.cursor.legal_moves(role).len() > 1 {
+                    let role = roles[role.index()].name.clone();
+                    return Err(PlanError::OthersChoose { role, step });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn add(
@@ -338,7 +379,10 @@ where
         let distribution = Distribution::Table { on, rows };
         let stage = self.n_steps.saturating_sub(1);
         let world = worlds.draw(&mut self.network, stage, "world", distribution);
-        let state = worlds.fluents(&mut self.network, stage, self.template, world);
+        let state = match self.limits.has_fluents {
+            true => worlds.fluents(&mut self.network, stage, self.template, world),
+            false => Vec::new(),
+        };
         let end = format!("@{}", self.n_steps);
         let cursor = &mut self.cursor;
         let is_over: Vec<Value> = (worlds.states.iter())
@@ -362,7 +406,8 @@ where
             })
             .collect::<Vec<VarId>>();
         network.set_utility(goals[role.index()]);
-        Plan { network: self.network, moves, learned, world, state, terminal, goals }
+        let worlds = worlds.states;
+        Plan { network: self.network, moves, learned, world, worlds, state, terminal, goals }
     }
 }
 

@@ -42,6 +42,24 @@ impl Template {
         n_steps: usize,
         config: &EncodeConfig,
     ) -> Result<Unrolled, EncodeError> {
+        let mut unrolled = self.steps_in_a_row(n_steps, config)?;
+        let Unrolled { network, steps } = &mut unrolled;
+        for (var, value) in self.now.iter().zip(self.values_of(&self.init)) {
+            network.require(steps[0][var.index()].equals(value));
+        }
+        network.require(steps[n_steps][self.terminal.index()].equals(1));
+        Ok(unrolled)
+    }
+
+    /// The same from any state to any state.
+    ///
+    /// # Errors
+    /// When a bound is reached.
+    pub fn steps_in_a_row(
+        &self,
+        n_steps: usize,
+        config: &EncodeConfig,
+    ) -> Result<Unrolled, EncodeError> {
         let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
         let mut network = Network::new();
         let mutexes = self.mutexes();
@@ -57,10 +75,6 @@ impl Template {
             bounds.go_on(&network)?;
             steps.push(vars);
         }
-        for (var, value) in self.now.iter().zip(self.values_of(&self.init)) {
-            network.require(steps[0][var.index()].equals(value));
-        }
-        network.require(steps[n_steps][self.terminal.index()].equals(1));
         Ok(Unrolled { network, steps })
     }
 

@@ -18,7 +18,7 @@ use std::fmt;
 use std::hash::Hash;
 
 use ludex_base::{Deadline, MoveId, PerceptId, RoleId};
-use num_rational::BigRational;
+use num_rational::{BigRational, Ratio};
 use num_traits::{One, Zero};
 
 use crate::game::{Cursor, Game, Observe};
@@ -124,6 +124,30 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         G::Cursor: Cursor<State = S>,
     {
         let states = vec![(game.cursor().state().clone(), BigRational::one())];
+        Self { party: party.to_vec(), n_roles: game.roles().len(), states }
+    }
+
+    /// What a party knows that thinks these states possible, each as likely as its weight; a state may
+    /// come more than once. Weights are at most 1 and need not sum to 1, and are taken for near fractions.
+    ///
+    /// Either all of the states are terminal or none is.
+    ///
+    /// # Panics
+    /// When no state has a weight.
+    pub fn of<G: Game>(game: &G, party: &[RoleId], states: impl Iterator<Item = (S, f64)>) -> Self
+    where
+        G::Cursor: Cursor<State = S>,
+    {
+        let mut weighted = Weighted::default();
+        for (state, weight) in states {
+            if let Some(weight) = fraction(weight) {
+                weighted.add(&state, &weight);
+            }
+        }
+        let mut states = weighted.states;
+        let total: BigRational = states.iter().map(|(_, weight)| weight).sum();
+        assert!(!states.is_empty(), "a belief has a state");
+        states.iter_mut().for_each(|(_, weight)| *weight /= &total);
         Self { party: party.to_vec(), n_roles: game.roles().len(), states }
     }
 
@@ -272,6 +296,21 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         let belief = Self { party: self.party.clone(), n_roles: self.n_roles, states };
         Outcome { learned, probability: mass / total, belief }
     }
+}
+
+/// The fraction that a weight is, if that has a small denominator, or else the nearest with a
+/// denominator that all others share: sums of fractions without one would be long. `None` for what is
+/// no weight.
+fn fraction(weight: f64) -> Option<BigRational> {
+    const SMALL: i64 = 10_000;
+    const SHARED: i64 = 1 << 40;
+    if !(weight > 0.0 && weight <= 1.0) {
+        return None;
+    }
+    let near = Ratio::<i64>::approximate_float(weight).filter(|near| *near.denom() <= SMALL);
+    let of_shared = || Ratio::new(((weight * SHARED as f64) as i64).max(1), SHARED);
+    let (numer, denom) = near.filter(|it| !it.is_zero()).unwrap_or_else(of_shared).into_raw();
+    Some(BigRational::new(numer.into(), denom.into()))
 }
 
 /// States with weights that are summed.

@@ -8,7 +8,7 @@
 //! is next. In the end the move is best by the operators of [`graph`](crate::graph).
 //!
 //! For any number of roles, chance, and goals that need not be opposed; all other roles are taken for
-//! enemies. For games whose state is known.
+//! enemies. For games whose state is known; for others it is asked about one possible state after the other.
 //!
 //! After Koriche, Lagrue, Piette and Tabary, *General Game Playing with Stochastic CSP*, Constraints
 //! 2016. What the publication leaves open is in decision 28.
@@ -26,7 +26,7 @@ use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
 use crate::forward::Forward;
 use crate::graph::{Arm, Graph, NodeId, Seats};
 use crate::resolve::{Mac, Resolver};
-use crate::rules::{HIDDEN, Networks};
+use crate::rules::Networks;
 
 ludex_search::option_names! {
     /// What plays games out.
@@ -135,9 +135,6 @@ impl<G: Playouts + Clone> Faithful<G> {
     fn prepare(&mut self, deadline: &Deadline) -> Result<(), String> {
         if self.resolver.is_some() {
             return Ok(());
-        }
-        if self.game.has_percepts() {
-            return Err(HIDDEN.into());
         }
         let method = self.options.method;
         let resolver = self.networks.post(deadline, |template, deadline, bytes| {

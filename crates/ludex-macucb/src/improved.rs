@@ -5,7 +5,8 @@
 //! [`Uct`](ludex_search::mcts::Uct), side by side where that is faster. The network answers what only
 //! it can: that every play from a state ends in the same way, though nobody has looked at them
 //! ([`outlook`](crate::outlook)). It is asked about nodes that are visited often, and closes them.
-//! It gets time as long as that closes something, and little when it does not.
+//! It gets time as long as that closes something, and little when it does not. Where two roles take
+//! turns for opposite goals, a short search in depth before the tree sees what is forced.
 //!
 //! For the same games as `Uct`.
 
@@ -13,17 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, RoleId};
+use ludex_base::{Deadline, MoveId, RoleId};
 use ludex_game::{
     Cursor, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
 };
+use ludex_search::alphabeta::{DepthFirst, DepthFirstOptions};
 use ludex_search::mcts::advice::Adviser;
 use ludex_search::mcts::registry::SelectionName;
 use ludex_search::mcts::{Uct, UctOptions};
 use ludex_search::{Limits, NetworkWork, SearchReport, Searcher};
 
 use crate::outlook::Outlook;
-use crate::rules::{HIDDEN, Networks};
+use crate::rules::Networks;
 
 /// What the search can be told.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +34,12 @@ pub(crate) struct ImprovedOptions {
     pub share: f64,
     /// Visits at which a node is asked about.
     pub visits: usize,
+    /// Whether nodes are asked about in which several roles choose at once.
+    pub several: bool,
+    /// Whether statistics of all moves as first hear of what is closed.
+    pub told: bool,
+    /// Whether what is forced is looked for before the tree is grown.
+    pub forced: bool,
 }
 
 /// The search.
@@ -41,6 +49,8 @@ pub(crate) struct Improved<G: Playouts> {
     networks: Arc<Networks<StateOf<G>>>,
     options: ImprovedOptions,
     tree: Option<Uct<G>>,
+    /// Looks for what is forced; `None` until it is known whether the game is a duel.
+    forced: Option<Option<DepthFirst<G>>>,
     ledger: Arc<Ledger>,
     /// Why there is no network.
     note: Option<String>,
@@ -106,6 +116,9 @@ impl<S> Asking<S> {
         let (n_asked, n_closed) = (count(&ledger.n_asked), count(&ledger.n_closed));
         let pays = n_asked < N_JUDGED || n_closed * PAYS >= n_asked;
         let turn = count(&ledger.turn);
+        if self.options.share <= 0.0 {
+            return false;
+        }
         if turn == 0.0 {
             // Without a clock the same seed gives the same questions.
             return pays || n_asked <= self.n_calls as f64 * 1e-4;
@@ -124,6 +137,14 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
             self.is_allowed = self.is_allowed();
         }
         self.is_allowed.then_some(self.options.visits as u32)
+    }
+
+    fn knows_several(&self) -> bool {
+        self.options.several
+    }
+
+    fn tells_of_closed_lines(&self) -> bool {
+        self.options.told
     }
 
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>> {
@@ -153,6 +174,7 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
             networks: Arc::clone(networks),
             options,
             tree: None,
+            forced: None,
             ledger: Arc::new(Ledger::new()),
             note: None,
         }
@@ -165,10 +187,7 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
         if is_final {
             return self.tree.as_mut().expect("there is one");
         }
-        let outlook = match self.game.has_percepts() {
-            true => Err(HIDDEN.into()),
-            false => self.networks.post(&limits.deadline, Outlook::new),
-        };
+        let outlook = self.networks.post(&limits.deadline, Outlook::new);
         let tree = match self.tree.take() {
             Some(tree) => tree,
             None => Uct::new(self.name, &self.game, tree_options(&self.game, root, limits)),
@@ -186,12 +205,68 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
                     ledger: Arc::clone(&self.ledger),
                     options: self.options.clone(),
                     n_calls: 0,
-                    is_allowed: true,
+                    is_allowed: self.options.share > 0.0,
                 }))
             }
         };
         self.tree.insert(tree)
     }
+}
+
+/// The part of a turn in which forced lines are looked for.
+const FORCED_PART: f64 = 0.12;
+
+/// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
+fn forced_search<G: Playouts>(game: &G) -> DepthFirst<G> {
+    let options = DepthFirstOptions { table: 4, proximity: 0.0, ..DepthFirstOptions::default() };
+    DepthFirst::new("alphabeta", game, options)
+}
+
+/// Random games by which a duel is known, and the fewest that say so.
+const N_GAMES: usize = 50;
+const MIN_GAMES: usize = 5;
+/// Longer games are given up.
+const MAX_STEPS: usize = 2_000;
+
+/// Whether two roles take turns for opposite goals and nothing is left to chance, by random games;
+/// `None` if there was no time to see.
+fn is_duel<G: Playouts>(game: &G, limits: &Limits) -> Option<bool> {
+    if game.roles().len() != 2 || game.roles().iter().any(|role| role.is_random) {
+        return Some(false);
+    }
+    let deadline = match limits.iterations {
+        Some(_) => limits.deadline.clone(),
+        None => limits.deadline.part(1.0 / f64::from(TRIAL_PART)),
+    };
+    let mut rng = limits.seed.child(1).rng();
+    let (mut sums, mut n_games) = (None, 0);
+    for _ in 0..N_GAMES {
+        let mut cursor = game.cursor();
+        let mut n_steps = 0_usize;
+        while !cursor.is_terminal() {
+            n_steps += 1;
+            if n_steps > MAX_STEPS {
+                return Some(false);
+            }
+            if n_steps.is_multiple_of(8) && deadline.reached() {
+                return (n_games >= MIN_GAMES).then_some(true);
+            }
+            let legal = game.role_ids().map(|role| cursor.legal_moves(role).to_vec());
+            let legal: Vec<Vec<MoveId>> = legal.collect();
+            if legal.iter().all(|moves| moves.len() > 1) {
+                return Some(false);
+            }
+            let joint = legal.iter().map(|moves| rng.choose(moves).copied());
+            let Some(joint) = joint.collect::<Option<Vec<MoveId>>>() else { return Some(false) };
+            cursor.play(&joint);
+        }
+        let sum: u32 = game.role_ids().map(|role| u32::from(cursor.goal(role).value())).sum();
+        if *sums.get_or_insert(sum) != sum {
+            return Some(false);
+        }
+        n_games += 1;
+    }
+    Some(true)
 }
 
 /// The tree for a game: the statistics of an ancestor guide it unless chance comes between, and leaves
@@ -202,10 +277,8 @@ fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> Uct
         true => UctOptions::default(),
         false => UctOptions { selection: SelectionName::Grave, c: 0.2, ..UctOptions::default() },
     };
-    // What a clock says must not count where only iterations do, and each of many possible states has
-    // too little time to try.
-    let may_try = limits.iterations.is_none() && !game.has_percepts();
-    match may_try && batches_are_faster(game, root, limits) {
+    // What a clock says must not count where only iterations do.
+    match limits.iterations.is_none() && batches_are_faster(game, root, limits) {
         true => UctOptions { leaves: 32, playouts: 8, ..options },
         false => options,
     }
@@ -260,14 +333,35 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
         };
         ledger.turn.store(turn, Relaxed);
         ledger.turn_began.store(ledger.now(), Relaxed);
-        let tree = self.tree(root, limits);
+        self.tree(root, limits);
+        if self.forced.is_none() {
+            let found = match self.options.forced {
+                true => is_duel(&self.game, limits),
+                false => Some(false),
+            };
+            self.forced = found.map(|is_duel| is_duel.then(|| forced_search(&self.game)));
+        }
+        let forced = self.forced.as_mut().and_then(Option::as_mut).map(|search| {
+            let limits = Limits {
+                deadline: limits.deadline.part(FORCED_PART),
+                iterations: limits.iterations.map(|n| (n as f64 * FORCED_PART) as u64 + 1),
+                ..limits.clone()
+            };
+            search.search(root, role, &limits)
+        });
         let prepared = start.elapsed();
-        let report = tree.search(root, role, limits);
+        let tree = self.tree.as_mut().expect("it was made");
+        let report = match forced {
+            Some(forced) if forced.is_proven => forced,
+            Some(forced) => tree.search(root, role, limits).respecting(&forced),
+            None => tree.search(root, role, limits),
+        };
         ledger.searched.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
         let after = count();
         let [n_solved, n_closed, asked, injection] = [0, 1, 2, 3].map(|it| after[it] - before[it]);
         let network = NetworkWork {
             note: self.note.clone().unwrap_or_default(),
+            plan: String::new(),
             n_solved,
             n_closed,
             injection: Duration::from_nanos(injection),

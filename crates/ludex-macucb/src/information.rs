@@ -5,21 +5,28 @@
 //! learned. So the fluents of the next state are chance variables whose distribution the percepts
 //! fill. What a move is worth is the value of the best policy that begins with it.
 //!
-//! A plan is exact if every play is over after its last step.
+//! A plan is exact if every play is over after its last step. The others are taken to play each move
+//! equally likely.
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId};
-use ludex_encode::{PlanError, PlanLimits, Template};
-use ludex_game::{Belief, Describe, Observe};
-use ludex_qcsp::stochastic::{StochasticConfig, solve_stochastic};
+use ludex_csp::{Value, Variable};
+use ludex_encode::{Plan, PlanError, PlanLimits, Template};
+use ludex_game::{Belief, Cursor, Describe, Observe};
+use ludex_qcsp::stochastic::{
+    Distribution, StochasticConfig, StochasticVariable, rational, solve_stochastic,
+};
 
 /// What the moves of a role are worth over the next steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Planned {
-    /// The moves that the role is sure of, with the reward it can expect of each, 0 to 1; what is not
-    /// over after the last step counts as nothing.
+    /// The moves that the role is sure of, with the reward it can expect of each, 0 to 1.
     pub moves: Vec<(MoveId, f64)>,
     /// Whether every play is over then, so that the rewards are exact.
     pub is_exact: bool,
+    /// Steps that were planned.
+    pub n_steps: usize,
+    /// Networks that were solved, one a move.
+    pub n_solved: u64,
     /// Values that were given to variables.
     pub n_nodes: u64,
 }
@@ -31,7 +38,16 @@ impl Planned {
     }
 }
 
-/// Plans the next steps of the party of a belief, which is one role.
+/// What states that are not over are worth to the role, 0 to 1.
+pub type Estimate<'a> = dyn FnMut(&[&BitSet]) -> Vec<f64> + 'a;
+
+/// What is not over is worth nothing.
+pub fn nothing(open: &[&BitSet]) -> Vec<f64> {
+    vec![0.0; open.len()]
+}
+
+/// Plans the next steps of the party of a belief, which is one role. What is not over after the last of
+/// them is worth what is estimated.
 ///
 /// # Errors
 /// When the plan becomes too large, or the role is not sure of any move; `Ok(None)` when the deadline
@@ -46,18 +62,26 @@ pub fn plan_moves<G>(
     n_steps: usize,
     limits: &PlanLimits,
     deadline: &Deadline,
+    estimate: &mut Estimate<'_>,
 ) -> Result<Option<Planned>, PlanError>
 where
     G: Describe<Cursor: Observe<State = BitSet>>,
 {
     let [role]: [RoleId; 1] = belief.party().try_into().expect("a party of one role");
     assert!(n_steps > 0, "a plan has a step");
-    let plan = template.plan(game, belief, role, n_steps, limits)?;
+    let mut plan = template.plan(game, belief, role, n_steps, limits)?;
     let of_role = template.moves[role.index()];
     let first = plan.moves[0][0];
     let config = StochasticConfig { deadline: deadline.clone(), ..StochasticConfig::best() };
     let is_exact = !plan.network.domain(plan.terminal).contains(0);
-    let mut planned = Planned { moves: Vec::new(), is_exact, n_nodes: 0 };
+    let worth = match is_exact {
+        true => 100.0,
+        false => {
+            value_worlds(&mut plan, &mut game.cursor(), role, estimate);
+            FINE
+        }
+    };
+    let mut planned = Planned { moves: Vec::new(), is_exact, n_steps, n_solved: 0, n_nodes: 0 };
     for value in plan.network.domain(first).iter() {
         let Some(id) = of_role.played(value) else { continue };
         let mut network = plan.network.clone();
@@ -66,8 +90,46 @@ where
         if report.stopped.is_some() {
             return Ok(None);
         }
+        planned.n_solved += 1;
         planned.n_nodes += report.statistics.n_nodes;
-        planned.moves.push((id, report.value / 100.0));
+        planned.moves.push((id, (report.value / worth).clamp(0.0, 1.0)));
     }
     Ok(Some(planned))
+}
+
+/// What a reward of 1 is worth where rewards are estimated.
+const FINE: f64 = 10_000.0;
+
+/// Makes the worth of the state in the end the utility of a plan: its goal, or what is estimated.
+fn value_worlds<C: Cursor<State = BitSet>>(
+    plan: &mut Plan,
+    cursor: &mut C,
+    role: RoleId,
+    estimate: &mut Estimate<'_>,
+) {
+    let mut goals: Vec<Option<f64>> = Vec::with_capacity(plan.worlds.len());
+    for world in &plan.worlds {
+        cursor.set_state(world);
+        let is_over = cursor.is_terminal();
+        goals.push(is_over.then(|| f64::from(cursor.goal(role).value()) / 100.0));
+    }
+    let open: Vec<&BitSet> =
+        plan.worlds.iter().zip(&goals).filter(|(_, goal)| goal.is_none()).map(|it| it.0).collect();
+    let mut estimates = estimate(&open).into_iter();
+    let rewards = goals.iter().map(|goal| {
+        goal.unwrap_or_else(|| estimates.next().expect("there is an estimate for each open state"))
+    });
+    let values: Vec<Value> = rewards.map(|reward| (reward * FINE).round() as Value).collect();
+    let sure = |value: &Value| vec![(*value, rational(1, 1))];
+    let rows = values.iter().enumerate().map(|(at, value)| (vec![at as Value], sure(value)));
+    let distribution = Distribution::Table { on: vec![plan.world], rows: rows.collect() };
+    let variable =
+        Variable { name: "worth".into(), domain: values.iter().copied().collect(), labels: None };
+    let stage = plan.network.variable(plan.world).stage;
+    let worth = plan.network.variable_with(StochasticVariable {
+        variable,
+        stage,
+        distribution: Some(distribution),
+    });
+    plan.network.set_utility(worth);
 }

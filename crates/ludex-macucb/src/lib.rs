@@ -13,7 +13,8 @@
 //! 4. `faithful`: the search as it was published.
 //! 5. `outlook`: closing states by consistency, and `improved`: the search that leaves the rest to the
 //!    engine of the game.
-//! 6. [`information`]: roles who do not know the state.
+//! 6. [`information`]: the next steps of a role who does not know the state, and `informed`: searches
+//!    for such roles.
 //! 7. [`registry`]: the list.
 
 pub mod rules;
@@ -24,6 +25,7 @@ mod faithful;
 mod outlook;
 mod improved;
 pub mod information;
+mod informed;
 pub mod registry;
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use ludex_game::{Playouts, StateOf};
+use ludex_game::{Describe, Observe, Playouts, StateOf};
+use ludex_search::hyperplay::HyperPlay;
 use ludex_search::options::{Options, Written, read_into};
-use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, Searcher};
+use ludex_search::{Claim, GamesMeant, InformationSearcher, OptionError, OptionInfo, Searcher};
 
 use crate::faithful::{Faithful, FaithfulOptions, Method, Order, PlayedBy};
 use crate::improved::{Improved, ImprovedOptions};
+use crate::informed::{Informed, OpenStates, PlanOptions, Shared};
 use crate::rules::Networks;
 
 /// Every search on networks.
@@ -15,21 +17,33 @@ pub static NETWORK_SEARCHES: &[NetworkEntry] = &[
     NetworkEntry {
         name: "mac-ucb",
         summary: "a tree search that closes subtrees by consistency of networks; `faithful` solves networks only",
-        games: GamesMeant::COMPLETE,
-        claims: &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal],
+        games: GamesMeant::ANY,
+        claims: &[
+            Claim::Legal,
+            Claim::NeverLoses,
+            Claim::BestGoal,
+            Claim::HiddenInformation,
+            Claim::ValuesInformation,
+        ],
         preset: || Plan::Mac(MacOptions::default()),
     },
     NetworkEntry {
         name: "fc-ucb",
         summary: "mac-ucb as it was published, with forward checking in place of consistency",
-        games: GamesMeant::COMPLETE,
+        games: GamesMeant::ANY,
         claims: FAITHFUL_CLAIMS,
         preset: || Plan::Forward(ForwardOptions::default()),
     },
 ];
 
 /// What a search promises that takes all others for enemies and may see little in its time.
-const FAITHFUL_CLAIMS: &[Claim] = &[Claim::Legal];
+const FAITHFUL_CLAIMS: &[Claim] =
+    &[Claim::Legal, Claim::HiddenInformation, Claim::ValuesInformation];
+
+/// The part of the time in which a role who does not know the state plans: as published, and where a
+/// tree can use the time as well.
+const FAITHFUL_PLAN_SHARE: f64 = 0.5;
+const PLAN_SHARE: f64 = 0.2;
 
 ludex_search::search_options! {
     /// Options of `mac-ucb`.
@@ -48,6 +62,12 @@ ludex_search::search_options! {
         share: f64 = 0.1,
         /// visits at which a node of the tree is asked about
         visits: usize = 64,
+        /// asks about nodes too in which several roles choose at once
+        several: bool = true,
+        /// tells statistics of all moves as first of lines that end where the tree is closed
+        told: bool = true,
+        /// looks for what is forced before the tree is grown, where two roles take turns
+        forced: bool = true,
     }
 }
 
@@ -154,33 +174,71 @@ impl NetworkSpec {
         G: Playouts + Clone + 'static,
     {
         let name = self.entry.name;
-        match &self.plan {
-            Plan::Mac(it) if !it.faithful => {
-                let options = ImprovedOptions { share: it.share, visits: it.visits.max(1) };
-                Box::new(Improved::new(name, game, networks, options))
-            }
-            Plan::Mac(it) => {
-                let options = FaithfulOptions {
-                    method: Method::Mac,
-                    ratio: it.ratio.min(1.0),
-                    c: it.c,
-                    order: it.order,
-                    playouts: it.playouts,
-                };
-                Box::new(Faithful::new(name, game, networks, options))
-            }
-            Plan::Forward(it) => {
-                let options = FaithfulOptions {
-                    method: Method::ForwardChecking,
-                    ratio: it.ratio.min(1.0),
-                    c: it.c,
-                    order: it.order,
-                    playouts: it.playouts,
-                };
-                Box::new(Faithful::new(name, game, networks, options))
-            }
+        match self.method() {
+            Built::Improved(options) => Box::new(Improved::new(name, game, networks, options)),
+            Built::Faithful(options) => Box::new(Faithful::new(name, game, networks, options)),
         }
     }
+
+    /// A searcher for a role who does not see the state.
+    pub fn build_informed<G>(
+        &self,
+        game: &G,
+        networks: &Arc<Networks<StateOf<G>>>,
+    ) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Describe + Clone + 'static,
+        G::Cursor: Observe + 'static,
+    {
+        let name = self.entry.name;
+        let (options, otherwise): (_, Box<dyn InformationSearcher<StateOf<G>> + Send>) =
+            match self.method() {
+                Built::Improved(it) => (
+                    PlanOptions { share: PLAN_SHARE, only_exact: true },
+                    Box::new(OpenStates::new(name, game, networks, it.share)),
+                ),
+                Built::Faithful(it) => {
+                    let one = Shared::new(Faithful::new(name, game, networks, it));
+                    let build =
+                        move |_: &G| Box::new(one.clone()) as Box<dyn Searcher<G::Cursor> + Send>;
+                    (
+                        PlanOptions { share: FAITHFUL_PLAN_SHARE, only_exact: false },
+                        Box::new(HyperPlay::over(name, game, Box::new(build))),
+                    )
+                }
+            };
+        Box::new(Informed::new(name, game, networks, options, otherwise))
+    }
+
+    fn method(&self) -> Built {
+        match &self.plan {
+            Plan::Mac(it) if !it.faithful => {
+                let MacOptions { share, several, told, forced, .. } = *it;
+                let visits = it.visits.max(1);
+                Built::Improved(ImprovedOptions { share, visits, several, told, forced })
+            }
+            Plan::Mac(it) => Built::Faithful(FaithfulOptions {
+                method: Method::Mac,
+                ratio: it.ratio.min(1.0),
+                c: it.c,
+                order: it.order,
+                playouts: it.playouts,
+            }),
+            Plan::Forward(it) => Built::Faithful(FaithfulOptions {
+                method: Method::ForwardChecking,
+                ratio: it.ratio.min(1.0),
+                c: it.c,
+                order: it.order,
+                playouts: it.playouts,
+            }),
+        }
+    }
+}
+
+/// What a search is made of.
+enum Built {
+    Improved(ImprovedOptions),
+    Faithful(FaithfulOptions),
 }
 
 impl std::fmt::Display for NetworkSpec {

@@ -69,10 +69,6 @@ enum Made {
     Refused(String),
 }
 
-/// Why a state that is only possible is not put into a network.
-pub(crate) const HIDDEN: &str =
-    "the state is hidden, and a network for each possible one takes too long";
-
 /// What encoding takes for each gate of the circuit, 10 to 70 µs in the games measured; it is not begun
 /// with less, for the search for groups in it does not stop at a deadline.
 const NANOS_A_GATE: u64 = 50_000;
@@ -124,7 +120,7 @@ impl<S> Networks<S> {
     ///
     /// # Errors
     /// Why there is none, in words.
-    fn template(&self, deadline: &Deadline) -> Result<Arc<Template>, String> {
+    pub(crate) fn template(&self, deadline: &Deadline) -> Result<Arc<Template>, String> {
         let Some(rules) = &self.rules else {
             return Err("the engine has no circuit to make a network of".into());
         };

@@ -12,7 +12,7 @@ use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_on
 use ludex_search::{Limits, SearchReport};
 
 use crate::forward::Forward;
-use crate::information::plan_moves;
+use crate::information::{nothing, plan_moves};
 use crate::outlook::Outlook;
 use crate::resolve::{Mac, Resolver};
 use crate::{NetworkBounds, NetworkSpec, Networks, Rules};
@@ -140,7 +140,8 @@ fn endings(machine: &Machine, state: &BitSet, found: &mut Vec<Vec<u8>>, n_left: 
 #[test]
 fn what_consistency_closes_ends_in_one_way() {
     let mut n_closed = 0;
-    for name in ["tictactoe", "blocker", "connectfour", "n-queens", "knights-tour", "sudoku-4x4"] {
+    let games = ["tictactoe", "blocker", "connectfour", "n-queens", "knights-tour", "sudoku-4x4"];
+    for name in games.into_iter().chain(["tron", "nim", "buttons", "breakthrough-small", "pig"]) {
         let machine = machine(name);
         let mut outlook =
             Outlook::new(template(&machine), &Deadline::never(), u64::MAX).expect("small");
@@ -234,7 +235,8 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     let me = RoleId::new(0);
     let plan = |belief: &Belief<BitSet>, n_steps| {
         let limits = PlanLimits::default();
-        plan_moves(&template, &machine, belief, n_steps, &limits, &Deadline::never())
+        let late = Deadline::never();
+        plan_moves(&template, &machine, belief, n_steps, &limits, &late, &mut nothing)
             .expect("a small plan")
             .expect("there is time")
     };
@@ -262,5 +264,96 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
         }
         let (best, _) = planned.best().expect("a move");
         assert_eq!(machine.move_text(best), format!("(retourne {shown})"));
+    }
+}
+
+/// What a search on networks plays after a line of joint moves, for the first role, by what it knows.
+fn played(machine: &Machine, text: &str, line: &[&[&str]], limits: &Limits) -> SearchReport {
+    let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
+    let networks = networks(machine, NetworkBounds::default());
+    let known = ludex_testkit::hidden::information_after(machine, RoleId::new(0), line);
+    spec.build_informed(machine, &networks).search(&known, limits)
+}
+
+#[test]
+fn hidden_matching_pennies_and_monty_hall_are_played_by_plans_to_the_end() {
+    let pennies = machine("hidden-matching-pennies");
+    let monty = machine("monty-hall");
+    let shown: &[&[&str]] = &[&["_", "(choisit pile face)"]];
+    let opened: &[&[&str]] = &[&["_", "(hide 3)"], &["(choose 1)", "_"], &["_", "(open 2)"]];
+    for text in ["mac-ucb", "mac-ucb:faithful", "fc-ucb"] {
+        for (machine, line, right, value, other) in [
+            (&pennies, &[][..], "noop", 0.75, None),
+            (&pennies, shown, "(retourne pile)", 0.75, Some(0.25)),
+            (&monty, opened, "switch", 2.0 / 3.0, Some(1.0 / 3.0)),
+        ] {
+            let report = played(machine, text, line, &Limits::iterations(100, Seed(1)));
+            let chosen = report.chosen_move().expect("it has moves");
+            assert_eq!(machine.move_text(chosen.id), right, "{text}: {report:?}");
+            assert!((chosen.mean_reward.expect("planned") - value).abs() < 1e-9, "{report:?}");
+            let rest = report.moves.iter().find(|it| it.id != chosen.id);
+            let rest = rest.and_then(|it| it.mean_reward);
+            let is_same = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
+            assert!(rest.zip(other).is_none_or(is_same), "{text}: {report:?}");
+            assert_eq!(rest.is_some(), other.is_some(), "{text}: {report:?}");
+            let work = report.network.expect("it has a network");
+            assert!(work.plan.ends_with("to the end") && work.n_solved > 0, "{work:?}");
+            assert!(text != "mac-ucb" || report.is_proven, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_over_is_worth_what_playouts_say() {
+    // The second roll is not planned: whatever is estimated of it is what the plan is worth.
+    let machine = machine("hidden-matching-pennies");
+    let template = template(&machine);
+    let start = Belief::initial(&machine, &[RoleId::new(0)]);
+    let late = Deadline::never();
+    let limits = PlanLimits::default();
+    let mut seen = 0;
+    let mut estimate = |open: &[&BitSet]| {
+        seen = open.len();
+        vec![0.625; open.len()]
+    };
+    let planned = plan_moves(&template, &machine, &start, 1, &limits, &late, &mut estimate);
+    let planned = planned.expect("small").expect("there is time");
+    assert!(!planned.is_exact && seen > 1, "{planned:?}");
+    assert!((planned.moves[0].1 - 0.625).abs() < 1e-6, "{planned:?}");
+    // Nobody outside the party has a choice but chance.
+    let alone = PlanLimits { others_may_choose: false, has_fluents: false, ..limits };
+    let planned = plan_moves(&template, &machine, &start, 2, &alone, &late, &mut nothing);
+    let planned = planned.expect("small").expect("there is time");
+    assert!((planned.moves[0].1 - 0.75).abs() < 1e-9, "{planned:?}");
+}
+
+#[test]
+fn a_plan_for_one_is_not_made_where_others_choose() {
+    let machine = machine("kuhn-poker");
+    let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
+    for (text, is_planned) in [("mac-ucb", false), ("mac-ucb:faithful", true)] {
+        let report = played(&machine, text, line, &Limits::iterations(1_000, Seed(1)));
+        let work = report.network.clone().expect("it has a network");
+        assert_eq!(work.plan.ends_with("to the end"), is_planned, "{text}: {work:?}");
+        assert!(is_planned || work.plan.contains("may have a choice"), "{work:?}");
+        assert!(report.chosen.is_some() && report.reward.is_some(), "{text}: {report:?}");
+        assert!(!report.is_proven, "{text}: others need not play at random");
+    }
+}
+
+#[test]
+fn without_a_network_hidden_games_are_played_all_the_same() {
+    let machine = machine("kuhn-poker");
+    let few = NetworkBounds { max_gates: 10, ..NetworkBounds::default() };
+    let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
+    for text in ["mac-ucb", "mac-ucb:faithful"] {
+        let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
+        let known = ludex_testkit::hidden::information_after(&machine, RoleId::new(0), line);
+        let limits = Limits::until(Deadline::after(Duration::from_millis(50)), Seed(1));
+        let report =
+            spec.build_informed(&machine, &networks(&machine, few)).search(&known, &limits);
+        assert!(report.chosen.is_some_and(|id| known.legal_moves().contains(&id)), "{report:?}");
+        let work = report.network.expect("it says what it did");
+        assert!(work.plan.contains("too large") && work.note.contains("too large"), "{work:?}");
     }
 }

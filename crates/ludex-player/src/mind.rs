@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use ludex_base::{RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
 use ludex_macucb::{NetworkSpec, Networks};
-use ludex_search::hyperplay::HyperPlay;
 use ludex_search::information::{Follower, Model};
 use ludex_search::{Information, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher};
 
@@ -108,14 +107,11 @@ impl<G: Playable> OneSearch<G> {
 
     /// A search on networks; all its searchers share those of the game.
     pub fn on_networks(game: &G, spec: &NetworkSpec) -> Self {
-        let (name, spec) = (spec.entry().name, spec.clone());
+        let name = spec.entry().name;
         let networks = Networks::new(game.rules());
         let searcher = match game.has_percepts() {
             false => Searches::Open(spec.build(game, &networks)),
-            true => {
-                let build = move |game: &G| spec.build(game, &networks);
-                Searches::Hidden(Box::new(HyperPlay::over(name, game, Box::new(build))))
-            }
+            true => Searches::Hidden(spec.build_informed(game, &networks)),
         };
         Self::with(game, name, searcher)
     }

@@ -53,7 +53,7 @@ impl<G: Playable> Stages<G> {
             let report = stage.search.search(state, role, &limits);
             names.push(stage.search.name());
             let report = match before {
-                Some(before) => respecting(&before, report),
+                Some(before) => report.respecting(&before),
                 None => report,
             };
             let is_settled = report.is_proven;
@@ -69,26 +69,4 @@ impl<G: Playable> Stages<G> {
     fn last(&mut self) -> &mut OneSearch<G> {
         &mut self.stages.last_mut().expect("a plan has a search").search
     }
-}
-
-/// A report that keeps away from moves which an earlier search proved to be worse than what this
-/// one expects, if there are others.
-fn respecting(before: &SearchReport, mut report: SearchReport) -> SearchReport {
-    let proven = |id| {
-        let of = |report: &SearchReport| {
-            report.moves.iter().find(|found| found.id == id).and_then(|found| found.proven)
-        };
-        of(before).or(of(&report))
-    };
-    let is_lost = |id| proven(id).is_some_and(|reward| reward <= 0.0);
-    if report.is_proven || !report.chosen.is_some_and(is_lost) {
-        return report;
-    }
-    let others = report.moves.iter().filter(|found| !is_lost(found.id));
-    if let Some(best) = others.max_by_key(|found| found.n_visits) {
-        report.chosen = Some(best.id);
-        report.reward = best.mean_reward;
-        report.line.clear();
-    }
-    report
 }

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ludex_base::{Goal, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_base::{BitSet, Goal, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_circuit::Circuit;
 use ludex_game::{
     Belief, BeliefLimits, Cursor, Describe, Game, Learned, Observe, OneByOne, Playouts, Role,
     StateOf,
 };
 use ludex_machine::Machine;
+use ludex_macucb::{NetworkSpec, Networks, Rules};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_search::information::{Follower, Model, Patience, Told};
-use ludex_search::{Claim, SEARCHES, SearchSpec};
+use ludex_search::{Claim, InformationSearcher, Limits, SEARCHES, SearchSpec};
 use ludex_testkit::hidden::{count_beliefs, information_after, search_informed};
 use num_traits::ToPrimitive as _;
 
@@ -28,8 +30,51 @@ fn game(name: &str) -> Machine {
     machine_of(name, &rules.text())
 }
 
-fn searches() -> impl Iterator<Item = SearchSpec> {
-    SEARCHES.iter().map(|entry| entry.spec())
+/// A search by its name, of either list.
+enum AnySearch {
+    Plain(SearchSpec),
+    OnNetwork(NetworkSpec),
+}
+
+/// Every search, and those on networks in both ways.
+fn searches() -> impl Iterator<Item = AnySearch> {
+    let plain = SEARCHES.iter().map(|entry| AnySearch::Plain(entry.spec()));
+    plain.chain(["mac-ucb", "mac-ucb:faithful", "fc-ucb"].map(|text| {
+        let spec = NetworkSpec::parse(text).expect("good options");
+        AnySearch::OnNetwork(spec.expect("it is registered"))
+    }))
+}
+
+impl AnySearch {
+    fn name(&self) -> String {
+        match self {
+            AnySearch::Plain(spec) => spec.to_string(),
+            AnySearch::OnNetwork(spec) => spec.to_string(),
+        }
+    }
+
+    fn claims(&self) -> &'static [Claim] {
+        match self {
+            AnySearch::Plain(spec) => spec.entry().claims,
+            AnySearch::OnNetwork(spec) => spec.claims(),
+        }
+    }
+
+    /// A searcher for a role of a game with these rules.
+    fn build<G>(
+        &self,
+        game: &G,
+        rules: Arc<dyn Rules<StateOf<G>>>,
+    ) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Describe + Clone + 'static,
+        G::Cursor: Observe + 'static,
+    {
+        match self {
+            AnySearch::Plain(spec) => spec.build_informed(game),
+            AnySearch::OnNetwork(spec) => spec.build_informed(game, &Networks::new(Some(rules))),
+        }
+    }
 }
 
 #[test]
@@ -67,6 +112,15 @@ fn the_exact_set_is_the_belief_of_the_rules() {
                     let weight = found.expect("the same states").weight;
                     let exact = probability.to_f64().expect("a small fraction");
                     assert!((weight - exact).abs() < 1e-9, "{name}: {weight} for {exact}");
+                }
+                // Weights are floats; as fractions they are those of the belief again.
+                let weighted = known.possible().iter().map(|it| (it.state.clone(), it.weight));
+                let read = Belief::of(&game, &[me], weighted);
+                for (state, probability) in read.states() {
+                    let found = belief.states().iter().find(|it| it.0 == *state);
+                    let exact = &found.expect("the same states").1;
+                    let off = (probability - exact).to_f64().expect("a small fraction");
+                    assert!(off.abs() < 1e-9, "{name}: {probability} for {exact}");
                 }
                 n_compared += 1;
             }
@@ -199,22 +253,23 @@ fn information_is_paid_for_where_it_is_worth_it() {
     let told = machine_of("told-bomb", &BOMB.replace("SEEN", "true (phase prepare)"));
     let mut n_claims = 0;
     for spec in searches() {
-        let claims = spec.entry().claims;
-        if !claims.contains(&Claim::ValuesInformation) {
+        if !spec.claims().contains(&Claim::ValuesInformation) {
             continue;
         }
         n_claims += 1;
         for (game, right, value) in [(&asked, "ask", 0.9), (&told, "wait", 1.0)] {
             let known = information_after(game, RoleId::new(0), &[&["_", "(arm red)"]]);
             assert_eq!(known.possible().len(), 2);
-            let report = search_informed(&spec, game, &known, 3_000, Seed(1));
+            let rules = Arc::new(game.circuit().clone());
+            let limits = Limits::iterations(3_000, Seed(1));
+            let report = spec.build(game, rules).search(&known, &limits);
             let chosen = game.move_text(report.chosen.expect("it has moves"));
-            assert_eq!(chosen, right, "{}: {report:?}", spec.entry().name);
+            assert_eq!(chosen, right, "{}: {report:?}", spec.name());
             let reward = report.reward.expect("it was searched");
-            assert!((reward - value).abs() < 0.1, "{}: {reward}", spec.entry().name);
+            assert!((reward - value).abs() < 0.1, "{}: {reward}", spec.name());
         }
     }
-    assert!(n_claims >= 4);
+    assert!(n_claims >= 7);
     // Whoever takes every possible state to be known does not ask.
     let known = information_after(&asked, RoleId::new(0), &[&["_", "(arm red)"]]);
     let hyperplay = SearchSpec::parse("hyperplay").expect("it is there");
@@ -283,6 +338,43 @@ impl Playouts for Marked {
 
     fn runner(&self) -> Self::Runner {
         OneByOne::new(self)
+    }
+}
+
+impl Describe for Marked {
+    fn move_text(&self, id: MoveId) -> String {
+        self.machine.move_text(id)
+    }
+
+    fn state_texts(&self, state: &MarkedState) -> Vec<String> {
+        self.machine.state_texts(&state.state)
+    }
+
+    fn percept_text(&self, id: PerceptId) -> String {
+        self.machine.percept_text(id)
+    }
+
+    fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        self.machine.find_move(role, text)
+    }
+
+    fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
+        self.machine.find_percept(role, text)
+    }
+}
+
+impl Rules<MarkedState> for Marked {
+    fn circuit(&self) -> &Circuit {
+        self.machine.circuit()
+    }
+
+    fn fluents<'a>(&self, state: &'a MarkedState) -> &'a BitSet {
+        assert!(!state.is_true, "a search puts the true state into a network");
+        &state.state
+    }
+
+    fn state(&self, fluents: &BitSet) -> MarkedState {
+        MarkedState { state: fluents.clone(), is_true: false }
     }
 }
 
@@ -379,7 +471,7 @@ fn searches_never_see_the_true_state() {
                 let mut truth = marked.cursor();
                 truth.state.is_true = true;
                 let mut follower = Follower::new(&marked, me, Model::uniform());
-                let mut searcher = spec.build_informed(&marked);
+                let mut searcher = spec.build(&marked, Arc::new(marked.clone()));
                 let mut rng = Seed(1).rng();
                 let mut reports = Vec::new();
                 let think = |is_so: bool| is_thinking.store(is_so, Ordering::Relaxed);
@@ -393,19 +485,15 @@ fn searches_never_see_the_true_state() {
                     think(true);
                     follower.follow(told, &mut rng, &Patience::endless());
                     let known = follower.information();
-                    let limits = ludex_search::Limits::iterations(200, Seed(7));
-                    reports.push((known.steps().to_vec(), searcher.search(&known, &limits)));
+                    let limits = Limits::iterations(200, Seed(7));
+                    let report = searcher.search(&known, &limits).without_times();
+                    reports.push((known.steps().to_vec(), report));
                     think(false);
                 }
                 (truth.state.state.clone(), reports)
             });
             assert_ne!(first.0, second.0, "{name}: different things happened");
-            assert_eq!(
-                first.1,
-                second.1,
-                "{name}: {} saw more than it was told",
-                spec.entry().name
-            );
+            assert_eq!(first.1, second.1, "{name}: {} saw more than it was told", spec.name());
         }
     }
 }

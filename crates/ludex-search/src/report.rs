@@ -39,6 +39,8 @@ pub struct SearchReport {
 pub struct NetworkWork {
     /// Why there is no network and another search took over; empty when there is one.
     pub note: String,
+    /// What was planned where the state is hidden, or why nothing was; empty where it is known.
+    pub plan: String,
     /// Networks that were asked: all solutions, or whether there are any.
     pub n_solved: u64,
     /// States whose value is exact by what the networks said.
@@ -56,6 +58,9 @@ impl NetworkWork {
     pub fn add(&mut self, other: &NetworkWork) {
         if self.note.is_empty() {
             self.note.clone_from(&other.note);
+        }
+        if self.plan.is_empty() {
+            self.plan.clone_from(&other.plan);
         }
         self.n_solved += other.n_solved;
         self.n_closed += other.n_closed;
@@ -105,6 +110,28 @@ impl SearchReport {
     pub fn without_times(mut self) -> Self {
         if let Some(work) = &mut self.network {
             (work.injection, work.resolution, work.simulation) = Default::default();
+        }
+        self
+    }
+
+    /// The same report, but it keeps away from moves which an earlier search of the same state proved to
+    /// be lost, if there are others.
+    pub fn respecting(mut self, before: &SearchReport) -> Self {
+        let proven = |id| {
+            let of = |report: &SearchReport| {
+                report.moves.iter().find(|found| found.id == id).and_then(|found| found.proven)
+            };
+            of(before).or(of(&self))
+        };
+        let is_lost = |id| proven(id).is_some_and(|reward| reward <= 0.0);
+        if self.is_proven || !self.chosen.is_some_and(is_lost) {
+            return self;
+        }
+        let others = self.moves.iter().filter(|found| !is_lost(found.id));
+        if let Some(best) = others.max_by_key(|found| found.n_visits).copied() {
+            self.chosen = Some(best.id);
+            self.reward = best.mean_reward;
+            self.line.clear();
         }
         self
     }

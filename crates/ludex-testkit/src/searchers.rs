@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Game, Playouts, StateOf};
-use ludex_search::{Claim, GamesMeant, Limits, SearchReport, SearchSpec, Searcher};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_search::{
+    Claim, GamesMeant, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher,
+};
 
 use crate::exact::Exact;
 use crate::random_game::{RandomGame, RandomGameConfig};
@@ -75,6 +77,12 @@ pub trait Candidate {
     fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
     where
         G: Playouts + Clone + 'static;
+
+    /// A searcher for a role who does not see the state.
+    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Describe + Clone + 'static,
+        G::Cursor: Observe + 'static;
 }
 
 impl Candidate for SearchSpec {
@@ -95,6 +103,14 @@ impl Candidate for SearchSpec {
         G: Playouts + Clone + 'static,
     {
         SearchSpec::build(self, game)
+    }
+
+    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    where
+        G: Playouts + Describe + Clone + 'static,
+        G::Cursor: Observe + 'static,
+    {
+        SearchSpec::build_informed(self, game)
     }
 }
 

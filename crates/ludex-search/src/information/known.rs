@@ -91,6 +91,20 @@ impl<S> Information<S> {
     }
 }
 
+impl<S: Clone> Information<S> {
+    /// The same without some of the possible states, the others as much likelier; `None` if none is
+    /// left.
+    pub fn without(&self, is_left_out: impl Fn(usize) -> bool) -> Option<Self> {
+        let kept = self.possible.iter().enumerate().filter(|(place, _)| !is_left_out(*place));
+        let mut possible: Vec<Possible<S>> = kept.map(|(_, it)| it.clone()).collect();
+        let total: f64 = possible.iter().map(|it| it.weight).sum();
+        possible.iter_mut().for_each(|it| it.weight /= total);
+        let (steps, legal) = (self.steps.clone(), self.legal.clone());
+        let has_some = total > 0.0;
+        has_some.then(|| Self { role: self.role, steps, legal, possible, is_exact: self.is_exact })
+    }
+}
+
 /// Draws places by their weights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
@@ -125,6 +139,24 @@ mod tests {
     use ludex_base::Seed;
 
     use super::*;
+
+    #[test]
+    fn what_is_left_out_makes_the_rest_likelier() {
+        let possible = |state: u8, weight: f64| Possible { state, weight, views: vec![0] };
+        let known = Information {
+            role: RoleId::new(0),
+            steps: Vec::new(),
+            legal: vec![MoveId::new(0)],
+            possible: vec![possible(7, 0.5), possible(8, 0.25), possible(9, 0.25)],
+            is_exact: true,
+        };
+        let fewer = known.without(|place| place == 0).expect("two are left");
+        let left: Vec<(u8, f64)> =
+            fewer.possible().iter().map(|it| (it.state, it.weight)).collect();
+        assert_eq!(left, [(8, 0.5), (9, 0.5)]);
+        assert_eq!(fewer.legal_moves(), known.legal_moves());
+        assert!(known.without(|_| true).is_none());
+    }
 
     #[test]
     fn places_are_drawn_by_their_weights() {
