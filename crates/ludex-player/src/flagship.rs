@@ -6,6 +6,7 @@ use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
 use crate::contest::{Contender, contest};
+use crate::hidden_contest::best_plan;
 use crate::knowledge::Situation;
 use crate::mind::{Mind, Opinion};
 use crate::puzzle::PuzzleSearch;
@@ -64,6 +65,14 @@ impl<G: Playable> Flagship<G> {
             let is_faster = found.batched_per_second > BATCH_GAIN * found.playouts_per_second;
             let batches = limits.iterations.is_none() && is_faster;
             let plan = plan(&found, batches, &self.options);
+            if found.features.hidden_information
+                && self.options.beliefs
+                && starting.is_some()
+                && limits.iterations.is_none()
+            {
+                let plan = best_plan(&self.game, plan, &found, limits);
+                return Way::Stages(Stages::new(&self.game, &plan));
+            }
             let tried = starting
                 .filter(|_| is_duel(&found) && limits.iterations.is_none())
                 .map(|role| best_of(&self.game, role, &plan, &found, &self.options, limits));

@@ -9,8 +9,8 @@
 //! 1. `playable`: the games; [`seen`] and [`thought`]: what goes in and what comes out.
 //! 2. [`knowledge`]: the state, or what a role knows that does not see it.
 //! 3. [`survey`]: what a few random games tell about a game.
-//! 4. [`mind`], [`stages`], [`contest`], [`puzzle`] and [`flagship`]: what a player thinks with, and how
-//!    it finds out which searches suit a game.
+//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`] and [`flagship`]: what a player
+//!    thinks with, and how it finds out which searches suit a game.
 //! 5. [`worker`]: a thread that thinks, and can be given up.
 //!    [`interrupter`]: from outside.
 //! 6. [`latency`]: how much of the clock to keep back.
@@ -27,6 +27,7 @@ pub mod survey;
 mod mind;
 mod stages;
 mod contest;
+mod hidden_contest;
 mod puzzle;
 mod flagship;
 mod worker;

@@ -16,12 +16,16 @@
 //!
 //! For one role a move is worth what the best known move below it is, and not the mean of what was
 //! tried there: long plans of which most steps have only one good move are found sooner, and nobody
-//! plays against it.
+//! plays against it. Below the tree it plays by what did well after what it saw (`habits`), and what
+//! is promising by that is tried first: with hundreds of moves the first look at all of them would
+//! take all of the time.
 //!
 //! After Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search*, 2012 (SO-ISMCTS
 //! and MO-ISMCTS). We differ in giving each role's tree a root for everything that it may have seen
-//! before. The best below a move after Khandelwal and others, *On the Analysis of Complex Backup
-//! Strategies in Monte Carlo Tree Search*, 2016.
+//! before. The best below a move after Keller and Helmert, *Trial-Based Heuristic
+//! Tree Search for Finite Horizon MDPs*, 2013 (MaxUCT), with exploration that is scaled by how much
+//! the values below a node differ. Half of the moves that are looked at first are drawn after Tolpin
+//! and Shimony, *MCTS Based on Simple Regret*, 2012.
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, Observe, Playouts, StateOf};
@@ -32,14 +36,16 @@ use crate::information::{
     view_after,
 };
 use crate::limits::Limits;
-use crate::playout::{Desk, End, play_uniform};
+use crate::playout::{Desk, End, MAX_STEPS, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of, mix};
 use crate::searcher::Searcher;
 
+mod habits;
 mod tree;
 
-use tree::{Taken, Tree};
+use habits::{Chosen, Habits, Recent};
+use tree::{Explore, Taken, Tree};
 
 crate::option_names! {
     /// Whose percepts tell nodes apart.
@@ -63,6 +69,18 @@ crate::option_names! {
     }
 }
 
+crate::option_names! {
+    /// Who plays by what did well after what was seen.
+    pub enum Learns {
+        /// The role of a game of one role, nobody in others.
+        Fit = "fit",
+        /// Nobody: playouts are random, and moves are tried in any order.
+        No = "no",
+        /// Everybody.
+        Yes = "yes",
+    }
+}
+
 crate::search_options! {
     /// Options of [`Ismcts`].
     pub struct IsmctsOptions {
@@ -72,6 +90,8 @@ crate::search_options! {
         observers: Observers = Observers::Each,
         /// what moves are worth: mean, best (move below), or fit (for one role the best)
         backup: Backup = Backup::Fit,
+        /// who plays by what did well after what was seen: no, yes, or fit (if there is one role)
+        habits: Learns = Learns::Fit,
     }
 }
 
@@ -81,6 +101,16 @@ pub struct Ismcts<G: Playouts> {
     roles: Roles,
     cursor: G::Cursor,
     tree: Tree,
+    habits: Habits,
+}
+
+/// What a search begins from.
+struct Start<'a, S> {
+    possible: &'a [Possible<S>],
+    me: RoleId,
+    legal: &'a [MoveId],
+    /// What the searching role saw and played last.
+    recent: Recent,
 }
 
 /// An iteration after the other.
@@ -94,37 +124,50 @@ struct Walk<'a, C: Cursor, V> {
     takes_best: bool,
     cursor: &'a mut C,
     tree: &'a mut Tree,
+    /// What roles play by below the tree, if they learn.
+    habits: Option<&'a mut Habits>,
     rng: Rng,
     clock: Clock<'a>,
     max_bytes: usize,
     max_depth: u32,
     /// The edges that were followed in this iteration.
     taken: Vec<Taken>,
+    /// Those of one role.
+    path: Vec<Taken>,
     joint: Vec<MoveId>,
     desk: Desk,
     views: Vec<u64>,
     rewards: Vec<f64>,
+    /// What the searching role saw and played before this turn.
+    own_recent: Recent,
+    /// What each role saw and played last; only if they learn.
+    recent: Vec<Recent>,
+    /// Every choice of this iteration; only if they learn.
+    chosen: Vec<Chosen>,
+    priors: Vec<f32>,
 }
 
-/// The least that a new value counts where moves are worth the best below them.
-const LEAST: f64 = 0.03;
+/// How often any move is tried where moves are worth the best below them: often where one has to be
+/// chosen in the end, and what the others cost on the way is of no interest.
+const ANYTHING_AT_ROOT: f64 = 0.5;
+const ANYTHING: f64 = 0.15;
 /// Iterations between two hints.
 const HINT_INTERVAL: u64 = 32;
 
 impl<G: Playouts> Ismcts<G> {
     /// A search that knows nothing yet.
     pub fn new(game: &G, options: IsmctsOptions) -> Self {
-        Self { options, roles: Roles::of(game), cursor: game.cursor(), tree: Tree::default() }
+        let (tree, habits) = (Tree::default(), Habits::default());
+        Self { options, roles: Roles::of(game), cursor: game.cursor(), tree, habits }
     }
 
     fn search_from(
         &mut self,
-        starts: &[Possible<StateOf<G>>],
-        me: RoleId,
-        legal: &[MoveId],
+        start: &Start<'_, StateOf<G>>,
         sight: impl Sight<G::Cursor>,
         limits: &Limits,
     ) -> SearchReport {
+        let &Start { possible: starts, me, legal, recent } = start;
         // With one move it is searched all the same: what lies below it is used later on.
         let nothing = SearchReport::unsearched(legal);
         if legal.is_empty() || starts.is_empty() {
@@ -136,6 +179,16 @@ impl<G: Playouts> Ismcts<G> {
         if self.tree.n_bytes() > limits.memory / 2 {
             self.tree = Tree::default();
         }
+        if self.habits.n_bytes() > limits.memory / 4 {
+            self.habits = Habits::default();
+        }
+        self.habits.begin_turn();
+        let is_alone = self.roles.n - usize::from(self.roles.random.is_some()) == 1;
+        let learns = match self.options.habits {
+            Learns::Fit => is_alone,
+            Learns::No => false,
+            Learns::Yes => true,
+        };
         let root_key = tree::key(starts[0].views[me.index()], me);
         let root = self.tree.node(root_key, usize::MAX).expect("there is room for a node");
         let weights = Weights::new(starts.iter().map(|start| start.weight));
@@ -146,21 +199,27 @@ impl<G: Playouts> Ismcts<G> {
             observers: self.options.observers,
             c: self.options.c,
             takes_best: match self.options.backup {
-                Backup::Fit => self.roles.n - usize::from(self.roles.random.is_some()) == 1,
+                Backup::Fit => is_alone,
                 Backup::Mean => false,
                 Backup::Best => true,
             },
             cursor: &mut self.cursor,
             tree: &mut self.tree,
+            habits: learns.then_some(&mut self.habits),
             rng: limits.seed.rng(),
             clock: Clock::new(&limits.deadline),
             max_bytes: limits.memory,
             max_depth: 0,
             taken: Vec::new(),
+            path: Vec::new(),
             joint: Vec::new(),
             desk: Desk::default(),
             views: Vec::new(),
             rewards: Vec::new(),
+            own_recent: recent,
+            recent: Vec::new(),
+            chosen: Vec::new(),
+            priors: Vec::new(),
         };
         let mut n_iterations = 0;
         let stopped = loop {
@@ -181,19 +240,22 @@ impl<G: Playouts> Ismcts<G> {
                 limits.hint.set(best);
             }
         };
-        let max_depth = walk.max_depth;
+        let (max_depth, takes_best) = (walk.max_depth, walk.takes_best);
         let moves: Vec<MoveReport> = legal.iter().map(|&id| self.tree.report(root, id)).collect();
         if n_iterations == 0 && moves.iter().all(|it| it.n_visits == 0) {
             return SearchReport { stopped: Some(stopped), ..nothing };
         }
-        let chosen = crate::mcts::choose(&moves).map(|place| moves[place]);
+        let chosen = match takes_best {
+            true => self.tree.best(root, legal).map(|id| self.tree.report(root, id)),
+            false => crate::mcts::choose(&moves).map(|place| moves[place]),
+        };
         SearchReport {
             chosen: chosen.map(|it| it.id),
             reward: chosen.and_then(|it| it.mean_reward),
             n_iterations,
             n_playouts: n_iterations,
             n_nodes: self.tree.n_nodes() as u64,
-            n_bytes: self.tree.n_bytes() as u64,
+            n_bytes: (self.tree.n_bytes() + self.habits.n_bytes()) as u64,
             depth: max_depth,
             stopped: Some(stopped),
             moves,
@@ -210,6 +272,12 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         self.taken.clear();
         self.views.clear();
         self.views.extend_from_slice(&start.views);
+        self.chosen.clear();
+        self.recent.clear();
+        if self.habits.is_some() {
+            self.recent.resize(self.roles.n, Recent::default());
+            self.recent[self.me.index()] = self.own_recent;
+        }
         self.cursor.set_state(&start.state);
         let mut depth = 0;
         while !self.cursor.is_terminal() {
@@ -222,6 +290,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
                 let view = &mut self.views[role.index()];
                 *view = view_after(&self.sight, &*self.cursor, *view, role, &self.joint);
             }
+            self.note_step();
             depth += 1;
             // Step 2. One step is new; the rest is played out.
             if !is_known {
@@ -235,30 +304,81 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
             End::GivenUp | End::Cut => return Some(()),
             End::Terminal => {}
         }
-        // Step 3. Everybody learns from its own goal, the last choice first.
-        // What is played out is noise and needs its mean; what is best below grows.
-        let mut least = 0.0;
-        for taken in self.taken.iter().rev() {
-            let reward = &mut self.rewards[taken.role.index()];
-            self.tree.learn(taken, *reward, least);
-            if self.takes_best {
-                *reward = self.tree.best(taken);
-                least = LEAST;
+        // Step 3. Everybody learns from its own goal.
+        if self.takes_best {
+            for role in self.roles.ids() {
+                self.path.clear();
+                self.path.extend(self.taken.iter().filter(|taken| taken.role == role));
+                self.tree.learn_best(&self.path, self.rewards[role.index()]);
+            }
+        } else {
+            for taken in &self.taken {
+                self.tree.learn(taken, self.rewards[taken.role.index()]);
             }
         }
         Some(())
     }
 
-    /// Plays out from where the cursor stands; what each role gets.
+    /// Plays out from where the cursor stands; what each role gets, which is learned from.
     fn play_out(&mut self) -> End {
-        let Self { cursor, roles, rng, clock, desk, rewards, .. } = self;
-        rewards.clear();
-        let end = play_uniform(&mut **cursor, roles.n, rng, clock, desk);
+        self.rewards.clear();
+        let end = match self.habits.is_some() {
+            true => self.play_by_habit(),
+            false => {
+                let Self { cursor, roles, rng, clock, desk, .. } = self;
+                play_uniform(&mut **cursor, roles.n, rng, clock, desk)
+            }
+        };
         if end == End::Terminal {
-            let reward = |role| f64::from(cursor.goal(role).value()) / 100.0;
-            rewards.extend(roles.ids().map(reward));
+            let reward = |role| f64::from(self.cursor.goal(role).value()) / 100.0;
+            self.rewards.extend(self.roles.ids().map(reward));
+            for chosen in &self.chosen {
+                let reward = self.rewards[chosen.role.index()];
+                self.habits.iter_mut().for_each(|habits| habits.learn(chosen, reward));
+            }
         }
         end
+    }
+
+    /// Plays to the end by what did well after what was seen.
+    fn play_by_habit(&mut self) -> End {
+        for _ in 0..MAX_STEPS {
+            if self.cursor.is_terminal() {
+                return if self.cursor.has_fault() { End::GivenUp } else { End::Terminal };
+            }
+            if self.clock.tick() {
+                return End::Time;
+            }
+            self.joint.clear();
+            for role in self.roles.ids() {
+                let moves = self.cursor.legal_moves(role);
+                let chosen = match (moves, &self.habits) {
+                    ([], _) => return End::GivenUp,
+                    (&[only], _) => only,
+                    (_, Some(habits)) if !self.roles.is_random(role) => {
+                        let recent = &self.recent[role.index()];
+                        let chosen = habits.choose(role, recent, moves, &mut self.rng);
+                        self.chosen.push(chosen);
+                        chosen.id()
+                    }
+                    _ => moves[self.rng.below(moves.len())],
+                };
+                self.joint.push(chosen);
+            }
+            self.cursor.play(&self.joint);
+            self.note_step();
+        }
+        End::GivenUp
+    }
+
+    /// Notes what roles saw of the step that led to where the cursor stands.
+    fn note_step(&mut self) {
+        for (role, recent) in self.roles.ids().zip(&mut self.recent) {
+            if !self.roles.is_random(role) {
+                let seen = self.sight.percepts(&*self.cursor, role);
+                *recent = recent.after(self.joint[role.index()], seen);
+            }
+        }
     }
 
     /// Chooses a joint move; whether all that chose had a node. `None` if somebody has no move.
@@ -279,10 +399,26 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
                     let key = tree::key(view, role);
                     match self.tree.node(key, self.max_bytes) {
                         Some(node) => {
-                            is_known &= self.tree.n_visits(node) > 0;
-                            let taken = self.tree.select(node, role, moves, self.c, &mut self.rng);
+                            let is_new = self.tree.n_visits(node) == 0;
+                            is_known &= !is_new;
+                            self.priors.clear();
+                            if let Some(habits) = self.habits.as_ref().filter(|_| is_new) {
+                                let recent = &self.recent[role.index()];
+                                habits.values(role, recent, moves, &mut self.priors);
+                            }
+                            let priors = &self.priors;
+                            let is_first = self.taken.is_empty() && role == self.me;
+                            let anything = if is_first { ANYTHING_AT_ROOT } else { ANYTHING };
+                            let explore = Explore { c: self.c, anything };
+                            let taken =
+                                self.tree.select(node, role, moves, priors, explore, &mut self.rng);
                             self.taken.push(taken);
-                            self.tree.id_of(&taken)
+                            let id = self.tree.id_of(&taken);
+                            if let Some(habits) = &self.habits {
+                                let recent = &self.recent[role.index()];
+                                self.chosen.push(habits.chosen(role, recent, moves, id));
+                            }
+                            id
                         }
                         None => {
                             is_known = false;
@@ -309,8 +445,10 @@ impl<G: Playouts> Searcher<G::Cursor> for Ismcts<G> {
         let state = root.state().clone();
         let view = |role| mix(first_view(role) ^ hash_of(&state));
         let views = self.roles.ids().map(view).collect();
-        let starts = [Possible { state, weight: 1.0, views }];
-        self.search_from(&starts, role, &legal, AllMoves, limits)
+        let possible = [Possible { state, weight: 1.0, views }];
+        let recent = Recent::default();
+        let start = Start { possible: &possible, me: role, legal: &legal, recent };
+        self.search_from(&start, AllMoves, limits)
     }
 }
 
@@ -323,7 +461,16 @@ where
     }
 
     fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
-        let legal = known.legal_moves();
-        self.search_from(known.possible(), known.role(), legal, OwnPercepts, limits)
+        let recent = known.steps().iter().fold(Recent::default(), |recent, told| match told {
+            Some(told) => recent.after(told.own, Some(&told.percepts)),
+            None => Recent::default(),
+        });
+        let start = Start {
+            possible: known.possible(),
+            me: known.role(),
+            legal: known.legal_moves(),
+            recent,
+        };
+        self.search_from(&start, OwnPercepts, limits)
     }
 }

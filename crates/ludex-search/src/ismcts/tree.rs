@@ -6,6 +6,15 @@ use rustc_hash::FxHashMap;
 use crate::report::MoveReport;
 use crate::roles::mix;
 
+/// How much is tried that does not look best.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explore {
+    /// The exploration constant, for rewards from 0 to 1.
+    pub c: f64,
+    /// How often any move is tried where moves are worth the best below them.
+    pub anything: f64,
+}
+
 /// Nodes by what roles know.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
@@ -16,8 +25,11 @@ pub(super) struct Tree {
 
 /// A move that was tried less often than this part of the most tried one says little.
 const ENOUGH: u32 = 8;
+/// How wide rewards are spread is known after so many, and taken to be this at least.
+const MIN_SAMPLES: u32 = 8;
+const MIN_SPREAD: f64 = 0.04;
 /// What a node takes with its place in the index, and what an edge takes, with some room to grow.
-const NODE_BYTES: usize = 96;
+const NODE_BYTES: usize = 128;
 const EDGE_BYTES: usize = 48;
 
 /// What a role knows when it chooses, and how its moves did.
@@ -25,6 +37,19 @@ const EDGE_BYTES: usize = 48;
 struct Node {
     n_visits: u32,
     edges: Vec<Edge>,
+    /// What the best move is worth, and the samples of what came from here: where moves are worth the
+    /// best below them.
+    value: f64,
+    samples: Samples,
+}
+
+/// Rewards that came from a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    n: u32,
+    mean: f64,
+    /// The sum of squares of differences from the mean.
+    squares: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +59,8 @@ struct Edge {
     /// How often it was there to be chosen.
     n_available: u32,
     mean: f64,
+    /// What it may be worth before it was tried, if something is known of that.
+    prior: f32,
 }
 
 /// An edge that was followed.
@@ -80,29 +107,39 @@ impl Tree {
         self.nodes[taken.node as usize].edges[taken.edge as usize].id
     }
 
-    /// Picks one of these moves by UCB, those that were never tried first, in any order.
+    /// Picks one of these moves by UCB. What was never tried comes first, in any order, or if there
+    /// were priors when the node was new, counts as if it had been tried once.
     pub fn select(
         &mut self,
         node: u32,
         role: RoleId,
         moves: &[MoveId],
-        c: f64,
+        priors: &[f32],
+        Explore { c, anything }: Explore,
         rng: &mut Rng,
     ) -> Taken {
         let found = &mut self.nodes[node as usize];
         found.n_visits += 1;
+        // Where all moves come to nearly the same, a small difference is worth looking for.
+        let c = c * found.samples.spread();
         let n_before = found.edges.len();
         if n_before == 0 {
-            found.edges.extend(moves.iter().map(|&id| Edge::new(id)));
+            let priors = priors.iter().copied().chain(std::iter::repeat(f32::MAX));
+            let edges =
+                moves.iter().zip(priors).map(|(&id, prior)| Edge { prior, ..Edge::new(id) });
+            found.edges.extend(edges);
         }
         let start = rng.below(moves.len());
         let (mut best, mut best_score) = (0, f64::NEG_INFINITY);
+        // What is best below counts whatever else was tried: a part of the tries may go anywhere, and
+        // finds what bad luck has hidden.
+        let is_anything = found.samples.n >= MIN_SAMPLES && rng.unit() < anything;
         for turned in 0..moves.len() {
             let place = (start + turned) % moves.len();
             let edge_idx = found.edge(place, moves[place]);
             let edge = &mut found.edges[edge_idx];
             edge.n_available += 1;
-            let score = edge.score(c);
+            let score = if is_anything { -(turned as f64) } else { edge.score(c) };
             if score > best_score {
                 (best, best_score) = (edge_idx, score);
             }
@@ -111,22 +148,32 @@ impl Tree {
         Taken { role, node, edge: best as u32 }
     }
 
-    /// Adds a reward to an edge that was followed. What counts is at least that part of the last
-    /// one: rewards that grow with what is known below should not be held down by the first of
-    /// them.
-    pub fn learn(&mut self, taken: &Taken, reward: f64, least: f64) {
+    /// Adds a reward to an edge that was followed: it is worth the mean of its rewards.
+    pub fn learn(&mut self, taken: &Taken, reward: f64) {
         let edge = &mut self.nodes[taken.node as usize].edges[taken.edge as usize];
         edge.n_visits += 1;
-        edge.mean += (reward - edge.mean) * least.max(1.0 / f64::from(edge.n_visits));
+        edge.mean += (reward - edge.mean) / f64::from(edge.n_visits);
     }
 
-    /// What the best move of the node of an edge is worth, of those that were tried often enough to
-    /// tell.
-    pub fn best(&self, taken: &Taken) -> f64 {
-        let edges = &self.nodes[taken.node as usize].edges;
-        let most = edges.iter().map(|edge| edge.n_visits).max().unwrap_or(0);
-        let tried = edges.iter().filter(|edge| edge.n_visits > most / ENOUGH);
-        tried.map(|edge| edge.mean).fold(0.0, f64::max)
+    /// Adds a reward at the end of edges that were followed one after the other, where a move is worth
+    /// what is best after each thing that may be seen then, by how often it was seen.
+    ///
+    /// What is learned at the end changes what a node is worth for all that came to it before, and so
+    /// the sums of the edges above by more than a reward (MaxUCT).
+    pub fn learn_best(&mut self, path: &[Taken], reward: f64) {
+        // What the sum of an edge gains, and the reward that came from there.
+        let (mut gain, mut sample) = (reward, reward);
+        for taken in path.iter().rev() {
+            let node = &mut self.nodes[taken.node as usize];
+            let edge = &mut node.edges[taken.edge as usize];
+            edge.n_visits += 1;
+            edge.mean += (gain - edge.mean) / f64::from(edge.n_visits);
+            let (n_before, before) = (f64::from(node.samples.n), node.value);
+            node.samples.add(sample);
+            node.value = node.best();
+            sample = node.value;
+            gain = n_before * (node.value - before) + node.value;
+        }
     }
 
     /// The legal move that was tried most.
@@ -134,6 +181,15 @@ impl Tree {
         let edges = self.nodes[node as usize].edges.iter();
         let best = edges.filter(|edge| legal.contains(&edge.id)).max_by_key(|edge| edge.n_visits);
         best.map(|edge| edge.id)
+    }
+
+    /// The legal move that is worth most, of those that were tried often enough to tell.
+    pub fn best(&self, node: u32, legal: &[MoveId]) -> Option<MoveId> {
+        let edges = &self.nodes[node as usize].edges;
+        let of = edges.iter().filter(|edge| legal.contains(&edge.id) && edge.n_visits > 0);
+        let most = of.clone().map(|edge| edge.n_visits).max().unwrap_or(0);
+        let tried = of.filter(|edge| edge.n_visits > most / ENOUGH);
+        tried.max_by(|a, b| a.mean.total_cmp(&b.mean)).map(|edge| edge.id)
     }
 
     pub fn report(&self, node: u32, id: MoveId) -> MoveReport {
@@ -149,7 +205,31 @@ impl Tree {
     }
 }
 
+impl Samples {
+    fn add(&mut self, sample: f64) {
+        self.n += 1;
+        let difference = sample - self.mean;
+        self.mean += difference / f64::from(self.n);
+        self.squares += difference * (sample - self.mean);
+    }
+
+    /// How wide the samples are spread, from 0 to about 1: that of a fair coin is 1.
+    fn spread(&self) -> f64 {
+        match self.n >= MIN_SAMPLES {
+            true => (2.0 * (self.squares / f64::from(self.n)).sqrt()).max(MIN_SPREAD),
+            false => 1.0,
+        }
+    }
+}
+
 impl Node {
+    /// What the best move is worth, of those that were tried often enough to tell.
+    fn best(&self) -> f64 {
+        let most = self.edges.iter().map(|edge| edge.n_visits).max().unwrap_or(0);
+        let tried = self.edges.iter().filter(|edge| edge.n_visits > most / ENOUGH);
+        tried.map(|edge| edge.mean).fold(0.0, f64::max)
+    }
+
     /// The edge of a move, made if it is new; mostly at the same place as in the list of legal
     /// moves.
     fn edge(&mut self, place: usize, id: MoveId) -> usize {
@@ -166,13 +246,13 @@ impl Node {
 
 impl Edge {
     fn new(id: MoveId) -> Self {
-        Self { id, n_visits: 0, n_available: 0, mean: 0.0 }
+        Self { id, n_visits: 0, n_available: 0, mean: 0.0, prior: f32::MAX }
     }
 
     /// UCB with the visits of the node replaced by how often the move could have been chosen.
     fn score(&self, c: f64) -> f64 {
         match self.n_visits {
-            0 => f64::MAX,
+            0 => f64::from(self.prior) + c * f64::from(self.n_available).ln().sqrt(),
             n => self.mean + c * (f64::from(self.n_available).ln() / f64::from(n)).sqrt(),
         }
     }
@@ -184,6 +264,8 @@ mod tests {
 
     use super::*;
 
+    const PLAIN: Explore = Explore { c: 0.4, anything: 0.1 };
+
     #[test]
     fn a_move_that_is_seldom_legal_is_not_tried_for_being_new_alone() {
         let mut tree = Tree::default();
@@ -193,15 +275,41 @@ mod tests {
         let node = tree.node(key(1, me), 10).expect("there is room");
         for round in 0..2_000 {
             let legal: &[MoveId] = if round % 20 == 0 { &[good, bad, rare] } else { &[good, bad] };
-            let taken = tree.select(node, me, legal, 0.4, &mut rng);
+            let taken = tree.select(node, me, legal, &[], PLAIN, &mut rng);
             let reward = if tree.id_of(&taken) == good { 0.8 } else { 0.4 };
-            tree.learn(&taken, reward, 0.0);
+            tree.learn(&taken, reward);
         }
         let visits = |id| tree.report(node, id).n_visits;
         assert!(visits(good) > 1_700, "{}", visits(good));
         // By the visits of the node it would be tried nearly every time it is there.
         assert!((1..40).contains(&visits(rare)), "{}", visits(rare));
         assert_eq!(tree.favorite(node, &[bad, rare]), Some(bad));
+    }
+
+    #[test]
+    fn a_move_is_worth_the_best_after_what_is_seen() {
+        let mut tree = Tree::default();
+        let mut rng = Seed(1).rng();
+        let me = RoleId::new(0);
+        let moves = [0, 1].map(MoveId::new);
+        let root = tree.node(key(0, me), 1 << 20).expect("there is room");
+        // After move 0 one of two things is seen, and the other move is right after each.
+        for round in 0..4_000 {
+            let first = tree.select(root, me, &moves, &[], PLAIN, &mut rng);
+            if tree.id_of(&first) == moves[1] {
+                tree.learn_best(&[first], 0.6);
+                continue;
+            }
+            let seen = round % 2;
+            let below = tree.node(key(1 + seen, me), 1 << 20).expect("there is room");
+            let second = tree.select(below, me, &moves, &[], PLAIN, &mut rng);
+            let is_right = tree.id_of(&second) == moves[seen as usize];
+            tree.learn_best(&[first, second], if is_right { 0.9 } else { 0.0 });
+        }
+        let mean = |id| tree.report(root, id).mean_reward.expect("it was tried");
+        assert!((mean(moves[0]) - 0.9).abs() < 0.01, "{}", mean(moves[0]));
+        assert!((mean(moves[1]) - 0.6).abs() < 1e-9, "{}", mean(moves[1]));
+        assert!(tree.report(root, moves[0]).n_visits > 3_500);
     }
 
     #[test]

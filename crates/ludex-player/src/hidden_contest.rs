@@ -1,0 +1,284 @@
+//! Which of several searches plays a game of hidden information best: they play it, each by what its
+//! role sees.
+//!
+//! As with open games (decision 23), how a game is best played is easier to see than to tell from its
+//! looks. A game of one role is played against chance, the same chance for all; two roles with opposed
+//! goals exchange seats. Every seat follows the match by its own moves and percepts alone, so that a
+//! search is tried on what it will know.
+
+use std::time::{Duration, Instant};
+
+use ludex_base::{Deadline, MoveId, Rng, RoleId};
+use ludex_game::{Cursor, Observe};
+use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::{Hint, Limits, SearchSpec};
+
+use crate::Playable;
+use crate::stages::{Plan, Stages};
+use crate::survey::Survey;
+
+/// The first plan, or another that plays the game clearly better as far as the start clock can tell.
+pub(crate) fn best_plan<G: Playable>(
+    game: &G,
+    first: Plan,
+    survey: &Survey,
+    limits: &Limits,
+) -> Plan {
+    let others: &[&str] = match survey.features.n_roles {
+        1 => &["hyperplay", "hyperplay-ii", "iss"],
+        2 if survey.is_constant_sum => &["hyperplay"],
+        _ => return first,
+    };
+    let other = |name: &&str| vec![(SearchSpec::parse(name).expect("it is registered"), 1.0)];
+    let mut plans = vec![first];
+    plans.extend(others.iter().map(other));
+    let limits = Limits {
+        deadline: limits.deadline.part(CONTEST_PART),
+        hint: Hint::default(),
+        // One plays after the other, or two at once.
+        memory: limits.memory / 2,
+        ..limits.clone()
+    };
+    let best = best_informed(game, &plans, survey.mean_length, &limits);
+    plans.swap_remove(best)
+}
+
+/// The part of the start clock in which searches are tried.
+const CONTEST_PART: f64 = 0.8;
+/// Rounds to find time for; in each, every challenger plays one match, or one in each seat.
+const N_ROUNDS: usize = 10;
+/// Fewer say nothing.
+const MIN_ROUNDS: f64 = 3.0;
+/// A turn with less time tells nothing, and with more not much more.
+const MIN_TURN: Duration = Duration::from_millis(2);
+const MAX_TURN: Duration = Duration::from_millis(100);
+/// The part of a turn in which possible states are found.
+const BELIEF_PART: f64 = 0.3;
+/// A match that lasts so many times as long as random ones is given up.
+const MAX_STRETCH: f64 = 4.0;
+/// What is won beside the first choice has to be so many times what chance makes of it.
+const SURE: f64 = 1.5;
+/// Chance makes at least this of one round, as far as a few rounds can tell.
+const MIN_DEVIATION: f64 = 0.1;
+
+/// How much better than the first choice one of the others did, round by round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gain {
+    n: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Gain {
+    fn add(&mut self, difference: f64) {
+        self.n += 1.0;
+        self.sum += difference;
+        self.squares += difference * difference;
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.n.max(1.0)
+    }
+
+    /// The mean in standard errors of it.
+    fn score(&self) -> f64 {
+        let variance = self.squares / self.n.max(1.0) - self.mean().powi(2);
+        let deviation = variance.max(0.0).sqrt().max(MIN_DEVIATION);
+        self.mean() / deviation * self.n.sqrt()
+    }
+
+    fn is_better(&self) -> bool {
+        self.n >= MIN_ROUNDS && self.score() > SURE
+    }
+
+    fn is_worse(&self) -> bool {
+        self.n >= MIN_ROUNDS && self.score() < -SURE
+    }
+}
+
+/// The place of the plan that is to be expected to do best; that of the first, unless another is clearly
+/// better in matches that last about so many steps.
+///
+/// For one role, or two with opposed goals.
+pub(crate) fn best_informed<G: Playable>(
+    game: &G,
+    plans: &[Plan],
+    mean_length: f64,
+    limits: &Limits,
+) -> usize {
+    let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
+    let seats: Vec<RoleId> = game.role_ids().filter(is_player).collect();
+    assert!(matches!(seats.len(), 1 | 2), "one role, or two that exchange seats");
+    let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
+    let mut gains = vec![Gain::default(); plans.len()];
+    for round in 0..N_ROUNDS {
+        let open: Vec<usize> = (1..plans.len()).filter(|&idx| !gains[idx].is_worse()).collect();
+        let n_matches = if seats.len() == 1 { open.len() + 1 } else { 2 * open.len() };
+        let n_turns = n_matches as f64 * mean_length.max(1.0);
+        let left = limits.deadline.remaining().unwrap_or(FOREVER);
+        if open.is_empty() || left < MIN_TURN.mul_f64(n_turns) {
+            break;
+        }
+        let n_left = (N_ROUNDS - round) as f64 * n_turns;
+        let turn = left.div_f64(n_left).clamp(MIN_TURN, MAX_TURN);
+        let limits = Limits { seed: limits.seed.child(round as u64), ..limits.clone() };
+        let play = |by_seat: &[(RoleId, &Plan)]| play(game, by_seat, turn, max_steps, &limits);
+        let Some(differences) = play_round(&play, &seats, plans, &open) else { break };
+        open.iter().zip(differences).for_each(|(&idx, it)| gains[idx].add(it));
+    }
+    let better = (1..plans.len()).filter(|&idx| gains[idx].is_better());
+    better.max_by(|&a, &b| gains[a].mean().total_cmp(&gains[b].mean())).unwrap_or(0)
+}
+
+/// Long enough for any clock.
+const FOREVER: Duration = Duration::from_secs(1 << 20);
+
+/// How much better each of these plans did than the first; `None` if time ran out.
+fn play_round(
+    play: &impl Fn(&[(RoleId, &Plan)]) -> Option<Vec<f64>>,
+    seats: &[RoleId],
+    plans: &[Plan],
+    open: &[usize],
+) -> Option<Vec<f64>> {
+    match *seats {
+        [me] => {
+            let reward = |idx: usize| play(&[(me, &plans[idx])]).map(|it| it[0]);
+            let first = reward(0)?;
+            open.iter().map(|&idx| Some(reward(idx)? - first)).collect()
+        }
+        [a, b] => {
+            let gained = |idx: usize| {
+                let one = play(&[(a, &plans[idx]), (b, &plans[0])])?;
+                let other = play(&[(a, &plans[0]), (b, &plans[idx])])?;
+                Some((one[0] - one[1] + other[1] - other[0]) / 2.0)
+            };
+            open.iter().map(|&idx| gained(idx)).collect()
+        }
+        _ => unreachable!("one role, or two"),
+    }
+}
+
+/// Who sits somewhere, and what is known there.
+struct Seat<G: Playable> {
+    role: RoleId,
+    mind: Stages<G>,
+    follower: Follower<G>,
+}
+
+/// Plays a match; what each seat got, half of everything if the match has no end. `None` if time ran out.
+fn play<G: Playable>(
+    game: &G,
+    by_seat: &[(RoleId, &Plan)],
+    turn: Duration,
+    max_steps: usize,
+    limits: &Limits,
+) -> Option<Vec<f64>> {
+    let mut seats: Vec<Seat<G>> = (by_seat.iter())
+        .map(|&(role, plan)| Seat {
+            role,
+            mind: Stages::new(game, plan),
+            follower: Follower::new(game, role, Model::uniform()),
+        })
+        .collect();
+    let mut cursor = game.cursor();
+    // Chance does the same in all matches of a round, as far as they are alike.
+    let mut chance = limits.seed.child(u64::MAX).rng();
+    let mut rng = limits.seed.child(u64::MAX - 1).rng();
+    let mut joint: Vec<MoveId> = Vec::new();
+    for step in 0..max_steps {
+        if cursor.is_terminal() {
+            let reward = |seat: &Seat<G>| f64::from(cursor.goal(seat.role).value()) / 100.0;
+            return Some(seats.iter().map(reward).collect());
+        }
+        joint.clear();
+        for role in game.role_ids() {
+            let legal = cursor.legal_moves(role).to_vec();
+            let chosen = match legal[..] {
+                [] => return Some(vec![0.5; seats.len()]),
+                [only] => only,
+                _ => match seats.iter_mut().find(|seat| seat.role == role) {
+                    None => cursor.draw_move(role, &mut chance)?,
+                    Some(seat) => {
+                        let deadline = limits.deadline.no_later_than(Instant::now() + turn);
+                        let seed = limits.seed.child(step as u64);
+                        let limits = Limits { deadline, seed, ..limits.clone() };
+                        let chosen = seat.choose(&limits);
+                        chosen.filter(|id| legal.contains(id)).or(rng.choose(&legal).copied())?
+                    }
+                },
+            };
+            joint.push(chosen);
+        }
+        cursor.play(&joint);
+        if limits.deadline.reached() {
+            return None;
+        }
+        for seat in &mut seats {
+            let told = Told::new(joint[seat.role.index()], cursor.percepts(seat.role));
+            seat.follow(told, turn, &limits.deadline, &mut rng);
+        }
+    }
+    Some(vec![0.5; seats.len()])
+}
+
+impl<G: Playable> Seat<G> {
+    /// A move by what is known here; `None` if nothing is.
+    fn choose(&mut self, limits: &Limits) -> Option<MoveId> {
+        match self.follower.is_lost() {
+            true => None,
+            false => self.mind.think_hidden(&self.follower.information(), limits).report.chosen,
+        }
+    }
+
+    fn follow(&mut self, told: Told, turn: Duration, end: &Deadline, rng: &mut Rng) {
+        let now = Instant::now();
+        let patience = Patience {
+            for_many: end.no_later_than(now + turn.mul_f64(BELIEF_PART)),
+            for_one: end.no_later_than(now + turn),
+        };
+        self.follower.follow(told, rng, &patience);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+    use crate::tests::loaded;
+
+    fn best(game: &str, names: &[&str], length: f64, time: Duration) -> usize {
+        let (_, game) = loaded(game);
+        let plan = |name: &&str| vec![(SearchSpec::parse(name).expect("it is there"), 1.0)];
+        let plans: Vec<Plan> = names.iter().map(plan).collect();
+        let limits = Limits::until(Deadline::after(time), Seed(1));
+        best_informed(&game, &plans, length, &limits)
+    }
+
+    #[test]
+    fn who_guesses_by_what_was_told_is_taken() {
+        let time = Duration::from_secs(20);
+        assert_eq!(best("mastermind-small", &["random", "hyperplay"], 4.0, time), 1);
+        assert_eq!(best("mastermind-small", &["hyperplay", "random"], 4.0, time), 0);
+    }
+
+    #[test]
+    fn two_roles_exchange_seats() {
+        let time = Duration::from_secs(20);
+        assert_eq!(best("blind-tictactoe", &["random", "random", "ismcts"], 12.0, time), 2);
+    }
+
+    #[test]
+    fn without_time_the_first_is_taken() {
+        assert_eq!(best("mastermind-small", &["random", "hyperplay"], 4.0, Duration::ZERO), 0);
+    }
+
+    #[test]
+    fn a_little_luck_is_not_enough() {
+        let mut gain = Gain::default();
+        [1.0, 0.0, 0.0].into_iter().for_each(|it| gain.add(it));
+        assert!(!gain.is_better() && !gain.is_worse());
+        [1.0, 1.0, 0.0, 1.0].into_iter().for_each(|it| gain.add(it));
+        assert!(gain.is_better());
+    }
+}

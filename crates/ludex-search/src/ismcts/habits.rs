@@ -1,0 +1,224 @@
+//! What did well after what was seen: how roles play below the tree, and what they try first in it.
+//!
+//! A move is known by what its games came to: after anything at all, after what was seen last, and
+//! after that with the last one, two and three own moves. What is said of a longer past counts as
+//! far as it was met; a shorter one stands for so many games beside it. Only what a role has seen
+//! itself is used, so a role that plays by habit knows no more than it may.
+//!
+//! For roles that meet the same thing again and again: a cleaner that feels dirt, a hunter that
+//! smells something. After Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy
+//! Applied in General Game Playing*, 2012, with a role's own percepts in place of joint moves that
+//! it does not know.
+
+use ludex_base::{MoveId, PerceptId, Rng, RoleId};
+use rustc_hash::FxHashMap;
+
+use crate::roles::mix;
+
+/// How moves did, by role and what came before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Habits {
+    known: FxHashMap<u64, Habit>,
+    turn: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    mean: f32,
+    n_games: u32,
+    turn: u32,
+}
+
+/// What a role has seen and played last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recent {
+    seen: u64,
+    own: [u64; N_OWN],
+}
+
+/// A choice: the pasts it was made after, the shortest first, and the move.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub role: RoleId,
+    pasts: [u64; N_PASTS],
+    id: MoveId,
+}
+
+/// Own moves of a past.
+const N_OWN: usize = 3;
+/// Nothing, what was seen, and that with each number of own moves.
+const N_PASTS: usize = N_OWN + 2;
+/// Games of a longer past that count as much as what a shorter one says.
+const BESIDE: f32 = 4.0;
+/// What a move of which nothing is known is worth.
+const UNKNOWN: f32 = 0.5;
+/// Older games count less than this many of the last ones.
+const MAX_GAMES: u32 = 200;
+/// Games of earlier turns that still count: what is possible has changed.
+const MAX_OLD_GAMES: u32 = 8;
+/// How often any move is played.
+const ANYTHING: f64 = 0.1;
+/// Of more moves than this, as many are drawn and the best of them is played.
+const MAX_COMPARED: usize = 24;
+/// Moves that are remembered, and what each takes in the table.
+const MAX_KNOWN: usize = 1 << 20;
+const KNOWN_BYTES: usize = 32;
+
+impl Recent {
+    /// After a step in which the role played this and saw that.
+    pub fn after(self, own: MoveId, seen: Option<&[PerceptId]>) -> Self {
+        let mut moves = [own.index() as u64 + 1; N_OWN];
+        moves[1..].copy_from_slice(&self.own[..N_OWN - 1]);
+        // The sum is the same in any order.
+        let seen = seen.unwrap_or(&[]).iter().map(|id| mix(id.index() as u64 + 1));
+        Self { seen: seen.fold(0, u64::wrapping_add), own: moves }
+    }
+
+    fn pasts(&self, role: RoleId, moves: &[MoveId]) -> [u64; N_PASTS] {
+        // What may be played is seen as well.
+        let legal = moves.iter().take(MAX_COMPARED).map(|id| mix(id.index() as u64 + 1));
+        let legal = legal.fold(moves.len() as u64, u64::wrapping_add);
+        let mut pasts = [mix(role.index() as u64 + 1); N_PASTS];
+        pasts[1] = mix(pasts[0] ^ mix(self.seen).wrapping_add(legal));
+        for n_own in 0..N_OWN {
+            pasts[n_own + 2] = mix(pasts[n_own + 1] ^ mix(self.own[n_own]));
+        }
+        pasts
+    }
+}
+
+impl Habits {
+    /// What is learned from now on is of another turn.
+    pub fn begin_turn(&mut self) {
+        self.turn += 1;
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.known.len() * KNOWN_BYTES
+    }
+
+    /// A choice by habit: mostly the move that did best, sometimes any.
+    pub fn choose(&self, role: RoleId, recent: &Recent, moves: &[MoveId], rng: &mut Rng) -> Chosen {
+        let pasts = recent.pasts(role, moves);
+        let start = rng.below(moves.len());
+        let mut best = (moves[start], f32::NEG_INFINITY);
+        if rng.unit() >= ANYTHING {
+            for turned in 0..moves.len().min(MAX_COMPARED) {
+                let id = match moves.len() <= MAX_COMPARED {
+                    true => moves[(start + turned) % moves.len()],
+                    false => moves[rng.below(moves.len())],
+                };
+                let value = self.value(&pasts, id);
+                if value > best.1 {
+                    best = (id, value);
+                }
+            }
+        }
+        Chosen { role, pasts, id: best.0 }
+    }
+
+    /// A choice that something else made.
+    pub fn chosen(&self, role: RoleId, recent: &Recent, moves: &[MoveId], id: MoveId) -> Chosen {
+        Chosen { role, pasts: recent.pasts(role, moves), id }
+    }
+
+    /// What each of the moves is worth.
+    pub fn values(&self, role: RoleId, recent: &Recent, moves: &[MoveId], values: &mut Vec<f32>) {
+        let pasts = recent.pasts(role, moves);
+        values.clear();
+        values.extend(moves.iter().map(|&id| self.value(&pasts, id)));
+    }
+
+    /// Learns what a game came to for the role that chose.
+    pub fn learn(&mut self, chosen: &Chosen, reward: f64) {
+        for past in chosen.pasts {
+            let key = key(past, chosen.id);
+            if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&key) {
+                return;
+            }
+            let new = Habit { mean: 0.0, n_games: 0, turn: self.turn };
+            let habit = self.known.entry(key).or_insert(new);
+            habit.n_games = habit.n_counting(self.turn).min(MAX_GAMES - 1) + 1;
+            habit.turn = self.turn;
+            habit.mean += (reward as f32 - habit.mean) / habit.n_games as f32;
+        }
+    }
+
+    fn value(&self, pasts: &[u64; N_PASTS], id: MoveId) -> f32 {
+        let mut value = UNKNOWN;
+        for &past in pasts {
+            let Some(habit) = self.known.get(&key(past, id)) else { break };
+            let n_games = habit.n_counting(self.turn) as f32;
+            value = (habit.mean * n_games + value * BESIDE) / (n_games + BESIDE);
+        }
+        value
+    }
+}
+
+impl Chosen {
+    pub fn id(&self) -> MoveId {
+        self.id
+    }
+}
+
+impl Habit {
+    fn n_counting(&self, turn: u32) -> u32 {
+        if self.turn == turn { self.n_games } else { self.n_games.min(MAX_OLD_GAMES) }
+    }
+}
+
+fn key(past: u64, id: MoveId) -> u64 {
+    mix(past ^ (id.index() as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    fn me() -> RoleId {
+        RoleId::new(0)
+    }
+
+    #[test]
+    fn what_is_right_after_each_percept_is_learned() {
+        let [suck, go] = [0, 1].map(MoveId::new);
+        let [dirt, wall] = [0, 1].map(PerceptId::new);
+        let mut habits = Habits::default();
+        let mut rng = Seed(1).rng();
+        let mut n_right = 0;
+        for round in 0..2_000 {
+            let (seen, right) = if rng.below(2) == 0 { (dirt, suck) } else { (wall, go) };
+            let recent = Recent::default().after(go, Some(&[seen]));
+            let chosen = habits.choose(me(), &recent, &[suck, go], &mut rng);
+            let is_right = chosen.id() == right;
+            habits.learn(&chosen, if is_right { 0.6 } else { 0.4 });
+            n_right += usize::from(is_right && round >= 1_000);
+        }
+        assert!(n_right > 900, "{n_right}");
+    }
+
+    #[test]
+    fn the_order_of_percepts_says_nothing() {
+        let [a, b] = [3, 4].map(PerceptId::new);
+        let recent = |seen: &[PerceptId]| Recent::default().after(MoveId::new(1), Some(seen));
+        let pasts = |seen: &[PerceptId]| recent(seen).pasts(me(), &[MoveId::new(0)]);
+        assert_eq!(pasts(&[a, b]), pasts(&[b, a]));
+        assert_ne!(pasts(&[a, b]), pasts(&[a]));
+    }
+
+    #[test]
+    fn games_of_an_earlier_turn_soon_count_less() {
+        let id = MoveId::new(0);
+        let mut habits = Habits::default();
+        let recent = Recent::default();
+        let chosen = habits.chosen(me(), &recent, &[id], id);
+        (0..100).for_each(|_| habits.learn(&chosen, 1.0));
+        habits.begin_turn();
+        (0..20).for_each(|_| habits.learn(&chosen, 0.0));
+        let mut values = Vec::new();
+        habits.values(me(), &recent, &[id], &mut values);
+        assert!(values[0] < 0.4, "{values:?}");
+    }
+}
