@@ -817,3 +817,16 @@ fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
     }
     true
 }
+
+/// Unary tables of the format have no `*`.
+#[test]
+fn a_star_for_one_variable_is_written_as_every_value() {
+    for (is_positive, n_solutions) in [(true, 4), (false, 0)] {
+        let mut network = Network::new();
+        let x = network.int("x", vec![-2, 0, 1, 5]);
+        let table = Table::from_tuples(1, [[STAR], [0]]).into();
+        network.add(Constraint::Table { scope: vec![x], table, is_positive });
+        let text = write(&network).unwrap();
+        assert_eq!(count_text(&text), n_solutions, "{text}");
+    }
+}

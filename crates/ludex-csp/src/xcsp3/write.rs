@@ -189,9 +189,16 @@ impl Writer<'_> {
         Ok(match constraint {
             Constraint::Intension(e) => wrap(self.expr(e)),
             Constraint::Table { scope, table, is_positive } => {
+                let tuples = match scope[..] {
+                    // Unary tables have no `*`: it stands for every value.
+                    [x] if table.tuples().any(|tuple| tuple == [STAR]) => {
+                        self.network.variable(x).domain.to_string()
+                    }
+                    _ => table_text(table),
+                };
                 let scope: Vec<Expr> = scope.iter().map(Expr::from).collect();
                 let kind = if *is_positive { "supports" } else { "conflicts" };
-                wrap(format!("{} <{kind}> {} </{kind}>", list(&scope), table_text(table)))
+                wrap(format!("{} <{kind}> {tuples} </{kind}>", list(&scope)))
             }
             Constraint::AllDifferent { list: of, except: but } => {
                 wrap(format!("{}{}", list(of), except(but)))
