@@ -73,7 +73,9 @@ impl Compiled {
                 let at = variables.position(|own| own.variable.name == *variable)?;
                 self.places.get(at).copied()
             }
-            StochasticError::NegativeUtility { .. } => chance?.utility_at,
+            StochasticError::NegativeUtility { .. } | StochasticError::LargeUtility { .. } => {
+                chance?.utility_at
+            }
             _ => None,
         }
     }

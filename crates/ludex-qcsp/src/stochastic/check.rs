@@ -211,9 +211,13 @@ impl Checker<'_> {
             let place = "the utility".to_string();
             return self.errors.push(StochasticError::UnknownVariable { place });
         }
-        let least = utility.bounds(&|x| network.bounds(x)).0;
+        let (least, greatest) = utility.bounds(&|x| network.bounds(x));
         if least < 0 {
             self.errors.push(StochasticError::NegativeUtility { least });
+        }
+        // Bounds saturate; what is beyond has no value.
+        if greatest == i64::MAX {
+            self.errors.push(StochasticError::LargeUtility { limit: i64::MAX - 1 });
         }
     }
 }

@@ -84,7 +84,14 @@ fn remove(network: &StochasticNetwork, deadline: &Deadline) -> StochasticDomains
                 worths: Vec::new(),
                 kept: prefix.iter().map(|_| FxHashSet::default()).collect(),
             };
-            let Some(kept) = single.kept(threshold) else { return result };
+            let kept = match single.kept(threshold) {
+                Ok(kept) => kept,
+                Err(Unkept::Late) => return result,
+                Err(Unkept::OutOfReach) => {
+                    result.is_inconsistent = true;
+                    return result;
+                }
+            };
             for (&x, kept) in prefix.iter().zip(kept) {
                 changes |= keep(network, x, &kept, &mut result);
             }
@@ -187,15 +194,26 @@ struct Single<'a> {
     kept: Vec<FxHashSet<Value>>,
 }
 
+/// Why there are no values that stay.
+enum Unkept {
+    /// The time was up.
+    Late,
+    /// No policy satisfies the constraint as likely as is asked.
+    OutOfReach,
+}
+
 impl Single<'_> {
-    /// By place in the prefix, the values that stay; `None` when the time was up.
-    fn kept(mut self, threshold: &Rational) -> Option<Vec<FxHashSet<Value>>> {
-        let best = self.worth(0)?;
+    /// By place in the prefix, the values that stay.
+    fn kept(mut self, threshold: &Rational) -> Result<Vec<FxHashSet<Value>>, Unkept> {
+        let best = self.worth(0).ok_or(Unkept::Late)?;
+        if best < *threshold {
+            return Err(Unkept::OutOfReach);
+        }
         // What a policy may lose against the best one.
         let spare = best - threshold;
         let mut next = 0;
-        self.mark(0, &mut next, &Rational::one(), &spare)?;
-        Some(self.kept)
+        self.mark(0, &mut next, &Rational::one(), &spare).ok_or(Unkept::Late)?;
+        Ok(self.kept)
     }
 
     /// The greatest satisfaction from a place of the prefix on.

@@ -65,12 +65,18 @@ pub enum StochasticError {
     },
     /// A utility that can be negative.
     #[error(
-        "the utility can be {least}; a play whose constraints fail is worth 0, so that no other \
-         may be worth less: add a constant"
+        "the utility can be {least}, by the bounds of its parts; a play whose constraints fail is \
+         worth 0, so that no other may be worth less: add a constant, or take the maximum with 0"
     )]
     NegativeUtility {
         /// The least it can be.
         least: i64,
+    },
+    /// A utility that can be too large to compute.
+    #[error("the utility can be more than {limit}; scale it down")]
+    LargeUtility {
+        /// The most it may be.
+        limit: i64,
     },
     /// A variable that the network does not have.
     #[error("{place} mentions a variable that the network does not have")]

@@ -30,20 +30,32 @@ enum Measure {
     Utility,
 }
 
-/// Looks for a policy that reaches every threshold, and among these for one of greatest utility
-/// if that is wanted. A threshold may be missed by the error of a probability.
+/// What is wanted of the policies that are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// One that reaches every threshold.
+    Thresholds,
+    /// Of those that reach the thresholds of single constraints, the one of greatest satisfaction.
+    Satisfaction,
+    /// Of those that reach every threshold, the one of greatest utility.
+    Utility,
+}
+
+/// Looks for a policy. A threshold may be missed by the error of a probability.
 pub(super) fn search<N: Number>(
     network: &StochasticNetwork,
     config: &StochasticConfig,
-    wants_utility: bool,
+    wanted: Wanted,
     error: &N,
     statistics: &mut StochasticStatistics,
 ) -> Result<Found<N>, StochasticError> {
+    let wants_utility = wanted == Wanted::Utility;
     let measures = measures(network, wants_utility);
-    let thresholds: Vec<&Rational> = measures
+    // By measure, what has to be reached.
+    let thresholds: Vec<Option<&Rational>> = measures
         .iter()
-        .filter_map(|measure| match measure {
-            Measure::Joint => Some(network.threshold()),
+        .map(|measure| match measure {
+            Measure::Joint => Some(network.threshold()).filter(|_| wanted != Wanted::Satisfaction),
             Measure::Own(i) => network.constraints()[*i].threshold.as_ref(),
             Measure::Utility => None,
         })
@@ -58,7 +70,7 @@ pub(super) fn search<N: Number>(
         let mut frontier = Frontier {
             network,
             config,
-            is_sure: thresholds.iter().map(|threshold| threshold.is_one()).collect(),
+            is_sure: thresholds.iter().map(|t| t.is_some_and(One::is_one)).collect(),
             measures,
             draws,
             memory: Memory::new(network, wants_utility, Asked::Together, max_bytes),
@@ -67,15 +79,16 @@ pub(super) fn search<N: Number>(
             n_steps: STEPS_A_LOOK,
             statistics,
         };
-        frontier.is_sure.resize(frontier.measures.len(), false);
         let vectors = match frontier.node(0) {
             Ok(vectors) => vectors,
             Err(Stop::Limit(reason)) => return Ok(Found::Stopped(reason, None)),
             Err(Stop::Error(error)) => return Err(error),
         };
-        let least: Vec<N> = thresholds.iter().map(|t| N::of(t) - error.clone()).collect();
+        let least: Vec<Option<N>> =
+            thresholds.iter().map(|t| t.map(|t| N::of(t) - error.clone())).collect();
         let reaches = |(vector, _): &(Vec<N>, PolicyId)| {
-            vector.iter().zip(&least).all(|(worth, least)| worth >= least)
+            let mut both = vector.iter().zip(&least);
+            both.all(|(worth, least)| least.as_ref().is_none_or(|least| worth >= least))
         };
         // The value is the utility, which stands last, or the satisfaction, which stands first;
         // without joint constraints that is 1.

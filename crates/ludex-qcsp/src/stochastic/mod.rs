@@ -58,7 +58,10 @@ pub use consistency::{StochasticDomains, stochastic_arc_consistency};
 pub use distribution::Distribution;
 pub use error::StochasticError;
 pub use evaluate::{Evaluation, best_by_definition, evaluate_policy, evaluate_policy_by};
-pub use network::{Rational, StochasticNetwork, StochasticVariable, parse_probability, rational};
+pub use network::{
+    Rational, StochasticConstraint, StochasticNetwork, StochasticVariable, parse_probability,
+    rational,
+};
 pub use one_stage::{OneStage, solve_one_stage};
 pub use policy::{Policy, PolicyId, PolicyNode};
 pub use scenarios::{Expansion, ExpansionReport, expand_scenarios, expand_scenarios_by};

@@ -34,8 +34,17 @@ pub struct ExpansionReport {
     /// The greatest satisfaction of any policy that reaches the thresholds of the constraints that
     /// have their own; `None` when there is none. When the search was stopped, the greatest so far.
     pub best: Option<Rational>,
+    /// Decisions of the search.
+    pub n_nodes: u64,
     /// Why there may be a better one.
     pub stopped: Option<StopReason>,
+}
+
+impl ExpansionReport {
+    /// The greatest satisfaction, rounded.
+    pub fn value(&self) -> Option<f64> {
+        self.best.as_ref().and_then(ToPrimitive::to_f64)
+    }
 }
 
 impl Expansion {
@@ -47,7 +56,8 @@ impl Expansion {
         let config = SearchConfig { deadline: deadline.clone(), ..SearchConfig::default() };
         let report = solve(&self.network, &config)?;
         let best = report.value.map(|value| Rational::new(value.into(), self.weight.into()));
-        Ok(ExpansionReport { best, stopped: report.stopped })
+        let n_nodes = report.statistics.n_nodes;
+        Ok(ExpansionReport { best, n_nodes, stopped: report.stopped })
     }
 }
 
@@ -230,7 +240,12 @@ fn draw(
         scenarios.push((values.clone(), p));
         return Ok(());
     };
-    for (value, q) in network.outcomes(x, &|y| values[y.index()]) {
+    let outcomes = network.outcomes(x, &|y| values[y.index()]);
+    // The check does not look at every row of a large distribution.
+    if outcomes.is_empty() {
+        return Err(network.undrawable(x, &|y| values[y.index()], None).into());
+    }
+    for (value, q) in outcomes {
         values[x.index()] = value;
         draw(network, x.index() + 1, values, &p * q, scenarios, room)?;
     }

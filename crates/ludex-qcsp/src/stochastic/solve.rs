@@ -7,7 +7,7 @@ use num_traits::{One, ToPrimitive, Zero};
 
 use super::consistency::stochastic_arc_consistency;
 use super::error::StochasticError;
-use super::frontier;
+use super::frontier::{self, Wanted};
 use super::network::{Rational, StochasticNetwork, rational};
 use super::policy::Policy;
 use super::search::{self, Found};
@@ -114,8 +114,8 @@ pub struct StochasticReport {
     /// missed by no more than a probability can be from the truth; a threshold of 1 is never
     /// rounded.
     pub error: f64,
-    /// The policy; with [`Aim::Best`] and neither a utility nor thresholds of single constraints,
-    /// also when it reaches no threshold. When the search was stopped, the best so far.
+    /// The policy; with [`Aim::Best`] and no utility, also when its satisfaction is below the
+    /// threshold of the whole. When the search was stopped, the best so far.
     pub policy: Option<Policy>,
     /// What it took.
     pub statistics: StochasticStatistics,
@@ -272,13 +272,19 @@ fn solve_in<N: Number>(
         let task = search::Task { wants_utility, is_sure, low, high, top, error };
         search::search(network, config, &task, statistics)
     };
-    let is_sure = threshold.is_one() && (wants_utility || config.aim == Aim::Threshold);
-    let mut found = match is_one_number {
-        true => search(is_sure, config.aim, statistics)?,
-        false => frontier::search(network, config, wants_utility, &threshold_error, statistics)?,
+    let find = |is_sure: bool, aim: Aim, statistics: &mut StochasticStatistics| {
+        let wanted = match aim {
+            _ if is_one_number => return search(is_sure, aim, statistics),
+            Aim::Threshold => Wanted::Thresholds,
+            Aim::Best if wants_utility => Wanted::Utility,
+            Aim::Best => Wanted::Satisfaction,
+        };
+        frontier::search(network, config, wanted, &threshold_error, statistics)
     };
+    let is_sure = threshold.is_one() && (wants_utility || config.aim == Aim::Threshold);
+    let mut found = find(is_sure, config.aim, statistics)?;
     // Only the greatest satisfaction is found whether the threshold is reached or not.
-    let is_free = is_one_number && config.aim == Aim::Best && !wants_utility;
+    let is_free = config.aim == Aim::Best && !wants_utility;
     let is_near = |value: &N| value.clone() + threshold_error.clone() >= N::of(threshold);
     let mut is_reached = true;
     if let Found::Policy(value, _) | Found::Stopped(_, Some((value, _))) = &found
@@ -286,8 +292,8 @@ fn solve_in<N: Number>(
     {
         is_reached = is_near(value);
         // What is only nearly 1 is not sure.
-        if is_reached && threshold.is_one() && !error.is_zero() {
-            match search(true, Aim::Threshold, statistics)? {
+        if is_reached && has_whole && threshold.is_one() && !error.is_zero() {
+            match find(true, Aim::Threshold, statistics)? {
                 Found::Policy(value, policy) => found = Found::Policy(value, policy),
                 Found::Nothing => is_reached = false,
                 Found::Stopped(reason, _) => {

@@ -89,7 +89,9 @@ fn line_of(file: &StochasticInstance, error: &StochasticError) -> usize {
             let own = file.thresholds.iter().find(is_own).map(|(_, stated)| stated);
             own.or(file.threshold.as_ref()).map_or(1, |stated| stated.line)
         }
-        StochasticError::NegativeUtility { .. } => file.instance.objective_line(),
+        StochasticError::NegativeUtility { .. } | StochasticError::LargeUtility { .. } => {
+            file.instance.objective_line()
+        }
         StochasticError::Constraint(CspError::InConstraint { number, .. }) => {
             file.instance.constraint_line(number - 1)
         }

@@ -14,6 +14,8 @@ fn random_networks_agree_with_the_definition() {
     let mut nodes: FxHashMap<&str, u64> = FxHashMap::default();
     // How many nodes were not searched again.
     let mut n_saved: FxHashMap<&str, i64> = FxHashMap::default();
+    // How many networks were small enough to list all their policies.
+    let mut n_listed = 0;
     for n in 0..2_000 {
         let mut network = random_network(&mut rng);
         let utility = network.utility().cloned();
@@ -22,6 +24,12 @@ fn random_networks_agree_with_the_definition() {
             network.set_threshold(rational(0, 1));
         }
         let best = best_by_definition(&network);
+        if n_policies(&network) <= 500 {
+            let mut any = network.clone();
+            any.set_threshold(rational(0, 1));
+            assert_eq!(best_of_all_policies(&any), Some(best.clone()), "network {n}");
+            n_listed += 1;
+        }
         for (name, method) in Method::ALL {
             let report = solve_stochastic(&network, &exact(method, Aim::Best)).unwrap();
             assert_eq!(report.exact, Some(best.clone()), "network {n}, {name}");
@@ -56,7 +64,8 @@ fn random_networks_agree_with_the_definition() {
             }
         }
     }
-    println!("nodes: {nodes:?}");
+    println!("nodes: {nodes:?}, policies listed: {n_listed}");
+    assert!(n_listed > 500, "{n_listed}");
     assert!(nodes["sfc"] < nodes["ssbt"]);
     assert!(n_saved.values().all(|&n| n > 1000), "{n_saved:?}");
 }
@@ -80,6 +89,10 @@ fn several_thresholds_agree_with_all_policies() {
         let network = small_network(&mut rng);
         let expected = best_of_all_policies(&network);
         n_possible += usize::from(expected.is_some());
+        // What is possible at all where the threshold of the whole is not looked at.
+        let mut any = network.clone();
+        any.set_threshold(rational(0, 1));
+        let possible = best_of_all_policies(&any);
         for (name, method) in Method::ALL {
             let report = solve_stochastic(&network, &exact(method, Aim::Best)).unwrap();
             if report.verdict == Verdict::True {
@@ -90,6 +103,10 @@ fn several_thresholds_agree_with_all_policies() {
                     (Verdict::False, &None),
                     "network {n}, {name}"
                 );
+                if network.utility().is_none() {
+                    let found = report.policy.and(report.exact);
+                    assert_eq!(found, possible, "network {n}, {name}");
+                }
             }
             for consistency in [false, true] {
                 let config = StochasticConfig { consistency, ..exact(method, Aim::Threshold) };

@@ -230,3 +230,43 @@ fn two_parts_with_threshold_0_keep_every_decision() {
     let found = solve_one_stage(&network, 100, &Deadline::never()).unwrap();
     assert_eq!(found.solutions, [[1, 1], [2, 2]]);
 }
+
+/// The best policy is found and shown though it is not likely enough as a whole; the thresholds of
+/// single constraints are kept.
+#[test]
+fn the_greatest_satisfaction_is_told_beside_thresholds_of_constraints() {
+    let mut network = StochasticNetwork::new();
+    network.stage();
+    let x = network.decision("x", 0..=1);
+    let s = network.chance("s", 0..=3, Distribution::Uniform);
+    network.add_with_threshold(Constraint::Intension(x.equals(1)), rational(1, 1));
+    network.require(any_of([s.at_most(1), x.equals(0)]));
+    network.set_threshold(rational(3, 4));
+    for (name, method) in Method::ALL {
+        let report = solve_stochastic(&network, &exact(method, Aim::Best)).unwrap();
+        assert_eq!(report.verdict, Verdict::False, "{name}");
+        assert_eq!(report.exact, Some(rational(1, 2)), "{name}");
+        let evaluation = evaluate_policy(&network, &report.policy.unwrap()).unwrap();
+        assert_eq!(evaluation.satisfaction, rational(1, 2), "{name}");
+        let report = solve_stochastic(&network, &exact(method, Aim::Threshold)).unwrap();
+        assert_eq!((report.verdict, report.policy), (Verdict::False, None), "{name}");
+    }
+}
+
+/// What nothing is decided about can be out of reach too.
+#[test]
+fn a_constraint_on_draws_alone_can_be_out_of_reach() {
+    let mut network = StochasticNetwork::new();
+    network.stage();
+    network.decision("x", 0..=1);
+    let s = network.chance("s", 0..=3, Distribution::Uniform);
+    let t = network.chance("t", 0..=3, Distribution::uniform_where(VarId::new(2).at_most(s)));
+    network.require(t.at_least(2));
+    network.set_threshold(rational(1, 2));
+    let domains = stochastic_arc_consistency(&network, &Deadline::never()).unwrap();
+    assert!(domains.is_inconsistent);
+    // 1/3 of the time for 2, half of it for 3.
+    network.set_threshold(rational(5, 24));
+    let domains = stochastic_arc_consistency(&network, &Deadline::never()).unwrap();
+    assert!(!domains.is_inconsistent);
+}

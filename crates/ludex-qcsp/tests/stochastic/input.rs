@@ -1,7 +1,7 @@
 //! Bad input.
 
 use ludex_base::{Deadline, Source};
-use ludex_csp::{Value, VarId};
+use ludex_csp::{Expr, Value, VarId};
 use ludex_qcsp::lang::{Data, Limits, compile, to_stochastic};
 use ludex_qcsp::stochastic::*;
 
@@ -63,8 +63,12 @@ fn bad_input_is_refused_in_words() {
     );
     assert_eq!(
         problem(&|network| network.set_utility(VarId::new(0) - 1)),
-        "the utility can be -1; a play whose constraints fail is worth 0, so that no other may \
-         be worth less: add a constant"
+        "the utility can be -1, by the bounds of its parts; a play whose constraints fail is \
+         worth 0, so that no other may be worth less: add a constant, or take the maximum with 0"
+    );
+    assert_eq!(
+        problem(&|network| network.set_utility(VarId::new(0) * Expr::Constant(1 << 62))),
+        "the utility can be more than 9223372036854775806; scale it down"
     );
     assert_eq!(
         problem(&|network| {
@@ -131,4 +135,26 @@ fn a_utility_without_a_value_is_0() {
     assert_eq!(best_by_definition(&network), rational(30, 1));
     network.require(VarId::new(0).at_most(0));
     assert_eq!(best_by_definition(&network), rational(0, 1));
+}
+
+/// Too many rows to look at all of them before: the one that lacks shows when it is drawn.
+#[test]
+fn scenarios_are_not_lost_where_a_row_lacks() {
+    let mut network = StochasticNetwork::new();
+    network.stage();
+    let seldom = |n: Value| Distribution::Weights(vec![(0, rational(1, 2)), (n, rational(1, 2))]);
+    let x = network.chance("x", 0..=2_000, seldom(2_000));
+    let y = network.chance("y", 0..=2_000, seldom(2_000));
+    let row = |x, y| (vec![x, y], vec![(1, rational(1, 1))]);
+    let rows = [row(0, 0), row(0, 2_000), row(2_000, 0)].into_iter().collect();
+    let z = network.chance("z", 0..=1, Distribution::Table { on: vec![x, y], rows });
+    network.require(z.equals(1));
+    let words = "the distribution of `z` given x = 2000, y = 2000: no value can be drawn";
+    let error = expand_scenarios(&network).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), words);
+    for (name, method) in Method::ALL {
+        let config = StochasticConfig { method, ..StochasticConfig::best() };
+        let error = solve_stochastic(&network, &config).map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), words, "{name}");
+    }
 }

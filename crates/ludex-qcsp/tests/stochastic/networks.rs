@@ -211,6 +211,29 @@ pub fn all_policies(network: &StochasticNetwork) -> Vec<Plays> {
     policies(network, &mut Vec::new(), &rational(1, 1))
 }
 
+/// How many policies there are, saturating.
+pub fn n_policies(network: &StochasticNetwork) -> u64 {
+    fn count(network: &StochasticNetwork, values: &mut Vec<Value>) -> u64 {
+        let x = VarId::new(values.len());
+        if x.index() == network.variables().len() {
+            return 1;
+        }
+        let known = values.clone();
+        let mut below = |value: Value| {
+            values.push(value);
+            let n = count(network, values);
+            values.pop();
+            n
+        };
+        if !network.is_chance(x) {
+            return network.domain(x).iter().map(below).fold(0, u64::saturating_add);
+        }
+        let outcomes = network.outcomes(x, &|y| known[y.index()]);
+        outcomes.into_iter().map(|(value, _)| below(value)).fold(1, u64::saturating_mul)
+    }
+    count(network, &mut Vec::new())
+}
+
 /// What a policy is worth, if it reaches all thresholds.
 pub fn worth(network: &StochasticNetwork, plays: &Plays) -> Option<Rational> {
     let zero = || rational(0, 1);
