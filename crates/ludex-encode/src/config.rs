@@ -2,6 +2,9 @@
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, CspError, Network};
+use ludex_qcsp::stochastic::{
+    Distribution, StochasticConstraint, StochasticNetwork, StochasticVariable,
+};
 use thiserror::Error;
 
 use crate::groups::GroupEffort;
@@ -13,6 +16,9 @@ pub struct EncodeConfig {
     pub max_unrolled: usize,
     /// How hard to look for groups of fluents.
     pub groups: GroupEffort,
+    /// Whether several steps are stated with what follows but propagation does not see: frames, and
+    /// groups of fluents without a variable of their own.
+    pub redundancies: bool,
     /// When to give up. It is asked between the stages and after each gate and each constraint;
     /// the search for groups has its own bound, which is a number of steps.
     pub deadline: Deadline,
@@ -25,6 +31,7 @@ impl Default for EncodeConfig {
         Self {
             max_unrolled: 2_000_000,
             groups: GroupEffort::default(),
+            redundancies: true,
             deadline: Deadline::never(),
             max_bytes: 4_000_000_000,
         }
@@ -92,15 +99,35 @@ pub struct Sizes {
 impl Sizes {
     /// The sizes of a network.
     pub fn of(network: &Network) -> Sizes {
-        let tuples = |constraint: &Constraint| match constraint {
-            Constraint::Table { table, .. } => table.len(),
-            _ => 0,
-        };
         Sizes {
             n_variables: network.variables().len(),
             max_domain: network.variables().iter().map(|x| x.domain.len()).max().unwrap_or(0),
             n_constraints: network.constraints().len(),
-            n_tuples: network.constraints().iter().map(tuples).sum(),
+            n_tuples: network.constraints().iter().map(n_tuples).sum(),
         }
+    }
+
+    /// The sizes of a stochastic network. Tables of distributions count with their entries.
+    pub fn of_stochastic(network: &StochasticNetwork) -> Sizes {
+        let variables = network.variables();
+        let of_constraint = |own: &StochasticConstraint| n_tuples(&own.constraint);
+        let of_variable = |x: &StochasticVariable| match &x.distribution {
+            Some(Distribution::Table { rows, .. }) => rows.values().map(Vec::len).sum(),
+            _ => 0,
+        };
+        Sizes {
+            n_variables: variables.len(),
+            max_domain: variables.iter().map(|x| x.variable.domain.len()).max().unwrap_or(0),
+            n_constraints: network.constraints().len(),
+            n_tuples: network.constraints().iter().map(of_constraint).sum::<usize>()
+                + variables.iter().map(of_variable).sum::<usize>(),
+        }
+    }
+}
+
+fn n_tuples(constraint: &Constraint) -> usize {
+    match constraint {
+        Constraint::Table { table, .. } => table.len(),
+        _ => 0,
     }
 }

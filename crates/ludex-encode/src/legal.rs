@@ -26,11 +26,28 @@ pub enum FoundBy {
     Search,
 }
 
+impl FoundBy {
+    /// The words for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            FoundBy::Propagation => "propagation",
+            FoundBy::SingletonConsistency => "singleton consistency",
+            FoundBy::Search => "search",
+        }
+    }
+}
+
 impl Steps<'_> {
     /// The legal moves of a state; no moves when the game is over.
     pub fn legal_moves(&self, state: &BitSet) -> PossibleMoves {
         let template = self.template();
         self.possible_moves(template.now.iter().copied().zip(template.values_of(state)))
+    }
+
+    /// As [`Steps::legal_moves`]; `None` when the time was up.
+    pub fn legal_moves_by(&self, state: &BitSet, deadline: &Deadline) -> Option<PossibleMoves> {
+        let template = self.template();
+        self.possible_by(template.now.iter().copied().zip(template.values_of(state)), deadline)
     }
 
     /// The moves of each role that singleton consistency leaves in a state, without any search; `None`
@@ -50,33 +67,51 @@ impl Steps<'_> {
     /// state that are known. Moves are left out that are legal in no state with these values that
     /// the groups of the template allow.
     pub fn possible_moves(&self, known: impl IntoIterator<Item = (VarId, Value)>) -> PossibleMoves {
-        let template = self.template();
-        let nothing =
-            |found_by| PossibleMoves { moves: vec![Vec::new(); template.moves.len()], found_by };
-        let mut engine = self.posted();
-        for (var, value) in known {
-            if engine.assign(var, value).is_err() {
-                return nothing(FoundBy::Propagation);
-            }
-        }
-        if let Some(moves) = confirmed(template, &mut engine) {
-            return PossibleMoves { moves, found_by: FoundBy::Propagation };
-        }
-        if singleton_consistency(&mut engine, &Deadline::never()).is_err() {
-            return nothing(FoundBy::SingletonConsistency);
-        }
-        if let Some(moves) = confirmed(template, &mut engine) {
-            return PossibleMoves { moves, found_by: FoundBy::SingletonConsistency };
-        }
-        let moves = left(template, &engine).into_iter().map(|of_role| {
-            let has_solution = |&(var, value, _): &(VarId, Value, MoveId)| {
-                search(template, &mut engine, var, value)
-            };
-            let found = of_role.into_iter().filter(has_solution);
-            found.map(|(_, _, id)| id).collect()
-        });
-        PossibleMoves { moves: moves.collect(), found_by: FoundBy::Search }
+        self.possible_by(known, &Deadline::never()).expect("there is no deadline")
     }
+
+    fn possible_by(
+        &self,
+        known: impl IntoIterator<Item = (VarId, Value)>,
+        deadline: &Deadline,
+    ) -> Option<PossibleMoves> {
+        let mut engine = self.posted();
+        engine.set_deadline(deadline);
+        let found = possible(self.template(), &mut engine, known, deadline);
+        // What was found after that may lack moves.
+        (!engine.is_stopped() && !deadline.reached()).then_some(found)
+    }
+}
+
+fn possible(
+    template: &Template,
+    engine: &mut Engine,
+    known: impl IntoIterator<Item = (VarId, Value)>,
+    deadline: &Deadline,
+) -> PossibleMoves {
+    let nothing =
+        |found_by| PossibleMoves { moves: vec![Vec::new(); template.moves.len()], found_by };
+    for (var, value) in known {
+        if engine.assign(var, value).is_err() {
+            return nothing(FoundBy::Propagation);
+        }
+    }
+    if let Some(moves) = confirmed(template, engine) {
+        return PossibleMoves { moves, found_by: FoundBy::Propagation };
+    }
+    if singleton_consistency(engine, deadline).is_err() {
+        return nothing(FoundBy::SingletonConsistency);
+    }
+    if let Some(moves) = confirmed(template, engine) {
+        return PossibleMoves { moves, found_by: FoundBy::SingletonConsistency };
+    }
+    let moves = left(template, engine).into_iter().map(|of_role| {
+        let has_solution =
+            |&(var, value, _): &(VarId, Value, MoveId)| search(template, engine, var, value);
+        let found = of_role.into_iter().filter(has_solution);
+        found.map(|(_, _, id)| id).collect()
+    });
+    PossibleMoves { moves: moves.collect(), found_by: FoundBy::Search }
 }
 
 /// By role, the moves in the domain of its variable.

@@ -28,10 +28,11 @@ mod information; // 6. whether all roles see the same
 mod template; // 7. one step as a network
 mod steps; // 8. states in, joint moves and successors out
 mod legal; // 9. the legal moves, and what it takes to find them
-mod unroll; // 10. several steps as one network
-mod chance; // 11. the same with the moves of `random` drawn
-mod plan; // 12. several steps of roles who don't know the state, by what they learn
-mod decision; // 13. one step of them, by the constraints of the template
+mod frames; // 10. what moves leave as it is
+mod unroll; // 11. several steps as one network
+mod chance; // 12. the same with the moves of `random` drawn
+mod plan; // 13. several steps of roles who don't know the state, by what they learn
+mod decision; // 14. one step of them, by the constraints of the template
 
 #[cfg(test)]
 mod tests;

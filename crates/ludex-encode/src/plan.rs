@@ -23,7 +23,7 @@ use crate::template::Template;
 /// that was reached is drawn, and its fluents, the end and the goals follow.
 #[derive(Clone)]
 pub struct Plan {
-    /// The variables, constraints, and as utility the goal of a role. A play that is not over
+    /// The variables, constraints, and as utility the goal of a role, if one is given. A play that is not over
     /// after the last step is worth nothing.
     pub network: StochasticNetwork,
     /// By step, the moves of the party, with the values of the template.
@@ -115,7 +115,10 @@ pub enum PlanError {
 
 impl Template {
     /// The next steps of the party of a belief as a stochastic network, with the goal of `role` as
-    /// utility.
+    /// utility, if one is given.
+    ///
+    /// In a game of shared information, with the roles that decide as the party, this is the game
+    /// of full observation that it is converted to: everyone knows what was learned.
     ///
     /// # Errors
     /// When it becomes too large, or a role of the party is not sure of any move.
@@ -123,7 +126,7 @@ impl Template {
         &self,
         game: &G,
         belief: &Belief<BitSet>,
-        role: RoleId,
+        role: impl Into<Option<RoleId>>,
         n_steps: usize,
         limits: &PlanLimits,
     ) -> Result<Plan, PlanError>
@@ -149,7 +152,7 @@ impl Template {
             learned.push(planner.learn(step, nodes.len(), &layer, before, &moves[step])?);
             nodes = layer.nodes;
         }
-        Ok(planner.finish(role, &nodes, moves, learned))
+        Ok(planner.finish(role.into(), &nodes, moves, learned))
     }
 }
 
@@ -360,7 +363,7 @@ where
     /// The state in the end, given all that is known.
     fn finish(
         mut self,
-        role: RoleId,
+        role: Option<RoleId>,
         nodes: &[Node],
         moves: Vec<Vec<VarId>>,
         learned: Vec<VarId>,
@@ -405,7 +408,9 @@ where
                 worlds.follows(network, stage, format!("{name} {end}"), None, world, &goals)
             })
             .collect::<Vec<VarId>>();
-        network.set_utility(goals[role.index()]);
+        if let Some(role) = role {
+            network.set_utility(goals[role.index()]);
+        }
         let worlds = worlds.states;
         Plan { network: self.network, moves, learned, world, worlds, state, terminal, goals }
     }

@@ -1,6 +1,8 @@
 //! Small games through all of it.
 
-use ludex_base::Source;
+use std::time::Duration;
+
+use ludex_base::{Deadline, Source};
 use ludex_circuit::Circuit;
 use ludex_ground::GroundLimits;
 
@@ -226,4 +228,26 @@ fn possible_moves_say_what_it_took_to_find_them() {
         assert_eq!(legal.found_by, FoundBy::Propagation);
         assert_eq!(legal.moves, possible.moves);
     }
+}
+
+/// A cell of tic-tac-toe changes only if a role marks it, which no table of the template says: it is
+/// cut by auxiliary variables.
+#[test]
+fn a_variable_stays_unless_a_move_changes_it() {
+    let template = template(include_str!("../../../games/tictactoe/rules.kif"));
+    let frames = template.frames(&Deadline::never(), u64::MAX);
+    assert_eq!(frames.len(), 2 * 9, "a frame for each role and cell");
+    for frame in frames {
+        let [does, now, _] = frame.scope;
+        let name = &template.network.variable(now).name;
+        let cell = name.strip_prefix("(cell ").and_then(|it| it.strip_suffix(" ?)"));
+        let cell = cell.unwrap_or_else(|| panic!("{name} is a cell"));
+        let moves: Vec<String> =
+            frame.changing.iter().map(|&value| template.network.label(does, value)).collect();
+        // Who does nothing leaves it to the other role.
+        assert_eq!(moves, [format!("(mark {cell})"), "noop".to_string()]);
+    }
+    // No time, no frames.
+    assert!(template.frames(&Deadline::after(Duration::ZERO), u64::MAX).is_empty());
+    assert!(template.frames(&Deadline::never(), 1_000).is_empty());
 }

@@ -62,7 +62,11 @@ impl Template {
     ) -> Result<Unrolled, EncodeError> {
         let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
         let mut network = Network::new();
-        let mutexes = self.mutexes();
+        let (mut mutexes, mut frames) = (Vec::new(), Vec::new());
+        if config.redundancies {
+            mutexes = self.mutexes();
+            frames = self.frames(&config.deadline, config.max_bytes);
+        }
         let mut steps: Vec<Vec<VarId>> = Vec::new();
         for step in 0..=n_steps {
             let vars = self.add_step(&mut network, step, steps.last().map(Vec::as_slice));
@@ -71,6 +75,9 @@ impl Template {
                 network.add(constraint.renamed(&var, &|it| Expr::Var(var(it))));
             }
             add_mutexes(&mut network, &mutexes, &vars);
+            for frame in &frames {
+                network.table(&frame.scope.map(|var| vars[var.index()]), frame.table());
+            }
             bounds.add(size_of_val(&vars[..]) as u64);
             bounds.go_on(&network)?;
             steps.push(vars);
