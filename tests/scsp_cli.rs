@@ -25,9 +25,24 @@ fn json_says_what_was_found() {
     }
     let found = command::json(&solve(&model("two-stages"), &["--scenarios", "--json"]), 0);
     assert_eq!((&found["exact"], &found["scenarios"]), (&json!("1"), &json!(9)));
+    assert!(found["value"] == json!(1.0) && found["nodes"].is_u64(), "{found}");
     let text = lines(&solve(&model("two-stages"), &["--exact"]), 0);
     assert!(text[0].starts_with("true, value "), "{text:?}");
     assert_eq!(text[1], "first: xd1 = 1");
+}
+
+/// The example of one stage: four feasible tuples of the chance part, one solution.
+#[test]
+fn one_stage_is_solved_in_two_parts() {
+    let found = command::json(&solve(&model("one-stage"), &["--two-parts", "--json"]), 0);
+    assert_eq!((&found["status"], &found["feasible"]), (&json!("true"), &json!(4)), "{found}");
+    assert_eq!((&found["solutions"], &found["scope"]), (&json!(1), &json!(["x1", "x2"])));
+    assert_eq!(found["decisions"], json!([{"x1": 2, "x2": 2}]));
+    let text = lines(&solve(&model("one-stage"), &["--two-parts"]), 0);
+    assert!(text[0].starts_with("true, 1 solution; the chance part allows 4 values"), "{text:?}");
+    assert_eq!(text[1], "x1 = 2, x2 = 2");
+    let output = solve(&model("two-stages"), &["--two-parts"]);
+    command::check_refused(&output, 2, &["it has several stages"]);
 }
 
 #[test]
@@ -141,6 +156,7 @@ fn bad_input_is_refused_in_words() {
     }
     // With the place, also where only the network shows the mistake.
     for (text, place) in [
+        ("exists x: 0..1000;\nutility x * 10000000000000000;", "<stdin>:2:"),
         ("exists x: 0..1;\nrandom y: 0..1\n  weight 1 of 3;", "<stdin>:3:"),
         ("random y: 0..1;\nexists x: 0..1;\nutility x - y;", "<stdin>:3:"),
         ("exists x: 0..1;\nthreshold -1 of 4;", "<stdin>:2:"),

@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use ludex_base::{BitSet, Deadline, MoveId, Seed, Source};
+use ludex_base::{BitSet, Deadline, MoveId, RoleId, Seed, Source};
 use ludex_csp::{Goal, Network, SearchConfig, ValueSet, VarId, solve, xcsp3};
 use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
-use ludex_game::{Cursor, Game};
+use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::{Machine, MachineCursor};
-use ludex_qcsp::lang::{Data, Limits, compile, to_network, write_network};
-use ludex_qcsp::stochastic::rational;
+use ludex_qcsp::lang::{Data, Limits, compile, to_network, to_stochastic, write_network};
+use ludex_qcsp::stochastic::{Arithmetic, StochasticConfig, rational, solve_stochastic};
 use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::{RulesFile, corpus, in_parallel, library};
@@ -150,6 +150,14 @@ fn solutions_of_several_steps_are_the_plays() {
         let report = solve(&unrolled.network, &counting).expect("the network is proper");
         let expected = n_plays(&machine, &mut machine.cursor(), n_steps);
         assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps");
+        // So are those without what follows anyway.
+        let plain = EncodeConfig { redundancies: false, ..EncodeConfig::default() };
+        let plain = encoded(&machine).unrolled_within(n_steps, &plain).expect("it is small");
+        let slow = solve(&plain.network, &counting).expect("the network is proper");
+        assert_eq!(slow.n_solutions, expected, "{name} in {n_steps} steps, without redundancies");
+        // Where they are cut by auxiliary variables, they help.
+        let is_shorter = report.statistics.n_nodes < slow.statistics.n_nodes;
+        assert_eq!(is_shorter, name == "tictactoe", "{name} in {n_steps} steps");
         // What is written says the same.
         let text = xcsp3::write(&unrolled.network).expect("XCSP3 has all of it");
         let instance = xcsp3::read(&text).expect("what is written can be read");
@@ -319,7 +327,75 @@ fn steps_with_chance_are_written_as_stochastic_networks() {
     // XCSP3 has no form for it and says so.
     let xml = lines(&ludex(&["translate", "monty-hall"]), 0).join("\n");
     assert!(xml.contains("equally likely") && xcsp3::read(&xml).is_ok(), "{xml}");
-    let output = ludex(&["translate", "kuhn-poker", "--to", "text", "--steps", "3"]);
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let refused = ["translate", "kuhn-poker", "--to", "text", "--steps", "3", "--json"];
+    let output = ludex(&refused);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(stderr(&output).contains("leave out --steps"), "{output:?}");
+    // Nothing is reported before that: one line of JSON, which says what is wrong.
+    assert_eq!(ludex_testkit::command::json(&output, 2)["ok"], false);
+}
+
+/// A coin that nobody sees, and two roles who see the same: what everyone knows is a game that
+/// everyone sees.
+const UNSEEN_COIN: &str = "(role a) (role b) (role random) (init start) (side heads) (side tails)
+    (<= (legal random (toss ?s)) (true start) (side ?s))
+    (<= (legal random noop) (not (true start)))
+    (<= (legal a wait) (true start)) (legal b wait)
+    (<= (legal a (say ?s)) (side ?s) (not (true start)))
+    (<= (next (coin ?s)) (does random (toss ?s)))
+    (<= (next (coin ?s)) (true (coin ?s)))
+    (<= (next (said ?s)) (does a (say ?s)))
+    (<= (sees a tossed) (true start)) (<= (sees b tossed) (true start))
+    (<= terminal (true (said ?s)))
+    (<= (goal a 100) (true (said ?s)) (true (coin ?s))) (<= (goal a 0) (not right))
+    (<= right (true (said ?s)) (true (coin ?s)))
+    (goal b 0) (goal random 0)";
+
+#[test]
+fn shared_information_is_written_as_a_game_that_everyone_sees() {
+    let call = ["translate", "-", "--to", "text", "--steps", "2"];
+    let report = ludex_testkit::command::json(
+        &ludex_with(&[&call[..], &["--json"]].concat(), UNSEEN_COIN),
+        0,
+    );
+    assert_eq!(report["information"], "shared", "{report}");
+    let text = lines(&ludex_with(&call, UNSEEN_COIN), 0).join("\n");
+    // Two decisions a step, what is learned of it, and in the end the state.
+    let source = Source::new("network.qcp", text.clone());
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let compiled = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let mut network = to_stochastic(&compiled).expect("it has no opponent");
+    assert_eq!(report["variables"], network.variables().len(), "{report}");
+    let goal = network.ids().find(|&x| network.name(x).starts_with("goal_a"));
+    let goal = goal.unwrap_or_else(|| panic!("no goal of a: {text}"));
+    // Nobody saw how the coin fell: whatever is said is right half of the time.
+    network.set_utility(goal);
+    let config = StochasticConfig { arithmetic: Arithmetic::Exact, ..StochasticConfig::best() };
+    let found = solve_stochastic(&network, &config).expect("it is proper");
+    assert_eq!(found.exact, Some(rational(50, 1)));
+}
+
+/// What a person asks: how large the network is, what roles learn, and which moves it leaves.
+#[test]
+fn the_command_says_what_it_found_in_words() {
+    let file = std::env::temp_dir().join(format!("ludex-translate-{}.xml", std::process::id()));
+    let path = file.display().to_string();
+    let said = lines(&ludex(&["translate", "kuhn-poker", "-o", &path]), 0);
+    assert!(said[0].starts_with("kuhn-poker: ") && said[0].contains(" tuples "), "{said:?}");
+    assert_eq!(said[1], "information: private");
+    let text = std::fs::read_to_string(&file).expect("it was written");
+    assert!(xcsp3::read(&text).is_ok());
+    std::fs::remove_file(file).expect("it is there");
+    let said = lines(&ludex(&["translate", "matching-pennies", "--legal"]), 0);
+    assert!(said.contains(&"found by propagation".to_string()), "{said:?}");
+    let report =
+        ludex_testkit::command::json(&ludex(&["translate", "nim", "--legal", "--json"]), 0);
+    let machine = library_machine("nim");
+    let mut cursor = machine.cursor();
+    for (idx, role) in machine.roles().iter().enumerate() {
+        let legal = cursor.legal_moves(RoleId::new(idx)).to_vec();
+        let texts: Vec<String> = legal.iter().map(|&id| machine.move_text(id)).collect();
+        assert_eq!(report["legal"]["moves"][&role.name], serde_json::json!(texts));
+    }
+    assert_eq!(report["legal"]["found_by"], "propagation");
 }

@@ -144,7 +144,7 @@ pub enum Verb {
     },
     /// Write a game as a constraint network: one step of it, or whole plays
     ///
-    /// With --json, its sizes and what roles learn of a step. The information is `complete` without
+    /// With --json or --output, its sizes and what roles learn of a step are printed. The information is `complete` without
     /// `sees` rules, `shared` if it is proved that whatever one role sees all roles see, `private` if
     /// some state was found where that is not so, and `unknown` otherwise.
     Translate {
@@ -158,6 +158,10 @@ pub enum Verb {
         /// are drawn [default: one step, from any state]
         #[arg(long, value_name = "N")]
         steps: Option<usize>,
+        /// Do not write the network: print the legal moves that it leaves in the initial state, and whether
+        /// propagation, singleton consistency or a search found them
+        #[arg(long, conflicts_with_all = ["steps", "output"])]
+        legal: bool,
         /// Write to this file [default: standard output, unless --json]
         #[arg(short, long, value_name = "FILE")]
         output: Option<std::path::PathBuf>,
@@ -363,6 +367,7 @@ const SCSP_EXAMPLES: &str = "Examples:
   ludex scsp solve models/two-stages.qcp --best --exact --json
   ludex scsp solve models/stock.qcp -D months=3 --best --policy policy.json
   ludex scsp solve models/stock.qcp -D months=3 --check-policy policy.json
+  ludex scsp solve models/one-stage.qcp --two-parts
   ludex scsp solve models/two-stages.qcp --xcsp3 two-stages.xml
   ludex scsp solve two-stages.xml";
 
@@ -398,6 +403,10 @@ pub struct ScspSolve {
     /// Do not search: expand all scenarios to one ordinary network and solve that
     #[arg(long, conflicts_with_all = ["policy", "consistency"])]
     pub scenarios: bool,
+    /// Do not look for a policy: list the decisions of a model of one stage that reach its threshold,
+    /// by solving what chance has no part in and the rest apart
+    #[arg(long, conflicts_with_all = ["policy", "consistency", "check_policy", "scenarios", "best"])]
+    pub two_parts: bool,
     /// Do not solve: write the model as XCSP3, to FILE or `-`
     #[arg(long, value_name = "FILE")]
     pub xcsp3: Option<String>,

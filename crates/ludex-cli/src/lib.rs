@@ -80,8 +80,10 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
         Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
         Verb::Scsp { job: ScspJob::Solve(args) } => verbs::scsp::run(&args, common),
-        Verb::Translate { rules, to, steps, output } => {
-            verbs::translate::run(&rules.rules, to, steps, output.as_deref(), common)
+        Verb::Translate { rules, to, steps, legal, output } => {
+            let file = output.as_deref();
+            let task = verbs::translate::Task { form: to, steps, legal, file };
+            verbs::translate::run(&rules.rules, &task, common)
         }
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {

@@ -1,12 +1,15 @@
 //! `ludex translate`: a game as a constraint network.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use ludex_base::{Deadline, RoleId};
-use ludex_csp::{Network, xcsp3};
-use ludex_encode::{EncodeConfig, Information, PlanLimits, Sizes, Template, Unrolled, encode};
-use ludex_game::{Belief, BeliefLimits, Game as _};
+use ludex_base::{Deadline, MoveId, RoleId};
+use ludex_csp::{Variable, xcsp3};
+use ludex_encode::{
+    EncodeConfig, Information, PlanLimits, Sizes, Steps, Template, Unrolled, encode,
+};
+use ludex_game::{Belief, BeliefLimits, Cursor as _, Describe as _, Game as _};
 use ludex_machine::Machine;
 use ludex_pipeline::Engine;
 use ludex_qcsp::lang::{write_network, write_stochastic};
@@ -37,16 +40,57 @@ struct TranslateJson {
     percepts: usize,
     chance: usize,
     peak_mb: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legal: Option<LegalJson>,
+}
+
+/// The legal moves of the initial state, as the network has them.
+#[derive(Serialize)]
+struct LegalJson {
+    /// What it took: `propagation`, `singleton consistency` or `search`.
+    found_by: &'static str,
+    /// By role.
+    moves: BTreeMap<String, Vec<String>>,
+}
+
+impl TranslateJson {
+    fn to_lines(&self) -> String {
+        let mut text = format!(
+            "{}: {} variables, {} of them auxiliary, the largest with {} values; {} constraints, \
+             {} tuples ({:.3} s)\ninformation: {}\n",
+            self.name,
+            self.variables,
+            self.auxiliary,
+            self.max_domain,
+            self.constraints,
+            self.tuples,
+            self.seconds,
+            self.information,
+        );
+        if let Some(legal) = &self.legal {
+            for (role, moves) in &legal.moves {
+                text += &format!("legal for {role}: {}\n", moves.join(" "));
+            }
+            text += &format!("found by {}\n", legal.found_by);
+        }
+        text
+    }
+}
+
+/// What to write, and where.
+pub struct Task<'a> {
+    /// The form of the network.
+    pub form: NetworkForm,
+    /// How many steps are joined.
+    pub steps: Option<usize>,
+    /// Find the legal moves of the initial state instead of writing the network.
+    pub legal: bool,
+    /// Where the network goes.
+    pub file: Option<&'a Path>,
 }
 
 /// Translates a rulesheet.
-pub fn run(
-    rules: &str,
-    form: NetworkForm,
-    steps: Option<usize>,
-    file: Option<&Path>,
-    common: &Common,
-) -> Result<u8, Failure> {
+pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let loaded = load(&input, EngineChoice::Circuit, common)?;
     let Engine::Machine(machine) = &loaded.engine else {
@@ -60,40 +104,82 @@ pub fn run(
         ..default
     };
     let template = encode(machine.circuit(), &config).map_err(limit)?;
-    let unrolled = match steps {
+    let unrolled = match task.steps {
         Some(n_steps) => Some(template.unrolled_within(n_steps, &config).map_err(limit)?),
         None => None,
     };
     let network = unrolled.as_ref().map_or(&template.network, |it| &it.network);
+    let has_chance = !template.chance.is_empty();
+    let drawn = match task.form {
+        NetworkForm::Text if has_chance => {
+            Some(drawn(machine, &template, unrolled.as_ref(), config.deadline.clone())?)
+        }
+        _ => None,
+    };
+    let (sizes, auxiliary) = match &drawn {
+        Some(drawn) => {
+            let variables = drawn.variables().iter().map(|it| &it.variable);
+            (Sizes::of_stochastic(drawn), n_auxiliary(variables))
+        }
+        None => (Sizes::of(network), n_auxiliary(network.variables())),
+    };
     let time = output::seconds(start.elapsed());
     let cpu_time = resources::cpu_time().zip(cpu_start).map(|(end, start)| end - start);
-    if common.json {
-        let report = report(input.name, &template, network, steps);
-        let cpu_seconds = cpu_time.map(output::seconds);
-        output::json(&TranslateJson { seconds: time, cpu_seconds, ..report })?;
-    }
-    if file.is_none() && common.json {
-        return Ok(DONE);
-    }
-    let has_chance = !template.chance.is_empty();
-    let text = match form {
-        NetworkForm::Xcsp3 => {
-            let text = xcsp3::write(network).map_err(limit)?;
-            if has_chance { with_remark(&text) } else { text }
-        }
-        NetworkForm::Text if has_chance => {
-            let deadline = config.deadline.clone();
-            let network = drawn(machine, &template, unrolled.as_ref(), deadline)?;
-            write_stochastic(&network).map_err(limit)?
-        }
-        NetworkForm::Text => write_network(network).map_err(limit)?,
+    let mut report = TranslateJson {
+        seconds: time,
+        cpu_seconds: cpu_time.map(output::seconds),
+        auxiliary,
+        ..report(input.name, &template, sizes, task.steps)
     };
-    match file {
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| Failure::Call(format!("{}: {error}", path.display())))?,
-        None => output::text(&text)?,
+    if task.legal {
+        report.legal = Some(legal_moves(machine, &template, &config)?);
+    }
+    let text = match (task.form, &drawn) {
+        _ if task.legal || task.file.is_none() && common.json => None,
+        (NetworkForm::Xcsp3, _) => {
+            let text = xcsp3::write(network).map_err(limit)?;
+            Some(if has_chance { with_remark(&text) } else { text })
+        }
+        (NetworkForm::Text, Some(drawn)) => Some(write_stochastic(drawn).map_err(limit)?),
+        (NetworkForm::Text, None) => Some(write_network(network).map_err(limit)?),
+    };
+    match (&text, task.file) {
+        (Some(text), Some(path)) => std::fs::write(path, text)
+            .map_err(|error| Failure::Call(format!("`{}`: {error}", path.display())))?,
+        (Some(text), None) => output::text(text)?,
+        (None, _) => {}
+    }
+    match (common.json, task.file) {
+        (true, _) => output::json(&report)?,
+        (false, None) if !task.legal => {}
+        (false, _) => output::text(&report.to_lines())?,
     }
     Ok(DONE)
+}
+
+/// The legal moves of the initial state, from the network alone, and what that took.
+fn legal_moves(
+    machine: &Machine,
+    template: &Template,
+    config: &EncodeConfig,
+) -> Result<LegalJson, Failure> {
+    let steps = Steps::within(template, &config.deadline, config.max_bytes).map_err(limit)?;
+    let found = steps.legal_moves_by(machine.cursor().state(), &config.deadline);
+    let found = found.ok_or_else(|| {
+        Failure::Limit("the time was up before the legal moves were found".into())
+    })?;
+    let texts = |moves: &Vec<MoveId>| moves.iter().map(|&id| machine.move_text(id)).collect();
+    let names = machine.roles().iter().map(|role| role.name.clone());
+    Ok(LegalJson {
+        found_by: found.found_by.name(),
+        moves: names.zip(found.moves.iter().map(texts)).collect(),
+    })
+}
+
+/// How many variables only cut rules into pieces. No fluent has a blank in its name without
+/// parentheses round it.
+fn n_auxiliary<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> usize {
+    variables.into_iter().filter(|it| it.name.starts_with("aux ")).count()
 }
 
 fn limit(error: impl std::fmt::Display) -> Failure {
@@ -127,7 +213,8 @@ fn drawn(
     let player = (deciders.len() == 1).then(|| deciders[0]);
     match (template.information, player) {
         (Information::Complete, player) => Ok(unrolled.stochastic(template, player)),
-        (_, Some(player)) => {
+        // Who decides for all that know the same: the game of what everyone knows.
+        (Information::Shared, _) | (_, Some(_)) => {
             let belief = Belief::initial(machine, &deciders);
             let belief_limits = BeliefLimits { deadline, ..BeliefLimits::default() };
             let limits = PlanLimits { belief: belief_limits, ..PlanLimits::default() };
@@ -135,7 +222,7 @@ fn drawn(
             let plan = template.plan(machine, &belief, player, n_steps, &limits).map_err(limit)?;
             Ok(plan.network)
         }
-        _ => Err(Failure::Limit(
+        _ => Err(Failure::Call(
             "several roles who do not see the state decide for themselves, which no one stochastic \
              network says: leave out --steps for the network of one step"
                 .into(),
@@ -143,18 +230,12 @@ fn drawn(
     }
 }
 
-fn report(
-    name: String,
-    template: &Template,
-    network: &Network,
-    steps: Option<usize>,
-) -> TranslateJson {
-    let sizes = Sizes::of(network);
+fn report(name: String, template: &Template, sizes: Sizes, steps: Option<usize>) -> TranslateJson {
     TranslateJson {
         name,
         steps,
         variables: sizes.n_variables,
-        auxiliary: template.n_auxiliary * steps.map_or(1, |n_steps| n_steps + 1),
+        auxiliary: template.n_auxiliary,
         max_domain: sizes.max_domain,
         constraints: sizes.n_constraints,
         tuples: sizes.n_tuples,
@@ -165,5 +246,6 @@ fn report(
         percepts: template.percepts.len(),
         chance: template.chance.len(),
         peak_mb: resources::peak_mb(),
+        legal: None,
     }
 }

@@ -1,6 +1,7 @@
 //! `ludex scsp solve`: policies of stochastic constraint networks.
 
 mod policy;
+mod two_parts;
 
 use std::fs;
 use std::time::Instant;
@@ -49,6 +50,9 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     }
     if args.scenarios {
         return scenarios(&network, common, &deadline, start);
+    }
+    if args.two_parts {
+        return two_parts::run(&network, common, &deadline, start);
     }
     let default = StochasticConfig::default();
     let config = StochasticConfig {
@@ -179,8 +183,15 @@ fn scenarios(
     if common.json {
         let n_scenarios = expansion.n_scenarios;
         let stopped = found.stopped.map(StopReason::name);
-        let json = ScenariosJson { status, exact: shown, scenarios: n_scenarios, seconds, stopped };
-        output::json(&json)?;
+        output::json(&ScenariosJson {
+            status,
+            value: found.value(),
+            exact: shown,
+            scenarios: n_scenarios,
+            nodes: found.n_nodes,
+            seconds,
+            stopped,
+        })?;
     } else {
         let best = shown.unwrap_or_else(|| "none".into());
         let so_far = if found.stopped.is_some() { "so far" } else { "at best" };
@@ -195,9 +206,12 @@ fn scenarios(
 #[derive(Serialize)]
 struct ScenariosJson {
     status: &'static str,
-    /// The greatest satisfaction, as a fraction; when stopped, the greatest so far.
+    /// The greatest satisfaction; when stopped, the greatest so far.
+    value: Option<f64>,
+    /// The same as a fraction.
     exact: Option<String>,
     scenarios: usize,
+    nodes: u64,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
@@ -268,12 +282,9 @@ impl Answer {
             }
         }
         text += &format!(" ({} nodes, {:.3} s)\n", self.nodes, self.seconds);
-        let decisions = self.first.iter().flat_map(|first| &first.0);
-        let shown: Vec<String> =
-            decisions.map(|(name, value)| format!("{name} = {value}")).collect();
-        match shown.is_empty() {
-            true => text,
-            false => text + &format!("first: {}\n", shown.join(", ")),
+        match &self.first {
+            Some(first) if !first.0.is_empty() => text + &format!("first: {first}\n"),
+            _ => text,
         }
     }
 }

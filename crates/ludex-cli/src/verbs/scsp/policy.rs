@@ -46,7 +46,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// What a policy decides before anything is drawn, in order.
+/// Variables with their values, in order: what a policy decides before anything is drawn.
 pub struct FirstDecisions(pub Vec<(String, Shown)>);
 
 impl FirstDecisions {
@@ -59,6 +59,14 @@ impl FirstDecisions {
             at = *next;
         }
         Self(decisions)
+    }
+}
+
+impl std::fmt::Display for FirstDecisions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown: Vec<String> =
+            self.0.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        f.write_str(&shown.join(", "))
     }
 }
 
