@@ -171,7 +171,7 @@ fn plan(survey: &Survey, batches: bool, options: &FlagshipOptions) -> Plan {
 ///
 /// | the game | the tree | because |
 /// | --- | --- | --- |
-/// | hides information | one of what roles know | possible states searched as if they were known lose to it: decision 25 |
+/// | hides information | one of what roles know, unless another does better in trials | possible states searched as if they were known mostly lose to it: decisions 25 and 38 |
 /// | has chance | plain | what was good later on says little where chance comes between |
 /// | is played much faster in batches | statistics of an ancestor | playouts one by one that learn lose to it by their number, and progressive history in batches is no better |
 /// | any other | the same, playout by playout | the games of the corpus that are no faster in batches have many moves and few playouts: there playouts that learn were no better, or worse |

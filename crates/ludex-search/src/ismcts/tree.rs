@@ -28,6 +28,9 @@ const ENOUGH: u32 = 8;
 /// How wide rewards are spread is known after so many, and taken to be this at least.
 const MIN_SAMPLES: u32 = 8;
 const MIN_SPREAD: f64 = 0.04;
+/// Tries of a node for each of its moves before some go anywhere: of hundreds of moves most are not
+/// worth that.
+const N_FIRST: usize = 16;
 /// What a node takes with its place in the index, and what an edge takes, with some room to grow.
 const NODE_BYTES: usize = 128;
 const EDGE_BYTES: usize = 48;
@@ -133,7 +136,8 @@ impl Tree {
         let (mut best, mut best_score) = (0, f64::NEG_INFINITY);
         // What is best below counts whatever else was tried: a part of the tries may go anywhere, and
         // finds what bad luck has hidden.
-        let is_anything = found.samples.n >= MIN_SAMPLES && rng.unit() < anything;
+        let is_anything =
+            found.samples.n as usize >= N_FIRST * moves.len() && rng.unit() < anything;
         for turned in 0..moves.len() {
             let place = (start + turned) % moves.len();
             let edge_idx = found.edge(place, moves[place]);
