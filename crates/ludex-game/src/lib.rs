@@ -16,6 +16,7 @@
 //! 5. [`trace`]: two fixed lines of play, to compare engines.
 //! 6. [`explore`]: every reachable state, and whether the game is well-formed.
 //! 7. [`belief`]: the states that agree with what some roles did and saw.
+//! 8. [`features`]: numbers of a state that its rules suggest.
 
 pub mod game;
 pub mod playouts;
@@ -24,12 +25,14 @@ pub mod perft;
 pub mod trace;
 pub mod explore;
 pub mod belief;
+pub mod features;
 
 #[cfg(test)]
 mod test_games;
 
 pub use belief::{Belief, BeliefError, BeliefLimits, Learned, Outcome};
 pub use explore::{Evidence, Exploration, ExploreLimits, Verdict, explore, sample};
+pub use features::{FeatureFinder, Features, Graded, LinearFeature};
 pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked};
 pub use joint::{JointMoves, count_joint_moves};
 pub use perft::{Perft, perft};

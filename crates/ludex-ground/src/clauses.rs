@@ -39,6 +39,8 @@ pub(crate) struct RelationInfo {
     pub is_static: bool,
     /// It only says which values variables range over; its atoms are in no ground rule.
     pub is_guard: bool,
+    /// The rulesheet has it; the others were made while grounding.
+    pub is_written: bool,
 }
 
 /// A rule: the head holds if the positives do, the negatives do not, and the pairs differ.
@@ -96,6 +98,7 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
             arity: relation.arity,
             is_static,
             is_guard: false,
+            is_written: true,
         })
         .collect();
     if let Some(rule) = program

@@ -26,7 +26,8 @@ use ludex_gdl::{Keyword, Program, RelationId};
 
 pub use limits::{GroundError, GroundLimits};
 pub use program::{
-    AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes, Vocabulary,
+    AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes, StaticPairs,
+    Vocabulary,
 };
 
 /// Grounds a program.

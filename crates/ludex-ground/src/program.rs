@@ -55,6 +55,18 @@ pub struct Vocabulary {
     pub moves: Vec<(RoleId, TermId)>,
     /// The percepts; [`PerceptId`] is a position here. Sorted by role, then by their text.
     pub percepts: Vec<(RoleId, TermId)>,
+    /// The relations of two arguments that are the same in every state, in the order of the rulesheet.
+    /// They are in no ground rule; what is found about a game by its rules asks for them.
+    pub static_pairs: Vec<StaticPairs>,
+}
+
+/// A relation of two arguments that is the same in every state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StaticPairs {
+    /// Its name.
+    pub name: Symbol,
+    /// The pairs it holds for, in the order they were derived.
+    pub pairs: Vec<(TermId, TermId)>,
 }
 
 impl Vocabulary {

@@ -10,9 +10,12 @@ use ludex_base::{FluentId, Goal, RoleId};
 use ludex_gdl::{Keyword, RelationId, TermId};
 use rustc_hash::FxHashSet;
 
+use crate::clauses::RelationInfo;
 use crate::instantiate::Instances;
 use crate::limits::{GroundError, GroundLimits};
-use crate::program::{AtomId, DerivedAtoms, GroundLiteral, GroundProgram, GroundSizes, Vocabulary};
+use crate::program::{
+    AtomId, DerivedAtoms, GroundLiteral, GroundProgram, GroundSizes, StaticPairs, Vocabulary,
+};
 use crate::tables::Status;
 
 /// What is known of an atom.
@@ -289,10 +292,26 @@ fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
             moves: moves.into_iter().map(|(_, role, term)| (role, term)).collect(),
             percepts: percepts.into_iter().map(|(_, role, term)| (role, term)).collect(),
             roles,
+            static_pairs: static_pairs(instances),
             terms: instances.terms.clone(),
         }),
         derived: numbering.derived,
     }
+}
+
+/// A relation of more pairs is no structure that anybody looks for, and not worth the memory.
+const MAX_STATIC_PAIRS: usize = 10_000;
+
+fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
+    let is_asked = |info: &RelationInfo| info.is_static && info.is_written && info.arity == 2;
+    (instances.relations.iter().zip(&instances.tables))
+        .filter(|(info, table)| is_asked(info) && (1..=MAX_STATIC_PAIRS).contains(&table.n_rows()))
+        .map(|(info, table)| {
+            let is_derived = |row: &u32| table.status(*row) != Status::Mentioned;
+            let rows = (0..table.n_rows() as u32).filter(is_derived).map(|row| table.row(row));
+            StaticPairs { name: info.name, pairs: rows.map(|row| (row[0], row[1])).collect() }
+        })
+        .collect()
 }
 
 /// The roles: those that are stated in the order of the sheet, then those that are derived in the

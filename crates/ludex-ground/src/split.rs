@@ -103,6 +103,7 @@ impl Splitter {
             arity: args.len(),
             is_static,
             is_guard: false,
+            is_written: false,
         };
         let relation = self.define(body, info, part.n_rows, clauses, stats, &mut new_clauses);
         (Atom { relation, args }, new_clauses)
@@ -135,6 +136,7 @@ impl Splitter {
             arity: args.len(),
             is_static: of.is_static,
             is_guard: !of.is_static,
+            is_written: false,
         };
         let relation = self.define(body, info, f64::INFINITY, clauses, stats, new_clauses);
         Atom { relation, args }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use ludex_base::{Deadline, Source};
 
-use crate::{GroundError, GroundLimits, GroundProgram, ground};
+use crate::{GroundError, GroundLimits, GroundProgram, StaticPairs, ground};
 
 fn try_ground(rules: &str, limits: &GroundLimits) -> Result<GroundProgram, GroundError> {
     let (sheet, diagnostics) = ludex_gdl::parse_kif(&Source::new("test", rules));
@@ -53,6 +53,21 @@ fn static_relations_leave_no_trace() {
             terminal :- (true (at b))
         "#]],
     );
+}
+
+#[test]
+fn static_relations_of_two_arguments_are_kept_beside_the_rules() {
+    let rules = "(step a b) (step b c) (<= (far ?x ?z) (step ?x ?y) (step ?y ?z))
+        (<= (next (at ?y)) (true (at ?x)) (step ?x ?y) (not (far ?x ?y)))";
+    let program = try_ground(&format!("{GAME} {rules}"), &GroundLimits::default());
+    let vocabulary = program.expect("it grounds").vocabulary;
+    let terms = &vocabulary.terms;
+    let text = |it: &StaticPairs| {
+        let pair = |&(from, to): &_| format!(" {}-{}", terms.display(from), terms.display(to));
+        terms.symbols().name(it.name).to_string() + &it.pairs.iter().map(pair).collect::<String>()
+    };
+    let found: Vec<String> = vocabulary.static_pairs.iter().map(text).collect();
+    assert_eq!(found, ["step a-b b-c", "far a-c"]);
 }
 
 #[test]

@@ -1,0 +1,23 @@
+//! What the rules of a game tell about it before it is played.
+//!
+//! [`find_facts`] finds structure in the rules: orders, counters, boards and pieces. Nothing depends on
+//! names: a successor relation is one that behaves like one. [`find_features`] makes numbers of states
+//! of that, for searches that have to say what a state is worth.
+//!
+//! Read the modules in this order; each uses only those before it.
+
+pub mod orders; // 1. which terms stand in a row
+pub mod watch; // 2. what random games show of fluents
+pub mod facts; // 3. counters, boards and pieces
+pub mod fuzzy; // 4. how nearly goals hold
+pub mod conjunctions; // 5. what it took to reach a goal
+pub mod features; // 6. numbers of a state
+
+#[cfg(test)]
+mod tests;
+
+pub use conjunctions::Conjunctions;
+pub use facts::{Board, Coordinate, Counter, Effort, Facts, Piece, find_facts};
+pub use features::find_features;
+pub use fuzzy::FuzzyGoals;
+pub use orders::{Order, find_orders};
