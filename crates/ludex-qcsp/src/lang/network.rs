@@ -88,6 +88,11 @@ fn of(threshold: &Rational) -> String {
     format!("threshold {} of {}", threshold.numer(), threshold.denom())
 }
 
+/// What stands between the rows of a table.
+fn glue(scope: &[VarId], table: &Table) -> &'static str {
+    if table.len() * scope.len() > MAX_IN_LINE { "\n  " } else { " " }
+}
+
 fn unwritable(what: impl std::fmt::Display) -> ModelError {
     ModelError::Option { option: "the text language", reason: format!("no form for {what}") }
 }
@@ -233,8 +238,11 @@ impl Writer {
         match constraint {
             Constraint::Intension(e) => self.condition(e),
             Constraint::Table { scope, table, is_positive } => {
-                let allowed = self.table(scope, table);
-                Ok(if *is_positive { allowed } else { format!("not ({allowed})") })
+                // A table can't stand inside a negation, its cases can.
+                Ok(match is_positive {
+                    true => self.table(scope, table),
+                    false => format!("not ({})", self.cases(scope, table)),
+                })
             }
             Constraint::Element { list, start, index, condition } => {
                 let list = self.all(list, Self::number)?.join(", ");
@@ -254,18 +262,23 @@ impl Writer {
     /// A table as it is, or with its short tuples as cases.
     fn table(&self, scope: &[VarId], table: &Table) -> String {
         let names: Vec<&str> = scope.iter().map(|x| self.name(*x)).collect();
-        let is_short = table.tuples().any(|tuple| tuple.contains(&STAR));
+        if table.is_empty() || table.tuples().any(|tuple| tuple.contains(&STAR)) {
+            return self.cases(scope, table);
+        }
+        let glue = glue(scope, table);
+        let row = |tuple: &[i32]| {
+            tuple.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let rows: Vec<String> = table.tuples().map(row).collect();
+        let rows = rows.join(&format!("{glue}| "));
+        format!("table([{}],{glue}[| {rows} |])", names.join(", "))
+    }
+
+    /// One of the tuples of a table.
+    fn cases(&self, scope: &[VarId], table: &Table) -> String {
+        let names: Vec<&str> = scope.iter().map(|x| self.name(*x)).collect();
         if table.is_empty() {
             return "false".to_string();
-        }
-        let glue = if table.len() * scope.len() > MAX_IN_LINE { "\n  " } else { " " };
-        if !is_short {
-            let row = |tuple: &[i32]| {
-                tuple.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
-            };
-            let rows: Vec<String> = table.tuples().map(row).collect();
-            let rows = rows.join(&format!("{glue}| "));
-            return format!("table([{}],{glue}[| {rows} |])", names.join(", "));
         }
         let case = |tuple: &[i32]| {
             let given = names.iter().zip(tuple).filter(|(_, value)| **value != STAR);
@@ -274,7 +287,7 @@ impl Writer {
             if parts.is_empty() { "true".to_string() } else { parts.join(" /\\ ") }
         };
         let cases: Vec<String> = table.tuples().map(case).collect();
-        cases.join(&format!("{glue}\\/ "))
+        cases.join(&format!("{}\\/ ", glue(scope, table)))
     }
 
     fn name(&self, x: VarId) -> &str {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{
-    Constraint, Expr, Network, SearchConfig, VALUE_LIMIT, Value, VarId, all_of, solve, sum,
+    Constraint, Expr, Network, Operation, SearchConfig, VALUE_LIMIT, Value, VarId, all_of, solve,
+    sum,
 };
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
@@ -69,7 +70,8 @@ const MAX_SCENARIOS: usize = 100_000;
 ///
 /// # Errors
 /// When it means nothing, has too many scenarios, has probabilities that depend on decisions or
-/// whose common denominator is too large, or a constraint that can't be made conditional.
+/// whose common denominator is too large, or a constraint that can't be made conditional, such as an
+/// expression that may have no value.
 pub fn expand_scenarios_by(
     network: &StochasticNetwork,
     max_bytes: u64,
@@ -173,6 +175,13 @@ fn expand(
                     truth
                 }
             };
+            if let Constraint::Intension(expr) = &constraint_here
+                && may_lack_value(expr, &plain)
+            {
+                let reason = "an expression may have no value, as it divides by 0 or has an index \
+                              outside of its list, and can't be made conditional";
+                return Err(refused(reason.into()).into());
+            }
             plain.add(implied(truth, constraint_here)?);
         }
     }
@@ -251,6 +260,30 @@ fn draw(
     }
     values[x.index()] = 0;
     Ok(())
+}
+
+/// Whether an expression may have no value. A condition that has none does not hold, and one that
+/// is only asked now and then can't say so.
+fn may_lack_value(expr: &Expr, network: &Network) -> bool {
+    let bounds = |e: &Expr| {
+        e.bounds(&|x| {
+            let domain = &network.variable(x).domain;
+            (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
+        })
+    };
+    let lacks = match expr {
+        Expr::Binary(Operation::Div | Operation::Mod, _, divisor) => {
+            let (least, most) = bounds(divisor);
+            least <= 0 && 0 <= most
+        }
+        Expr::Binary(Operation::Pow, _, exponent) => bounds(exponent).0 < 0,
+        Expr::Element(list, index) => {
+            let (least, most) = bounds(index);
+            least < 0 || most >= list.len() as i64
+        }
+        _ => false,
+    };
+    lacks || expr.children().into_iter().any(|part| may_lack_value(part, network))
 }
 
 /// The constraint, where the truth variable is 1.

@@ -1,7 +1,9 @@
 //! XCSP3.
 
-use ludex_base::{Deadline, Seed};
-use ludex_csp::VarId;
+use ludex_base::{Deadline, Seed, Source};
+use ludex_csp::propagators::table::Table;
+use ludex_csp::{Constraint, VarId};
+use ludex_qcsp::lang::{Data, Limits, compile, to_stochastic, write_stochastic};
 use ludex_qcsp::stochastic::*;
 
 use crate::networks::{best_of_all_policies, exact, small_network};
@@ -139,4 +141,23 @@ fn a_utility_is_the_objective_of_an_scop() {
         let error = network(objective).map(|_| ()).unwrap_err().to_string();
         assert!(error.starts_with("line 12: ") && error.contains(words), "{error}");
     }
+}
+
+/// A table can't stand inside a negation: its tuples are written as cases.
+#[test]
+fn a_table_of_what_is_not_allowed_is_read_back_from_text() {
+    let mut network = StochasticNetwork::new();
+    network.stage();
+    let x = network.decision("x", 0..=2);
+    let s = network.chance("s", 0..=2, Distribution::Uniform);
+    let table = Table::from_tuples(2, [[0, 1], [1, 2], [2, 0], [2, 1]]).into();
+    network.add(Constraint::Table { scope: vec![x, s], table, is_positive: false });
+    let table = Table::from_tuples(1, [[1]]).into();
+    network.add(Constraint::Table { scope: vec![x], table, is_positive: false });
+    let text = write_stochastic(&network).unwrap();
+    let source = Source::new("model", text.clone());
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let again = to_stochastic(&compiled.unwrap_or_else(|e| panic!("{e:?}\n{text}"))).unwrap();
+    assert_eq!(best_by_definition(&again), rational(2, 3));
+    assert_eq!(best_by_definition(&network), rational(2, 3));
 }

@@ -158,3 +158,23 @@ fn scenarios_are_not_lost_where_a_row_lacks() {
         assert_eq!(error.to_string(), words, "{name}");
     }
 }
+
+/// What has no value does not hold; where it is asked only sometimes, that can't be said.
+#[test]
+fn scenarios_refuse_what_may_have_no_value() {
+    let network = |first: Value| {
+        let mut network = StochasticNetwork::new();
+        network.stage();
+        let x = network.decision("x", 0..=2);
+        let s = network.chance("s", first..=2, Distribution::Uniform);
+        network.require((x % s).equals(0));
+        network.set_threshold(rational(1, 2));
+        network
+    };
+    let error = expand_scenarios(&network(0)).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("an expression may have no value"), "{error}");
+    let report = solve_stochastic(&network(0), &StochasticConfig::best()).unwrap();
+    assert_eq!(format!("{:.4}", report.value), "0.6667");
+    let best = expand_scenarios(&network(1)).unwrap().best(&Deadline::never()).unwrap();
+    assert_eq!(best.best, Some(rational(1, 1)));
+}
