@@ -1,5 +1,5 @@
-//! `cargo xtask improvements`: each policy of the Monte Carlo searches against the search it improves, and
-//! the searches for puzzles by what they reach.
+//! `cargo xtask improvements`: each policy of the Monte Carlo searches, and evaluations of depth-first ones,
+//! against the search they improve, and the searches for puzzles by what they reach.
 //!
 //! Rounds go over all pairs and games, as in `strength`; a series is done when the sequential test knows the
 //! stronger player or all its matches are played. The report is made from the tables at any time.
@@ -16,20 +16,44 @@ use crate::matches::{Table, find_game, run};
 use crate::series::{PairSeries, Round, header, lapses_in_words, play_round, series_of};
 use crate::tools::{build_ludex, processor};
 
-/// What is compared: a name, the search with the policy, and the search without.
-const PAIRS: &[(&str, &str, &str)] = &[
-    ("NST", "nst", "uct"),
-    ("MAST, Gibbs", "mast:draw=gibbs", "uct"),
-    ("MAST, greedy", "mast:draw=greedy", "uct"),
-    ("TO-MAST", "to-mast:draw=greedy", "uct"),
-    ("progressive history", "history:c=0.3", "uct"),
-    ("early end", "uct:stop=4", "uct"),
-    ("PAST", "past", "uct"),
-    ("FAST", "fast", "uct"),
-    ("GRAVE with NST", "grave:playout=nst,draw=greedy", "grave"),
-    ("GRAVE with NST, not in lanes", "grave:playout=nst,draw=greedy", LANES),
-    ("progressive history in lanes", "history:c=0.3,leaves=32,playouts=8", LANES),
+/// What is compared.
+struct Pair {
+    name: &'static str,
+    /// The search with the policy, and the search without.
+    improved: &'static str,
+    plain: &'static str,
+    /// Start clock and play clock.
+    clocks: [&'static str; 2],
+}
+
+const PAIRS: &[Pair] = &[
+    playouts("NST", "nst", "uct"),
+    playouts("MAST, Gibbs", "mast:draw=gibbs", "uct"),
+    playouts("MAST, greedy", "mast:draw=greedy", "uct"),
+    playouts("TO-MAST", "to-mast:draw=greedy", "uct"),
+    playouts("progressive history", "history:c=0.3", "uct"),
+    playouts("early end", "uct:stop=4", "uct"),
+    playouts("PAST", "past", "uct"),
+    playouts("FAST", "fast", "uct"),
+    playouts("GRAVE with NST", "grave:playout=nst,draw=greedy", "grave"),
+    playouts("GRAVE with NST, not in lanes", "grave:playout=nst,draw=greedy", LANES),
+    playouts("progressive history in lanes", "history:c=0.3,leaves=32,playouts=8", LANES),
+    depth("rules", BY_RULES, "alphabeta:proximity=0"),
+    depth("rules, graded too", "alphabeta:proximity=0,rules=4,graded=yes", BY_RULES),
+    depth("rules in place of fluents", BY_RULES, "alphabeta:proximity=0,learned=4"),
 ];
+
+const fn playouts(name: &'static str, improved: &'static str, plain: &'static str) -> Pair {
+    Pair { name, improved, plain, clocks: CLOCKS }
+}
+
+/// What learns in the start clock has a longer one.
+const fn depth(name: &'static str, improved: &'static str, plain: &'static str) -> Pair {
+    Pair { name, improved, plain, clocks: ["3", "0.05"] }
+}
+
+/// Depth that values states by what the rules suggest to look at.
+const BY_RULES: &str = "alphabeta:proximity=0,rules=4";
 
 /// What the flagship plays where lanes are much faster.
 const LANES: &str = "grave:leaves=32,playouts=8";
@@ -53,7 +77,7 @@ const GAMES: &[(&str, usize)] = &[
 
 /// Matches of a round, for each role.
 const PER_ROLE: usize = 4;
-/// Start clock and play clock.
+/// Start clock and play clock where playouts are compared.
 const CLOCKS: [&str; 2] = ["0.5", "0.025"];
 
 /// Searches that are compared on puzzles, and puzzles whose goals tell them apart.
@@ -97,9 +121,9 @@ pub fn improvements(job: &Job) -> Result<()> {
             if is_over() {
                 break;
             }
-            let (pair, improved, plain) = PAIRS[pair_idx];
+            let Pair { name: pair, improved, plain, clocks } = PAIRS[pair_idx];
             let players = &format!("{improved},{plain}");
-            let (n_matches, clocks) = (PER_ROLE * n_roles, CLOCKS);
+            let n_matches = PER_ROLE * n_roles;
             play_round(&ludex, &table, &Round { game, pair, players, round, n_matches, clocks })?;
         }
         if round == 0 {
@@ -122,8 +146,8 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usiz
     let done = series_of(table)?;
     let mut open = Vec::new();
     for &(game, n_roles) in GAMES.iter().filter(|(game, _)| is_wanted(job, game)) {
-        for (pair_idx, (pair, ..)) in PAIRS.iter().enumerate() {
-            let series = done.get(&(game.to_string(), pair.to_string()));
+        for (pair_idx, pair) in PAIRS.iter().enumerate() {
+            let series = done.get(&(game.to_string(), pair.name.to_string()));
             let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
             if series.map_or(0, PairSeries::n_matches) < job.max_matches && !is_known {
                 open.push((game, n_roles, pair_idx, series.map_or(0, |series| series.n_rounds)));
@@ -186,18 +210,16 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         });
     }
     let mut text = format!(
-        "# Improvements of the Monte Carlo searches\n\n\
-         Made by `cargo xtask improvements` on {}: {} ms a move, start clock {} s, one thread a player, both on one core.\n\
+        "# Improvements of searches\n\n\
+         Made by `cargo xtask improvements` on {}, one thread a player, both on one core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          All exchanges of seats are in `improvements.tsv`.\n\n\
-         | improvement | search | against | games | matches | mean share | 95 % interval | helps on | hurts on |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+         | improvement | search | against | start clock | a move | games | matches | mean share | 95 % interval | helps on | hurts on |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
         processor(),
-        1000.0 * CLOCKS[1].parse::<f64>()?,
-        CLOCKS[0],
     );
     let mut words = String::new();
-    for (pair, improved, plain) in PAIRS {
+    for Pair { name: pair, improved, plain, clocks } in PAIRS {
         let Some(rows) = by_pair.get(pair) else { continue };
         let n = rows.len() as f64;
         let mean = rows.iter().map(|it| it.share.mean).sum::<f64>() / n;
@@ -214,7 +236,9 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         let hurts = list(&|share| share.high < 50.0);
         writeln!(
             text,
-            "| {pair} | `{improved}` | `{plain}` | {n} | {matches} | {mean:.1} | {:.1} to {:.1} | {helps} | {hurts} |",
+            "| {pair} | `{improved}` | `{plain}` | {} s | {} ms | {n} | {matches} | {mean:.1} | {:.1} to {:.1} | {helps} | {hurts} |",
+            clocks[0],
+            1000.0 * clocks[1].parse::<f64>()?,
             mean - half,
             mean + half
         )?;
@@ -252,7 +276,7 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
 
 /// The pairs that were played, in the order of the list.
 fn by_pair_names<'a>(by_pair: &BTreeMap<&'a str, Vec<GameResult<'a>>>) -> Vec<&'static str> {
-    PAIRS.iter().map(|pair| pair.0).filter(|pair| by_pair.contains_key(pair)).collect()
+    PAIRS.iter().map(|pair| pair.name).filter(|pair| by_pair.contains_key(pair)).collect()
 }
 
 fn in_words(pair: &str, [low, high]: [f64; 2], helps: &str, hurts: &str) -> String {

@@ -69,7 +69,7 @@ const HIDDEN_GAMES: &[&str] = &[
 
 /// The flagship without what came later: it chooses from the plain searches. Both have a longer start
 /// clock, as the choice is made in it.
-const FORMER: &str = "ludex:learned=no,beliefs=no";
+const FORMER: &str = "ludex:learned=no,rules=no,beliefs=no";
 
 /// Those with more than two roles.
 const MANY_ROLES: &[(&str, usize)] =

@@ -4,6 +4,9 @@
 //! names: a successor relation is one that behaves like one. [`find_features`] makes numbers of states
 //! of that, for searches that have to say what a state is worth.
 //!
+//! To add a feature: a `LinearFeature` in `features` if it is a sum over fluents, and else a module with
+//! a `Graded` of its own, which `find_features` appends. The search learns what it is worth.
+//!
 //! Read the modules in this order; each uses only those before it.
 
 pub mod orders; // 1. which terms stand in a row

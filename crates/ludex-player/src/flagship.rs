@@ -18,6 +18,8 @@ ludex_search::search_options! {
     pub struct FlagshipOptions {
         /// tries depth with an evaluation learned in the start clock
         learned: bool = true,
+        /// tries depth with an evaluation by what the rules suggest
+        rules: bool = false,
         /// searches what its role knows where that is not all
         beliefs: bool = true,
     }
@@ -149,8 +151,8 @@ fn best_of<G: Playable>(
     let mut challengers: Vec<Contender<G>> =
         plans.iter().map(|plan| Contender::new(game, plan)).collect();
     // What it learns is to be had in the first game already.
-    if let [_, learned] = &mut challengers[..] {
-        learned.warm_up(&within(LEARNING_PART));
+    for learning in challengers.iter_mut().skip(1) {
+        learning.warm_up(&within(LEARNING_PART));
     }
     let limits = within(CONTEST_PART);
     match contest(game, &mut champion, &mut challengers, survey.mean_length, &limits) {
@@ -199,10 +201,13 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> &'static s
 /// more step mostly tells more than how much a state looks like final ones, and states can be learned
 /// about.
 fn depth_plans(survey: &Survey, options: &FlagshipOptions) -> Vec<Plan> {
-    let names: &[&str] = match (is_certain_duel(survey), options.learned) {
-        (false, _) => &["alphabeta"],
-        (true, false) => &[DEEP],
-        (true, true) => &[DEEP, LEARNED],
+    let names = match is_certain_duel(survey) {
+        false => vec!["alphabeta"],
+        true => {
+            let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
+            let tried = learning.into_iter().filter(|it| it.0).map(|it| it.1);
+            std::iter::once(DEEP).chain(tried).collect()
+        }
     };
     names.iter().map(|name| vec![(search(name), 1.0)]).collect()
 }
@@ -214,12 +219,14 @@ const BATCH_GAIN: f64 = 3.0;
 const DEEP: &str = "alphabeta:proximity=0";
 /// Values it by what random games say of the fluents that hold as well.
 const LEARNED: &str = "alphabeta:proximity=0,learned=4";
+/// Values it by what the rules suggest to look at.
+const BY_RULES: &str = "alphabeta:proximity=0,rules=4";
 /// Looks for what is forced; a small table is one that the caches hold, and estimates matter
 /// little.
 const FORCED: &str = "alphabeta:table=4,proximity=0";
 /// The part of a turn in which forced lines are looked for.
 const FORCED_PART: f64 = 0.12;
-/// The part of the start clock in which states are learned about, and the part of what is left then in
+/// The part of the start clock in which one contender learns about states, and the part of what is left then in
 /// which ways to play are tried against each other.
 const LEARNING_PART: f64 = 0.15;
 const CONTEST_PART: f64 = 0.8;

@@ -99,7 +99,7 @@ enum Searches<G: Playable> {
 impl<G: Playable> OneSearch<G> {
     pub fn new(game: &G, spec: &SearchSpec) -> Self {
         let searcher = match game.has_percepts() {
-            false => Searches::Open(spec.build(game)),
+            false => Searches::Open(spec.build_with(game, game.feature_finder())),
             true => Searches::Hidden(spec.build_informed(game)),
         };
         Self::with(game, spec.entry().name, searcher)

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use ludex_base::BitSet;
+use ludex_analysis::find_features;
+use ludex_base::{BitSet, Seed};
 use ludex_circuit::Circuit;
-use ludex_game::{Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Describe, FeatureFinder, Game, Observe, Playouts, StateOf};
 use ludex_machine::Machine;
 use ludex_macucb::Rules;
 use ludex_reasoner::Reasoner;
@@ -20,6 +21,12 @@ pub trait Playable:
     /// that has none.
     fn rules(&self) -> Option<Arc<dyn Rules<StateOf<Self>>>> {
         None
+    }
+
+    /// Finds what the rules suggest to look at in a state; `None` for an engine without a circuit.
+    fn feature_finder(&self) -> Option<FeatureFinder> {
+        let (game, rules) = (self.clone(), self.rules()?);
+        Some(Arc::new(move |deadline| find_features(&game, rules.circuit(), SEED, deadline)))
     }
 
     /// What a player of it thinks with: [`Minds::new`]. Each engine says so itself, because the searches
@@ -43,6 +50,9 @@ impl Playable for Reasoner {
     }
 }
 
+/// For the random games that features are found by: what is found of a game is always the same.
+const SEED: Seed = Seed(0);
+
 /// A machine has a circuit, and its states are fluents.
 struct OfMachine(Machine);
 
@@ -57,5 +67,28 @@ impl Rules<BitSet> for OfMachine {
 
     fn state(&self, fluents: &BitSet) -> BitSet {
         fluents.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::RoleId;
+    use ludex_search::{Limits, SearchSpec};
+
+    use super::*;
+    use crate::tests::loaded;
+
+    #[test]
+    fn what_the_rules_suggest_counts_in_estimates_and_repeats() {
+        let (_, machine) = loaded("breakthrough-small");
+        let report = |text: &str| {
+            let spec = SearchSpec::parse(text).expect("there is such a search");
+            let mut searcher = spec.build_with(&machine, machine.feature_finder());
+            let limits = Limits::iterations(2_000, Seed(1));
+            searcher.search(&machine.cursor(), RoleId::new(0), &limits)
+        };
+        let by_rules = report("alphabeta:proximity=0,rules=4");
+        assert_eq!(by_rules, report("alphabeta:proximity=0,rules=4"));
+        assert_ne!(by_rules.reward, report("alphabeta:proximity=0").reward);
     }
 }

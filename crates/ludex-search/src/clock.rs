@@ -31,6 +31,11 @@ impl<'a> Clock<'a> {
         self.deadline.remaining()
     }
 
+    /// A part of the time that is left.
+    pub(crate) fn part(&self, part: f64) -> Deadline {
+        self.deadline.part(part)
+    }
+
     /// Notes one small step of work; true once the deadline was seen to be reached.
     #[inline]
     pub(crate) fn tick(&mut self) -> bool {

@@ -7,6 +7,8 @@
 //!   cursor that can compare states, see `Cursor::n_common_fluents`.
 //! - *Playouts*: the mean of a few.
 //! - *Learned*: what random games say of the fluents that hold, see `alphabeta::learn`; for one role.
+//! - *Rules*: what random games say of the numbers that the rules suggest, see `alphabeta::judge`; for
+//!   one role.
 //!
 //! Estimates lie strictly between 0 and 100, so that a certain win beats every estimate. Depth-first
 //! searches ask at their horizon, Monte Carlo searches where they leave a playout.
@@ -16,6 +18,7 @@ use std::time::Instant;
 use ludex_base::{Rng, RoleId};
 use ludex_game::Cursor;
 
+use crate::alphabeta::judge::{self, Judge, share};
 use crate::alphabeta::learn::Learner;
 use crate::clock::Clock;
 use crate::playout::{Desk, End, play_uniform};
@@ -28,6 +31,7 @@ pub(crate) struct Weights {
     pub(crate) proximity: f64,
     pub(crate) playouts: f64,
     pub(crate) learned: f64,
+    pub(crate) rules: f64,
     /// Playouts for one estimate.
     pub(crate) count: usize,
 }
@@ -40,6 +44,7 @@ pub(crate) struct Evaluation<S> {
     samples: Vec<Samples<S>>,
     /// What was learned, if anything.
     pub(crate) learner: Option<Learner>,
+    pub(crate) judge: Option<Judge>,
     desk: Desk,
     pub(crate) n_playouts: u64,
 }
@@ -68,6 +73,7 @@ impl<S: Clone> Evaluation<S> {
             rng,
             samples: Vec::new(),
             learner: None,
+            judge: None,
             desk: Desk::default(),
             n_playouts: 0,
         }
@@ -123,17 +129,30 @@ impl<S: Clone> Evaluation<S> {
         part: Option<f64>,
         clock: &mut Clock<'_>,
     ) {
-        let Some(learner) = &mut self.learner else { return };
         let root = cursor.state().clone();
-        let time = part.and_then(|part| Some(clock.remaining()?.mul_f64(part)));
-        let start = Instant::now();
-        let mut n_games = 0;
-        let is_enough = || {
-            n_games += 1;
-            time.map_or(n_games >= N_GAMES, |time| start.elapsed() > time)
+        let Self { learner, judge, rng, n_playouts, .. } = self;
+        let n_learning = usize::from(learner.is_some()) + usize::from(judge.is_some());
+        // Each has its part of the time that all have together.
+        let part = part.map(|part| part / n_learning.max(1) as f64);
+        let budget = |clock: &Clock<'_>| {
+            let time = part.and_then(|part| Some(clock.remaining()?.mul_f64(part)));
+            let (start, mut n_games) = (Instant::now(), 0);
+            move || {
+                n_games += 1;
+                time.map_or(n_games >= N_GAMES, |time| start.elapsed() > time)
+            }
         };
-        self.n_playouts += learner.work(cursor, roles, me, &mut self.rng, clock, is_enough);
-        cursor.set_state(&root);
+        if let Some(learner) = learner {
+            let is_enough = budget(clock);
+            *n_playouts += learner.work(cursor, roles, me, rng, clock, is_enough);
+            cursor.set_state(&root);
+        }
+        if let Some(judge) = judge {
+            let is_enough = budget(clock);
+            let game = judge::Played { roles, me, learner: learner.as_ref() };
+            *n_playouts += judge.work(cursor, &game, rng, clock, is_enough);
+            cursor.set_state(&root);
+        }
     }
 
     /// An estimate of the goal of a role in the state the cursor stands on, which may stand elsewhere
@@ -146,15 +165,10 @@ impl<S: Clone> Evaluation<S> {
         mobility: &[u32],
         clock: &mut Clock<'_>,
     ) -> Result<f32, OutOfTime> {
-        let Weights { mobility: moving, proximity, playouts, learned, .. } = self.weights;
+        let Weights { mobility: moving, proximity, playouts, learned, rules, .. } = self.weights;
         let (mut sum, mut weights) = (0.0, 0.0);
         if moving > 0.0 {
-            let all: u32 = roles
-                .ids()
-                .filter(|&role| Some(role) != roles.random)
-                .map(|role| mobility[role.index()])
-                .sum();
-            sum += moving * f64::from(mobility[me.index()]) / f64::from(all.max(1));
+            sum += moving * share(mobility, roles, me);
             weights += moving;
         }
         if let Some(samples) = self.samples.get(me.index())
@@ -178,6 +192,14 @@ impl<S: Clone> Evaluation<S> {
         {
             sum += learned * learner.predict(fluents);
             weights += learned;
+        }
+        if rules > 0.0
+            && let Some(judge) = self.judge.as_mut().filter(|it| it.is_of_use())
+            && let Some(fluents) = cursor.fluents()
+        {
+            let learner = self.learner.as_ref();
+            sum += rules * judge.predict(fluents, share(mobility, roles, me), learner);
+            weights += rules;
         }
         let reward = if weights > 0.0 { sum / weights } else { 0.5 };
         Ok((reward * 100.0).clamp(1.0, 99.0) as f32)

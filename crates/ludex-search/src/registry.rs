@@ -1,6 +1,6 @@
 //! The searches there are: one plain list, in the order help texts show it.
 
-use ludex_game::{Observe, Playouts, StateOf};
+use ludex_game::{FeatureFinder, Observe, Playouts, StateOf};
 
 use crate::alphabeta::{DepthFirst, DepthFirstOptions, Rule};
 use crate::cfr::{Cfr, CfrOptions, Nash, NashOptions};
@@ -447,13 +447,25 @@ impl SearchSpec {
     where
         G: Playouts + Clone + 'static,
     {
+        self.build_with(game, None)
+    }
+
+    /// The same for a game whose rules somebody can look into.
+    pub fn build_with<G>(
+        &self,
+        game: &G,
+        finder: Option<FeatureFinder>,
+    ) -> Box<dyn Searcher<G::Cursor> + Send>
+    where
+        G: Playouts + Clone + 'static,
+    {
         match &self.plan {
             Plan::Random(_) => Box::new(Random::default()),
             Plan::Uct(options) => Box::new(Uct::new(self.entry.name, game, options.clone())),
             Plan::Flat(options) => Box::new(Flat::new(game, options.clone())),
             Plan::Root(options) => Box::new(RootParallel::new(game, options.clone())),
             Plan::DepthFirst(options) => {
-                Box::new(DepthFirst::new(self.entry.name, game, options.clone()))
+                Box::new(DepthFirst::new(self.entry.name, game, options.clone(), finder))
             }
             Plan::Cfr(options) => Box::new(Cfr::new(game, options.clone())),
             Plan::Nash(options) => Box::new(Nash::new(game, options.clone())),

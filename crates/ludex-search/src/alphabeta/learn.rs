@@ -186,10 +186,14 @@ impl Learner {
         self.n_seen >= 100 && self.quality() >= LEAST_QUALITY
     }
 
+    /// What a state is worth before it is pressed into 0 to 1.
+    pub fn sum(&self, fluents: &BitSet) -> f32 {
+        self.bias.value + fluents.iter().map(|fluent| self.folded[fluent]).sum::<f32>()
+    }
+
     /// What a state is worth, 0 to 1, after the last [`Learner::work`].
     pub fn predict(&self, fluents: &BitSet) -> f64 {
-        let weights = fluents.iter().map(|fluent| self.folded[fluent]);
-        f64::from(pressed(self.bias.value + weights.sum::<f32>()))
+        f64::from(pressed(self.sum(fluents)))
     }
 }
 

@@ -16,13 +16,13 @@
 //! Algorithmic Solution of N-Person Games*, 1986; Sturtevant and Korf, *On Pruning Techniques for
 //! Multi-Player Games*, 2000 (paranoid).
 //!
-//! Read the modules in this order: `walk` (states on a path), `crate::evaluate` and `learn`, `table` and `order` (what
+//! Read the modules in this order: `walk` (states on a path), `crate::evaluate`, `learn` and `judge`, `table` and `order` (what
 //! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
 
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Playouts};
+use ludex_game::{Cursor, FeatureFinder, Playouts};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
@@ -33,6 +33,7 @@ use crate::searcher::Searcher;
 
 mod walk;
 pub(crate) mod learn;
+pub(crate) mod judge;
 mod table;
 mod order;
 mod minimax;
@@ -40,6 +41,7 @@ mod negamax;
 mod pruned;
 mod maxn;
 
+use judge::Judge;
 use learn::Learner;
 use order::Order;
 use table::Table;
@@ -72,6 +74,10 @@ crate::search_options! {
         playouts: f64 = 0.0,
         /// weight of what random games say of the fluents that hold
         learned: f64 = 0.0,
+        /// weight of what the rules suggest to look at, as random games value it
+        rules: f64 = 0.0,
+        /// rules: looks at numbers too that are no sums over fluents
+        graded: bool = false,
         /// playouts for one evaluation
         count: usize = 4,
         /// the deepest horizon
@@ -92,6 +98,7 @@ pub struct DepthFirst<G: Playouts> {
     order: Order,
     /// What was learned of states so far; learning goes on with every search.
     learner: Option<Learner>,
+    judge: Option<Judge>,
     has_learned: bool,
     game: std::marker::PhantomData<fn() -> G>,
 }
@@ -108,11 +115,17 @@ pub(crate) struct Value {
 pub(crate) struct Stopped;
 
 impl<G: Playouts> DepthFirst<G> {
-    /// A search that knows nothing yet.
-    pub fn new(name: &'static str, game: &G, options: DepthFirstOptions) -> Self {
+    /// A search that knows nothing yet. With a finder it can look at what the rules suggest.
+    pub fn new(
+        name: &'static str,
+        game: &G,
+        options: DepthFirstOptions,
+        finder: Option<FeatureFinder>,
+    ) -> Self {
         let roles = Roles::of(game);
         let order = Order::default();
         let learner = if options.learned > 0.0 { Learner::new(game) } else { None };
+        let judge = finder.filter(|_| options.rules > 0.0).map(|it| Judge::new(it, options.graded));
         let game = std::marker::PhantomData;
         Self {
             name,
@@ -122,14 +135,22 @@ impl<G: Playouts> DepthFirst<G> {
             table: None,
             order,
             learner,
+            judge,
             has_learned: false,
             game,
         }
     }
 
     fn weights(&self) -> Weights {
-        let DepthFirstOptions { mobility, proximity, playouts, learned, count, .. } = self.options;
-        Weights { mobility, proximity, playouts, learned, count: count.max(1) }
+        let DepthFirstOptions { mobility, proximity, playouts, learned, rules, .. } = self.options;
+        let count = self.options.count.max(1);
+        Weights { mobility, proximity, playouts, learned, rules, count }
+    }
+
+    /// Keeps what was learned for the next search.
+    fn take_back<S>(&mut self, evaluation: &mut Evaluation<S>) {
+        self.learner = evaluation.learner.take();
+        self.judge = evaluation.judge.take();
     }
 
     fn value_after<C: Cursor>(
@@ -167,6 +188,7 @@ impl<G: Playouts> DepthFirst<G> {
             self.table = None;
             self.order = Order::default();
             self.learner.iter_mut().for_each(Learner::forget);
+            self.judge.iter_mut().for_each(Judge::forget);
             self.has_learned = false;
         }
         self.me = Some(me);
@@ -231,11 +253,12 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         // With a limit of nodes nothing may depend on the time.
         let part = limits.iterations.is_none().then_some(part);
         evaluation.learner = self.learner.take();
+        evaluation.judge = self.judge.take();
         evaluation.learn(&mut cursor, self.roles, role, part, &mut clock);
         self.has_learned = true;
         let mut walk = Walk::new(cursor, self.roles, role, clock, limits.iterations, evaluation);
         if !walk.open_root(root.state()) {
-            self.learner = walk.evaluation.learner.take();
+            self.take_back(&mut walk.evaluation);
             let stopped = Some(StopReason::Fault);
             return SearchReport { stopped, ..SearchReport::unsearched(&legal) };
         }
@@ -243,7 +266,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             .map(|(place, &id)| RootMove { place, report: MoveReport::untried(id), value: None })
             .collect();
         let (best, depth, stopped) = self.deepen(&mut walk, &mut moves, &limits.hint);
-        self.learner = walk.evaluation.learner.take();
+        self.take_back(&mut walk.evaluation);
         let chosen = &moves[best];
         let n_bytes = self.table.as_ref().map_or(0, Table::n_bytes);
         let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));

@@ -201,7 +201,7 @@ impl<G: Playouts + Clone> Uct<G> {
 
     fn weights(&self) -> Weights {
         let UctOptions { mobility, proximity, .. } = self.options;
-        Weights { mobility, proximity, playouts: 0.0, learned: 0.0, count: 1 }
+        Weights { mobility, proximity, playouts: 0.0, learned: 0.0, rules: 0.0, count: 1 }
     }
 
     /// Makes the node of a state the root, if there is one within a few steps.
