@@ -197,7 +197,7 @@ impl Looker {
         let of_role = template.moves[role.index()];
         let own = unrolled.steps[0][of_role.var.index()];
         let mut found = Vec::new();
-        if engine.inject_sets(pairs.into_iter()).is_ok() {
+        if engine.inject_sets(pairs).is_ok() {
             let chosen = unrolled.steps.iter().flat_map(|step| {
                 template.moves.iter().map(move |of_role| step[of_role.var.index()])
             });

@@ -219,7 +219,7 @@ const FORCED_PART: f64 = 0.12;
 /// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
 fn forced_search<G: Playouts>(game: &G) -> DepthFirst<G> {
     let options = DepthFirstOptions { table: 4, proximity: 0.0, ..DepthFirstOptions::default() };
-    DepthFirst::new("alphabeta", game, options)
+    DepthFirst::new("alphabeta", game, options, None)
 }
 
 /// Random games by which a duel is known, and the fewest that say so.

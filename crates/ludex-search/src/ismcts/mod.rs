@@ -245,10 +245,10 @@ impl<G: Playouts> Ismcts<G> {
         if n_iterations == 0 && moves.iter().all(|it| it.n_visits == 0) {
             return SearchReport { stopped: Some(stopped), ..nothing };
         }
-        let chosen = match takes_best {
-            true => self.tree.best(root, legal).map(|id| self.tree.report(root, id)),
-            false => crate::mcts::choose(&moves).map(|place| moves[place]),
-        };
+        // A single move has nothing to be compared with, and no node.
+        let best = if takes_best { self.tree.best(root, legal) } else { None };
+        let best = best.map(|id| self.tree.report(root, id));
+        let chosen = best.or_else(|| crate::mcts::choose(&moves).map(|place| moves[place]));
         SearchReport {
             chosen: chosen.map(|it| it.id),
             reward: chosen.and_then(|it| it.mean_reward),
