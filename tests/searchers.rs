@@ -1,13 +1,15 @@
 //! Every search against its claims.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, RoleId, Seed};
+use ludex_base::{BitSet, Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 use ludex_machine::Machine;
-use ludex_macucb::{NetworkSpec, Networks, Rules};
+use ludex_macucb::{NetworkSpec, Networks};
 use ludex_search::{
     Claim, GamesMeant, InformationSearcher, Limits, SEARCHES, SearchSpec, Searcher,
 };
@@ -131,13 +133,23 @@ impl Candidate for OnNetwork {
     }
 }
 
+thread_local! {
+    /// The networks of games, by circuit: making one takes longer than most tests of it. Each thread has
+    /// its own, as who asks for one waits until it is made.
+    static NETWORKS: RefCell<HashMap<usize, Arc<Networks<BitSet>>>> = RefCell::default();
+}
+
 /// Only machines have a circuit; their states are sets of fluents.
 fn networks_of<G: Game + 'static>(game: &G) -> Arc<Networks<StateOf<G>>> {
     let machine = (game as &dyn Any).downcast_ref::<Machine>();
-    let rules = machine.and_then(ludex_player::Playable::rules);
-    let rules: Option<Box<dyn Any>> = rules.map(|rules| Box::new(rules) as Box<dyn Any>);
-    let rules = rules.and_then(|rules| rules.downcast::<Arc<dyn Rules<StateOf<G>>>>().ok());
-    Networks::new(rules.map(|rules| *rules))
+    let networks = machine.map(|machine| {
+        let key = std::ptr::from_ref(machine.circuit()) as usize;
+        let make = || Networks::new(ludex_player::Playable::rules(machine));
+        NETWORKS.with_borrow_mut(|made| Arc::clone(made.entry(key).or_insert_with(make)))
+    });
+    let networks: Option<Box<dyn Any>> = networks.map(|it| Box::new(it) as Box<dyn Any>);
+    let networks = networks.and_then(|it| it.downcast::<Arc<Networks<StateOf<G>>>>().ok());
+    networks.map_or_else(|| Networks::new(None), |it| *it)
 }
 
 /// The games of the library, loaded once.

@@ -277,8 +277,10 @@ fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> Uct
         true => UctOptions::default(),
         false => UctOptions { selection: SelectionName::Grave, c: 0.2, ..UctOptions::default() },
     };
-    // What a clock says must not count where only iterations do.
-    match limits.iterations.is_none() && batches_are_faster(game, root, limits) {
+    // What a clock says must not count where only iterations do. Games that hide something are searched by
+    // what roles know, and large ones among them take long to begin a batch.
+    let may_try = limits.iterations.is_none() && !game.has_percepts();
+    match may_try && batches_are_faster(game, root, limits) {
         true => UctOptions { leaves: 32, playouts: 8, ..options },
         false => options,
     }

@@ -16,7 +16,7 @@ use std::time::Instant;
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_encode::{PlanError, PlanLimits};
 use ludex_game::{
-    Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, Observe, PlayoutRequest,
+    Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, Observe, OneByOne, PlayoutRequest,
     PlayoutResults, PlayoutRunner, Playouts, Role, StateOf,
 };
 use ludex_search::hyperplay::{ImperfectPlay, ImperfectPlayOptions};
@@ -76,7 +76,8 @@ pub(crate) struct Informed<G: Playouts> {
     game: G,
     networks: Arc<Networks<StateOf<G>>>,
     options: PlanOptions,
-    runner: Option<G::Runner>,
+    /// One game after the other: a batch takes long to begin.
+    runner: OneByOne<G::Cursor>,
     otherwise: Box<dyn InformationSearcher<StateOf<G>> + Send>,
 }
 
@@ -92,8 +93,9 @@ where
         options: PlanOptions,
         otherwise: Box<dyn InformationSearcher<StateOf<G>> + Send>,
     ) -> Self {
+        let runner = OneByOne::new(game);
         let (game, networks) = (game.clone(), Arc::clone(networks));
-        Self { name, game, networks, options, runner: None, otherwise }
+        Self { name, game, networks, options, runner, otherwise }
     }
 
     /// The longest plan that fits, or why there is none that is good enough.
@@ -124,9 +126,8 @@ where
         let mut estimate: Box<Estimate<'_>> = match self.options.only_exact {
             true => Box::new(nothing),
             false => {
-                let runner = self.runner.get_or_insert_with(|| self.game.runner());
                 let rng = limits.seed.child(PLAYOUT_SEED).rng();
-                Box::new(by_playouts::<G>(runner, rules, role, deadline.clone(), rng))
+                Box::new(by_playouts(&mut self.runner, rules, role, deadline.clone(), rng))
             }
         };
         let mut longest: Option<Planned> = None;
@@ -169,15 +170,15 @@ where
 }
 
 /// What states are worth to a role by games that are played out from them.
-fn by_playouts<'a, G: Playouts>(
-    runner: &'a mut G::Runner,
-    rules: &'a dyn Rules<StateOf<G>>,
+fn by_playouts<'a, C: Cursor>(
+    runner: &'a mut OneByOne<C>,
+    rules: &'a dyn Rules<C::State>,
     role: RoleId,
     deadline: Deadline,
     mut rng: Rng,
 ) -> impl FnMut(&[&BitSet]) -> Vec<f64> + 'a {
     move |open: &[&BitSet]| {
-        let starts: Vec<StateOf<G>> = open.iter().map(|it| rules.state(it)).collect();
+        let starts: Vec<C::State> = open.iter().map(|it| rules.state(it)).collect();
         let request = PlayoutRequest {
             starts: &starts,
             n_per_start: N_PLAYOUTS,

@@ -74,6 +74,8 @@ pub(crate) struct Worker<C: Cursor, R> {
     goal_sums: Vec<u64>,
     goals: Vec<u8>,
     descents: Vec<Descent>,
+    /// Walks of a batch that ended at proved nodes.
+    known: Vec<(Descent, NodeId)>,
     starts: Vec<C::State>,
     results: PlayoutResults,
     n_batches: u64,
@@ -124,6 +126,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             goal_sums: Vec::new(),
             goals: Vec::new(),
             descents: Vec::new(),
+            known: Vec::new(),
             starts: Vec::new(),
             results: PlayoutResults::default(),
             n_batches: 0,
@@ -187,9 +190,10 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     ) -> Result<(), Ending> {
         // Step 1. Gather leaves; those under way count as losses, which sends walks apart.
         let mut descents = std::mem::take(&mut self.descents);
-        let mut n_leaves = 0;
+        let (mut n_leaves, mut n_known) = (0, 0);
         let mut ending = Ok(());
         self.starts.clear();
+        let waits = self.adviser.as_ref().is_some_and(|it| it.waits_for_batches());
         // Walks that end at what is known cost little but are no leaves: bound them too.
         for _ in 0..round.n_leaves * 4 {
             if n_leaves == round.n_leaves {
@@ -207,6 +211,16 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                     self.starts.push(self.cursor.state().clone());
                     n_leaves += 1;
                 }
+                Ok(Leaf::Known(node)) if waits => {
+                    // It counts as a loss like the others: what is known at once would draw the walks of
+                    // the batch to it, and the move that is visited most is played.
+                    if n_known == self.known.len() {
+                        self.known.push((Descent::default(), node));
+                    }
+                    std::mem::swap(&mut self.known[n_known].0, &mut descents[n_leaves]);
+                    self.known[n_known].1 = node;
+                    n_known += 1;
+                }
                 Ok(Leaf::Known(node)) => self.back_up_proof(round, &descents[n_leaves], node),
                 Ok(Leaf::Stuck) => {}
                 Err(stop) => {
@@ -219,6 +233,11 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         if n_leaves > 0 {
             self.run_batch(round, &descents[..n_leaves]);
         }
+        let known = std::mem::take(&mut self.known);
+        for (descent, node) in &known[..n_known] {
+            self.back_up_proof(round, descent, *node);
+        }
+        self.known = known;
         self.descents = descents;
         ending
     }
