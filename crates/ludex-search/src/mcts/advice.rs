@@ -21,12 +21,6 @@ pub trait Adviser<S>: Send {
         true
     }
 
-    /// Whether walks to closed nodes are counted with the batch of leaves that they are gathered with, and
-    /// not at once. The default is that they are.
-    fn waits_for_batches(&self) -> bool {
-        true
-    }
-
     /// The goals of all roles, by role, if every play from this state ends with them.
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>>;
 }

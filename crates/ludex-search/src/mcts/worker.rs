@@ -193,7 +193,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let (mut n_leaves, mut n_known) = (0, 0);
         let mut ending = Ok(());
         self.starts.clear();
-        let waits = self.adviser.as_ref().is_some_and(|it| it.waits_for_batches());
+        let is_advised = self.adviser.is_some();
         // Walks that end at what is known cost little but are no leaves: bound them too.
         for _ in 0..round.n_leaves * 4 {
             if n_leaves == round.n_leaves {
@@ -211,7 +211,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                     self.starts.push(self.cursor.state().clone());
                     n_leaves += 1;
                 }
-                Ok(Leaf::Known(node)) if waits => {
+                Ok(Leaf::Known(node)) if is_advised => {
                     // It counts as a loss like the others: what is known at once would draw the walks of
                     // the batch to it, and the move that is visited most is played.
                     if n_known == self.known.len() {
