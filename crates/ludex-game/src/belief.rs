@@ -13,7 +13,7 @@
 //! either all of them are terminal or none is, as the end of a match is told to everyone. What
 //! would need more states or steps than allowed is a [`BeliefError`] and never a part of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
 
@@ -176,7 +176,12 @@ impl<S: Clone + Eq + Hash> Belief<S> {
             cursor.set_state(state);
             let legal = cursor.legal_moves(role);
             match &mut sure {
-                Some(sure) => sure.retain(|id| legal.contains(id)),
+                Some(sure) if sure == legal => {}
+                // A state can have thousands of moves.
+                Some(sure) => {
+                    let legal: HashSet<MoveId> = legal.iter().copied().collect();
+                    sure.retain(|id| legal.contains(id));
+                }
                 None => sure = Some(legal.to_vec()),
             }
         }
