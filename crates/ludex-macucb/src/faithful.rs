@@ -154,8 +154,10 @@ impl<G: Playouts + Clone> Faithful<G> {
         let known = self.graph.as_mut().filter(|graph| graph.seats == seats);
         match known.and_then(|graph| graph.find(root).map(|root| (graph, root))) {
             // What can't be reached any more stays on the list until it is met there: sorting it out
-            // takes time, and is done when its memory is wanted.
-            Some((graph, root)) if graph.n_bytes() < memory / 2 => self.root = root,
+            // takes time, and is done when its memory is wanted. From the same root all is reached.
+            Some((graph, root)) if graph.n_bytes() < memory / 2 || root == self.root => {
+                self.root = root;
+            }
             Some((graph, root)) => {
                 self.root = graph.go_to(root);
                 let entry = |node| Entry { key: key(graph, node, &self.options), node };
@@ -414,8 +416,14 @@ impl<G: Playouts + Clone> Faithful<G> {
                 Some(time) => limits.deadline.no_later_than(Instant::now() + time),
                 None => limits.deadline.clone(),
             };
-            if turn.resolve(root, &deadline) != Solved::Yes {
-                return Err("the network of the state was not solved in half of the time".into());
+            match turn.resolve(root, &deadline) {
+                Solved::Yes => {}
+                Solved::Late => {
+                    return Err(
+                        "the network of the state was not solved in half of the time".into()
+                    );
+                }
+                Solved::Never => return Err("the network of the state has no solution".into()),
             }
         }
         // Step 2. Whichever phase has had less than its part is next.
@@ -473,7 +481,8 @@ impl<G: Playouts + Clone> Faithful<G> {
 /// Iterations between two looks at what would be answered now.
 const HINT_INTERVAL: u64 = 64;
 
-/// The own move with the best value; of equal ones that with the best playouts, then the first.
+/// The own move with the best value; of equal ones that which is sure of most, then that with the best
+/// playouts, then the first.
 fn best_move(graph: &Graph, root: NodeId) -> Option<MoveId> {
     let moves = graph.moves(root);
     let rank = |own: &(MoveId, [f32; 3], &[Arm])| {
@@ -483,7 +492,8 @@ fn best_move(graph: &Graph, root: NodeId) -> Option<MoveId> {
             f64::from(graph.mean(arm.child, graph.seats.me)) * f64::from(child.n_playouts)
         };
         let mean = own.2.iter().map(mean).sum::<f64>() / n.max(1) as f64;
-        (own.1[1], mean)
+        let [low, value, _] = own.1;
+        (value, low, mean)
     };
     let best = moves.iter().reduce(|best, next| {
         let is_better = rank(next).partial_cmp(&rank(best)) == Some(Ordering::Greater);
@@ -563,5 +573,34 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
                 SearchReport { network: Some(work), ..report }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Games that were won by luck are no reason to leave a move that is proved to win.
+    #[test]
+    fn of_equal_values_the_one_that_is_sure_is_played() {
+        let me = RoleId::new(0);
+        let mut graph = Graph::new(Seats { n_roles: 1, random: None, me });
+        let ids: Vec<NodeId> = (0..3)
+            .map(|fluent| {
+                let mut state = BitSet::new(8);
+                state.insert(fluent);
+                graph.add(state, 0.5)
+            })
+            .collect();
+        let arm = |id: usize| Arm { joint: [MoveId::new(id)].into(), child: ids[id] };
+        graph.solve(ids[0], vec![arm(1), arm(2)]);
+        // The first is lost in one playout and then proved to win; the other only wins its playouts.
+        graph.add_playout(ids[1], &[0]);
+        graph.end(ids[1], &[100]);
+        (0..3).for_each(|_| graph.add_playout(ids[2], &[100]));
+        assert_eq!(graph.node(ids[2]).value, 1.0);
+        assert_eq!(best_move(&graph, ids[0]), Some(MoveId::new(1)));
+        let report = report(&graph, ids[0], &[MoveId::new(1), MoveId::new(2)]);
+        assert!(report.is_proven && report.reward == Some(1.0), "{report:?}");
     }
 }
