@@ -56,6 +56,8 @@ pub struct Networks<S> {
     rules: Option<Arc<dyn Rules<S>>>,
     bounds: NetworkBounds,
     made: Mutex<Made>,
+    /// The most time that was not enough to post it.
+    posting: Mutex<Duration>,
 }
 
 enum Made {
@@ -84,7 +86,7 @@ impl<S> Networks<S> {
     /// The same with other bounds.
     pub fn within(rules: Option<Arc<dyn Rules<S>>>, bounds: NetworkBounds) -> Arc<Self> {
         let made = Mutex::new(Made::NotYet { tried: Duration::ZERO });
-        Arc::new(Self { rules, bounds, made })
+        Arc::new(Self { rules, bounds, made, posting: Mutex::new(Duration::ZERO) })
     }
 
     /// The rules; only asked where there is a network.
@@ -103,12 +105,20 @@ impl<S> Networks<S> {
         post: impl FnOnce(Arc<Template>, &Deadline, u64) -> Result<T, EncodeError>,
     ) -> Result<T, String> {
         let template = self.template(deadline)?;
-        let deadline = match deadline.remaining() {
-            Some(left) => deadline.no_later_than(Instant::now() + left / ENCODE_PART),
+        let time = deadline.remaining().map(|left| left / ENCODE_PART);
+        let mut tried = self.posting.lock().unwrap_or_else(PoisonError::into_inner);
+        if time.is_some_and(|time| time < *tried * 2) {
+            return Err("the network is not posted yet: there was too little time for it".into());
+        }
+        let start = Instant::now();
+        let deadline = match time {
+            Some(time) => deadline.no_later_than(start + time),
             None => deadline.clone(),
         };
         post(template, &deadline, self.bounds.max_bytes).map_err(|error| {
-            if !deadline.reached() {
+            if deadline.reached() {
+                *tried = start.elapsed().max(*tried);
+            } else {
                 let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
                 *made = Made::Refused(error.to_string());
             }
@@ -139,7 +149,7 @@ impl<S> Networks<S> {
         } else if time.is_some_and(|time| time < least) {
             return Err("the network is not made yet: there was too little time for it".into());
         } else {
-            *made = self.encode(rules.circuit(), time);
+            *made = self.encode(rules.circuit(), time, deadline);
         }
         match &*made {
             Made::Template(template) => Ok(Arc::clone(template)),
@@ -148,9 +158,13 @@ impl<S> Networks<S> {
         }
     }
 
-    fn encode(&self, circuit: &Circuit, time: Option<Duration>) -> Made {
+    fn encode(&self, circuit: &Circuit, time: Option<Duration>, deadline: &Deadline) -> Made {
+        let start = Instant::now();
         let config = EncodeConfig {
-            deadline: time.map_or_else(Deadline::never, Deadline::after),
+            deadline: match time {
+                Some(time) => deadline.no_later_than(start + time),
+                None => deadline.clone(),
+            },
             max_bytes: self.bounds.max_bytes,
             ..EncodeConfig::default()
         };
@@ -162,7 +176,7 @@ impl<S> Networks<S> {
                 }
                 _ => Made::Template(Arc::new(template)),
             },
-            Err(_) if late.reached() => Made::NotYet { tried: time.unwrap_or_default() },
+            Err(_) if late.reached() => Made::NotYet { tried: start.elapsed() },
             Err(error) => Made::Refused(error.to_string()),
         }
     }
