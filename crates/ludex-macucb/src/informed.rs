@@ -221,7 +221,10 @@ where
         let mut work = NetworkWork { resolution: start.elapsed(), ..NetworkWork::default() };
         let why = match planned {
             Ok(planned) => {
-                let is_proven = planned.is_exact && self.options.only_exact && known.is_exact();
+                // How likely it is what others did so far is by a model of them.
+                let is_alone = self.game.roles().iter().filter(|role| !role.is_random).count() == 1;
+                let is_proven =
+                    planned.is_exact && self.options.only_exact && known.is_exact() && is_alone;
                 match report_of(&planned, legal, is_proven) {
                     Some(report) => {
                         let end = if planned.is_exact { "to the end" } else { "then playouts" };
@@ -435,6 +438,9 @@ where
 
     /// Asks the network about the likeliest states.
     fn ask(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Result<Certain, String> {
+        if self.share <= 0.0 {
+            return Ok(Certain { rewards: Vec::new(), work: NetworkWork::default() });
+        }
         let deadline = match limits.iterations {
             Some(_) => limits.deadline.clone(),
             None => limits.deadline.part(self.share),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
-use ludex_encode::{EncodeConfig, PlanLimits, Template, encode};
+use ludex_encode::{EncodeConfig, EncodeError, PlanLimits, Template, encode};
 use ludex_game::{Belief, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
@@ -20,7 +20,10 @@ use crate::{NetworkBounds, NetworkSpec, Networks, Rules};
 fn machine(name: &str) -> Machine {
     let library = ludex_testkit::library();
     let file = library.iter().find(|file| file.name == name).expect("it is in the library");
-    let text = std::fs::read_to_string(&file.path).expect("it can be read");
+    machine_of(name, std::fs::read_to_string(&file.path).expect("it can be read"))
+}
+
+fn machine_of(name: &str, text: String) -> Machine {
     let loaded = load(Source::new(name, text), &LoadOptions::default()).expect("good rules");
     match loaded.engine {
         Engine::Machine(machine) => machine,
@@ -356,4 +359,68 @@ fn without_a_network_hidden_games_are_played_all_the_same() {
         let work = report.network.expect("it says what it did");
         assert!(work.plan.contains("too large") && work.note.contains("too large"), "{work:?}");
     }
+}
+
+/// Who hides is no die: a plan through what it may have done is played, but proves nothing.
+#[test]
+fn a_plan_after_the_choice_of_another_role_proves_nothing() {
+    let rules = "
+        (role seeker) (role hider) (init (step 1)) (side left) (side right)
+        (<= (legal seeker wait) (true (step 1))) (<= (legal hider wait) (true (step 2)))
+        (<= (legal hider (hide ?x)) (side ?x) (true (step 1)))
+        (<= (legal seeker (look ?x)) (side ?x) (true (step 2)))
+        (<= (next (hidden ?x)) (does hider (hide ?x)))
+        (<= (next (hidden ?x)) (true (hidden ?x)))
+        (<= (next (looked ?x)) (does seeker (look ?x)))
+        (<= (next (step 2)) (true (step 1))) (<= (next (step 3)) (true (step 2)))
+        (<= (sees seeker begin) (true (step 1)))
+        (<= found (true (hidden ?x)) (true (looked ?x)))
+        (<= terminal (true (step 3)))
+        (<= (goal seeker 100) found) (<= (goal seeker 0) (not found))
+        (<= (goal hider 0) found) (<= (goal hider 100) (not found))";
+    let machine = machine_of("hide", rules.to_string());
+    let line: &[&[&str]] = &[&["_", "(hide left)"]];
+    let report = played(&machine, "mac-ucb", line, &Limits::iterations(100, Seed(1)));
+    let work = report.network.clone().expect("it has a network");
+    assert!(work.plan.ends_with("to the end"), "{work:?}");
+    assert_eq!(report.reward, Some(0.5));
+    assert!(!report.is_proven && report.moves.iter().all(|it| it.proven.is_none()), "{report:?}");
+}
+
+#[test]
+fn without_a_share_of_the_time_the_network_is_asked_nothing() {
+    let machine = machine("kuhn-poker");
+    let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
+    for (text, is_asked) in [("mac-ucb", true), ("mac-ucb:share=0", false)] {
+        let report = played(&machine, text, line, &Limits::iterations(200, Seed(1)));
+        let work = report.network.expect("it says what it did");
+        assert_eq!(work.n_solved > 0, is_asked, "{text}: {work:?}");
+    }
+}
+
+/// Half of every turn would be lost on a network that is never posted in it.
+#[test]
+fn posting_is_not_begun_again_with_as_little_time() {
+    let networks = networks(&machine("nim"), NetworkBounds::default());
+    networks.template(&Deadline::never()).expect("it is small");
+    let mut n_begun = 0;
+    let mut post = |deadline: &Deadline, is_slow: bool| {
+        networks.post(deadline, |_, until, _| {
+            n_begun += 1;
+            while is_slow && !until.reached() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if is_slow {
+                Err(EncodeError::TooLong { n_variables: 0, n_constraints: 0 })
+            } else {
+                Ok(())
+            }
+        })
+    };
+    let short = || Deadline::after(Duration::from_millis(20));
+    assert!(post(&short(), true).is_err());
+    let again = post(&short(), true).expect_err("there is no more time than before");
+    assert!(again.contains("too little time"), "{again}");
+    assert!(post(&Deadline::never(), false).is_ok());
+    assert_eq!(n_begun, 2);
 }
