@@ -248,7 +248,7 @@ fn is_duel<G: Playouts>(game: &G, limits: &Limits) -> Option<bool> {
             if n_steps > MAX_STEPS {
                 return Some(false);
             }
-            if n_steps.is_multiple_of(8) && deadline.reached() {
+            if deadline.reached() {
                 return (n_games >= MIN_GAMES).then_some(true);
             }
             let legal = game.role_ids().map(|role| cursor.legal_moves(role).to_vec());
@@ -322,6 +322,9 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
     }
 
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+        // Making the network may take longer than there is time.
+        let first = root.clone().legal_moves(role).first().copied();
+        first.into_iter().for_each(|first| limits.hint.set(first));
         let start = Instant::now();
         let ledger = Arc::clone(&self.ledger);
         let count = || {
