@@ -98,14 +98,8 @@ pub(crate) const START_CLOCK: &str = "1";
 pub(crate) const CLOCKS: &[u32] = &[10, 25, 50, 100, 200];
 
 /// How many roles a game has where there are not two, `random` not counted.
-const ROLES: &[(&str, usize)] = &[
-    ("3pConnectFour", 3),
-    ("chineseCheckers3", 3),
-    ("3pffa", 3),
-    ("4pttc", 4),
-    ("pacman3p", 3),
-    ("orchard", 2),
-];
+const ROLES: &[(&str, usize)] =
+    &[("3pConnectFour", 3), ("chineseCheckers3", 3), ("3pffa", 3), ("4pttc", 4), ("pacman3p", 3)];
 
 /// What a search does in a move, by game.
 const WORK_HEADER: &str = "game\tnetworks\titerations\tuct";
@@ -160,26 +154,33 @@ pub(crate) fn work_of(table: &Table) -> Result<BTreeMap<String, Work>> {
     Ok(all)
 }
 
-/// Counts what both searches do in the moves of one match against `random`.
+/// Counts what both searches do in the moves of one match against `random`, those left out whose value
+/// was known.
 fn count_work(ludex: &Path, table: &Table, game: &str) -> Result<()> {
     let path = find_game(game)?.display().to_string();
     let clock = (f64::from(FAITHFUL_CLOCK) / 1e3).to_string();
-    let count = |player: &str, cell: &dyn Fn(&Value) -> Option<f64>| -> Result<f64> {
+    let reports = |player: &str| -> Result<Vec<Value>> {
         let players = format!("{player},random");
         let what = ["match", &path, "--players", &players, "--count", "2", "--verbose"];
         let clocks = ["--start-clock", START_CLOCK, "--play-clock", &clock, "--json"];
         let report = run(ludex, &[&what[..], &clocks].concat())?.unwrap_or_default();
-        let matches = report["matches"].as_array().cloned().unwrap_or_default();
-        let steps = matches.iter().flat_map(|it| it["reports"].as_array().into_iter().flatten());
-        let reports = steps.flat_map(|step| step.as_array().into_iter().flatten());
-        let searched = reports.filter(|it| it["rung"] == "search" && it["search"] != "random");
-        let mut counts: Vec<f64> = searched.filter_map(cell).collect();
-        counts.sort_by(f64::total_cmp);
-        Ok(counts.get(counts.len() / 2).copied().unwrap_or(0.0))
+        let matches = report["matches"].as_array().into_iter().flatten();
+        let steps = matches.flat_map(|it| it["reports"].as_array().into_iter().flatten());
+        let all = steps.flat_map(|step| step.as_array().into_iter().flatten());
+        let is_searched = |it: &&Value| {
+            it["rung"] == "search" && it["search"] != "random" && it["proven"] != true
+        };
+        Ok(all.filter(is_searched).cloned().collect())
     };
-    let networks = count("mac-ucb:faithful", &|it| it["network"]["solved"].as_f64())?;
-    let iterations = count("mac-ucb:faithful", &|it| it["iterations"].as_f64())?;
-    let uct = count("uct", &|it| it["iterations"].as_f64())?;
+    let median = |mut counts: Vec<f64>| {
+        counts.sort_by(f64::total_cmp);
+        counts.get(counts.len() / 2).copied().unwrap_or(0.0)
+    };
+    let faithful = reports("mac-ucb:faithful")?;
+    let networks =
+        median(faithful.iter().filter_map(|it| it["network"]["solved"].as_f64()).collect());
+    let iterations = median(faithful.iter().filter_map(|it| it["iterations"].as_f64()).collect());
+    let uct = median(reports("uct")?.iter().filter_map(|it| it["iterations"].as_f64()).collect());
     let cells = [networks, iterations, uct].map(|count| count.to_string());
     table.append(&[game, &cells[0], &cells[1], &cells[2]])
 }
@@ -196,11 +197,11 @@ fn pairs(ludex: &Path, work: &Table, job: &Job) -> Result<Vec<Pair>> {
     };
     let published = PUBLISHED_GAMES.iter().map(|it| it.0);
     if wants("ratio") || wants("equal") {
-        let counted = work_of(work)?;
-        for game in RATIO_GAMES.iter().copied().chain(published.clone()) {
-            if !counted.contains_key(game) && !work.has(&[game]) {
-                count_work(ludex, work, game)?;
-            }
+        let mut wanted: Vec<&str> = RATIO_GAMES.iter().copied().chain(published.clone()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for game in wanted.into_iter().filter(|game| !work.has(&[game])) {
+            count_work(ludex, work, game)?;
         }
     }
     // Against a search with as many playouts as networks are solved; a game without networks has none.

@@ -94,17 +94,6 @@ fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Resu
     let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let cells: Vec<String> = means.iter().map(|it| format!("{:.1}", mean(it))).collect();
     writeln!(text, "| mean | {} |\n", cells.join(" | "))?;
-    let in_same_time = (series.iter())
-        .filter(|(key, _)| key[0] == "ratio" && key[3] == "uct")
-        .flat_map(|(_, found)| found.exchanges.clone());
-    if let Some(found) = Comparison::new(in_same_time.collect()) {
-        let share = found.share.scaled(100.0).mean;
-        let n_games = games(series, "ratio").len();
-        writeln!(
-            text,
-            "Against `uct` with the same time the share over {n_games} games and all ratios was {share:.1} %.\n"
-        )?;
-    }
     let points = RATIOS.iter().zip(&means).filter(|it| !it.1.is_empty());
     let plot = Plot {
         title: "Share of mac-ucb:faithful against uct with as many playouts, mean over games",
@@ -151,6 +140,9 @@ fn published(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> 
         let cells = cells.collect::<Vec<_>>().join(" | ");
         let counts = match work.get(*game) {
             Some(it) if it.networks > 0.0 => format!("{} | {}", it.iterations, it.uct),
+            Some(it) if it.iterations == 0.0 => {
+                format!("solved before the first move | {}", it.uct)
+            }
             Some(it) => format!("no networks | {}", it.uct),
             None => "- | -".into(),
         };

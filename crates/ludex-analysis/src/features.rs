@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ludex_base::{Deadline, Seed};
 use ludex_circuit::Circuit;
-use ludex_game::{Features, Game, LinearFeature};
+use ludex_game::{Features, Game, LinearFeature, Wanted};
 
 use crate::conjunctions::Conjunctions;
 use crate::facts::{Board, Counter, Effort, Facts, Piece, find_facts, in_words};
@@ -31,12 +31,16 @@ const FACTS_PART: f64 = 0.3;
 pub fn find_features<G: Game>(
     game: &G,
     circuit: &Circuit,
+    wanted: Wanted,
     seed: Seed,
     deadline: &Deadline,
 ) -> Features {
     let effort = Effort { seed, deadline: deadline.part(FACTS_PART), ..Effort::default() };
     let facts = find_facts(game, circuit, &effort);
     let mut features = Features { linear: linear(circuit, &facts), graded: Vec::new() };
+    if wanted == Wanted::Sums {
+        return features;
+    }
     if let Some(goals) = FuzzyGoals::new(circuit, &facts) {
         features.graded.push(Arc::new(goals));
     }
@@ -133,12 +137,18 @@ fn counted(counter: &Counter, is_asked: &[bool]) -> Vec<LinearFeature> {
 
 #[cfg(test)]
 mod tests {
+    use ludex_machine::Machine;
+
     use super::*;
     use crate::tests::library;
 
+    fn all_of(machine: &Machine) -> Features {
+        find_features(machine, machine.circuit(), Wanted::All, Seed(1), &Deadline::never())
+    }
+
     fn names(game: &str) -> Vec<String> {
         let machine = library(game);
-        let found = find_features(&machine, machine.circuit(), Seed(1), &Deadline::never());
+        let found = all_of(&machine);
         let graded = found.graded.iter().flat_map(|it| it.names()).cloned();
         found.linear.into_iter().map(|it| it.name).chain(graded).collect()
     }
@@ -154,12 +164,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn sums_alone_are_the_same_sums() {
+        let machine = library("breakthrough-small");
+        let (circuit, never) = (machine.circuit(), Deadline::never());
+        let sums = find_features(&machine, circuit, Wanted::Sums, Seed(1), &never);
+        assert_eq!(sums.linear, all_of(&machine).linear);
+        assert!(sums.graded.is_empty());
+    }
+
     /// Sums over fluents, held against the positions they stand for.
     #[test]
     fn pieces_at_the_beginning_are_in_balance() {
         let machine = library("breakthrough-small");
         let circuit = machine.circuit();
-        let found = find_features(&machine, circuit, Seed(1), &Deadline::never());
+        let found = all_of(&machine);
         let values: Vec<(&str, f32)> =
             found.linear.iter().map(|it| (&*it.name, it.value(&circuit.init))).collect();
         let of = |part: &'static str| values.iter().filter(move |it| it.0.starts_with(part));

@@ -16,8 +16,17 @@ pub struct Features {
     pub graded: Vec<Arc<dyn Graded>>,
 }
 
+/// Which features are worth finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Those that are sums over fluents.
+    Sums,
+    /// The graded ones too.
+    All,
+}
+
 /// Finds the features of a game, or what can be found of them in the time.
-pub type FeatureFinder = Arc<dyn Fn(&Deadline) -> Features + Send + Sync>;
+pub type FeatureFinder = Arc<dyn Fn(Wanted, &Deadline) -> Features + Send + Sync>;
 
 /// A number that is a sum over the fluents that hold.
 #[derive(Clone, PartialEq, Debug)]

@@ -67,6 +67,8 @@ pub(crate) struct Graph {
 /// Nodes whose values are looked at after a change. A change that reaches further, through a cycle
 /// perhaps, is taken in when something else changes there.
 const MAX_CHANGES: usize = 20_000;
+/// What is not known of a reward.
+const UNKNOWN: f32 = 0.5;
 
 impl Graph {
     pub fn new(seats: Seats) -> Self {
@@ -162,14 +164,22 @@ impl Graph {
         }
     }
 
-    /// The mean reward of a role over the playouts through a node, 0 to 1; its value without any.
+    /// The mean reward of a role over the playouts through a node, 0 to 1. Without any it is the value of
+    /// the node for the role that searches, and for the others what the last node on the way had.
     pub fn mean(&self, id: NodeId, role: RoleId) -> f32 {
-        let node = self.node(id);
-        match node.n_playouts {
-            0 => node.value,
-            n => {
-                let sum = self.sums[id.index() * self.seats.n_roles + role.index()];
-                sum as f32 / (n as f32 * 100.0)
+        let mut id = id;
+        loop {
+            let node = self.node(id);
+            match (node.n_playouts, node.parents.first()) {
+                // A value is that of the role that searches.
+                (0, _) if role == self.seats.me => return node.value,
+                // Those who were found later have larger numbers, so this ends.
+                (0, Some(&parent)) if parent < id => id = parent,
+                (0, _) => return UNKNOWN,
+                (n, _) => {
+                    let sum = self.sums[id.index() * self.seats.n_roles + role.index()];
+                    return sum as f32 / (n as f32 * 100.0);
+                }
             }
         }
     }
@@ -392,6 +402,19 @@ mod tests {
         assert!(graph.node(ids[0]).is_closed() && graph.node(ids[0]).value == 1.0);
         assert!(!graph.matters(ids[2], ids[0]));
         assert_eq!(graph.n_closed, 2);
+    }
+
+    #[test]
+    fn without_playouts_the_others_have_what_was_known_before_and_not_our_value() {
+        let mut graph = graph(0);
+        let ids: Vec<NodeId> = (0..3).map(|idx| graph.add(state(idx), 0.9)).collect();
+        graph.solve(ids[0], vec![arm([0, 9], ids[1])]);
+        graph.solve(ids[1], vec![arm([2, 7], ids[2])]);
+        let other = RoleId::new(1);
+        assert_eq!(graph.mean(ids[2], other), UNKNOWN);
+        graph.add_playout(ids[0], &[80, 20]);
+        assert_eq!(graph.mean(ids[2], other), 0.2);
+        assert_eq!(graph.mean(ids[2], RoleId::new(0)), graph.node(ids[2]).value);
     }
 
     #[test]

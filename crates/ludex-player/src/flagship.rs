@@ -17,9 +17,9 @@ ludex_search::search_options! {
     /// Options of the flagship, which say what it may choose from.
     pub struct FlagshipOptions {
         /// tries depth with an evaluation learned in the start clock
-        learned: bool = true,
+        learned: bool = false,
         /// tries depth with an evaluation by what the rules suggest
-        rules: bool = false,
+        rules: bool = true,
         /// searches what its role knows where that is not all
         beliefs: bool = true,
     }

@@ -26,7 +26,10 @@ pub trait Playable:
     /// Finds what the rules suggest to look at in a state; `None` for an engine without a circuit.
     fn feature_finder(&self) -> Option<FeatureFinder> {
         let (game, rules) = (self.clone(), self.rules()?);
-        Some(Arc::new(move |deadline| find_features(&game, rules.circuit(), SEED, deadline)))
+        let find = move |wanted, deadline: &_| {
+            find_features(&game, rules.circuit(), wanted, SEED, deadline)
+        };
+        Some(Arc::new(find))
     }
 
     /// What a player of it thinks with: [`Minds::new`]. Each engine says so itself, because the searches

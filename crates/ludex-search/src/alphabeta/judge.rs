@@ -12,7 +12,7 @@
 //! It is for games of any number of roles whose engine numbers fluents; random games have to end.
 
 use ludex_base::{BitSet, MoveId, Rng, RoleId};
-use ludex_game::{Cursor, FeatureFinder, Features};
+use ludex_game::{Cursor, FeatureFinder, Features, Wanted};
 
 use super::learn::Learner;
 use crate::clock::Clock;
@@ -20,8 +20,8 @@ use crate::roles::Roles;
 
 /// Features, what random games showed of them, and their weights.
 pub(crate) struct Judge {
-    /// Asked once, when there is time; with whether graded features are wanted too.
-    finder: Option<(FeatureFinder, bool)>,
+    /// Asked once, when there is time, for what is wanted.
+    finder: Option<(FeatureFinder, Wanted)>,
     features: Features,
     /// By fluent, the linear features it adds to.
     of_fluent: Vec<Vec<(u32, f32)>>,
@@ -89,8 +89,8 @@ const N_TO_CHECK: u64 = 60;
 
 impl Judge {
     /// One that knows nothing, and will ask for the features of the game: all, or only the sums.
-    pub fn new(finder: FeatureFinder, is_grading: bool) -> Self {
-        Self { finder: Some((finder, is_grading)), ..Self::with(Features::default()) }
+    pub fn new(finder: FeatureFinder, wanted: Wanted) -> Self {
+        Self { finder: Some((finder, wanted)), ..Self::with(Features::default()) }
     }
 
     fn with(features: Features) -> Self {
@@ -134,12 +134,8 @@ impl Judge {
         clock: &mut Clock<'_>,
         mut is_enough: impl FnMut() -> bool,
     ) -> u64 {
-        if let Some((finder, is_grading)) = self.finder.take() {
-            let mut features = finder(&clock.part(FINDING_PART));
-            if !is_grading {
-                features.graded.clear();
-            }
-            *self = Self::with(features);
+        if let Some((finder, wanted)) = self.finder.take() {
+            *self = Self::with(finder(wanted, &clock.part(FINDING_PART)));
         }
         let root = cursor.state().clone();
         let mut n_games = 0;

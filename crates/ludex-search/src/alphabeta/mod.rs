@@ -22,7 +22,7 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, FeatureFinder, Playouts};
+use ludex_game::{Cursor, FeatureFinder, Playouts, Wanted};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
@@ -125,7 +125,8 @@ impl<G: Playouts> DepthFirst<G> {
         let roles = Roles::of(game);
         let order = Order::default();
         let learner = if options.learned > 0.0 { Learner::new(game) } else { None };
-        let judge = finder.filter(|_| options.rules > 0.0).map(|it| Judge::new(it, options.graded));
+        let wanted = if options.graded { Wanted::All } else { Wanted::Sums };
+        let judge = finder.filter(|_| options.rules > 0.0).map(|it| Judge::new(it, wanted));
         let game = std::marker::PhantomData;
         Self {
             name,
