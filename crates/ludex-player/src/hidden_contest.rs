@@ -14,6 +14,7 @@ use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
+use crate::player::{BELIEF_PART, DOUBTFUL_PART};
 use crate::stages::{Plan, Stages};
 use crate::survey::Survey;
 
@@ -56,8 +57,6 @@ const LAG: f64 = 0.15;
 /// A turn with less time tells nothing, and with more not much more.
 const MIN_TURN: Duration = Duration::from_millis(4);
 const MAX_TURN: Duration = Duration::from_millis(100);
-/// The part of a turn in which possible states are found.
-const BELIEF_PART: f64 = 0.3;
 /// A match that lasts so many times as long as random ones is given up.
 const MAX_STRETCH: f64 = 4.0;
 /// What is won beside the first choice has to be so many times what chance makes of it.
@@ -234,17 +233,14 @@ fn play<G: Playable>(
 impl<G: Playable> Seat<G> {
     /// A move by what is known here; `None` if nothing is.
     fn choose(&mut self, limits: &Limits) -> Option<MoveId> {
-        match self.follower.is_lost() {
-            true => None,
-            false => self.mind.think_hidden(&self.follower.information(), limits).report.chosen,
-        }
+        self.mind.think_hidden(&self.follower.information(), limits).report.chosen
     }
 
     fn follow(&mut self, told: Told, turn: Duration, end: &Deadline, rng: &mut Rng) {
         let now = Instant::now();
         let patience = Patience {
             for_many: end.no_later_than(now + turn.mul_f64(BELIEF_PART)),
-            for_one: end.no_later_than(now + turn),
+            for_one: end.no_later_than(now + turn.mul_f64(DOUBTFUL_PART)),
         };
         self.follower.follow(told, rng, &patience);
     }

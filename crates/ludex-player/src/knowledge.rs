@@ -4,7 +4,7 @@
 //! [`Follower`] makes of the role's own moves and percepts: the true state never enters here.
 
 use ludex_base::{MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Game, Observe, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
 use ludex_search::Information;
 use ludex_search::information::{Follower, Model, Patience, Told};
 
@@ -31,7 +31,10 @@ impl<G: Game> Knowledge<G>
 where
     G::Cursor: Observe,
 {
-    pub fn new(game: &G, role: RoleId, model: Model) -> Self {
+    pub fn new(game: &G, role: RoleId, model: Model) -> Self
+    where
+        G: Describe + Clone + 'static,
+    {
         match game.has_percepts() {
             false => Knowledge::Open(game.cursor()),
             true => Knowledge::Hidden(Box::new(Follower::new(game, role, model))),
@@ -52,13 +55,17 @@ where
         }
     }
 
-    /// What to think about; `None` if no state that agrees was found.
-    pub fn situation(&mut self) -> Option<Situation<StateOf<G>>> {
+    /// What to think about.
+    pub fn situation(&mut self) -> Situation<StateOf<G>> {
         match self {
-            Knowledge::Open(cursor) => Some(Situation::Open(cursor.state().clone())),
-            Knowledge::Hidden(follower) if follower.is_lost() => None,
-            Knowledge::Hidden(follower) => Some(Situation::Hidden(follower.information())),
+            Knowledge::Open(cursor) => Situation::Open(cursor.state().clone()),
+            Knowledge::Hidden(follower) => Situation::Hidden(follower.information()),
         }
+    }
+
+    /// Whether no state was found that agrees with what the role was told.
+    pub fn is_doubtful(&self) -> bool {
+        matches!(self, Knowledge::Hidden(follower) if follower.is_lost())
     }
 
     /// The legal moves, as far as they are known.

@@ -121,7 +121,9 @@ impl Unsearched {
 /// Threads that may be left behind before no more are started.
 const MAX_LEFT_BEHIND: usize = 4;
 /// The part of a turn that finding possible states may take.
-const BELIEF_PART: f64 = 0.3;
+pub(crate) const BELIEF_PART: f64 = 0.3;
+/// The part of a turn in which one is looked for while none agrees.
+pub(crate) const DOUBTFUL_PART: f64 = 0.6;
 /// The part of the start clock in which random games tell what others may prefer.
 const MODEL_PART: f64 = 0.05;
 /// Joint moves of the expected line that are told.
@@ -262,6 +264,9 @@ impl<G: Playable> Player<G> {
             match self.search(schedule) {
                 Ok((chosen, opinion)) if legal.contains(&chosen) => {
                     let mut thought = self.thought(Rung::Search, &opinion, asked);
+                    if self.knowledge.is_doubtful() {
+                        thought.note = "no state that agrees with what was seen was found".into();
+                    }
                     if opinion.report.stopped.is_some() && opinion.report.is_blank() {
                         thought.rung = Rung::Hint;
                         thought.note = "the search had no time to look at a move".into();
@@ -341,7 +346,7 @@ impl<G: Playable> Player<G> {
         let time = schedule.search_until.saturating_duration_since(Instant::now());
         let patience = Patience {
             for_many: Deadline::after(time.mul_f64(BELIEF_PART)),
-            for_one: Deadline::at(schedule.answer_at),
+            for_one: Deadline::after(time.mul_f64(DOUBTFUL_PART)),
         };
         let (knowledge, rng, role) = (&mut self.knowledge, &mut self.rng, self.role);
         let follow = || {
@@ -357,8 +362,6 @@ impl<G: Playable> Player<G> {
     /// Asks the thinking thread, and waits no longer than the schedule says.
     fn search(&mut self, schedule: &Schedule) -> Result<(MoveId, Opinion), Unsearched> {
         let situation = self.knowledge.situation();
-        let situation =
-            situation.ok_or_else(|| Unsearched::because("no state that agrees was found"))?;
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);
         let role = self.role;
         let hint = limits.hint.clone();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ludex_base::{BitSet, Goal, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
 use ludex_game::{
     Belief, BeliefLimits, Cursor, Describe, Game, Learned, Observe, OneByOne, Playouts, Role,
@@ -15,7 +15,7 @@ use ludex_macucb::{NetworkSpec, Networks, Rules};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Claim, InformationSearcher, Limits, SEARCHES, SearchSpec};
-use ludex_testkit::hidden::{count_beliefs, information_after, search_informed};
+use ludex_testkit::hidden::{count_beliefs, count_doubts, information_after, search_informed};
 use num_traits::ToPrimitive as _;
 
 fn machine_of(name: &str, rules: &str) -> Machine {
@@ -169,8 +169,8 @@ fn particles_agree_with_everything_that_was_told() {
             }
             told.push(Told::new(joint[me.index()], cursor.percepts(me)));
             let patience = Patience {
-                for_many: ludex_base::Deadline::after(Duration::from_millis(30)),
-                for_one: ludex_base::Deadline::never(),
+                for_many: Deadline::after(Duration::from_millis(30)),
+                for_one: Deadline::never(),
             };
             follower.follow(told[told.len() - 1].clone(), &mut rng, &patience);
             assert!(!follower.is_lost());
@@ -196,7 +196,7 @@ fn a_model_prefers_what_did_well_and_rules_nothing_out() {
     let game = game("blind-tictactoe");
     let mut rng = Seed(1).rng();
     let me = RoleId::new(0);
-    let model = Model::learned(&game, &mut rng, &ludex_base::Deadline::never());
+    let model = Model::learned(&game, &mut rng, &Deadline::never());
     let [mut plain, mut modelled] =
         [Model::uniform(), model].map(|model| Follower::new(&game, me, model));
     let mut cursor = game.cursor();
@@ -531,5 +531,21 @@ fn the_flagship_plays_by_what_is_likely() {
             played.push(machine.move_text(chosen));
         }
         assert_eq!(played[3], "switch", "{played:?}");
+    }
+}
+
+/// Without time for a sample one state is kept, which soon does not agree with what is seen: its way
+/// has to be changed until it does.
+#[test]
+fn a_way_that_does_not_agree_is_changed_until_it_does() {
+    let patience =
+        Patience { for_many: Deadline::after(Duration::ZERO), for_one: Deadline::never() };
+    for name in
+        ["war", "tictactoe-latent-random", "wumpus", "schnappt-hubi", "vacuum-cleaner-random"]
+    {
+        let game = game(name);
+        let count = count_doubts(&game, 1, Seed(1), &|| patience.clone());
+        assert!(count.n_sampled > 10, "{name}: {count:?}");
+        assert_eq!((count.n_doubtful, count.n_illegal), (0, 0), "{name}: {count:?}");
     }
 }

@@ -11,7 +11,7 @@ use crate::searchers::{Candidate, Named, find, players};
 
 /// What a role knows after a line of joint moves, each role's move by its text, `_` for the only
 /// one.
-pub fn information_after<G: Describe>(
+pub fn information_after<G: Describe + Clone + 'static>(
     game: &G,
     me: RoleId,
     line: &[&[&str]],
@@ -172,17 +172,73 @@ pub struct BeliefCount {
     pub n_exact: usize,
     /// Those of them in which the true state was not in it: there should be none.
     pub n_missing: usize,
-    /// Steps after which no state was known at all, although everything was told.
+    /// Steps after which no state that agrees was known, although everything was told.
     pub n_lost: usize,
 }
 
 /// How long one state is looked for where all of them are too many.
 const FOR_ONE: Duration = Duration::from_secs(1);
 
+/// How often no state that agrees is known where all of them are too many, and how long following
+/// takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DoubtCount {
+    /// Steps of roles that were followed.
+    pub n_steps: usize,
+    /// Those after which the set was a sample.
+    pub n_sampled: usize,
+    /// Those of them after which no state of it agreed with everything that was told.
+    pub n_doubtful: usize,
+    /// Those after which not all moves that were thought to be legal were.
+    pub n_illegal: usize,
+    /// The most that a step took.
+    pub longest: Duration,
+}
+
+/// Follows random matches to their end by what each role sees, with that patience in each step.
+pub fn count_doubts<G>(
+    game: &G,
+    n_matches: usize,
+    seed: Seed,
+    patience: &dyn Fn() -> Patience,
+) -> DoubtCount
+where
+    G: Describe + Clone + 'static,
+    G::Cursor: Observe,
+{
+    let mut count = DoubtCount::default();
+    for match_idx in 0..n_matches {
+        let mut rng = seed.child(match_idx as u64).rng();
+        let mut cursor = game.cursor();
+        let mut followers: Vec<(RoleId, Follower<G>)> =
+            players(game).map(|me| (me, Follower::new(game, me, Model::uniform()))).collect();
+        while let Some(joint) = random_joint(game, &mut cursor, &mut rng) {
+            cursor.play(&joint);
+            if cursor.is_terminal() {
+                break;
+            }
+            for (me, follower) in &mut followers {
+                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                let began = Instant::now();
+                follower.follow(told, &mut rng, &patience());
+                let legal = follower.legal_moves();
+                count.longest = count.longest.max(began.elapsed());
+                count.n_steps += 1;
+                count.n_sampled += usize::from(!follower.is_exact());
+                count.n_doubtful += usize::from(follower.is_lost());
+                let truth = cursor.legal_moves(*me);
+                count.n_illegal += usize::from(legal.iter().any(|id| !truth.contains(id)));
+            }
+        }
+    }
+    count
+}
+
 /// Follows random matches by what each role sees, and looks whether the true state is among those
 /// that it thinks possible. A step of a role gets no more than that time.
-pub fn count_beliefs<G: Game>(game: &G, n_matches: usize, seed: Seed, time: Duration) -> BeliefCount
+pub fn count_beliefs<G>(game: &G, n_matches: usize, seed: Seed, time: Duration) -> BeliefCount
 where
+    G: Describe + Clone + 'static,
     G::Cursor: Observe,
 {
     let mut count = BeliefCount::default();
@@ -220,7 +276,7 @@ where
 /// and the number of these steps. The roles play by a search.
 pub fn model_gain<G>(game: &G, spec: &SearchSpec, n_matches: usize, seed: Seed) -> (f64, usize)
 where
-    G: Playouts + Clone + 'static,
+    G: Playouts + Describe + Clone + 'static,
     G::Cursor: Observe,
 {
     let (mut sum, mut n_steps) = (0.0, 0);

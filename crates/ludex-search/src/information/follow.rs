@@ -5,26 +5,28 @@
 //! left out that what was seen rules out. Particles that are all the same soon are no sample, so
 //! ways to them are changed a little, one or two moves of the others somewhere in the past, and
 //! kept if that still agrees with everything the role was told (a Metropolis step, whose limit is
-//! the true distribution). The same is done when no particle is left; after that the whole game is
-//! replayed at random, back and forth.
+//! the true distribution).
+//!
+//! When no particle is left, those are kept that differ least from what was told, and their ways are
+//! changed until one agrees, in this turn or in one of the next. Until then they are what the role
+//! goes by: a state that is nearly right says more about the legal moves and what to play than none.
 //!
 //! A sample after Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing
 //! with Imperfect Information*, 2012; changes of ways after Gilks and Berzuini, *Following a Moving
 //! Target: Monte Carlo Inference for Dynamic Bayesian Models*, 2001.
 //!
-//! Invariant: the true state never enters here, and is in the set while the set is exact. A set is
-//! empty only if nothing that agrees was found, and [`Follower::is_lost`] says so.
+//! Invariant: the true state never enters here, and is in the set while the set is exact. The set is
+//! never empty; [`Follower::is_lost`] says if none of it agrees with everything that was told.
 
-use std::time::Duration;
-
-use ludex_base::{Deadline, MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Game, Observe, StateOf};
+use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
+use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
 use rustc_hash::FxHashMap;
 
 use super::exact::{self, ExactLimits, Inexact};
+use super::kinship::Kinship;
 use super::known::{Information, Possible, Told, Weights};
 use super::model::Model;
-use super::possible::{Place, Stepper};
+use super::possible::{Aim, Change, Place, Stepper, Way, Wrong, WrongKind};
 use super::sight::first_view;
 use crate::roles::Roles;
 
@@ -34,6 +36,7 @@ pub struct Follower<G: Game> {
     roles: Roles,
     cursor: G::Cursor,
     model: Model,
+    kinship: Kinship,
     initial: Place<StateOf<G>>,
     /// What was played and seen; `None` of a step that the role was not told of.
     steps: Vec<Option<Told>>,
@@ -46,7 +49,7 @@ pub struct Follower<G: Game> {
 pub struct Patience {
     /// Until when more than one is wanted.
     pub for_many: Deadline,
-    /// Until when one is wanted that is not found by a few tries.
+    /// Until when one is wanted while none agrees.
     pub for_one: Deadline,
 }
 
@@ -62,24 +65,23 @@ const MAX_EXACT: usize = 4_000;
 const MAX_EXACT_JOINTS: usize = 20_000;
 /// Particles kept: a prime, and about its golden section, so that steps of that length around the circle
 /// come by every place, far from the ones before.
-const N_PARTICLES: usize = 499;
-const STRIDE: usize = 308;
+const N_PARTICLES: usize = 2_003;
+const STRIDE: usize = 1_238;
 /// Draws for each particle kept before a step is called hard.
 const N_TRIES: usize = 10;
 /// Changes of ways that are tried in a step, for each particle kept.
 const N_CHANGES: usize = 4;
-/// Draws, and replays of the whole game, that are made whatever the clock says while no state is
-/// found: a role that knows of no state knows of no legal move.
-const MIN_TRIES: usize = 60;
-const MIN_REPLAYS: usize = 4;
-/// How long the game is replayed beyond the clock while no state is found: an answer that is late
-/// is no worse than one that is not legal.
-const GRACE: Duration = Duration::from_millis(50);
-/// Steps of a replay for each step of the game, with time and without.
-const N_REPLAY_STEPS: usize = 480;
-const MIN_REPLAY_STEPS: usize = 60;
-/// Joint moves tried from one state when the game is replayed from the beginning.
-const N_BRANCHES: usize = 24;
+/// Draws that are made whatever the clock says while there is no state at all.
+const MIN_TRIES: usize = 8;
+/// Ways that are changed while none agrees, changes that are tried in a step at most, and ways that
+/// agree after which that is enough.
+const N_REPAIRED: usize = 24;
+const N_REPAIRS: usize = 20_000;
+const ENOUGH: usize = 16;
+/// In how much ways may differ from what was told, and how much less each difference makes them
+/// count.
+const MAX_WRONGS: usize = 64;
+const A_WRONG: f64 = 0.1;
 /// States that are asked for the legal moves.
 const N_ASKED: usize = 50;
 
@@ -88,14 +90,19 @@ where
     G::Cursor: Observe,
 {
     /// Knows the initial state, and takes the others to play by the model.
-    pub fn new(game: &G, role: RoleId, model: Model) -> Self {
+    pub fn new(game: &G, role: RoleId, model: Model) -> Self
+    where
+        G: Describe + Clone + 'static,
+    {
         let cursor = game.cursor();
         let roles = Roles::of(game);
         let views = roles.ids().map(first_view).collect();
         let possible = Possible { state: cursor.state().clone(), weight: 1.0, views };
-        let initial = Place { possible, way: None };
+        let initial = Place { possible, way: None, wrongs: Vec::new() };
         let places = vec![initial.clone()];
-        Self { role, roles, cursor, model, initial, steps: Vec::new(), places, is_exact: true }
+        let kinship = Kinship::new(game);
+        let steps = Vec::new();
+        Self { role, roles, cursor, model, kinship, initial, steps, places, is_exact: true }
     }
 
     /// Takes in the role's own move and percepts of a step.
@@ -127,8 +134,7 @@ where
             self.is_exact = false;
         }
         self.sample(told, rng, patience);
-        let total: f64 = self.places.iter().map(|place| place.possible.weight).sum();
-        self.places.iter_mut().for_each(|place| place.possible.weight /= total);
+        self.normalize();
     }
 
     /// What is known now.
@@ -146,6 +152,7 @@ where
             legal: self.legal_moves(),
             possible,
             is_exact: self.is_exact,
+            is_doubtful: self.is_lost(),
         }
     }
 
@@ -160,9 +167,10 @@ where
         same.map(|place| place.possible.weight).reduce(|sum, weight| sum + weight)
     }
 
-    /// Whether no state that agrees was found: nothing is known then, not even the legal moves.
+    /// Whether no state was found that agrees with everything that was told: what is known then, the
+    /// legal moves too, is what is nearly right.
     pub fn is_lost(&self) -> bool {
-        self.places.is_empty()
+        self.places.iter().all(|place| !place.wrongs.is_empty())
     }
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
@@ -208,16 +216,16 @@ where
     }
 
     /// Moves a sample on by a step.
-    ///
-    /// When none is found, the states of the step before are forgotten all the same: a wrong state
-    /// is worse than none.
     fn sample(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
         let (mut fitting, mut round) = (Fitting::default(), Round::default());
         for n_tries in 0..N_PARTICLES * N_TRIES {
-            let is_enough = self.places.len() >= N_PARTICLES || before.is_empty();
-            if is_enough || self.is_over(patience, n_tries >= MIN_TRIES) {
+            let is_over = match self.places.is_empty() {
+                true => n_tries >= MIN_TRIES && patience.for_one.reached(),
+                false => self.places.len() >= N_PARTICLES || patience.for_many.reached(),
+            };
+            if is_over {
                 break;
             }
             let from = &before[weights.at(round.next(rng))];
@@ -228,40 +236,95 @@ where
             };
             self.places.extend(next.map(|place| fitting.weigh(place)));
         }
-        self.steps.push(Some(told));
-        if self.places.is_empty() && !before.is_empty() {
-            self.repair(&before, &weights, rng, patience);
-        }
         if self.places.is_empty() {
-            self.replay_game(rng, patience);
+            self.sample_nearly(before, &weights, &told, rng, patience);
+        }
+        self.steps.push(Some(told));
+        if self.is_lost() {
+            self.repair(rng, patience);
         }
         self.vary(rng, patience);
     }
 
-    /// Looks for ways like those of a step before that agree with this one too.
-    fn repair(
+    /// Moves a sample on by a step that none of it agrees with.
+    fn sample_nearly(
         &mut self,
-        before: &[Place<StateOf<G>>],
+        before: Vec<Place<StateOf<G>>>,
         weights: &Weights,
+        told: &Told,
         rng: &mut Rng,
         patience: &Patience,
     ) {
-        let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
-        for n_tries in 0..N_PARTICLES * N_CHANGES {
-            let is_enough = self.places.len() >= N_PARTICLES / 10;
-            if is_enough || self.is_over(patience, n_tries >= MIN_TRIES) {
+        let number = self.steps.len();
+        for n_tries in 0..N_PARTICLES {
+            if n_tries >= MIN_TRIES && patience.for_many.reached() {
                 break;
             }
             let from = &before[weights.draw(rng)];
-            let found = self.stepper().change(&initial, from, &steps, rng);
-            self.places.extend(found.map(|(place, _)| place));
+            let next = self.stepper().step_nearly(from, number, Some(told), MAX_WRONGS, rng);
+            self.places.extend(next);
+        }
+        // The game should be over in all of them: it is not, so they stay where they are.
+        if self.places.is_empty() {
+            self.places = before;
+            let wrong = Wrong { step: number, what: WrongKind::OwnMove };
+            self.places.iter_mut().for_each(|place| place.wrongs.push(wrong));
+        }
+        self.weigh_wrongs();
+    }
+
+    /// Makes what differs more from what was told count less.
+    fn weigh_wrongs(&mut self) {
+        let least = self.places.iter().map(|place| place.wrongs.len()).min().unwrap_or(0);
+        for place in &mut self.places {
+            let n_more = (place.wrongs.len() - least).min(MAX_WRONGS);
+            place.possible.weight = A_WRONG.powi(n_more as i32);
+        }
+    }
+
+    /// Changes ways until some agree with everything that was told, as long as there is time.
+    ///
+    /// A change is kept if the way differs no more from what was told than before. It is looked for
+    /// where it may help: at a step before a difference, among moves that have to do with it.
+    fn repair(&mut self, rng: &mut Rng, patience: &Patience) {
+        let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
+        self.places.sort_by_key(|place| place.wrongs.len());
+        let mut found: Vec<Place<StateOf<G>>> = Vec::new();
+        for _ in 0..N_REPAIRS {
+            let deadline = if found.is_empty() { &patience.for_one } else { &patience.for_many };
+            if found.len() >= ENOUGH || deadline.reached() {
+                break;
+            }
+            // The better one of two.
+            let n = self.places.len().min(N_REPAIRED);
+            let pair = [rng.below(n), rng.below(n)];
+            let idx = *pair.iter().min_by_key(|&&idx| self.places[idx].wrongs.len()).expect("two");
+            let from = self.places[idx].clone();
+            let way = Way::new(&initial, &from);
+            let Some(mut change) = repairing(&way, &mut self.kinship, rng) else { continue };
+            let mut stepper = Stepper {
+                cursor: &mut self.cursor,
+                roles: self.roles,
+                role: self.role,
+                model: &self.model,
+            };
+            let made = stepper.change(&way, &steps, &mut change, rng, deadline);
+            match made {
+                None => {}
+                Some((place, _)) if place.wrongs.is_empty() => found.push(place),
+                Some((place, _)) => self.places[idx] = place,
+            }
         }
         self.steps = steps;
+        match found.is_empty() {
+            false => self.places = found,
+            true => self.weigh_wrongs(),
+        }
     }
 
     /// Changes ways of a sample that has too few states, or too many times the same.
     fn vary(&mut self, rng: &mut Rng, patience: &Patience) {
-        if self.places.is_empty() || self.n_different() >= N_PARTICLES / 2 {
+        if self.is_lost() || self.n_different() >= N_PARTICLES / 2 {
             return;
         }
         let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
@@ -271,9 +334,15 @@ where
             }
             let idx = rng.below(self.places.len());
             let from = self.places[idx].clone();
-            let Some((place, ratio)) = self.stepper().change(&initial, &from, &steps, rng) else {
-                continue;
-            };
+            let way = Way::new(&initial, &from);
+            let choices = way.choices();
+            let Some(&first) = rng.choose(&choices) else { continue };
+            let second =
+                if rng.below(4) == 0 { *rng.choose(&choices).expect("one") } else { first };
+            let mut change = Change { steps: [first, second], aim: None, max_wrongs: 0 };
+            let deadline = &patience.for_many;
+            let made = self.stepper().change(&way, &steps, &mut change, rng, deadline);
+            let Some((place, ratio)) = made else { continue };
             if rng.unit().ln() >= ratio {
                 continue;
             }
@@ -297,60 +366,48 @@ where
         states.collect::<std::collections::HashSet<_>>().len()
     }
 
-    /// Replays the game from the beginning until a state is found.
-    fn replay_game(&mut self, rng: &mut Rng, patience: &Patience) {
-        let mut n_replays = 0;
-        let mut grace: Option<Deadline> = None;
-        while self.places.is_empty() {
-            let is_late = patience.for_one.reached()
-                && grace.get_or_insert_with(|| Deadline::after(GRACE)).reached();
-            if is_late && n_replays >= MIN_REPLAYS {
-                break;
-            }
-            n_replays += 1;
-            let (per_step, deadline) = match patience.for_one.reached() {
-                true => (MIN_REPLAY_STEPS, Deadline::never()),
-                false => (N_REPLAY_STEPS, patience.for_one.clone()),
+    fn normalize(&mut self) {
+        let total: f64 = self.places.iter().map(|place| place.possible.weight).sum();
+        self.places.iter_mut().for_each(|place| place.possible.weight /= total);
+    }
+}
+
+/// A change of a way that may take away something in which it differs from what was told; `None` if
+/// others had no choice before that.
+fn repairing<'a, S>(
+    way: &Way<'_, S>,
+    kinship: &'a mut Kinship,
+    rng: &mut Rng,
+) -> Option<Change<'a>> {
+    let wrongs = &way.place.wrongs;
+    let wrong = rng.choose(wrongs)?.step;
+    let at_step = || wrongs.iter().filter(|it| it.step == wrong).map(|it| it.what);
+    let mut pick = |of: fn(WrongKind) -> Option<PerceptId>| {
+        let list: Vec<PerceptId> = at_step().filter_map(of).collect();
+        rng.choose(&list).copied()
+    };
+    let missing = pick(|what| if let WrongKind::Missing(id) = what { Some(id) } else { None });
+    let extra = pick(|what| if let WrongKind::Extra(id) = what { Some(id) } else { None });
+    let choices: Vec<usize> = way.choices().into_iter().filter(|&idx| idx <= wrong).collect();
+    let place = match extra {
+        Some(extra) if !choices.is_empty() => {
+            let mut weight = |&idx: &usize| {
+                let moves = way.steps[idx].joint.iter();
+                moves.map(|&id| kinship.weight(id, extra)).fold(1.0, f64::max)
             };
-            let mut n_left = per_step * self.steps.len();
-            let initial = self.initial.clone();
-            let found = self.replay(&initial, 0, &mut n_left, rng, &deadline);
-            self.places.extend(found);
+            rng.weighted(&choices.iter().map(&mut weight).collect::<Vec<f64>>())
         }
-    }
-
-    /// Goes through all steps from a place, back and forth, until one way agrees with all of them.
-    fn replay(
-        &mut self,
-        from: &Place<StateOf<G>>,
-        n_done: usize,
-        n_left: &mut usize,
-        rng: &mut Rng,
-        deadline: &Deadline,
-    ) -> Option<Place<StateOf<G>>> {
-        let Some(told) = self.steps.get(n_done).cloned() else {
-            return Some(from.clone());
-        };
-        for _ in 0..N_BRANCHES {
-            *n_left = n_left.checked_sub(1)?;
-            if deadline.reached() {
-                return None;
-            }
-            let Some(next) = self.stepper().step(from, told.as_ref(), rng) else { continue };
-            if let Some(found) = self.replay(&next, n_done + 1, n_left, rng, deadline) {
-                return Some(found);
-            }
-        }
-        None
-    }
-
-    /// Whether no more states are looked for.
-    fn is_over(&self, patience: &Patience, has_tried: bool) -> bool {
-        match self.places.is_empty() {
-            true => has_tried && patience.for_one.reached(),
-            false => patience.for_many.reached(),
-        }
-    }
+        _ => rng.below(choices.len().max(1)),
+    };
+    let step = *choices.get(place)?;
+    // What is wrong may be wrong in itself too, and one change may make another one necessary.
+    let other = match rng.below(4) {
+        0 => *rng.choose(&choices)?,
+        1 => wrong,
+        _ => step,
+    };
+    let aim = Some(Aim { kinship, wanted: missing.filter(|_| rng.below(3) > 0) });
+    Some(Change { steps: [step, other], aim, max_wrongs: wrongs.len() })
 }
 
 /// Parts of a whole, evenly spread: each round has as many as there are particles, the same way apart.

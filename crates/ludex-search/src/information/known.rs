@@ -48,6 +48,7 @@ pub struct Information<S> {
     pub(super) legal: Vec<MoveId>,
     pub(super) possible: Vec<Possible<S>>,
     pub(super) is_exact: bool,
+    pub(super) is_doubtful: bool,
 }
 
 /// A state that agrees with what a role was told.
@@ -79,7 +80,8 @@ impl<S> Information<S> {
         &self.legal
     }
 
-    /// The states that agree; none only if none was found.
+    /// The states that agree, at least one. If none was found, those that disagree least, and
+    /// [`is_doubtful`](Self::is_doubtful) says so.
     pub fn possible(&self) -> &[Possible<S>] {
         &self.possible
     }
@@ -88,6 +90,11 @@ impl<S> Information<S> {
     /// them.
     pub fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// Whether no state was found that agrees with everything the role was told.
+    pub fn is_doubtful(&self) -> bool {
+        self.is_doubtful
     }
 }
 
@@ -100,8 +107,9 @@ impl<S: Clone> Information<S> {
         let total: f64 = possible.iter().map(|it| it.weight).sum();
         possible.iter_mut().for_each(|it| it.weight /= total);
         let (steps, legal) = (self.steps.clone(), self.legal.clone());
+        let (is_exact, is_doubtful) = (self.is_exact, self.is_doubtful);
         let has_some = total > 0.0;
-        has_some.then(|| Self { role: self.role, steps, legal, possible, is_exact: self.is_exact })
+        has_some.then(|| Self { role: self.role, steps, legal, possible, is_exact, is_doubtful })
     }
 }
 
@@ -149,6 +157,7 @@ mod tests {
             legal: vec![MoveId::new(0)],
             possible: vec![possible(7, 0.5), possible(8, 0.25), possible(9, 0.25)],
             is_exact: true,
+            is_doubtful: false,
         };
         let fewer = known.without(|place| place == 0).expect("two are left");
         let left: Vec<(u8, f64)> =

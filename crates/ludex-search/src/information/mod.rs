@@ -10,13 +10,15 @@
 //! 1. `known`: what is known, and the trait.
 //! 2. `sight`: what roles see of a step.
 //! 3. `model`: how the others are taken to play.
-//! 4. `possible`: possible states, with the way that led to each.
-//! 5. `exact`: every state that agrees, while they are few.
-//! 6. `follow`: the exact set, particles after it, and what is done when they run out.
+//! 4. `kinship`: which of their moves have to do with what is seen.
+//! 5. `possible`: possible states, with the way that led to each.
+//! 6. `exact`: every state that agrees, while they are few.
+//! 7. `follow`: the exact set, particles after it, and what is done when they run out.
 
 mod known;
 mod sight;
 mod model;
+mod kinship;
 mod possible;
 mod exact;
 mod follow;

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use ludex_base::{MoveId, Rng, RoleId};
+use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::Observe;
 
+use super::kinship::Kinship;
 use super::known::{Possible, Told};
 use super::model::Model;
 use super::sight::{OwnPercepts, view_after};
@@ -18,6 +19,26 @@ use crate::roles::Roles;
 pub(super) struct Place<S> {
     pub possible: Possible<S>,
     pub way: Option<Arc<Step>>,
+    /// In what the way differs from what the role was told; nothing if the state is possible indeed.
+    pub wrongs: Vec<Wrong>,
+}
+
+/// Something in which a way differs from what the role was told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Wrong {
+    /// The step, from 0.
+    pub step: usize,
+    pub what: WrongKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WrongKind {
+    /// The role saw this, and would not have on this way.
+    Missing(PerceptId),
+    /// The role would have seen this on this way, and did not.
+    Extra(PerceptId),
+    /// The role could not have played what it did.
+    OwnMove,
 }
 
 /// The last step of a way, and the way before it.
@@ -44,19 +65,16 @@ impl Drop for Step {
 
 /// Whether a role sees what it was told where the cursor stands, and the game goes on.
 pub(super) fn agrees<C: Observe>(cursor: &mut C, role: RoleId, told: &Told) -> bool {
+    sees(cursor, role, told) && !cursor.is_terminal()
+}
+
+fn sees<C: Observe>(cursor: &C, role: RoleId, told: &Told) -> bool {
     let seen = cursor.percepts(role);
-    if seen.len() != told.percepts.len() {
-        return false;
-    }
-    let is_seen = match seen.is_sorted() {
-        true => seen == told.percepts,
-        false => {
-            let mut seen = seen.to_vec();
-            seen.sort_unstable();
-            seen == told.percepts
+    seen.len() == told.percepts.len()
+        && match seen.is_sorted() {
+            true => seen == told.percepts,
+            false => seen.iter().all(|id| told.percepts.binary_search(id).is_ok()),
         }
-    };
-    is_seen && !cursor.is_terminal()
 }
 
 /// Plays steps at random.
@@ -65,6 +83,51 @@ pub(super) struct Stepper<'a, C> {
     pub roles: Roles,
     pub role: RoleId,
     pub model: &'a Model,
+}
+
+/// How a way is to be changed.
+pub(super) struct Change<'a> {
+    /// The steps whose moves are drawn anew, once or twice the same.
+    pub steps: [usize; 2],
+    /// To look for a way that agrees more, whatever its likelihood; `None` to change one that does.
+    pub aim: Option<Aim<'a>>,
+    /// In how much the new way may differ from what was told.
+    pub max_wrongs: usize,
+}
+
+/// What moves are drawn for, where they are drawn to agree with what was told.
+///
+/// Moves that have to do with what the role saw are drawn more often, and others that are not legal
+/// any more after a change are drawn anew too.
+pub(super) struct Aim<'a> {
+    pub kinship: &'a mut Kinship,
+    /// What should have been seen after the first of the changed steps, or any time later.
+    pub wanted: Option<PerceptId>,
+}
+
+/// A way read from its beginning.
+pub(super) struct Way<'a, S> {
+    pub initial: &'a Place<S>,
+    pub place: &'a Place<S>,
+    pub steps: Vec<&'a Step>,
+}
+
+impl<'a, S> Way<'a, S> {
+    pub fn new(initial: &'a Place<S>, place: &'a Place<S>) -> Self {
+        let mut steps: Vec<&Step> = Vec::new();
+        let mut last = place.way.as_deref();
+        while let Some(step) = last {
+            steps.push(step);
+            last = step.before.as_deref();
+        }
+        steps.reverse();
+        Self { initial, place, steps }
+    }
+
+    /// The steps in which others had a choice.
+    pub fn choices(&self) -> Vec<usize> {
+        (0..self.steps.len()).filter(|&idx| self.steps[idx].log < 0.0).collect()
+    }
 }
 
 impl<C: Observe> Stepper<'_, C> {
@@ -76,10 +139,26 @@ impl<C: Observe> Stepper<'_, C> {
         told: Option<&Told>,
         rng: &mut Rng,
     ) -> Option<Place<C::State>> {
+        self.step_nearly(from, 0, told, 0, rng)
+    }
+
+    /// The same for a role that may see some things that it was not told, or play something else.
+    /// It is the step of that number.
+    pub fn step_nearly(
+        &mut self,
+        from: &Place<C::State>,
+        number: usize,
+        told: Option<&Told>,
+        max_wrongs: usize,
+        rng: &mut Rng,
+    ) -> Option<Place<C::State>> {
         self.cursor.set_state(&from.possible.state);
         let mut joint = Vec::with_capacity(self.roles.n);
-        let log = self.draw(told, &mut joint, rng)?;
-        Some(self.place(from, &joint, log))
+        let mut wrongs = Wrongs { list: Vec::new(), max: max_wrongs };
+        let log = self.draw(number, told, None, &mut joint, &mut wrongs, rng)?;
+        let mut next = self.place(from, &joint, log);
+        next.wrongs.extend(wrongs.list);
+        Some(next)
     }
 
     /// The same step with a joint move that was played elsewhere.
@@ -90,34 +169,101 @@ impl<C: Observe> Stepper<'_, C> {
         told: &Told,
     ) -> Option<Place<C::State>> {
         self.cursor.set_state(&from.possible.state);
-        let log = self.repeat(joint, Some(told))?;
+        let log = self.repeat(0, joint, Some(told), &mut Wrongs { list: Vec::new(), max: 0 })?;
         Some(self.place(from, joint, log))
     }
 
     /// Plays a random step from where the cursor stands, and says what was played; the logarithm of
     /// how likely it was.
-    fn draw(&mut self, told: Option<&Told>, joint: &mut Vec<MoveId>, rng: &mut Rng) -> Option<f64> {
+    fn draw(
+        &mut self,
+        number: usize,
+        told: Option<&Told>,
+        toward: Option<(&mut Kinship, PerceptId)>,
+        joint: &mut Vec<MoveId>,
+        wrongs: &mut Wrongs,
+        rng: &mut Rng,
+    ) -> Option<f64> {
         if self.cursor.is_terminal() {
             return None;
         }
         let first = joint.len();
         let mut log = 0.0;
+        let mut toward = toward;
         for role in self.roles.ids() {
             let legal = self.cursor.legal_moves(role);
+            let is_random = self.roles.is_random(role);
             joint.push(match told {
-                Some(told) if role == self.role => *legal.iter().find(|&&id| id == told.own)?,
+                Some(told) if role == self.role => match legal.contains(&told.own) {
+                    true => told.own,
+                    false => {
+                        wrongs.add(number, WrongKind::OwnMove)?;
+                        *rng.choose(legal)?
+                    }
+                },
                 _ => {
-                    let (id, part) = self.model.draw(legal, self.roles.is_random(role), rng)?;
+                    let (id, part) = match &mut toward {
+                        None => self.model.draw(legal, is_random, rng)?,
+                        Some((kinship, percept)) => {
+                            let place = kinship.draw(legal, *percept, rng)?;
+                            (legal[place], self.model.part(legal, place, is_random))
+                        }
+                    };
                     log += part.ln();
                     id
                 }
             });
         }
         self.cursor.play(&joint[first..]);
-        match told {
-            Some(told) if !agrees(self.cursor, self.role, told) => None,
-            _ => Some(log),
+        self.compare(number, told, wrongs).then_some(log)
+    }
+
+    /// Plays a step as it was played on another way; the logarithm of how likely it is here.
+    fn repeat(
+        &mut self,
+        number: usize,
+        joint: &[MoveId],
+        told: Option<&Told>,
+        wrongs: &mut Wrongs,
+    ) -> Option<f64> {
+        if self.cursor.is_terminal() {
+            return None;
         }
+        let mut log = 0.0;
+        for (role, &id) in self.roles.ids().zip(joint) {
+            let legal = self.cursor.legal_moves(role);
+            let place = legal.iter().position(|&other| other == id)?;
+            if role != self.role {
+                log += self.model.part(legal, place, self.roles.is_random(role)).ln();
+            } else if told.is_some_and(|told| told.own != id) {
+                wrongs.add(number, WrongKind::OwnMove)?;
+            }
+        }
+        self.cursor.play(joint);
+        self.compare(number, told, wrongs).then_some(log)
+    }
+
+    fn is_legal(&mut self, joint: &[MoveId]) -> bool {
+        let mut moves = self.roles.ids().zip(joint);
+        moves.all(|(role, id)| self.cursor.legal_moves(role).contains(id))
+    }
+
+    /// Notes in what a step differs from what was told of it; false if that is too much, or the
+    /// game is over.
+    fn compare(&mut self, number: usize, told: Option<&Told>, wrongs: &mut Wrongs) -> bool {
+        let Some(told) = told else { return true };
+        if !sees(self.cursor, self.role, told) {
+            let seen = self.cursor.percepts(self.role);
+            let extra = seen.iter().filter(|id| told.percepts.binary_search(id).is_err());
+            let missing = told.percepts.iter().filter(|id| !seen.contains(id));
+            let mut kinds = missing
+                .map(|&id| WrongKind::Missing(id))
+                .chain(extra.map(|&id| WrongKind::Extra(id)));
+            if !kinds.all(|what| wrongs.add(number, what).is_some()) {
+                return false;
+            }
+        }
+        !self.cursor.is_terminal()
     }
 
     /// Where the cursor stands, after a joint move from a place.
@@ -130,80 +276,84 @@ impl<C: Observe> Stepper<'_, C> {
                 .collect(),
         };
         let step = Step { joint: joint.into(), log, before: from.way.clone() };
-        Place { possible, way: Some(Arc::new(step)) }
+        Place { possible, way: Some(Arc::new(step)), wrongs: from.wrongs.clone() }
     }
 
-    /// The way to a place with one or two steps of the others changed, played from the beginning
-    /// and to the last step that was told; `None` if that does not agree with what was told.
+    /// A way with some steps of the others changed, played from the beginning and to the last step
+    /// that was told; `None` if that differs too much from what was told, or time ran out.
     ///
-    /// Beside it the logarithm of how much likelier the new way is than the old one, the changed
-    /// steps left out: those were drawn by how likely they are.
+    /// Beside where it leads to the logarithm of how much likelier it is than the old one, the
+    /// changed steps left out: those were drawn by how likely they are, unless something was wanted.
     pub fn change(
         &mut self,
-        initial: &Place<C::State>,
-        place: &Place<C::State>,
+        old: &Way<'_, C::State>,
         steps: &[Option<Told>],
+        change: &mut Change<'_>,
         rng: &mut Rng,
+        deadline: &Deadline,
     ) -> Option<(Place<C::State>, f64)> {
-        let mut way: Vec<&Step> = Vec::new();
-        let mut last = place.way.as_deref();
-        while let Some(step) = last {
-            way.push(step);
-            last = step.before.as_deref();
-        }
-        way.reverse();
-        let choices: Vec<usize> = (0..way.len()).filter(|&idx| way[idx].log < 0.0).collect();
-        let first = *rng.choose(&choices)?;
-        let second = if rng.below(4) == 0 { *rng.choose(&choices)? } else { first };
-
         // Most changes don't agree with what was told: see first whether this one does.
-        self.cursor.set_state(&initial.possible.state);
+        self.cursor.set_state(&old.initial.possible.state);
         let (mut joints, mut logs) = (Vec::new(), Vec::with_capacity(steps.len()));
+        let first = change.steps[0].min(change.steps[1]);
+        let is_same = |wrong: &&Wrong| wrong.step < first;
+        let list = old.place.wrongs.iter().filter(is_same).copied().collect();
+        let mut wrongs = Wrongs { list, max: change.max_wrongs };
         let mut ratio = 0.0;
         for (idx, told) in steps.iter().enumerate() {
+            if idx % STEPS_A_LOOK == 0 && deadline.reached() {
+                return None;
+            }
             let told = told.as_ref();
-            let log = match way.get(idx) {
-                Some(old) if idx < first.min(second) => {
+            let log = match old.steps.get(idx) {
+                Some(old) if idx < first => {
                     self.cursor.play(&old.joint);
                     joints.extend_from_slice(&old.joint);
                     old.log
                 }
-                Some(old) if idx != first && idx != second => {
-                    let log = self.repeat(&old.joint, told)?;
+                Some(old)
+                    if !change.steps.contains(&idx)
+                        && (change.aim.is_none() || self.is_legal(&old.joint)) =>
+                {
+                    let log = self.repeat(idx, &old.joint, told, &mut wrongs)?;
                     joints.extend_from_slice(&old.joint);
                     ratio += log - old.log;
                     log
                 }
-                _ => self.draw(told, &mut joints, rng)?,
+                _ => {
+                    let toward = change.aim.as_mut().and_then(|aim| {
+                        let mut seen = || rng.choose(&told?.percepts).copied();
+                        let wanted = if idx == change.steps[0] { aim.wanted } else { seen() };
+                        wanted.map(|id| (&mut *aim.kinship, id))
+                    });
+                    self.draw(idx, told, toward, &mut joints, &mut wrongs, rng)?
+                }
             };
             logs.push(log);
         }
-        let mut here = initial.clone();
+        let mut here = old.initial.clone();
         self.cursor.set_state(&here.possible.state);
         for (joint, log) in joints.chunks_exact(self.roles.n).zip(logs) {
             self.cursor.play(joint);
             here = self.place(&here, joint, log);
         }
+        here.wrongs = wrongs.list;
         Some((here, ratio))
     }
+}
 
-    /// Plays a step as it was played on another way; the logarithm of how likely it is here.
-    fn repeat(&mut self, joint: &[MoveId], told: Option<&Told>) -> Option<f64> {
-        if self.cursor.is_terminal() {
-            return None;
-        }
-        let mut log = 0.0;
-        for (role, &id) in self.roles.ids().zip(joint) {
-            let legal = self.cursor.legal_moves(role);
-            let place = legal.iter().position(|&other| other == id)?;
-            if role != self.role {
-                log += self.model.part(legal, place, self.roles.is_random(role)).ln();
-            }
-        }
-        self.cursor.play(joint);
-        match told {
-            Some(told) if !agrees(self.cursor, self.role, told) => None,
-            _ => Some(log),
-        }
+/// Steps that are replayed between two looks at the clock.
+const STEPS_A_LOOK: usize = 16;
+
+/// In what a way differs from what was told, as long as that is not too much.
+struct Wrongs {
+    list: Vec<Wrong>,
+    max: usize,
+}
+
+impl Wrongs {
+    /// `None` if that is one too many.
+    fn add(&mut self, step: usize, what: WrongKind) -> Option<()> {
+        (self.list.len() < self.max).then(|| self.list.push(Wrong { step, what }))
     }
 }

@@ -1,0 +1,83 @@
+//! Which moves have to do with what is seen, by the constants that both are written with.
+//!
+//! Who is shown a card wants to know where it was laid: of fifty moves of the dealer the one that
+//! names the card is the likeliest cause. Rulesheets write `(draw (h 10))` and `(showed one (h 10))`
+//! with the same words, whatever these words are.
+
+use ludex_base::{MoveId, PerceptId, Rng};
+use ludex_game::Describe;
+use rustc_hash::FxHashMap;
+
+/// The words of moves and percepts, read when they are first asked for.
+pub(super) struct Kinship {
+    write: Box<dyn Fn(Term) -> String + Send + Sync>,
+    numbers: FxHashMap<String, u32>,
+    words: FxHashMap<Term, Box<[u32]>>,
+    weights: Vec<f64>,
+}
+
+/// Something that has words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Term {
+    Move(MoveId),
+    Percept(PerceptId),
+}
+
+/// How much likelier a move is drawn for each word that it shares with what is wanted.
+const A_SHARED_WORD: f64 = 16.0;
+
+impl Kinship {
+    pub fn new<G: Describe + Clone + 'static>(game: &G) -> Self {
+        let game = game.clone();
+        let write = move |term| match term {
+            Term::Move(id) => game.move_text(id),
+            Term::Percept(id) => game.percept_text(id),
+        };
+        Self {
+            write: Box::new(write),
+            numbers: FxHashMap::default(),
+            words: FxHashMap::default(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// How much a move has to do with a percept: 1 if they share no word.
+    pub fn weight(&mut self, id: MoveId, percept: PerceptId) -> f64 {
+        let (played, seen) = (Term::Move(id), Term::Percept(percept));
+        [played, seen].into_iter().for_each(|term| self.read(term));
+        let (played, seen) = (&self.words[&played], &self.words[&seen]);
+        let n_shared = played.iter().filter(|word| seen.contains(word)).count();
+        A_SHARED_WORD.powi(n_shared.min(4) as i32)
+    }
+
+    /// A place in a list of moves, drawn by how much they have to do with a percept; `None` if
+    /// there is no move.
+    pub fn draw(&mut self, moves: &[MoveId], percept: PerceptId, rng: &mut Rng) -> Option<usize> {
+        if moves.len() < 2 {
+            return (!moves.is_empty()).then_some(0);
+        }
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.clear();
+        weights.extend(moves.iter().map(|&id| self.weight(id, percept)));
+        let place = rng.weighted(&weights);
+        self.weights = weights;
+        Some(place)
+    }
+
+    fn read(&mut self, term: Term) {
+        if self.words.contains_key(&term) {
+            return;
+        }
+        let text = (self.write)(term);
+        let is_between = |c: char| c.is_whitespace() || c == '(' || c == ')';
+        let mut words: Vec<u32> = Vec::new();
+        for word in text.split(is_between).filter(|word| !word.is_empty()) {
+            let n_known = self.numbers.len() as u32;
+            let number = *self.numbers.entry(word.to_owned()).or_insert(n_known);
+            if !words.contains(&number) {
+                words.push(number);
+            }
+        }
+        self.words.insert(term, words.into());
+    }
+}
