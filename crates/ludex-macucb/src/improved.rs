@@ -5,8 +5,8 @@
 //! [`Uct`](ludex_search::mcts::Uct), side by side where that is faster. The network answers what only
 //! it can: that every play from a state ends in the same way, though nobody has looked at them
 //! ([`outlook`](crate::outlook)). It is asked about nodes that are visited often, and closes them.
-//! It gets time as long as that closes something, and little when it does not. Where two roles take
-//! turns for opposite goals, a short search in depth before the tree sees what is forced.
+//! It gets time as long as that closes something, and little when it does not. In a
+//! [duel](ludex_search::duel) a short search in depth before the tree sees what is forced.
 //!
 //! For the same games as `Uct`.
 
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, MoveId, RoleId};
+use ludex_base::{Deadline, RoleId};
 use ludex_game::{
     Cursor, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
 };
-use ludex_search::alphabeta::{DepthFirst, DepthFirstOptions};
+use ludex_search::duel::{FORCED_PART, forced_search, looks_like_duel};
 use ludex_search::mcts::advice::Adviser;
 use ludex_search::mcts::registry::SelectionName;
 use ludex_search::mcts::{Uct, UctOptions};
@@ -34,10 +34,6 @@ pub(crate) struct ImprovedOptions {
     pub share: f64,
     /// Visits at which a node is asked about.
     pub visits: usize,
-    /// Whether nodes are asked about in which several roles choose at once.
-    pub several: bool,
-    /// Whether statistics of all moves as first hear of what is closed.
-    pub told: bool,
     /// Whether what is forced is looked for before the tree is grown.
     pub forced: bool,
 }
@@ -50,7 +46,7 @@ pub(crate) struct Improved<G: Playouts> {
     options: ImprovedOptions,
     tree: Option<Uct<G>>,
     /// Looks for what is forced; `None` until it is known whether the game is a duel.
-    forced: Option<Option<DepthFirst<G>>>,
+    forced: Option<Option<Box<dyn Searcher<G::Cursor> + Send>>>,
     ledger: Arc<Ledger>,
     /// Why there is no network.
     note: Option<String>,
@@ -139,14 +135,6 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
         self.is_allowed.then_some(self.options.visits as u32)
     }
 
-    fn knows_several(&self) -> bool {
-        self.options.several
-    }
-
-    fn tells_of_closed_lines(&self) -> bool {
-        self.options.told
-    }
-
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>> {
         let start = Instant::now();
         let fluents = self.networks.rules().fluents(state);
@@ -211,62 +199,6 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
         };
         self.tree.insert(tree)
     }
-}
-
-/// The part of a turn in which forced lines are looked for.
-const FORCED_PART: f64 = 0.12;
-
-/// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
-fn forced_search<G: Playouts>(game: &G) -> DepthFirst<G> {
-    let options = DepthFirstOptions { table: 4, proximity: 0.0, ..DepthFirstOptions::default() };
-    DepthFirst::new("alphabeta", game, options, None)
-}
-
-/// Random games by which a duel is known, and the fewest that say so.
-const N_GAMES: usize = 50;
-const MIN_GAMES: usize = 5;
-/// Longer games are given up.
-const MAX_STEPS: usize = 2_000;
-
-/// Whether two roles take turns for opposite goals and nothing is left to chance, by random games;
-/// `None` if there was no time to see.
-fn is_duel<G: Playouts>(game: &G, limits: &Limits) -> Option<bool> {
-    if game.roles().len() != 2 || game.roles().iter().any(|role| role.is_random) {
-        return Some(false);
-    }
-    let deadline = match limits.iterations {
-        Some(_) => limits.deadline.clone(),
-        None => limits.deadline.part(1.0 / f64::from(TRIAL_PART)),
-    };
-    let mut rng = limits.seed.child(1).rng();
-    let (mut sums, mut n_games) = (None, 0);
-    for _ in 0..N_GAMES {
-        let mut cursor = game.cursor();
-        let mut n_steps = 0_usize;
-        while !cursor.is_terminal() {
-            n_steps += 1;
-            if n_steps > MAX_STEPS {
-                return Some(false);
-            }
-            if deadline.reached() {
-                return (n_games >= MIN_GAMES).then_some(true);
-            }
-            let legal = game.role_ids().map(|role| cursor.legal_moves(role).to_vec());
-            let legal: Vec<Vec<MoveId>> = legal.collect();
-            if legal.iter().all(|moves| moves.len() > 1) {
-                return Some(false);
-            }
-            let joint = legal.iter().map(|moves| rng.choose(moves).copied());
-            let Some(joint) = joint.collect::<Option<Vec<MoveId>>>() else { return Some(false) };
-            cursor.play(&joint);
-        }
-        let sum: u32 = game.role_ids().map(|role| u32::from(cursor.goal(role).value())).sum();
-        if *sums.get_or_insert(sum) != sum {
-            return Some(false);
-        }
-        n_games += 1;
-    }
-    Some(true)
 }
 
 /// The tree for a game: the statistics of an ancestor guide it unless chance comes between, and leaves
@@ -340,20 +272,19 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
         ledger.turn_began.store(ledger.now(), Relaxed);
         self.tree(root, limits);
         if self.forced.is_none() {
+            // Where only iterations count, the clock must not.
+            let deadline = match limits.iterations {
+                Some(_) => limits.deadline.clone(),
+                None => limits.deadline.part(1.0 / f64::from(TRIAL_PART)),
+            };
             let found = match self.options.forced {
-                true => is_duel(&self.game, limits),
+                true => looks_like_duel(&self.game, limits.seed.child(1), &deadline),
                 false => Some(false),
             };
-            self.forced = found.map(|is_duel| is_duel.then(|| forced_search(&self.game)));
+            self.forced = found.map(|is_duel| is_duel.then(|| forced_search().build(&self.game)));
         }
-        let forced = self.forced.as_mut().and_then(Option::as_mut).map(|search| {
-            let limits = Limits {
-                deadline: limits.deadline.part(FORCED_PART),
-                iterations: limits.iterations.map(|n| (n as f64 * FORCED_PART) as u64 + 1),
-                ..limits.clone()
-            };
-            search.search(root, role, &limits)
-        });
+        let forced = self.forced.as_mut().and_then(Option::as_mut);
+        let forced = forced.map(|search| search.search(root, role, &limits.part(FORCED_PART)));
         let prepared = start.elapsed();
         let tree = self.tree.as_mut().expect("it was made");
         let report = match forced {

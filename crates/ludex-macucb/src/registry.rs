@@ -62,10 +62,6 @@ ludex_search::search_options! {
         share: f64 = 0.1,
         /// visits at which a node of the tree is asked about
         visits: usize = 64,
-        /// asks about nodes too in which several roles choose at once
-        several: bool = true,
-        /// tells statistics of all moves as first of lines that end where the tree is closed
-        told: bool = true,
         /// looks for what is forced before the tree is grown, where two roles take turns
         forced: bool = true,
     }
@@ -213,9 +209,8 @@ impl NetworkSpec {
     fn method(&self) -> Built {
         match &self.plan {
             Plan::Mac(it) if !it.faithful => {
-                let MacOptions { share, several, told, forced, .. } = *it;
-                let visits = it.visits.max(1);
-                Built::Improved(ImprovedOptions { share, visits, several, told, forced })
+                let MacOptions { share, forced, .. } = *it;
+                Built::Improved(ImprovedOptions { share, visits: it.visits.max(1), forced })
             }
             Plan::Mac(it) => Built::Faithful(FaithfulOptions {
                 method: Method::Mac,

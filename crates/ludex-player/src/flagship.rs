@@ -2,6 +2,7 @@
 
 use ludex_base::RoleId;
 use ludex_game::{Cursor, StateOf};
+use ludex_search::duel::{FORCED_PART, forced_search, is_duel};
 use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
@@ -76,7 +77,7 @@ impl<G: Playable> Flagship<G> {
                 return Way::Stages(Stages::new(&self.game, &plan));
             }
             let tried = starting
-                .filter(|_| is_duel(&found) && limits.iterations.is_none())
+                .filter(|_| is_opposed(&found) && limits.iterations.is_none())
                 .map(|role| best_of(&self.game, role, &plan, &found, &self.options, limits));
             Way::Stages(tried.unwrap_or_else(|| Stages::new(&self.game, &plan)))
         })
@@ -118,15 +119,11 @@ fn is_puzzle(survey: &Survey) -> bool {
     features.n_roles == 1 && !features.chance && !features.hidden_information
 }
 
-/// Two roles play for opposite goals, and nothing is hidden.
-fn is_duel(survey: &Survey) -> bool {
+/// Two roles play for opposite goals, and nothing is hidden; a duel, but that they may choose at once, and
+/// chance may play along.
+fn is_opposed(survey: &Survey) -> bool {
     let features = &survey.features;
     features.n_roles == 2 && survey.is_constant_sum && !features.hidden_information
-}
-
-/// A duel in which the roles take turns and nothing is left to chance.
-fn is_certain_duel(survey: &Survey) -> bool {
-    is_duel(survey) && !survey.features.chance && !survey.features.simultaneous
 }
 
 /// The plan, or a way to look at all moves to some depth, whichever plays the game better as far as the
@@ -163,10 +160,13 @@ fn best_of<G: Playable>(
 
 /// The searches for a game, one after the other, each with its part of the time that is left then.
 ///
-/// Where two roles take turns for opposite goals, a short search in depth first sees what is forced.
+/// In a duel a short search in depth first sees what is forced.
 fn plan(survey: &Survey, batches: bool, options: &FlagshipOptions) -> Plan {
     let tree = (search(tree(survey, batches, options)), 1.0);
-    if is_certain_duel(survey) { vec![(search(FORCED), FORCED_PART), tree] } else { vec![tree] }
+    match is_duel(&survey.features, survey.is_constant_sum) {
+        true => vec![(forced_search(), FORCED_PART), tree],
+        false => vec![tree],
+    }
 }
 
 /// Which tree suits a game, by what was measured (decision 26):
@@ -201,7 +201,7 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> &'static s
 /// more step mostly tells more than how much a state looks like final ones, and states can be learned
 /// about.
 fn depth_plans(survey: &Survey, options: &FlagshipOptions) -> Vec<Plan> {
-    let names = match is_certain_duel(survey) {
+    let names = match is_duel(&survey.features, survey.is_constant_sum) {
         false => vec!["alphabeta"],
         true => {
             let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
@@ -221,11 +221,6 @@ const DEEP: &str = "alphabeta:proximity=0";
 const LEARNED: &str = "alphabeta:proximity=0,learned=4";
 /// Values it by what the rules suggest to look at.
 const BY_RULES: &str = "alphabeta:proximity=0,rules=4";
-/// Looks for what is forced; a small table is one that the caches hold, and estimates matter
-/// little.
-const FORCED: &str = "alphabeta:table=4,proximity=0";
-/// The part of a turn in which forced lines are looked for.
-const FORCED_PART: f64 = 0.12;
 /// The part of the start clock in which one contender learns about states, and the part of what is left then in
 /// which ways to play are tried against each other.
 const LEARNING_PART: f64 = 0.15;

@@ -47,10 +47,7 @@ impl<G: Playable> Stages<G> {
         let mut before: Option<SearchReport> = None;
         let mut names: Vec<&str> = Vec::new();
         for stage in &mut self.stages {
-            let deadline = limits.deadline.part(stage.part);
-            let iterations = limits.iterations.map(|n| ((n as f64 * stage.part) as u64).max(1));
-            let limits = Limits { deadline, iterations, ..limits.clone() };
-            let report = stage.search.search(state, role, &limits);
+            let report = stage.search.search(state, role, &limits.part(stage.part));
             names.push(stage.search.name());
             let report = match before {
                 Some(before) => report.respecting(&before),

@@ -26,6 +26,7 @@
 //!    hidden information.
 //! 9. [`nested`]: lines that are found once and played, for puzzles.
 //! 10. [`registry`]: the list.
+//! 11. [`duel`]: the games in which it is looked for what is forced.
 
 pub mod searcher;
 pub mod limits;
@@ -47,6 +48,7 @@ pub mod normal;
 pub mod cfr;
 pub mod nested;
 pub mod registry;
+pub mod duel;
 
 pub use information::{Information, InformationSearcher};
 pub use limits::{Hint, Limits};

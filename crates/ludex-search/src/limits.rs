@@ -36,6 +36,12 @@ impl Limits {
         let iterations = Some(n_iterations);
         Self { iterations, ..Self::until(Deadline::never(), seed) }
     }
+
+    /// The same with a part of the time that is left and of the iterations, one at least.
+    pub fn part(&self, part: f64) -> Self {
+        let iterations = self.iterations.map(|n| ((n as f64 * part) as u64).max(1));
+        Self { deadline: self.deadline.part(part), iterations, ..self.clone() }
+    }
 }
 
 /// The move a search would answer with if it had to answer now, for somebody who can't wait for it.

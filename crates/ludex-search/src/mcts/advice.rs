@@ -9,18 +9,6 @@ pub trait Adviser<S>: Send {
     /// Visits at which a node is asked about; `None` to be asked nothing for now.
     fn asks_at(&mut self) -> Option<u32>;
 
-    /// Whether it is asked about states too in which several roles choose at once. The default is that
-    /// it is.
-    fn knows_several(&self) -> bool {
-        true
-    }
-
-    /// Whether statistics of all moves as first hear of walks that end at closed nodes, which are walks
-    /// that no playout follows. The default is that they do.
-    fn tells_of_closed_lines(&self) -> bool {
-        true
-    }
-
     /// The goals of all roles, by role, if every play from this state ends with them.
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>>;
 }

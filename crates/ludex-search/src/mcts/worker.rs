@@ -353,8 +353,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let is_time = (n_asked..n_asked + round.n_playouts).contains(&n_visits);
         let is_wanted = match tree.node(node).kind() {
             Kind::Single { is_stage, .. } => !is_stage,
-            Kind::Chance { .. } => true,
-            Kind::Several => adviser.knows_several(),
+            Kind::Chance { .. } | Kind::Several => true,
             Kind::Terminal | Kind::Stuck => false,
         };
         if !is_time || !is_wanted {
@@ -594,13 +593,6 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let tree = round.tree;
         self.goal_sums.clear();
         proven_sums(tree, node, u64::from(round.n_playouts), &mut self.goal_sums);
-        // An adviser closes lines that playouts would have gone through. All moves as first have to hear
-        // of them all the same, or they know only of lines that are still open.
-        if self.adviser.as_ref().is_some_and(|it| it.tells_of_closed_lines()) {
-            self.goals.clear();
-            self.goals.extend(tree.roles.ids().map(|role| tree.value(node, role).round() as u8));
-            self.learner.amaf(tree, descent, &[], &self.goals, round.amaf_memory);
-        }
         back_up(tree, descent, &mut self.goal_sums, u64::from(round.n_playouts));
         let mut child = node;
         for step_idx in (0..descent.n_steps()).rev() {
