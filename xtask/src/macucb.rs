@@ -106,8 +106,9 @@ const WORK_HEADER: &str = "game\tnetworks\titerations\tuct";
 /// Milliseconds a move, where the search as published plays.
 const FAITHFUL_CLOCK: u32 = 50;
 
-const HEADER: &str =
-    "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tother\tlate\tillegal\tfallbacks\tmoves";
+/// What went wrong is told for all players together, and for the first alone.
+const HEADER: &str = "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tother\tlate\tillegal\tfallbacks\tmoves\t\
+     first_late\tfirst_illegal\tfirst_fallbacks\tfirst_moves";
 
 /// Plays what is not decided yet, and reports.
 pub fn macucb(job: &Job) -> Result<()> {
@@ -317,34 +318,61 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
     let n_matches = if pair.against.is_empty() { 4 } else { 2 * pair.n_roles };
     let clock = (f64::from(pair.clock) / 1e3).to_string();
     let key = key(pair);
-    let append = |goals: [f64; 2], lapses: [String; 4]| {
-        let mut cells: Vec<&str> = key.iter().map(String::as_str).collect();
-        let numbers = [round.to_string(), goals[0].to_string(), goals[1].to_string()];
-        cells.extend(numbers.iter().chain(&lapses).map(String::as_str));
-        table.append(&cells)
+    let append = |goals: [f64; 2], lapses: [u64; 8]| {
+        let mut cells: Vec<String> = key.to_vec();
+        cells.extend([round.to_string(), goals[0].to_string(), goals[1].to_string()]);
+        cells.extend(lapses.map(|count| count.to_string()));
+        table.append(&cells.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let Some(report) = play(ludex, &path, &players, n_matches, round, [START_CLOCK, &clock])?
     else {
         // A game that can't be played is not tried again.
-        return append([f64::NAN, f64::NAN], std::array::from_fn(|_| "0".into()));
+        return append([f64::NAN, f64::NAN], [0; 8]);
     };
-    let mut goals: Vec<[f64; 2]> = Vec::new();
-    if pair.against.is_empty() || report["share"].is_null() {
-        // One role, or one goal for all: each player's mean is all there is.
-        let mean = |at: usize| report["players"][at]["mean_goal"].as_f64().unwrap_or(f64::NAN);
-        let other = if pair.against.is_empty() { f64::NAN } else { mean(1) };
-        goals.extend([[mean(0), other]; 2]);
-    }
-    for exchange in report["share"]["goals"].as_array().into_iter().flatten() {
-        goals.push([0, 1].map(|at| exchange[at].as_f64().unwrap_or(f64::NAN)));
-    }
-    for (idx, goals) in goals.into_iter().enumerate() {
+    for (idx, goals) in goals_of(&report).into_iter().enumerate() {
         // What went wrong is told once a round.
-        let lapses = ["late", "illegal", "fallbacks", "moves"]
-            .map(|name| if idx == 0 { sum(&report, name).to_string() } else { "0".into() });
-        append(goals, lapses)?;
+        append(goals, if idx == 0 { lapses_of(&report) } else { [0; 8] })?;
     }
     Ok(())
+}
+
+const LAPSES: [&str; 4] = ["late", "illegal", "fallbacks", "moves"];
+
+/// What went wrong: of all players, then of the first.
+fn lapses_of(report: &Value) -> [u64; 8] {
+    let first = &report["players"][0];
+    std::array::from_fn(|at| match LAPSES.get(at) {
+        Some(name) => sum(report, name),
+        None => first[LAPSES[at - 4]].as_u64().unwrap_or(0),
+    })
+}
+
+/// The goals of both players in each exchange of seats. Where nobody can have a share, for there is one role or
+/// one goal for all, an exchange is two matches; without another player, its goal is not a number.
+fn goals_of(report: &Value) -> Vec<[f64; 2]> {
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    if let Some(exchanges) = report["share"]["goals"].as_array() {
+        return exchanges.iter().map(|goals| [0, 1].map(|at| number(&goals[at]))).collect();
+    }
+    let mean = |matches: &[Value], name: &Value| {
+        let goals = matches.iter().flat_map(|it| {
+            let seats = it["players"].as_array().into_iter().flatten();
+            let goals = it["goals"].as_array().into_iter().flatten();
+            seats.zip(goals).filter(|(seat, _)| *seat == name).map(|(_, goal)| number(goal))
+        });
+        let goals: Vec<f64> = goals.collect();
+        goals.iter().sum::<f64>() / goals.len() as f64
+    };
+    let of_both = |matches: &[Value]| {
+        [0, 1].map(|at| match &report["players"][at]["name"] {
+            Value::Null => f64::NAN,
+            name => mean(matches, name),
+        })
+    };
+    match report["matches"].as_array() {
+        Some(matches) if !matches.is_empty() => matches.chunks(2).map(of_both).collect(),
+        _ => vec![[f64::NAN; 2]],
+    }
 }
 
 /// All that was played by one pair.
@@ -354,6 +382,8 @@ pub(crate) struct PairSeries {
     pub n_rounds: usize,
     /// Late, illegal, fallbacks, moves.
     pub lapses: [u64; 4],
+    /// The same of the first player alone; rows that were written before it was told have none.
+    pub first_lapses: Option<[u64; 4]>,
 }
 
 impl PairSeries {
@@ -370,8 +400,12 @@ impl PairSeries {
 
 /// What the table has, by pair.
 pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<Key, PairSeries>> {
+    Ok(series_in(&table.rows()?))
+}
+
+fn series_in(rows: &[Vec<String>]) -> BTreeMap<Key, PairSeries> {
     let mut series: BTreeMap<Key, PairSeries> = BTreeMap::new();
-    for row in table.rows()? {
+    for row in rows {
         let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
         let (Some(round), Some(first), Some(second)) = (number(5), number(6), number(7)) else {
             continue;
@@ -380,9 +414,84 @@ pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<Key, PairSeries>> {
         let entry = series.entry(key).or_default();
         entry.exchanges.push(Exchange { first, second });
         entry.n_rounds = entry.n_rounds.max(round as usize + 1);
-        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
-            *lapse += number(8 + idx).unwrap_or(0.0) as u64;
+        let add = |lapses: &mut [u64; 4], from: usize| {
+            for (idx, lapse) in lapses.iter_mut().enumerate() {
+                *lapse += number(from + idx).unwrap_or(0.0) as u64;
+            }
+        };
+        add(&mut entry.lapses, 8);
+        if row.len() > 12 {
+            add(entry.first_lapses.get_or_insert_default(), 12);
         }
     }
-    Ok(series)
+    series
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_goal_for_all_gives_each_exchange_its_own_goals() {
+        let game = |players: [&str; 2], goals: [u8; 2]| json!({"players": players, "goals": goals});
+        let report = json!({
+            "players": [{"name": "a", "mean_goal": 50.0}, {"name": "b", "mean_goal": 50.0}],
+            "share": null,
+            "matches": [
+                game(["a", "b"], [100, 100]),
+                game(["b", "a"], [0, 0]),
+                game(["a", "b"], [20, 20]),
+                game(["b", "a"], [80, 80]),
+            ],
+        });
+        assert_eq!(goals_of(&report), [[50.0, 50.0], [50.0, 50.0]]);
+        let unlike = json!({
+            "players": [{"name": "a"}, {"name": "b"}],
+            "share": null,
+            "matches": [game(["a", "b"], [100, 100]), game(["b", "a"], [90, 90]),
+                        game(["a", "b"], [0, 0]), game(["b", "a"], [10, 10])],
+        });
+        assert_eq!(goals_of(&unlike), [[95.0, 95.0], [5.0, 5.0]]);
+    }
+
+    #[test]
+    fn one_role_has_the_goals_of_two_matches_in_a_row() {
+        let game = |goal: u8| json!({"players": ["a", null], "goals": [goal, 7]});
+        let matches: Vec<Value> = [100, 0, 30, 40].into_iter().map(game).collect();
+        let report = json!({"players": [{"name": "a"}], "share": null, "matches": matches});
+        let goals = goals_of(&report);
+        assert_eq!(goals.iter().map(|it| it[0]).collect::<Vec<_>>(), [50.0, 35.0]);
+        assert!(goals.iter().all(|it| it[1].is_nan()));
+        let nothing = goals_of(&json!({"players": [], "share": null, "matches": []}));
+        assert!(nothing.len() == 1 && nothing[0][0].is_nan());
+    }
+
+    #[test]
+    fn shares_come_exchange_by_exchange() {
+        let report = json!({"players": [], "share": {"goals": [[100.0, 0.0], [25.0, 75.0]]}});
+        assert_eq!(goals_of(&report), [[100.0, 0.0], [25.0, 75.0]]);
+    }
+
+    #[test]
+    fn what_the_first_player_did_wrong_is_told_apart() {
+        let player = |late: u64, moves: u64| json!({"late": late, "illegal": 0, "fallbacks": 3, "moves": moves});
+        let report = json!({"players": [player(1, 40), player(5, 60)]});
+        assert_eq!(lapses_of(&report), [6, 0, 6, 100, 1, 0, 3, 40]);
+    }
+
+    #[test]
+    fn rows_without_the_columns_of_the_first_player_are_read() {
+        let row = |text: &str| text.split(' ').map(String::from).collect::<Vec<String>>();
+        let old = row("clock nim mac-ucb uct 25 0 100 0 2 0 5 60");
+        let new = row("clock nim mac-ucb uct 25 1 0 100 1 0 4 50 1 0 2 25");
+        let (of_old, of_both) = (series_in(std::slice::from_ref(&old)), series_in(&[old, new]));
+        let only = |series: &BTreeMap<Key, PairSeries>| {
+            let found = series.values().next().expect("a series");
+            (found.exchanges.len(), found.lapses, found.first_lapses)
+        };
+        assert_eq!(only(&of_old), (1, [2, 0, 5, 60], None));
+        assert_eq!(only(&of_both), (2, [3, 0, 9, 110], Some([1, 0, 2, 25])));
+    }
 }

@@ -16,7 +16,8 @@ use crate::plot::{Plot, Scale, Series};
 use crate::series::lapses_in_words;
 use crate::tools::{processor, runs_folder, shared_folder};
 
-/// Writes `macucb.md` and `macucb-ratio.svg` from the table.
+/// Writes `macucb.md` and `macucb-ratio.svg` from the table. What people wrote about it is in `macucb-notes.md`
+/// beside it, and comes last.
 pub(crate) fn summarize(table: &Table, work: &Table) -> Result<()> {
     let series = series_of(table)?;
     let work = work_of(work)?;
@@ -34,7 +35,37 @@ pub(crate) fn summarize(table: &Table, work: &Table) -> Result<()> {
     clock(&mut text, &series)?;
     hidden(&mut text, &series)?;
     writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
+    first_lapses(&mut text, &series)?;
+    let notes = runs_folder()?.join("macucb-notes.md");
+    if notes.exists() {
+        let notes = fs::read_to_string(&notes).with_context(|| format!("{}", notes.display()))?;
+        write!(text, "\n{}", notes.trim_start())?;
+    }
     table.describe(&text)
+}
+
+/// What went wrong with the first player alone, by experiment; only series in which that was told.
+fn first_lapses(text: &mut String, series: &All) -> Result<()> {
+    let mut of: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
+    for (key, found) in series {
+        let Some(lapses) = found.first_lapses else { continue };
+        let player = key[2].split(',').next().unwrap_or_default();
+        let sums = of.entry([&key[0], player]).or_default();
+        sums.iter_mut().zip(lapses).for_each(|(sum, more)| *sum += more);
+    }
+    if of.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\nOf the first player alone, in series played since that is told apart:\n\n\
+         | experiment | player | moves | late | illegal | not from a finished search |\n\
+         | --- | --- | --- | --- | --- | --- |"
+    )?;
+    for ([experiment, player], [late, illegal, fallbacks, moves]) in of {
+        writeln!(text, "| {experiment} | {player} | {moves} | {late} | {illegal} | {fallbacks} |")?;
+    }
+    Ok(())
 }
 
 type All = BTreeMap<Key, PairSeries>;
@@ -267,4 +298,25 @@ fn hidden(text: &mut String, series: &All) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_player_has_a_table_of_its_own_if_it_was_told_apart() {
+        let key = |first: &str| ["ratio", "nim", first, "uct", "50"].map(String::from);
+        let with = |first_lapses| PairSeries { first_lapses, ..PairSeries::default() };
+        let mut series = All::new();
+        series.insert(key("fc-ucb"), with(None));
+        let mut text = String::new();
+        first_lapses(&mut text, &series).expect("it is text");
+        assert_eq!(text, "");
+        series.insert(key("mac-ucb:faithful,ratio=0.1"), with(Some([1, 0, 2, 30])));
+        series.insert(key("mac-ucb:faithful,ratio=0.9"), with(Some([2, 0, 0, 20])));
+        first_lapses(&mut text, &series).expect("it is text");
+        assert!(text.ends_with("| ratio | mac-ucb:faithful | 50 | 3 | 0 | 2 |\n"), "{text}");
+        assert!(!text.contains("fc-ucb"));
+    }
 }

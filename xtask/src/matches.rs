@@ -224,9 +224,9 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn open(name: &str, header: &str) -> Result<Self> {
         let path = runs_folder()?.join(format!("{name}.tsv"));
-        if !path.exists() {
-            fs::write(&path, format!("{header}\n"))
-                .with_context(|| format!("{}", path.display()))?;
+        let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
+        if let Some(text) = with_header(&text, header) {
+            fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
         }
         let mut table = Self { path, done: BTreeSet::new() };
         for row in table.rows()? {
@@ -260,5 +260,26 @@ impl Table {
         fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
         println!("{text}");
         Ok(())
+    }
+}
+
+/// The text of a table with a header that has grown at its end since, or of a new one; `None` if nothing is to
+/// be done. Rows from before have fewer cells.
+fn with_header(text: &str, header: &str) -> Option<String> {
+    let (first, rows) = text.split_once('\n').unwrap_or((text, ""));
+    let has_grown = header.len() > first.len() && header.starts_with(first);
+    has_grown.then(|| format!("{header}\n{rows}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_has_grown_is_written_anew_and_rows_stay() {
+        assert_eq!(with_header("", "a\tb").as_deref(), Some("a\tb\n"));
+        assert_eq!(with_header("a\n1\n2\n", "a\tb").as_deref(), Some("a\tb\n1\n2\n"));
+        assert_eq!(with_header("a\tb\n1\t2\n", "a\tb"), None);
+        assert_eq!(with_header("other\n1\n", "a\tb"), None);
     }
 }
