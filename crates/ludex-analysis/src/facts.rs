@@ -110,7 +110,7 @@ pub struct Effort {
     pub proof: GroupEffort,
     /// For the random games.
     pub seed: Seed,
-    /// When to stop watching.
+    /// When to stop watching, and proving: then nothing is proved.
     pub deadline: Deadline,
 }
 
@@ -146,7 +146,7 @@ pub fn find_facts<G: Game>(game: &G, circuit: &Circuit, effort: &Effort) -> Fact
     if n_seen == 0 {
         return Facts { orders, ..Facts::default() };
     }
-    let proved = find_groups(circuit, &effort.proof);
+    let proved = find_groups(circuit, &effort.proof, &effort.deadline).unwrap_or_default();
     let mut facts = Facts { orders, ..Facts::default() };
     for family in &families {
         facts.add(family, vocabulary, &seen, &proved);

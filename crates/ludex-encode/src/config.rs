@@ -19,8 +19,8 @@ pub struct EncodeConfig {
     /// Whether several steps are stated with what follows but propagation does not see: frames, and
     /// groups of fluents without a variable of their own.
     pub redundancies: bool,
-    /// When to give up. It is asked between the stages and after each gate and each constraint;
-    /// the search for groups has its own bound, which is a number of steps.
+    /// When to give up. It is asked between the stages, in the search for groups, and after each gate
+    /// and each constraint.
     pub deadline: Deadline,
     /// Bytes that the network and what it is made from may take.
     pub max_bytes: u64,

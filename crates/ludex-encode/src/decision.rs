@@ -97,6 +97,7 @@ impl Decider<'_> {
             self.add(of_role.var, Some(Distribution::Table { on: vec![world], rows }));
         }
         let fluents = worlds.fluents(&mut self.network, 0, template, world);
+        let fluents = fluents.expect("there is no deadline");
         for (now, fluent) in template.now.iter().zip(fluents) {
             self.vars[now.index()] = Some(fluent);
         }

@@ -8,7 +8,7 @@
 //!
 //! Invariant: a [`Group`] that [`find_groups`] gives holds in every reachable state.
 
-use ludex_base::{BitSet, FluentId, MoveId, Rng, Seed};
+use ludex_base::{BitSet, Deadline, FluentId, MoveId, Rng, Seed};
 use ludex_circuit::{Circuit, GateId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,12 +29,17 @@ impl Default for GroupEffort {
     }
 }
 
-/// The groups of a game, found and proved, the largest first. A fluent can be in several.
-pub fn find_groups(circuit: &Circuit, effort: &GroupEffort) -> Vec<Group> {
+/// The groups of a game, found and proved, the largest first. A fluent can be in several. `None` when the
+/// deadline came first: which groups there are must not depend on the clock.
+pub fn find_groups(
+    circuit: &Circuit,
+    effort: &GroupEffort,
+    deadline: &Deadline,
+) -> Option<Vec<Group>> {
     if effort.proof_steps == 0 {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    let mut groups = candidates(circuit);
+    let mut groups = candidates(circuit, deadline)?;
     let mut walk = Walk::new(circuit, effort.walk_gates);
     let mut keep = |state: &BitSet| {
         groups.retain_mut(|group| {
@@ -50,15 +55,24 @@ pub fn find_groups(circuit: &Circuit, effort: &GroupEffort) -> Vec<Group> {
     keep(&circuit.init);
     while let Some(state) = walk.next() {
         keep(state);
+        if deadline.reached() {
+            return None;
+        }
     }
-    prove(circuit, groups, effort.proof_steps)
+    prove(circuit, groups, effort.proof_steps, deadline)
 }
 
+/// Fluents or candidates between two looks at the clock.
+const ITEMS_BETWEEN: usize = 256;
+
 /// Fluents with the same name that differ in some arguments only.
-fn candidates(circuit: &Circuit) -> Vec<Group> {
+fn candidates(circuit: &Circuit, deadline: &Deadline) -> Option<Vec<Group>> {
     let terms = &circuit.vocabulary.terms;
     let mut by_pattern: FxHashMap<(u32, Vec<u32>), Vec<FluentId>> = FxHashMap::default();
     for (idx, &term) in circuit.vocabulary.fluents.iter().enumerate() {
+        if idx.is_multiple_of(ITEMS_BETWEEN) && deadline.reached() {
+            return None;
+        }
         let args = terms.args(term);
         for free in free_places(args.len()) {
             let name = terms.name(term).index() as u32;
@@ -73,7 +87,7 @@ fn candidates(circuit: &Circuit) -> Vec<Group> {
     // The largest first: it makes the smaller ones within it needless.
     lists.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     lists.dedup();
-    lists.into_iter().map(|fluents| Group { fluents, is_exact: true }).collect()
+    Some(lists.into_iter().map(|fluents| Group { fluents, is_exact: true }).collect())
 }
 
 /// Sets of argument places that may differ, as bits: all sets for few arguments, else all places,
@@ -92,20 +106,31 @@ fn free_places(n_args: usize) -> Vec<u32> {
     }
 }
 
-/// Drops candidates until the rest proves itself.
-fn prove(circuit: &Circuit, groups: Vec<Group>, budget: u64) -> Vec<Group> {
-    let mut prover = Prover::new(circuit, groups.clone(), budget);
+/// Drops candidates until the rest proves itself; `None` when the deadline came first.
+fn prove(
+    circuit: &Circuit,
+    groups: Vec<Group>,
+    budget: u64,
+    deadline: &Deadline,
+) -> Option<Vec<Group>> {
+    let mut prover = Prover::new(circuit, groups.clone(), budget, deadline);
     let mut candidates: Vec<Candidate> = groups
         .into_iter()
         .map(|group| Candidate { group, is_dropped: false, at_most: None, at_least: None })
         .collect();
-    let around = larger_groups(circuit.vocabulary.fluents.len(), &candidates);
+    let around = larger_groups(circuit.vocabulary.fluents.len(), &candidates, deadline)?;
     // Each round proves what is not proved, or rests on what was dropped in the round before.
     loop {
         let mut lost: FxHashSet<u32> = FxHashSet::default();
+        if deadline.reached() {
+            return None;
+        }
         for idx in 0..candidates.len() {
             if candidates[idx].is_dropped {
                 continue;
+            }
+            if prover.is_late() {
+                return None;
             }
             let larger =
                 around[idx].iter().find(|&&larger| !candidates[larger as usize].is_dropped);
@@ -141,11 +166,16 @@ fn prove(circuit: &Circuit, groups: Vec<Group>, budget: u64) -> Vec<Group> {
             }
         }
     }
-    candidates.into_iter().filter(|it| !it.is_dropped).map(|it| it.group).collect()
+    Some(candidates.into_iter().filter(|it| !it.is_dropped).map(|it| it.group).collect())
 }
 
-/// By candidate, the larger ones that have all its fluents; what is true of them is true of it.
-fn larger_groups(n_fluents: usize, candidates: &[Candidate]) -> Vec<Vec<u32>> {
+/// By candidate, the larger ones that have all its fluents; what is true of them is true of it. `None` when
+/// the deadline came first.
+fn larger_groups(
+    n_fluents: usize,
+    candidates: &[Candidate],
+    deadline: &Deadline,
+) -> Option<Vec<Vec<u32>>> {
     let mut groups_of: Vec<Vec<u32>> = vec![Vec::new(); n_fluents];
     for (idx, candidate) in candidates.iter().enumerate() {
         candidate.group.fluents.iter().for_each(|it| groups_of[it.index()].push(idx as u32));
@@ -156,9 +186,13 @@ fn larger_groups(n_fluents: usize, candidates: &[Candidate]) -> Vec<Vec<u32>> {
     };
     (candidates.iter().enumerate())
         .map(|(idx, candidate)| {
+            if idx.is_multiple_of(ITEMS_BETWEEN) && deadline.reached() {
+                return None;
+            }
             let fluents = &candidate.group.fluents;
             let larger = groups_of[fluents[0].index()].iter().copied();
-            larger.take_while(|&it| it < idx as u32).filter(|&it| contains(it, fluents)).collect()
+            let larger = larger.take_while(|&it| it < idx as u32);
+            Some(larger.filter(|&it| contains(it, fluents)).collect())
         })
         .collect()
 }

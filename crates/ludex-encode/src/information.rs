@@ -1,10 +1,10 @@
 //! Whether all roles see the same.
 
-use ludex_base::RoleId;
+use ludex_base::{Deadline, RoleId};
 use ludex_circuit::{Circuit, GateId};
 use rustc_hash::FxHashMap;
 
-use crate::groups::Walk;
+use crate::groups::{GroupEffort, Walk};
 use crate::prove::{Finding, Group, Prover};
 
 /// What the roles of a game, `random` aside, learn of a step.
@@ -31,8 +31,13 @@ impl Information {
         }
     }
 
-    /// Finds out, for a circuit without loops and groups that are proved.
-    pub(crate) fn of(circuit: &Circuit, groups: &[Group], n_gates: u64, budget: u64) -> Self {
+    /// Finds out, for a circuit without loops and groups that are proved. At the deadline it is unknown.
+    pub(crate) fn of(
+        circuit: &Circuit,
+        groups: &[Group],
+        effort: &GroupEffort,
+        deadline: &Deadline,
+    ) -> Self {
         if !circuit.has_percepts {
             return Information::Complete;
         }
@@ -41,15 +46,18 @@ impl Information {
             return Information::Shared;
         }
         // A counterexample on a random walk is quicker than a proof that fails.
-        let mut walk = Walk::new(circuit, n_gates);
+        let mut walk = Walk::new(circuit, effort.walk_gates);
         while walk.next().is_some() {
+            if deadline.reached() {
+                return Information::Unknown;
+            }
             let values = walk.values();
             let sees = |gate: Option<GateId>| gate.is_some_and(|gate| values[gate.index()]);
             if pairs.iter().any(|&(first, second)| sees(first) != sees(second)) {
                 return Information::Private;
             }
         }
-        let mut prover = Prover::new(circuit, groups.to_vec(), budget);
+        let mut prover = Prover::new(circuit, groups.to_vec(), effort.proof_steps, deadline);
         let mut is_impossible = |yes: Option<GateId>, no: Option<GateId>| {
             let Some(yes) = yes else { return true };
             let requirements: Vec<(GateId, bool)> =

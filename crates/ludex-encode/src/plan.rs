@@ -4,7 +4,7 @@
 //! the end, given all they did and saw. So a policy can depend on percepts and on nothing that is
 //! hidden, although the hidden part of a state was settled long before.
 
-use ludex_base::{BitSet, MoveId, RoleId};
+use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Value, ValueSet, VarId, Variable};
 use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Describe, Learned, Observe};
@@ -49,7 +49,7 @@ pub struct PlanLimits {
     pub max_beliefs: usize,
     /// Entries of the table of one distribution.
     pub max_rows: usize,
-    /// Of one step from one belief.
+    /// Of one step from one belief. Its deadline is that of the whole plan.
     pub belief: BeliefLimits,
     /// Whether roles outside the party, `random` apart, may have a choice: a plan takes them to play
     /// each move equally likely.
@@ -152,7 +152,7 @@ impl Template {
             learned.push(planner.learn(step, nodes.len(), &layer, before, &moves[step])?);
             nodes = layer.nodes;
         }
-        Ok(planner.finish(role.into(), &nodes, moves, learned))
+        planner.finish(role.into(), &nodes, moves, learned)
     }
 }
 
@@ -189,6 +189,7 @@ where
     fn layer(&mut self, step: usize, nodes: &[Node]) -> Result<Layer, PlanError> {
         let mut layer = Layer { steps: FxHashMap::default(), nodes: Vec::new() };
         for (at, node) in nodes.iter().enumerate() {
+            in_time(&self.limits.belief.deadline)?;
             let belief = &node.belief;
             if belief.is_over(&mut self.cursor) {
                 let nobody = belief.party().iter().map(|it| self.template.moves[it.index()].none());
@@ -325,6 +326,7 @@ where
         }
         let choices = self.choices(moves);
         for node in from {
+            in_time(&self.limits.belief.deadline)?;
             for values in &choices {
                 let known = before.map(|_| node as Value);
                 let row: Vec<Value> = known.into_iter().chain(values.iter().copied()).collect();
@@ -367,11 +369,13 @@ where
         nodes: &[Node],
         moves: Vec<Vec<VarId>>,
         learned: Vec<VarId>,
-    ) -> Plan {
-        let mut worlds = Worlds::default();
+    ) -> Result<Plan, PlanError> {
+        let deadline = self.limits.belief.deadline.clone();
+        let mut worlds = Worlds { deadline: deadline.clone(), ..Worlds::default() };
         let first = learned.is_empty();
         let mut rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>> = FxHashMap::default();
         for (at, node) in nodes.iter().enumerate() {
+            in_time(&deadline)?;
             let known = if first { Vec::new() } else { vec![at as Value + 1] };
             rows.insert(known, worlds.add(&node.belief));
         }
@@ -383,43 +387,58 @@ where
         let stage = self.n_steps.saturating_sub(1);
         let world = worlds.draw(&mut self.network, stage, "world", distribution);
         let state = match self.limits.has_fluents {
-            true => worlds.fluents(&mut self.network, stage, self.template, world),
+            true => worlds.fluents(&mut self.network, stage, self.template, world)?,
             false => Vec::new(),
         };
         let end = format!("@{}", self.n_steps);
         let cursor = &mut self.cursor;
-        let is_over: Vec<Value> = (worlds.states.iter())
-            .map(|state| {
-                cursor.set_state(state);
-                Value::from(cursor.is_terminal())
-            })
-            .collect();
+        let mut is_over: Vec<Value> = Vec::with_capacity(worlds.states.len());
+        // By role, what each state is worth; nothing before the end.
+        let mut worth = vec![Vec::with_capacity(worlds.states.len()); self.template.goals.len()];
+        for (at, state) in worlds.states.iter().enumerate() {
+            if at.is_multiple_of(STATES_BETWEEN) {
+                in_time(&deadline)?;
+            }
+            cursor.set_state(state);
+            is_over.push(Value::from(cursor.is_terminal()));
+            for (of, worth) in worth.iter_mut().enumerate() {
+                worth.push(match is_over[at] {
+                    0 => 0,
+                    _ => Value::from(cursor.goal(RoleId::new(of)).value()),
+                });
+            }
+        }
         let network = &mut self.network;
         let terminal =
-            worlds.follows(network, stage, format!("terminal {end}"), None, world, &is_over);
-        let goals = (0..self.template.goals.len())
-            .map(|of| {
-                let goal = |(state, is_over): (&BitSet, &Value)| {
-                    cursor.set_state(state);
-                    *is_over * Value::from(cursor.goal(RoleId::new(of)).value())
-                };
-                let goals: Vec<Value> = worlds.states.iter().zip(&is_over).map(goal).collect();
-                let name = &self.template.network.variable(self.template.goals[of]).name;
-                worlds.follows(network, stage, format!("{name} {end}"), None, world, &goals)
-            })
-            .collect::<Vec<VarId>>();
+            worlds.follows(network, stage, format!("terminal {end}"), None, world, &is_over)?;
+        let mut goals: Vec<VarId> = Vec::with_capacity(worth.len());
+        for (worth, &of) in worth.iter().zip(&self.template.goals) {
+            let name = format!("{} {end}", self.template.network.variable(of).name);
+            goals.push(worlds.follows(network, stage, name, None, world, worth)?);
+        }
         if let Some(role) = role {
             network.set_utility(goals[role.index()]);
         }
         let worlds = worlds.states;
-        Plan { network: self.network, moves, learned, world, worlds, state, terminal, goals }
+        let network = self.network;
+        Ok(Plan { network, moves, learned, world, worlds, state, terminal, goals })
     }
+}
+
+/// States or rows of a table between two looks at the clock.
+const STATES_BETWEEN: usize = 64;
+const ROWS_BETWEEN: usize = 1_024;
+
+fn in_time(deadline: &Deadline) -> Result<(), BeliefError> {
+    if deadline.reached() { Err(BeliefError::Late) } else { Ok(()) }
 }
 
 /// States that are drawn, as numbers.
 #[derive(Default)]
 pub(crate) struct Worlds {
     pub states: Vec<BitSet>,
+    /// When no more variables are made of them.
+    pub deadline: Deadline,
     numbers: FxHashMap<BitSet, Value>,
 }
 
@@ -453,15 +472,24 @@ impl Worlds {
     }
 
     /// The variables of its fluents, in the order of the template.
+    ///
+    /// # Errors
+    /// When the deadline came first.
     pub fn fluents(
         &self,
         network: &mut StochasticNetwork,
         stage: usize,
         template: &Template,
         world: VarId,
-    ) -> Vec<VarId> {
+    ) -> Result<Vec<VarId>, BeliefError> {
+        let of_state = |(at, state): (usize, &BitSet)| {
+            if at.is_multiple_of(STATES_BETWEEN) {
+                in_time(&self.deadline)?;
+            }
+            Ok(template.values_of(state))
+        };
         let values: Vec<Vec<Value>> =
-            self.states.iter().map(|state| template.values_of(state)).collect();
+            self.states.iter().enumerate().map(of_state).collect::<Result<_, BeliefError>>()?;
         let one = |(place, var): (usize, &VarId)| {
             let values: Vec<Value> = values.iter().map(|of_state| of_state[place]).collect();
             let variable = template.network.variable(*var).clone();
@@ -472,6 +500,9 @@ impl Worlds {
     }
 
     /// A variable whose value follows from the state, by number.
+    ///
+    /// # Errors
+    /// When the deadline came first.
     pub fn follows(
         &self,
         network: &mut StochasticNetwork,
@@ -480,15 +511,24 @@ impl Worlds {
         labels: Option<std::sync::Arc<[String]>>,
         world: VarId,
         values: &[Value],
-    ) -> VarId {
+    ) -> Result<VarId, BeliefError> {
+        in_time(&self.deadline)?;
         let variable = Variable { name, domain: values.iter().copied().collect(), labels };
         let sure = |value: &Value| vec![(*value, rational(1, 1))];
-        let rows = values.iter().enumerate().map(|(at, value)| (vec![at as Value], sure(value)));
         let distribution = match values.iter().all(|value| *value == values[0]) {
             true => Distribution::Weights(sure(&values[0])),
-            false => Distribution::Table { on: vec![world], rows: rows.collect() },
+            false => {
+                let mut rows = FxHashMap::default();
+                for (at, value) in values.iter().enumerate() {
+                    if at % ROWS_BETWEEN == ROWS_BETWEEN - 1 {
+                        in_time(&self.deadline)?;
+                    }
+                    rows.insert(vec![at as Value], sure(value));
+                }
+                Distribution::Table { on: vec![world], rows }
+            }
         };
         let distribution = Some(distribution);
-        network.variable_with(StochasticVariable { variable, stage, distribution })
+        Ok(network.variable_with(StochasticVariable { variable, stage, distribution }))
     }
 }

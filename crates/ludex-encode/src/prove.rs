@@ -9,7 +9,7 @@
 //! Invariant: "contradictory" is always right. "Consistent" only says that no contradiction was found
 //! within the limits.
 
-use ludex_base::{FluentId, MoveId};
+use ludex_base::{Deadline, FluentId, MoveId};
 use ludex_circuit::{Circuit, Gate, GateId};
 
 /// Fluents of which at most one is true, in every reachable state.
@@ -34,6 +34,8 @@ use Finding::{Consistent, Contradictory};
 
 /// Steps of work for one question before it is left open.
 const MAX_STEPS: u64 = 400_000;
+/// Choices that are tried between two looks at the clock.
+const CHOICES_BETWEEN: u64 = 8;
 /// How far below a gate its value is looked up.
 const MAX_DEPTH: u32 = 3;
 
@@ -56,6 +58,10 @@ pub struct Prover<'a> {
     /// Steps of work left for this question, and for those after it.
     budget: u64,
     reserve: u64,
+    /// When no more work is done, whatever is left.
+    deadline: Deadline,
+    is_late: bool,
+    n_choices: u64,
     /// The groups that were used since [`Prover::take_used`].
     used: Vec<u32>,
     is_used: Vec<bool>,
@@ -106,8 +112,8 @@ enum Next {
 }
 
 impl<'a> Prover<'a> {
-    /// A prover for a circuit without loops that may do `budget` steps of work in all.
-    pub fn new(circuit: &'a Circuit, groups: Vec<Group>, budget: u64) -> Self {
+    /// A prover for a circuit without loops that may do `budget` steps of work in all, until the deadline.
+    pub fn new(circuit: &'a Circuit, groups: Vec<Group>, budget: u64, deadline: &Deadline) -> Self {
         let vocabulary = &circuit.vocabulary;
         let mut groups_of = vec![Vec::new(); vocabulary.fluents.len()];
         for (idx, group) in groups.iter().enumerate() {
@@ -141,6 +147,9 @@ impl<'a> Prover<'a> {
             decided: Vec::new(),
             budget: u64::MAX,
             reserve: budget,
+            deadline: deadline.clone(),
+            is_late: false,
+            n_choices: 0,
             used: Vec::new(),
             base: None,
         };
@@ -175,6 +184,19 @@ impl<'a> Prover<'a> {
         self.reserve == 0
     }
 
+    /// Whether the deadline ended the work. It is asked for every question and every few choices in it.
+    pub fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Does no more work once the deadline is reached.
+    fn look_at_clock(&mut self) {
+        self.is_late |= self.deadline.reached();
+        if self.is_late {
+            (self.budget, self.reserve) = (0, 0);
+        }
+    }
+
     /// The groups that proofs rested on since the last call.
     pub fn take_used(&mut self) -> Vec<u32> {
         self.used.iter().for_each(|&group| self.is_used[group as usize] = false);
@@ -190,6 +212,7 @@ impl<'a> Prover<'a> {
     /// others, only the list.
     pub fn check_each(&mut self, requirements: &[(GateId, bool)], others: &[GateId]) -> Finding {
         let Some(base) = self.base else { return Contradictory };
+        self.look_at_clock();
         self.budget = self.reserve.min(MAX_STEPS);
         self.reserve -= self.budget;
         self.queue.extend_from_slice(requirements);
@@ -202,6 +225,10 @@ impl<'a> Prover<'a> {
     /// Follows the queue, then the choices. The facts it adds stay.
     fn search(&mut self, others: &[GateId]) -> Finding {
         loop {
+            self.n_choices += 1;
+            if self.n_choices.is_multiple_of(CHOICES_BETWEEN) {
+                self.look_at_clock();
+            }
             if self.hand_down().is_err() {
                 return Contradictory;
             }

@@ -28,9 +28,10 @@ pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, Enco
     let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
     bounds.add((circuit.n_gates() * size_of::<u64>()) as u64);
     bounds.go_on(&Network::new())?;
-    let groups = find_groups(&circuit, &config.groups);
-    let information =
-        Information::of(&circuit, &groups, config.groups.walk_gates, config.groups.proof_steps);
+    let groups = find_groups(&circuit, &config.groups, &config.deadline);
+    let groups = groups.ok_or(EncodeError::TooLong { n_variables: 0, n_constraints: 0 })?;
+    let information = Information::of(&circuit, &groups, &config.groups, &config.deadline);
+    bounds.go_on(&Network::new())?;
     let state_vars = chosen_groups(&circuit, &groups);
     let mut encoder = Encoder::new(&circuit, state_vars, bounds);
     encoder.forms()?;

@@ -6,6 +6,7 @@ use ludex_base::{Deadline, Source};
 use ludex_circuit::Circuit;
 use ludex_ground::GroundLimits;
 
+use crate::prove::{Finding, Prover};
 use crate::{
     EncodeConfig, FoundBy, GroupEffort, Information, Steps, Template, encode, find_groups,
 };
@@ -31,7 +32,11 @@ fn groups(rules: &str) -> Vec<String> {
         let words = if group.is_exact { "one of" } else { "at most one of" };
         format!("{words} {}", fluents.join(" "))
     };
-    find_groups(&circuit, &effort).iter().map(text).collect()
+    find_groups(&circuit, &effort, &Deadline::never())
+        .expect("there is time")
+        .iter()
+        .map(text)
+        .collect()
 }
 
 const SWITCH: &str = "
@@ -115,10 +120,29 @@ fn a_state_with_two_fluents_of_a_group_is_impossible() {
 fn no_effort_means_no_groups() {
     let circuit = circuit(SWITCH);
     let none = GroupEffort { proof_steps: 0, walk_gates: 0 };
-    assert!(find_groups(&circuit, &none).is_empty());
+    assert_eq!(find_groups(&circuit, &none, &Deadline::never()), Some(Vec::new()));
     let config = EncodeConfig { groups: none, ..EncodeConfig::default() };
     let template = encode(&circuit, &config).expect("there are no loops");
     assert_eq!(template.state_vars.len(), 3);
+}
+
+/// The search for groups was once the only stage that did not look at the clock.
+#[test]
+fn the_search_for_groups_stops_at_the_deadline() {
+    let circuit = circuit(SWITCH);
+    let late = Deadline::after(Duration::ZERO);
+    let effort = GroupEffort { walk_gates: 0, ..GroupEffort::default() };
+    assert_eq!(find_groups(&circuit, &effort, &late), None);
+    let found = find_groups(&circuit, &effort, &Deadline::never()).expect("there is time");
+    // A prover that is late proves nothing, whatever work it may still do.
+    let mut prover = Prover::new(&circuit, found.clone(), u64::MAX, &late);
+    let next: Vec<_> = found[0].fluents.iter().map(|it| (circuit.next[it.index()], true)).collect();
+    assert!(!prover.is_late());
+    prover.check(&next);
+    assert!(prover.is_late() && prover.is_exhausted());
+    let mut prover = Prover::new(&circuit, found, u64::MAX, &Deadline::never());
+    assert_eq!(prover.check(&next), Finding::Contradictory);
+    assert!(!prover.is_late() && !prover.is_exhausted());
 }
 
 #[test]

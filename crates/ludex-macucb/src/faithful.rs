@@ -24,7 +24,7 @@ use ludex_search::mcts::{Uct, UctOptions};
 use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
 
 use crate::forward::Forward;
-use crate::graph::{Arm, Graph, NodeId, Seats};
+use crate::graph::{Arm, Graph, Node, NodeId, Seats};
 use crate::resolve::{Mac, Resolver};
 use crate::rules::Networks;
 
@@ -75,6 +75,8 @@ pub(crate) struct Faithful<G: Playouts> {
     graph: Option<Graph>,
     root: NodeId,
     list: BinaryHeap<Entry>,
+    /// Nodes of no use any more, which are dropped a few at a time.
+    forgotten: Vec<Vec<Node>>,
     runner: Option<G::Runner>,
     /// Plays where there is no network.
     plain: Uct<G>,
@@ -103,6 +105,11 @@ impl PartialOrd for Entry {
 
 /// The part of the time for a move in which the root has to be solved.
 const ROOT_PART: f64 = 0.5;
+/// The part of it in which nodes are sought that can still be reached, when memory is wanted. To keep
+/// them and no others takes about as long again.
+const KEEP_PART: f64 = 0.05;
+/// Nodes that are dropped in an iteration.
+const N_DROPPED: usize = 32;
 /// Longer playouts are given up.
 const MAX_STEPS: usize = 2_000;
 /// Longer walks through solved networks stop where they are.
@@ -126,6 +133,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             graph: None,
             root: NodeId::new(0),
             list: BinaryHeap::new(),
+            forgotten: Vec::new(),
             runner: None,
             plain: Uct::new(name, game, UctOptions::default()),
         }
@@ -148,28 +156,42 @@ impl<G: Playouts + Clone> Faithful<G> {
     }
 
     /// Goes to the root, with what was found before if it is below the root of the last search.
-    fn begin(&mut self, root: &BitSet, me: RoleId, memory: usize) {
+    fn begin(&mut self, root: &BitSet, me: RoleId, limits: &Limits) {
         let random = self.game.roles().iter().position(|role| role.is_random).map(RoleId::new);
         let seats = Seats { n_roles: self.game.roles().len(), random, me };
         let known = self.graph.as_mut().filter(|graph| graph.seats == seats);
-        match known.and_then(|graph| graph.find(root).map(|root| (graph, root))) {
-            // What can't be reached any more stays on the list until it is met there: sorting it out
-            // takes time, and is done when its memory is wanted. From the same root all is reached.
-            Some((graph, root)) if graph.n_bytes() < memory / 2 || root == self.root => {
-                self.root = root;
-            }
-            Some((graph, root)) => {
-                self.root = graph.go_to(root);
-                let entry = |node| Entry { key: key(graph, node, &self.options), node };
-                self.list = graph.open().map(entry).collect();
-            }
-            None => {
-                let mut graph = Graph::new(seats);
-                self.root = graph.add(root.clone(), 0.5);
-                self.list = BinaryHeap::new();
-                self.graph = Some(graph);
-            }
+        let Some((graph, root)) = known.and_then(|it| it.find(root).map(|root| (it, root))) else {
+            let mut graph = Graph::new(seats);
+            self.root = graph.add(root.clone(), 0.5);
+            self.list = BinaryHeap::new();
+            let old = self.graph.replace(graph);
+            self.forgotten.extend(old.map(Graph::into_nodes));
+            return;
+        };
+        // What can't be reached any more stays on the list until it is met there: sorting it out takes
+        // time, and is done when its memory is wanted. From the same root all is reached.
+        let is_wanted = graph.n_bytes() >= limits.memory / 2 && root != self.root;
+        self.root = root;
+        let deadline = match limits.iterations {
+            Some(_) => limits.deadline.clone(),
+            None => limits.deadline.part(KEEP_PART),
+        };
+        // Without time for it all stays, and there may be no room for more: then games are played out.
+        if let Some(old) = is_wanted.then(|| graph.go_to(root, &deadline)).flatten() {
+            self.forgotten.push(old);
+            self.root = NodeId::new(0);
+            let entry = |node| Entry { key: key(graph, node, &self.options), node };
+            self.list = graph.open().map(entry).collect();
         }
+    }
+}
+
+/// Drops a few nodes.
+fn drop_some(forgotten: &mut Vec<Vec<Node>>) {
+    let Some(nodes) = forgotten.last_mut() else { return };
+    nodes.truncate(nodes.len().saturating_sub(N_DROPPED));
+    if nodes.is_empty() {
+        forgotten.pop();
     }
 }
 
@@ -232,7 +254,11 @@ impl Turn<'_> {
         self.work.injection += injected - start;
         let Some(facts) = facts else {
             self.resolver.take_back();
-            return if deadline.reached() { Solved::Late } else { Solved::Never };
+            if deadline.reached() {
+                return Solved::Late;
+            }
+            self.graph.give_up(node);
+            return Solved::Never;
         };
         if facts.is_terminal {
             self.resolver.take_back();
@@ -251,6 +277,7 @@ impl Turn<'_> {
                 return Solved::Late;
             }
             if found.is_empty() {
+                self.graph.give_up(node);
                 return Solved::Never;
             }
             self.take_in(node, found);
@@ -275,9 +302,14 @@ impl Turn<'_> {
         }
     }
 
-    /// The most promising network that is still to be solved.
-    fn next_open(&mut self) -> Option<NodeId> {
-        while let Some(entry) = self.list.pop() {
+    /// The most promising network that is still to be solved; `None` without one, or when the deadline came
+    /// first: a list from before the last move can have many that are of no use any more.
+    fn next_open(&mut self, deadline: &Deadline) -> Option<NodeId> {
+        for n_met in 1_usize.. {
+            if n_met.is_multiple_of(ENTRIES_BETWEEN) && deadline.reached() {
+                return None;
+            }
+            let entry = self.list.pop()?;
             let node = self.graph.node(entry.node);
             let is_open = node.arms.is_none() && !node.is_closed();
             if is_open && self.graph.matters(entry.node, self.root) {
@@ -289,7 +321,10 @@ impl Turn<'_> {
 
     /// The simulation phase: walks to a network that is not solved, plays out from there, and adds
     /// what came of it to all networks on the way.
-    fn simulate(&mut self, rng: &mut Rng, play: &mut PlayOut<'_>) {
+    ///
+    /// A game that was given up, because nobody can move or it does not end, counts as nothing for everybody:
+    /// if it did not count, the next walk would go the same way.
+    fn simulate(&mut self, rng: &mut Rng, deadline: &Deadline, play: &mut PlayOut<'_>) {
         let start = Instant::now();
         let mut path = vec![self.root];
         while path.len() < MAX_WALK {
@@ -304,7 +339,11 @@ impl Turn<'_> {
         let leaf = path[path.len() - 1];
         self.depth = self.depth.max(path.len() as u32 - 1);
         let state = self.graph.node(leaf).state.clone();
-        if let Some(goals) = play(self.resolver, &state, rng) {
+        let goals = match play(self.resolver, &state, rng) {
+            None if !deadline.reached() => Some(vec![0; self.graph.seats.n_roles]),
+            goals => goals,
+        };
+        if let Some(goals) = goals {
             self.n_playouts += 1;
             path.iter().for_each(|&node| self.graph.add_playout(node, &goals));
             self.graph.settle();
@@ -336,8 +375,9 @@ impl Turn<'_> {
     }
 }
 
-/// Solutions between two looks at the clock.
+/// Solutions between two looks at the clock, and entries of the list.
 const SOLUTIONS_BETWEEN: usize = 16;
+const ENTRIES_BETWEEN: usize = 64;
 
 /// Plays a game out on the network.
 fn play_on_network(
@@ -391,6 +431,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         legal: &[MoveId],
     ) -> Result<(Option<StopReason>, SearchReport), String> {
         let Faithful { graph, root, list, resolver, options, runner, networks, game, .. } = self;
+        let forgotten = &mut self.forgotten;
         let (Some(graph), Some(resolver)) = (graph.as_mut(), resolver.as_deref_mut()) else {
             return Err("there is no network".into());
         };
@@ -423,8 +464,11 @@ impl<G: Playouts + Clone> Faithful<G> {
                         "the network of the state was not solved in half of the time".into()
                     );
                 }
-                Solved::Never => return Err("the network of the state has no solution".into()),
+                Solved::Never => {}
             }
+        }
+        if turn.graph.node(root).is_stuck() {
+            return Err("the network of the state has no solution".into());
         }
         // Step 2. Whichever phase has had less than its part is next.
         let mut n_iterations = 0;
@@ -439,6 +483,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                 break Some(StopReason::Count);
             }
             n_iterations += 1;
+            drop_some(forgotten);
             let has_room = turn.graph.n_bytes() < limits.memory;
             let (solving, playing) = match limits.iterations {
                 // Then the same seed gives the same phases.
@@ -449,7 +494,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                 ),
             };
             let is_behind = solving <= options.ratio * (solving + playing);
-            let open = if is_behind && has_room { turn.next_open() } else { None };
+            let open = if is_behind && has_room { turn.next_open(&limits.deadline) } else { None };
             match open {
                 Some(node) => {
                     if turn.resolve(node, &limits.deadline) == Solved::Late {
@@ -457,7 +502,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                     }
                 }
                 None if options.ratio >= 1.0 && !has_room => break Some(StopReason::Memory),
-                None => turn.simulate(&mut rng, &mut play),
+                None => turn.simulate(&mut rng, &limits.deadline, &mut play),
             }
             if n_iterations.is_multiple_of(HINT_INTERVAL)
                 && let Some(best) = best_move(turn.graph, root)
@@ -561,7 +606,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
         let start = Instant::now();
         let found = self.prepare(&limits.deadline).and_then(|()| {
             let networks = Arc::clone(&self.networks);
-            self.begin(networks.rules().fluents(root.state()), role, limits.memory);
+            self.begin(networks.rules().fluents(root.state()), role, limits);
             self.run(limits, &legal)
         });
         match found {

@@ -8,8 +8,10 @@
 //! the worst over the moves of the others of the mean over those of `random`. Beside it stand the
 //! bounds that hold whatever the open nodes below are worth; where they meet, the node is closed.
 
-use ludex_base::{BitSet, MoveId, RoleId, define_id};
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher as _;
+
+use ludex_base::{BitSet, Deadline, MoveId, RoleId, define_id};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 define_id! {
     /// A state in the table.
@@ -33,8 +35,10 @@ pub(crate) struct Arm {
 
 pub(crate) struct Node {
     pub state: BitSet,
+    /// Another node whose state has the same hash.
+    twin: Option<NodeId>,
     /// The solutions, sorted by the own move, then those of the others, then that of `random`;
-    /// `None` while it is open.
+    /// `None` while it is open. There are none at the end, and where the network has none.
     pub arms: Option<Box<[Arm]>>,
     pub parents: Vec<NodeId>,
     pub n_playouts: u32,
@@ -50,6 +54,11 @@ impl Node {
     pub fn is_closed(&self) -> bool {
         self.low >= self.high
     }
+
+    /// Whether its network has no solution, though the game is not over.
+    pub fn is_stuck(&self) -> bool {
+        !self.is_closed() && self.arms.as_ref().is_some_and(|arms| arms.is_empty())
+    }
 }
 
 pub(crate) struct Graph {
@@ -57,7 +66,9 @@ pub(crate) struct Graph {
     nodes: Vec<Node>,
     /// Goals of playouts, summed, by node and role.
     sums: Vec<u64>,
-    index: FxHashMap<BitSet, NodeId>,
+    /// The first node of those whose states have a hash. It has no states of its own, so that
+    /// forgetting it takes no time.
+    index: FxHashMap<u64, NodeId>,
     n_bytes: usize,
     /// Nodes that were closed so far.
     pub n_closed: u64,
@@ -97,18 +108,22 @@ impl Graph {
     }
 
     pub fn find(&self, state: &BitSet) -> Option<NodeId> {
-        self.index.get(state).copied()
+        let mut at = self.index.get(&hash_of(state)).copied();
+        while let Some(id) = at.filter(|id| self.node(*id).state != *state) {
+            at = self.node(id).twin;
+        }
+        at
     }
 
     /// Adds a state that is not there. Until something is known it is worth what its parent is.
     pub fn add(&mut self, state: BitSet, value: f32) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.n_bytes +=
-            size_of::<Node>() + 4 * 8 * state.words().len() + 8 * self.seats.n_roles + 64;
-        self.index.insert(state.clone(), id);
+        self.n_bytes += node_bytes(&state, self.seats.n_roles);
+        let twin = self.index.insert(hash_of(&state), id);
         self.sums.resize(self.sums.len() + self.seats.n_roles, 0);
         self.nodes.push(Node {
             state,
+            twin,
             arms: None,
             parents: Vec::new(),
             n_playouts: 0,
@@ -131,6 +146,16 @@ impl Graph {
         self.settle();
     }
 
+    /// Notes that the network of a node has no solution, though the game is not over: somebody has no
+    /// move. The rules do not say what that is worth; it is taken for nothing, and never for certain.
+    pub fn give_up(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        node.arms = Some(Box::default());
+        node.value = 0.0;
+        self.tell_parents(id);
+        self.settle();
+    }
+
     /// Notes the solutions of a node.
     pub fn solve(&mut self, id: NodeId, mut arms: Vec<Arm>) {
         let (me, random) = (self.seats.me, self.seats.random);
@@ -140,7 +165,7 @@ impl Graph {
             if !parents.contains(&id) {
                 parents.push(id);
             }
-            self.n_bytes += size_of::<Arm>() + size_of_val(&*arm.joint) + 24;
+            self.n_bytes += arm_bytes(arm);
         }
         let node = &mut self.nodes[id.index()];
         node.mover = mover(&arms, self.seats);
@@ -259,47 +284,53 @@ impl Graph {
             .collect()
     }
 
-    /// Keeps only what can be reached from a node, and gives its new number.
-    pub fn go_to(&mut self, root: NodeId) -> NodeId {
-        let mut new_ids: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+    /// Keeps only what can be reached from a node, which gets the number 0, and gives all other nodes, to be
+    /// forgotten at leisure: there may be millions. `None`, and nothing has changed, when the deadline
+    /// came before all of it was reached. Then it takes as long again.
+    pub fn go_to(&mut self, root: NodeId, deadline: &Deadline) -> Option<Vec<Node>> {
+        const NONE: u32 = u32::MAX;
+        let mut new_ids: Vec<u32> = vec![NONE; self.nodes.len()];
         let mut order = vec![root];
-        new_ids.insert(root, NodeId::new(0));
+        new_ids[root.index()] = 0;
         let mut at = 0;
         while at < order.len() {
-            let arms = self.node(order[at]).arms.as_deref().unwrap_or_default();
-            for arm in arms {
-                new_ids.entry(arm.child).or_insert_with(|| {
+            if at.is_multiple_of(NODES_BETWEEN) && deadline.reached() {
+                return None;
+            }
+            for arm in self.node(order[at]).arms.as_deref().unwrap_or_default() {
+                let new_id = &mut new_ids[arm.child.index()];
+                if *new_id == NONE {
+                    *new_id = order.len() as u32;
                     order.push(arm.child);
-                    NodeId::new(order.len() - 1)
-                });
+                }
             }
             at += 1;
         }
-        let mut old: Vec<Option<Node>> =
-            std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        let new_id = |old: NodeId| NodeId::new(new_ids[old.index()] as usize);
+        let mut old = std::mem::take(&mut self.nodes);
         let sums = std::mem::take(&mut self.sums);
-        self.index.clear();
+        self.index = FxHashMap::default();
         self.n_bytes = 0;
         for &id in &order {
-            let mut node = old[id.index()].take().expect("each is kept once");
-            node.parents.retain_mut(|parent| match new_ids.get(parent) {
-                Some(&new) => {
-                    *parent = new;
-                    true
-                }
-                None => false,
-            });
-            self.n_bytes += size_of::<Node>() + 4 * 8 * node.state.words().len() + 64;
+            let mut node = std::mem::replace(&mut old[id.index()], Node::forgotten());
+            node.parents.retain(|parent| new_ids[parent.index()] != NONE);
+            node.parents.iter_mut().for_each(|parent| *parent = new_id(*parent));
+            self.n_bytes += node_bytes(&node.state, self.seats.n_roles);
             for arm in node.arms.iter_mut().flatten() {
-                arm.child = new_ids[&arm.child];
-                self.n_bytes += size_of::<Arm>() + size_of_val(&*arm.joint) + 24;
+                arm.child = new_id(arm.child);
+                self.n_bytes += arm_bytes(arm);
             }
-            self.index.insert(node.state.clone(), NodeId::new(self.nodes.len()));
+            node.twin = self.index.insert(hash_of(&node.state), NodeId::new(self.nodes.len()));
             self.sums
                 .extend_from_slice(&sums[id.index() * self.seats.n_roles..][..self.seats.n_roles]);
             self.nodes.push(node);
         }
-        NodeId::new(0)
+        Some(old)
+    }
+
+    /// All nodes, to be forgotten at leisure.
+    pub fn into_nodes(self) -> Vec<Node> {
+        self.nodes
     }
 
     /// Every node that is neither solved nor closed.
@@ -330,6 +361,38 @@ impl Graph {
 }
 
 const MAX_ANCESTORS: usize = 64;
+/// Nodes between two looks at the clock.
+const NODES_BETWEEN: usize = 256;
+
+fn hash_of(state: &BitSet) -> u64 {
+    FxBuildHasher.hash_one(state)
+}
+
+/// About how many bytes a node takes without its arms, with its place in the index and its parents.
+fn node_bytes(state: &BitSet, n_roles: usize) -> usize {
+    size_of::<Node>() + 2 * 8 * state.words().len() + 8 * n_roles + 64
+}
+
+fn arm_bytes(arm: &Arm) -> usize {
+    size_of::<Arm>() + size_of_val(&*arm.joint) + 24
+}
+
+impl Node {
+    /// What is left where a node was taken away.
+    fn forgotten() -> Self {
+        Self {
+            state: BitSet::new(0),
+            twin: None,
+            arms: None,
+            parents: Vec::new(),
+            n_playouts: 0,
+            mover: RoleId::new(0),
+            value: 0.0,
+            low: 0.0,
+            high: 1.0,
+        }
+    }
+}
 
 /// The own move first, then those of the others, that of `random` last.
 fn key(joint: &[MoveId], me: RoleId, random: Option<RoleId>) -> (MoveId, Vec<MoveId>) {
@@ -433,11 +496,42 @@ mod tests {
     fn what_can_not_be_reached_any_more_is_forgotten() {
         let (mut graph, root) = small(0);
         let child = graph.node(root).arms.as_ref().expect("solved")[1].child;
-        assert_eq!(graph.go_to(child), NodeId::new(0));
+        let n_bytes = graph.n_bytes();
+        let forgotten = graph.go_to(child, &Deadline::never()).expect("there is time");
+        assert_eq!(forgotten.len(), 7);
         assert_eq!(graph.n_nodes(), 3);
+        assert!(graph.n_bytes() < n_bytes / 2 && graph.n_bytes() > 0);
         assert_eq!(graph.find(&state(2)), Some(NodeId::new(0)));
         assert_eq!(graph.find(&state(0)), None);
         assert!(graph.node(NodeId::new(0)).parents.is_empty());
         assert_eq!(graph.moves(NodeId::new(0))[0].1, [0.5; 3]);
+    }
+
+    /// Sorting out millions of nodes takes longer than a turn has.
+    #[test]
+    fn without_time_to_sort_them_out_all_nodes_stay() {
+        let (mut graph, root) = small(0);
+        let child = graph.node(root).arms.as_ref().expect("solved")[1].child;
+        let n_bytes = graph.n_bytes();
+        assert!(graph.go_to(child, &Deadline::after(std::time::Duration::ZERO)).is_none());
+        assert_eq!((graph.n_nodes(), graph.n_bytes()), (7, n_bytes));
+        assert_eq!(graph.find(&state(2)), Some(child));
+        assert_eq!(graph.moves(root)[1].1, [0.5; 3]);
+        assert_eq!(graph.into_nodes().len(), 7);
+    }
+
+    #[test]
+    fn states_with_the_same_hash_are_two_nodes() {
+        let mut graph = graph(0);
+        let first = graph.add(state(1), 0.5);
+        // As if both states had the hash of the second.
+        graph.index.clear();
+        graph.index.insert(hash_of(&state(2)), first);
+        assert_eq!(graph.find(&state(2)), None);
+        let second = graph.add(state(2), 0.5);
+        assert_eq!(graph.find(&state(2)), Some(second));
+        assert_eq!(graph.node(second).twin, Some(first));
+        graph.index.insert(hash_of(&state(1)), second);
+        assert_eq!(graph.find(&state(1)), Some(first));
     }
 }

@@ -15,6 +15,7 @@ use ludex_game::{Belief, Cursor, Describe, Observe};
 use ludex_qcsp::stochastic::{
     Distribution, StochasticConfig, StochasticVariable, rational, solve_stochastic,
 };
+use rustc_hash::FxHashMap;
 
 /// What the moves of a role are worth over the next steps.
 #[derive(Clone, PartialEq, Debug)]
@@ -77,16 +78,21 @@ where
     let worth = match is_exact {
         true => 100.0,
         false => {
-            value_worlds(&mut plan, &mut game.cursor(), role, estimate);
+            if !value_worlds(&mut plan, &mut game.cursor(), role, deadline, estimate) {
+                return Ok(None);
+            }
             FINE
         }
     };
     let mut planned = Planned { moves: Vec::new(), is_exact, n_steps, n_solved: 0, n_nodes: 0 };
-    for value in plan.network.domain(first).iter() {
+    let values: Vec<Value> = plan.network.domain(first).iter().collect();
+    for value in values {
         let Some(id) = of_role.played(value) else { continue };
-        let mut network = plan.network.clone();
-        network.require(first.equals(value));
-        let report = solve_stochastic(&network, &config).expect("a plan is a good network");
+        if deadline.reached() {
+            return Ok(None);
+        }
+        plan.network.decide_among(first, vec![value]);
+        let report = solve_stochastic(&plan.network, &config).expect("a plan is a good network");
         if report.stopped.is_some() {
             return Ok(None);
         }
@@ -100,15 +106,23 @@ where
 /// What a reward of 1 is worth where rewards are estimated.
 const FINE: f64 = 10_000.0;
 
-/// Makes the worth of the state in the end the utility of a plan: its goal, or what is estimated.
+/// States between two looks at the clock.
+const STATES_BETWEEN: usize = 64;
+
+/// Makes the worth of the state in the end the utility of a plan: its goal, or what is estimated. False
+/// when the deadline came first.
 fn value_worlds<C: Cursor<State = BitSet>>(
     plan: &mut Plan,
     cursor: &mut C,
     role: RoleId,
+    deadline: &Deadline,
     estimate: &mut Estimate<'_>,
-) {
+) -> bool {
     let mut goals: Vec<Option<f64>> = Vec::with_capacity(plan.worlds.len());
-    for world in &plan.worlds {
+    for (at, world) in plan.worlds.iter().enumerate() {
+        if at.is_multiple_of(STATES_BETWEEN) && deadline.reached() {
+            return false;
+        }
         cursor.set_state(world);
         let is_over = cursor.is_terminal();
         goals.push(is_over.then(|| f64::from(cursor.goal(role).value()) / 100.0));
@@ -116,13 +130,21 @@ fn value_worlds<C: Cursor<State = BitSet>>(
     let open: Vec<&BitSet> =
         plan.worlds.iter().zip(&goals).filter(|(_, goal)| goal.is_none()).map(|it| it.0).collect();
     let mut estimates = estimate(&open).into_iter();
+    if deadline.reached() {
+        return false;
+    }
     let rewards = goals.iter().map(|goal| {
         goal.unwrap_or_else(|| estimates.next().expect("there is an estimate for each open state"))
     });
     let values: Vec<Value> = rewards.map(|reward| (reward * FINE).round() as Value).collect();
-    let sure = |value: &Value| vec![(*value, rational(1, 1))];
-    let rows = values.iter().enumerate().map(|(at, value)| (vec![at as Value], sure(value)));
-    let distribution = Distribution::Table { on: vec![plan.world], rows: rows.collect() };
+    let mut rows = FxHashMap::default();
+    for (at, value) in values.iter().enumerate() {
+        if at.is_multiple_of(STATES_BETWEEN) && deadline.reached() {
+            return false;
+        }
+        rows.insert(vec![at as Value], vec![(*value, rational(1, 1))]);
+    }
+    let distribution = Distribution::Table { on: vec![plan.world], rows };
     let variable =
         Variable { name: "worth".into(), domain: values.iter().copied().collect(), labels: None };
     let stage = plan.network.variable(plan.world).stage;
@@ -132,4 +154,5 @@ fn value_worlds<C: Cursor<State = BitSet>>(
         distribution: Some(distribution),
     });
     plan.network.set_utility(worth);
+    true
 }

@@ -37,7 +37,8 @@ impl Rules<BitSet> for Circuit {
 /// How large a network may become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NetworkBounds {
-    /// Gates of the circuit. It is asked before anything is built.
+    /// Gates of the circuit, which is asked before anything is built, and those that unrolling its loops
+    /// may add.
     pub max_gates: usize,
     /// Variables of the network.
     pub max_variables: usize,
@@ -71,9 +72,10 @@ enum Made {
     Refused(String),
 }
 
-/// What encoding takes for each gate of the circuit, 10 to 70 µs in the games measured; it is not begun
-/// with less, for the search for groups in it does not stop at a deadline.
-const NANOS_A_GATE: u64 = 50_000;
+/// The least that encoding takes for each gate of the circuit: 10 to 70 µs in the games measured on a quiet
+/// machine. With less time it is not begun. It stops at the deadline; what does not look at the clock in it,
+/// unrolling loops and simplifying, takes about a tenth of this.
+const NANOS_A_GATE: u64 = 10_000;
 /// The part of the time for a move that encoding may take.
 const ENCODE_PART: u32 = 2;
 
@@ -166,6 +168,7 @@ impl<S> Networks<S> {
                 None => deadline.clone(),
             },
             max_bytes: self.bounds.max_bytes,
+            max_unrolled: self.bounds.max_gates,
             ..EncodeConfig::default()
         };
         let (max, late) = (self.bounds.max_variables, config.deadline.clone());

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
-use ludex_encode::{EncodeConfig, EncodeError, PlanLimits, Template, encode};
-use ludex_game::{Belief, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned};
+use ludex_encode::{EncodeConfig, EncodeError, PlanError, PlanLimits, Template, encode};
+use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_one_stage};
+use ludex_search::duel::looks_like_duel;
 use ludex_search::{Limits, SearchReport};
 
 use crate::forward::Forward;
@@ -423,4 +424,141 @@ fn posting_is_not_begun_again_with_as_little_time() {
     assert!(again.contains("too little time"), "{again}");
     assert!(post(&Deadline::never(), false).is_ok());
     assert_eq!(n_begun, 2);
+}
+
+/// Somebody who jumps can't move any more, and the game is not over.
+const JUMP: &str = "
+    (role robot) (init (step 0)) (side a) (side b) (side c)
+    (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7) (succ 7 8)
+    (<= (legal robot (take ?x)) (side ?x) (true (step ?n)) (succ ?n ?m))
+    (<= (legal robot jump) (true (step 0)))
+    (<= (next (step ?m)) (true (step ?n)) (succ ?n ?m) (does robot (take ?x)))
+    (<= (next (taken ?n ?x)) (true (step ?n)) (does robot (take ?x)))
+    (<= (next (taken ?n ?x)) (true (taken ?n ?x)))
+    (<= (next fallen) (does robot jump))
+    (<= terminal (true (step 8)))
+    (<= (goal robot 50) (true (step 8)))";
+
+#[test]
+fn a_network_without_a_solution_takes_no_more_than_its_part_of_the_playouts() {
+    let machine = machine_of("jump", JUMP.to_string());
+    let jump = machine.find_move(RoleId::new(0), "jump").expect("there is such a move");
+    for text in ["mac-ucb:faithful,ratio=0.5", "fc-ucb:ratio=0.5,playouts=machine"] {
+        let limits = Limits::iterations(400, Seed(1));
+        let report = search(&machine, text, NetworkBounds::default(), &limits);
+        let work = report.network.clone().expect("it has a network");
+        // Half of the iterations are playouts and half are networks, as the ratio says.
+        assert!(report.n_playouts >= 150 && work.n_solved >= 150, "{text}: {report:?}");
+        let jumped = report.moves.iter().find(|it| it.id == jump).expect("it is legal");
+        assert!(jumped.n_visits < 100 && jumped.proven.is_none(), "{text}: {report:?}");
+        assert!(report.chosen.is_some_and(|id| id != jump), "{text}: {report:?}");
+    }
+}
+
+#[test]
+fn where_nobody_can_move_the_network_has_no_solution_and_that_is_said() {
+    let machine = machine_of("jump", JUMP.to_string());
+    let role = RoleId::new(0);
+    let jump = machine.find_move(role, "jump").expect("there is such a move");
+    let mut cursor = machine.cursor();
+    cursor.play(&[jump]);
+    let mut mac = Mac::new(template(&machine), &Deadline::never(), u64::MAX).expect("small");
+    let facts = mac.inject(cursor.state(), &Deadline::never());
+    let mut n_solutions = 0;
+    if facts.is_some() {
+        mac.solutions(&mut |_, _| {
+            n_solutions += 1;
+            true
+        });
+    }
+    assert_eq!(n_solutions, 0);
+}
+
+/// What was found is forgotten when memory is wanted, if there is time to sort it out, and what is found
+/// is the same.
+#[test]
+fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
+    let machine = machine("connectfour");
+    let spec = NetworkSpec::parse("mac-ucb:faithful").expect("good options").expect("registered");
+    let role = RoleId::new(0);
+    let mut n_nodes = Vec::new();
+    for has_time in [true, false] {
+        let mut searcher = spec.build(&machine, &networks(&machine, NetworkBounds::default()));
+        let mut cursor = machine.cursor();
+        let first = searcher.search(&cursor, role, &Limits::iterations(300, Seed(1)));
+        let joint = first.line.first().expect("it has looked ahead");
+        cursor.play(joint);
+        // No more memory than the list has taken already.
+        let memory = first.n_bytes as usize;
+        let deadline = match has_time {
+            true => Deadline::never(),
+            false => Deadline::after(Duration::ZERO),
+        };
+        let limits = Limits { memory, deadline, ..Limits::iterations(1, Seed(1)) };
+        let second = searcher.search(&cursor, role, &limits);
+        let legal = cursor.legal_moves(role).to_vec();
+        assert!(second.chosen.is_some_and(|id| legal.contains(&id)), "{second:?}");
+        n_nodes.push((first.n_nodes, second.n_nodes));
+    }
+    let [(all, kept), (_, late)] = n_nodes[..] else { panic!("two searches") };
+    assert!(kept < all / 2 && kept > 1, "{kept} of {all}");
+    assert!(late >= all, "{late} of {all}");
+}
+
+#[test]
+fn a_plan_is_not_made_after_the_deadline() {
+    let machine = machine("hidden-matching-pennies");
+    let template = template(&machine);
+    let start = Belief::initial(&machine, &[RoleId::new(0)]);
+    let late = Deadline::after(Duration::ZERO);
+    let never = Deadline::never();
+    let limits = |deadline: &Deadline| PlanLimits {
+        belief: BeliefLimits { deadline: deadline.clone(), ..BeliefLimits::default() },
+        ..PlanLimits::default()
+    };
+    let plan = |limits: &PlanLimits, deadline: &Deadline, n_steps| {
+        plan_moves(&template, &machine, &start, n_steps, limits, deadline, &mut nothing)
+    };
+    assert_eq!(plan(&limits(&late), &never, 2), Err(PlanError::Belief(BeliefError::Late)));
+    // The plan is there, but not what its states are worth, or its moves.
+    assert_eq!(plan(&limits(&never), &late, 1), Ok(None));
+    assert_eq!(plan(&limits(&never), &late, 2), Ok(None));
+    assert!(matches!(plan(&limits(&never), &never, 2), Ok(Some(_))));
+}
+
+#[test]
+fn duels_are_known_by_random_games() {
+    for (name, expected) in [
+        ("tictactoe", true),
+        ("connectfour", true),
+        ("tron", false),
+        ("pig", false),
+        ("kuhn-poker", false),
+        ("eight-puzzle", false),
+    ] {
+        let machine = machine(name);
+        let found = looks_like_duel(&machine, Seed(1), &Deadline::never());
+        assert_eq!(found, Some(expected), "{name}");
+    }
+    let late = Deadline::after(Duration::ZERO);
+    assert_eq!(looks_like_duel(&machine("tictactoe"), Seed(1), &late), None);
+}
+
+#[test]
+fn a_network_is_not_begun_with_less_time_than_any_takes() {
+    let networks = networks(&machine("connectfour"), NetworkBounds::default());
+    let why = networks.template(&Deadline::after(Duration::from_millis(1))).err();
+    assert!(why.is_some_and(|why| why.contains("too little time")));
+    assert!(networks.template(&Deadline::never()).is_ok());
+}
+
+#[test]
+fn loops_that_unroll_to_too_many_gates_are_refused() {
+    let machine = machine("blocker");
+    assert!(!machine.circuit().loops.is_empty(), "blocker has recursive rules");
+    let n_gates = machine.circuit().n_gates();
+    let bounds = NetworkBounds { max_gates: n_gates, ..NetworkBounds::default() };
+    let why = networks(&machine, bounds).template(&Deadline::never()).err();
+    assert!(why.is_some_and(|why| why.contains("without recursion")));
+    assert!(networks(&machine, NetworkBounds::default()).template(&Deadline::never()).is_ok());
 }

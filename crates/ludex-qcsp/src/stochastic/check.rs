@@ -16,7 +16,7 @@ const MAX_STEPS: u64 = 1 << 20;
 
 /// Everything that is wrong with a network, as far as was seen before the deadline.
 pub(super) fn check(network: &StochasticNetwork, deadline: &Deadline) -> Vec<StochasticError> {
-    let mut checker = Checker { network, deadline, errors: Vec::new(), n_steps: 0 };
+    let mut checker = Checker { network, deadline, errors: Vec::new(), n_steps: 0, is_late: false };
     for x in network.ids() {
         checker.variable(x);
     }
@@ -35,6 +35,7 @@ struct Checker<'a> {
     errors: Vec<StochasticError>,
     /// Steps since the deadline was asked.
     n_steps: u64,
+    is_late: bool,
 }
 
 impl Checker<'_> {
@@ -148,9 +149,9 @@ impl Checker<'_> {
         self.n_steps += n_steps.max(1);
         if self.n_steps > 4096 {
             self.n_steps = 0;
-            return self.deadline.reached();
+            self.is_late |= self.deadline.reached();
         }
-        false
+        self.is_late
     }
 
     fn weights(&mut self, x: VarId, given: String, weights: &[(Value, Rational)]) {

@@ -159,6 +159,15 @@ impl StochasticNetwork {
         self.utility = Some(utility.into());
     }
 
+    /// Leaves a decision only these values. What is drawn stays as it is.
+    ///
+    /// # Panics
+    /// When the variable is drawn.
+    pub fn decide_among(&mut self, x: VarId, domain: impl Into<ValueSet>) {
+        assert!(!self.is_chance(x), "`{}` is drawn", self.name(x));
+        self.variables[x.index()].variable.domain = domain.into();
+    }
+
     /// The variables, in the order in which they get their values.
     pub fn variables(&self) -> &[StochasticVariable] {
         &self.variables
