@@ -106,8 +106,8 @@ impl PartialOrd for Entry {
 /// The part of the time for a move in which the root has to be solved.
 const ROOT_PART: f64 = 0.5;
 /// The part of it in which nodes are sought that can still be reached, when memory is wanted. To keep
-/// them and no others takes about as long again.
-const KEEP_PART: f64 = 0.05;
+/// them and no others takes up to eight times as long.
+const KEEP_PART: f64 = 0.02;
 /// Nodes that are dropped in an iteration.
 const N_DROPPED: usize = 32;
 /// Longer playouts are given up.

@@ -286,7 +286,7 @@ impl Graph {
 
     /// Keeps only what can be reached from a node, which gets the number 0, and gives all other nodes, to be
     /// forgotten at leisure: there may be millions. `None`, and nothing has changed, when the deadline
-    /// came before all of it was reached. Then it takes as long again.
+    /// came before all of it was reached. To keep what was reached takes up to eight times as long.
     pub fn go_to(&mut self, root: NodeId, deadline: &Deadline) -> Option<Vec<Node>> {
         const NONE: u32 = u32::MAX;
         let mut new_ids: Vec<u32> = vec![NONE; self.nodes.len()];
@@ -309,7 +309,9 @@ impl Graph {
         let new_id = |old: NodeId| NodeId::new(new_ids[old.index()] as usize);
         let mut old = std::mem::take(&mut self.nodes);
         let sums = std::mem::take(&mut self.sums);
-        self.index = FxHashMap::default();
+        self.nodes.reserve(order.len());
+        self.sums.reserve(order.len() * self.seats.n_roles);
+        self.index = FxHashMap::with_capacity_and_hasher(order.len(), FxBuildHasher);
         self.n_bytes = 0;
         for &id in &order {
             let mut node = std::mem::replace(&mut old[id.index()], Node::forgotten());

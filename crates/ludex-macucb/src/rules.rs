@@ -74,7 +74,7 @@ enum Made {
 
 /// The least that encoding takes for each gate of the circuit: 10 to 70 µs in the games measured on a quiet
 /// machine. With less time it is not begun. It stops at the deadline; what does not look at the clock in it,
-/// unrolling loops and simplifying, takes about a tenth of this.
+/// unrolling loops and simplifying, took less than half of this on a busy one.
 const NANOS_A_GATE: u64 = 10_000;
 /// The part of the time for a move that encoding may take.
 const ENCODE_PART: u32 = 2;
