@@ -18,7 +18,6 @@ mod bench;
 mod search;
 mod strength;
 mod improvements;
-mod parallel;
 mod series;
 mod macucb;
 mod macucb_report;
@@ -139,31 +138,6 @@ enum Task {
         /// Only these searches; nothing is written then
         #[arg(long)]
         searches: Vec<String>,
-    },
-    /// Measure playouts a second of forms of parallel search
-    ParallelRates {
-        /// Only forms with this in their name
-        only: Vec<String>,
-        /// Searches of each
-        #[arg(long, default_value_t = 6)]
-        rounds: u64,
-        /// Seconds for each search
-        #[arg(long, default_value_t = 0.4)]
-        seconds: f64,
-    },
-    /// Play forms of parallel search against `uct`
-    ParallelMatches {
-        /// Only forms with this in their name
-        only: Vec<String>,
-        /// Begin nothing after so many minutes
-        #[arg(long, default_value_t = 10.0)]
-        minutes: f64,
-        /// Seconds a move
-        #[arg(long, default_value = "0.025")]
-        clock: String,
-        /// Matches of a pair on a game
-        #[arg(long, default_value_t = 24)]
-        count: usize,
     },
     /// Play `ludex` against other players and the former `ludex` on 31 games and more; goes on where it was
     /// stopped
@@ -299,10 +273,6 @@ fn main() -> ExitCode {
             max_matches: count,
             time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
         }),
-        Task::ParallelRates { only, rounds, seconds } => parallel::rates(rounds, seconds, &only),
-        Task::ParallelMatches { only, minutes, clock, count } => {
-            parallel::matches(minutes, &clock, count, &only)
-        }
         Task::Improvements { games, count, minutes } => {
             improvements::improvements(&improvements::Job {
                 games,

@@ -11,7 +11,7 @@ use crate::ismcts::{Ismcts, IsmctsOptions};
 use crate::iss::{Iss, IssOptions};
 use crate::mcts::registry::{PlayoutName, SelectionName};
 use crate::mcts::root::{RootOptions, RootParallel};
-use crate::mcts::{Simultaneous, Treesplit, TreesplitOptions, Uct, UctOptions};
+use crate::mcts::{Simultaneous, Uct, UctOptions};
 use crate::nested::combined::{UctNested, UctNestedOptions};
 use crate::nested::{Nested, NmcsOptions, NrpaOptions, Rule as NestedRule};
 use crate::options::{self, OptionError, OptionInfo, Options};
@@ -71,20 +71,6 @@ pub static SEARCHES: &[SearchEntry] = &[
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         preset: || Plan::Root(RootOptions::default()),
-    },
-    SearchEntry {
-        name: "uct-split",
-        summary: "uct whose nodes belong to threads, walks sent from one to the other",
-        games: GamesMeant::COMPLETE,
-        claims: TREE_CLAIMS,
-        preset: || Plan::Split(TreesplitOptions::default()),
-    },
-    SearchEntry {
-        name: "uct-df",
-        summary: "uct that stays below a node while that is the best of its siblings",
-        games: GamesMeant::COMPLETE,
-        claims: TREE_CLAIMS,
-        preset: || Plan::Uct(UctOptions { stay: crate::mcts::Stay::Path, ..UctOptions::default() }),
     },
     SearchEntry {
         name: "rave",
@@ -414,7 +400,6 @@ enum Plan {
     Flat(FlatOptions),
     Uct(UctOptions),
     Root(RootOptions),
-    Split(TreesplitOptions),
     DepthFirst(DepthFirstOptions),
     Cfr(CfrOptions),
     Nash(NashOptions),
@@ -479,7 +464,6 @@ impl SearchSpec {
             Plan::Uct(options) => Box::new(Uct::new(self.entry.name, game, options.clone())),
             Plan::Flat(options) => Box::new(Flat::new(game, options.clone())),
             Plan::Root(options) => Box::new(RootParallel::new(game, options.clone())),
-            Plan::Split(options) => Box::new(Treesplit::new(game, options.clone())),
             Plan::DepthFirst(options) => {
                 Box::new(DepthFirst::new(self.entry.name, game, options.clone(), finder))
             }
@@ -513,7 +497,6 @@ impl SearchSpec {
             | Plan::Uct(_)
             | Plan::Flat(_)
             | Plan::Root(_)
-            | Plan::Split(_)
             | Plan::DepthFirst(_)
             | Plan::Nash(_)
             | Plan::Nmcs(_)
@@ -548,7 +531,6 @@ impl Plan {
             Plan::Flat(options) => options,
             Plan::Uct(options) => options,
             Plan::Root(options) => options,
-            Plan::Split(options) => options,
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
             Plan::Nash(options) => options,
@@ -568,7 +550,6 @@ impl Plan {
             Plan::Flat(options) => options,
             Plan::Uct(options) => options,
             Plan::Root(options) => options,
-            Plan::Split(options) => options,
             Plan::DepthFirst(options) => options,
             Plan::Cfr(options) => options,
             Plan::Nash(options) => options,

@@ -31,22 +31,6 @@ impl Descent {
         self.picks.clear();
     }
 
-    /// Goes back to the node after so many steps.
-    pub(crate) fn truncate(&mut self, n_steps: usize) {
-        if let Some(step) = self.steps.get(n_steps) {
-            self.picks.truncate(step.first_pick as usize);
-            self.steps.truncate(n_steps);
-        }
-    }
-
-    pub(crate) fn n_picks(&self) -> usize {
-        self.picks.len()
-    }
-
-    pub(crate) fn first_pick(&self, step_idx: usize) -> usize {
-        self.steps[step_idx].first_pick as usize
-    }
-
     /// Begins a step at a node; the picks that follow belong to it.
     #[inline]
     pub(crate) fn step(&mut self, node: NodeId) {

@@ -57,8 +57,6 @@ use advice::Adviser;
 use expand::{ExpandRules, Expander};
 use registry::{DrawName, PlayoutName, SelectionName};
 use tree::{Full, Kind, Tree};
-pub use worker::Stay;
-pub use worker::treesplit::{Treesplit, TreesplitOptions};
 use worker::{Ending, Round, Worker};
 
 crate::option_names! {
@@ -116,12 +114,6 @@ crate::search_options! {
         mobility: f64 = 1.0,
         /// stop: weight of likeness to good final states
         proximity: f64 = 0.0,
-        /// depth-first: no, parent or path
-        stay: Stay = Stay::No,
-        /// staged leaf: threads that only play out, for one that walks; 0 is none
-        helpers: usize = 0,
-        /// staged leaf: leaves that wait at each of them
-        waiting: usize = 1,
     }
 }
 
@@ -163,7 +155,6 @@ impl<G: Playouts + Clone> Uct<G> {
     fn prepare(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
         // Step 1. A thread's worker keeps what its policy learned; only its randomness is new.
         let n_threads = match self.options.threads {
-            _ if self.options.helpers > 0 => 1 + self.options.helpers,
             0 => limits.threads.max(1),
             n => n,
         };
@@ -277,17 +268,8 @@ impl<G: Playouts + Clone> Uct<G> {
                 n_playouts: self.options.playouts.clamp(1, MAX_BATCH) as u32,
                 amaf_memory: limits.memory / 3,
                 horizon: if self.options.stop == 0 { MAX_STEPS } else { self.options.stop },
-                stay: self.options.stay,
-                c: self.options.c as f32,
-                fpu: self.options.fpu as f32,
             };
-            let ending = match &mut self.workers[..] {
-                [leader, helpers @ ..] if self.options.helpers > 0 => {
-                    leader.run_staged(helpers, self.options.waiting, &round)
-                }
-                workers => run_round(workers, &round),
-            };
-            match ending {
+            match run_round(&mut self.workers, &round) {
                 Ending::Proven => return None,
                 Ending::Time => return Some(StopReason::Time),
                 Ending::Count => return Some(StopReason::Count),

@@ -22,13 +22,6 @@ use crate::limits::Hint;
 use crate::playout::{Desk, End, MAX_STEPS, Playing, play_out};
 use crate::roles::Roles;
 
-mod depth_first;
-mod staged_leaf;
-pub(crate) mod treesplit;
-
-pub use depth_first::Stay;
-use depth_first::Walk;
-
 /// What all threads share in one round: the time in which the tree only grows within its room.
 pub(crate) struct Round<'a, S> {
     pub(crate) tree: &'a Tree<S>,
@@ -48,11 +41,6 @@ pub(crate) struct Round<'a, S> {
     pub(crate) amaf_memory: usize,
     /// Steps after which a playout is left and evaluated.
     pub(crate) horizon: usize,
-    /// Where the next walk begins.
-    pub(crate) stay: Stay,
-    /// Exploration constant and first-play urgency, for walks that stay.
-    pub(crate) c: f32,
-    pub(crate) fpu: f32,
 }
 
 /// Why a thread left the round.
@@ -91,8 +79,6 @@ pub(crate) struct Worker<C: Cursor, R> {
     starts: Vec<C::State>,
     results: PlayoutResults,
     n_batches: u64,
-    /// Where the last walk stayed.
-    walk: Walk,
 }
 
 /// Where a walk ended.
@@ -144,7 +130,6 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             starts: Vec::new(),
             results: PlayoutResults::default(),
             n_batches: 0,
-            walk: Walk::default(),
         }
     }
 
@@ -157,8 +142,6 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         for n_walks in 1_u64.. {
             let ending = if uses_batches {
                 self.iterate_batch(round, &mut clock)
-            } else if round.stay != Stay::No {
-                self.iterate_staying(round, &mut clock)
             } else {
                 self.iterate(round, &mut clock)
             };
@@ -285,20 +268,9 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         descent: &mut Descent,
         clock: &mut Clock<'_>,
     ) -> Result<Leaf, Ending> {
-        descent.clear();
-        self.descend_from(round, descent, round.tree.root, clock)
-    }
-
-    /// Walks on from a node below what the descent has already.
-    fn descend_from(
-        &mut self,
-        round: &Round<'_, C::State>,
-        descent: &mut Descent,
-        mut node: NodeId,
-        clock: &mut Clock<'_>,
-    ) -> Result<Leaf, Ending> {
         let tree = round.tree;
-        let n_kept = descent.n_steps();
+        descent.clear();
+        let mut node = tree.root;
         let leaf = loop {
             // Step 1. Stop at what is known, unless it is the root: there a move is wanted.
             if node != tree.root && tree.node(node).is_proven() {
@@ -309,7 +281,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             }
             if clock.tick() {
                 round.n_iterations.fetch_sub(1, Relaxed);
-                cancel_from(tree, descent, n_kept, round.n_playouts);
+                cancel(tree, descent, round.n_playouts);
                 return Err(Ending::Time);
             }
             if node != tree.root && self.is_certain(round, node) {
@@ -342,7 +314,6 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             match self.expand(round, descent, node, kind) {
                 Ok((child, is_new)) => {
                     node = child;
-                    self.walk.end = Some(child);
                     let is_stage = matches!(kind, Kind::Single { has_stages: true, .. });
                     if is_new && !is_stage && !tree.node(child).is_proven() {
                         tree.node(child).n_visits.fetch_add(round.n_playouts, Relaxed);
@@ -355,16 +326,15 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 Err(Full) if !round.grows => {
                     // Between the choices of one step there is no state to play from.
                     if matches!(kind, Kind::Single { has_stages: true, .. }) {
-                        cancel_from(tree, descent, n_kept, round.n_playouts);
+                        cancel(tree, descent, round.n_playouts);
                         break Leaf::Stuck;
                     }
-                    self.walk.end = None;
                     break Leaf::New;
                 }
                 Err(Full) => {
                     round.is_full.store(true, Relaxed);
                     round.n_iterations.fetch_sub(1, Relaxed);
-                    cancel_from(tree, descent, n_kept, round.n_playouts);
+                    cancel(tree, descent, round.n_playouts);
                     return Err(Ending::Full);
                 }
             }
@@ -403,10 +373,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         node: NodeId,
         role: RoleId,
     ) {
-        let place = match round.stay {
-            Stay::No => self.select(round.tree, descent, node, role),
-            _ => self.select_bounded(round, descent, node, role),
-        };
+        let place = self.select(round.tree, descent, node, role);
         let place = self.look_elsewhere(round.tree, descent, node, role, place);
         round.tree.edges[place].n_visits.fetch_add(round.n_playouts, Relaxed);
         descent.pick(role, EdgeId::new(place));
@@ -693,14 +660,10 @@ fn proven_sums<S: Clone + Eq + std::hash::Hash>(
 
 /// Takes back visits that came to nothing.
 fn cancel<S>(tree: &Tree<S>, descent: &Descent, n_visits: u32) {
-    cancel_from(tree, descent, 0, n_visits);
-}
-
-fn cancel_from<S>(tree: &Tree<S>, descent: &Descent, first_step: usize, n_visits: u32) {
     if n_visits == 0 {
         return;
     }
-    for step_idx in first_step..descent.n_steps() {
+    for step_idx in 0..descent.n_steps() {
         tree.nodes[descent.node(step_idx).index()].n_visits.fetch_sub(n_visits, Relaxed);
         for pick in descent.picks(step_idx) {
             tree.edges[pick.edge.index()].n_visits.fetch_sub(n_visits, Relaxed);
