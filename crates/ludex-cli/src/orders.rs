@@ -1,4 +1,8 @@
 //! Which constants come one after the other, and which are cells of a grid.
+//!
+//! `ludex_analysis::find_orders` finds successor relations too, but in the vocabulary of a ground program,
+//! and two terms are no order there. A drawing has to do without grounding, for the reasoner's games as
+//! well, and a side of a board may have two cells; so the facts of the rules are read here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
