@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use ludex_base::Seed;
+use ludex_base::{Deadline, Seed};
 use ludex_referee::{Comparison, Estimate, Exchange, estimate};
 use ludex_search::SearchSpec;
 use ludex_testkit::hidden::{BeliefCount, count_beliefs, model_gain};
@@ -57,6 +57,8 @@ const N_BELIEF_MATCHES: usize = 1_000;
 const BELIEF_TIME: Duration = Duration::from_millis(4);
 /// Matches by which the model of the others is judged in a game.
 const N_MODEL_MATCHES: usize = 6;
+/// Most time for them.
+const MODEL_TIME: Duration = Duration::from_secs(20);
 /// Seconds before the first move.
 const START_CLOCK: &str = "1";
 /// Matches of a round in a game of one role.
@@ -113,7 +115,8 @@ fn count(table: &Table, games: &[RulesFile]) -> Result<()> {
         let Some(game) = ludex_tests::machine(rules) else { continue };
         let found = count_beliefs(&game, each, Seed(1), BELIEF_TIME);
         let BeliefCount { n_matches, n_steps, n_exact, n_missing, n_lost } = found;
-        let (gain, n_gains) = model_gain(&game, &flat, N_MODEL_MATCHES, Seed(1));
+        let deadline = Deadline::after(MODEL_TIME);
+        let (gain, n_gains) = model_gain(&game, &flat, N_MODEL_MATCHES, Seed(1), &deadline);
         let mut row = vec![rules.name.clone()];
         row.extend([n_matches, n_steps, n_exact, n_missing, n_lost].map(|n| n.to_string()));
         row.extend([format!("{gain:.4}"), n_gains.to_string()]);

@@ -273,8 +273,14 @@ where
 
 /// What a model of the others is worth: how much likelier it holds the true state to be than if
 /// nothing is assumed of them, as the mean logarithm over the steps in which that is not certain,
-/// and the number of these steps. The roles play by a search.
-pub fn model_gain<G>(game: &G, spec: &SearchSpec, n_matches: usize, seed: Seed) -> (f64, usize)
+/// and the number of these steps. The roles play by a search, until that time is over.
+pub fn model_gain<G>(
+    game: &G,
+    spec: &SearchSpec,
+    n_matches: usize,
+    seed: Seed,
+    deadline: &Deadline,
+) -> (f64, usize)
 where
     G: Playouts + Describe + Clone + 'static,
     G::Cursor: Observe,
@@ -284,17 +290,19 @@ where
         let seed = seed.child(match_idx as u64);
         let mut rng = seed.rng();
         let mut cursor = game.cursor();
-        let model = Model::learned(game, &mut rng, &Deadline::never());
+        let model = Model::learned(game, &mut rng, deadline);
         let mut seats: Vec<_> = players(game)
             .map(|me| {
                 let of = |model| Follower::new(game, me, model);
                 (me, of(Model::uniform()), of(model.clone()), spec.build_informed(game))
             })
             .collect();
-        while !cursor.is_terminal() && seats.iter().all(|it| it.1.is_exact()) {
+        while !cursor.is_terminal() && seats.iter().all(|it| it.1.is_exact()) && !deadline.reached()
+        {
             let Some(mut joint) = random_joint(game, &mut cursor, &mut rng) else { break };
             for (me, plain, _, searcher) in &mut seats {
                 let limits = Limits::iterations(N_MODEL_ITERATIONS, Seed(rng.next_u64()));
+                let limits = Limits { deadline: deadline.clone(), ..limits };
                 let found = searcher.search(&plain.information(), &limits);
                 let chosen = found.chosen.filter(|id| cursor.legal_moves(*me).contains(id));
                 chosen.into_iter().for_each(|id| joint[me.index()] = id);
