@@ -50,6 +50,9 @@ pub mod nested;
 pub mod registry;
 pub mod duel;
 
+#[cfg(test)]
+mod toy;
+
 pub use information::{Information, InformationSearcher};
 pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};

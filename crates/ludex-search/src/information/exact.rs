@@ -20,6 +20,10 @@ pub(super) struct ExactLimits {
     pub deadline: Deadline,
 }
 
+/// Joint moves that are tried whatever the clock says: an exact set is given up once and for all, and a
+/// small one is not worth that because something else had the processor for a moment.
+const N_FREE: usize = 64;
+
 /// Why there is no exact set after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Inexact {
@@ -45,13 +49,14 @@ pub(super) fn follow<C: Observe>(
             continue;
         };
         n_tried = n_tried.saturating_add(joints.n());
-        if n_tried > limits.max_joint_moves || limits.deadline.reached() {
+        let heeds_clock = n_tried > N_FREE;
+        if n_tried > limits.max_joint_moves || heeds_clock && limits.deadline.reached() {
             return Err(Inexact::TooLarge);
         }
         let mut n_played = 0_usize;
         while let Some((joint, part)) = joints.next() {
             n_played += 1;
-            if n_played.is_multiple_of(16) && limits.deadline.reached() {
+            if heeds_clock && n_played.is_multiple_of(16) && limits.deadline.reached() {
                 return Err(Inexact::TooLarge);
             }
             stepper.cursor.set_state(&place.possible.state);

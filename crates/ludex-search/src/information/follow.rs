@@ -71,6 +71,8 @@ const STRIDE: usize = 1_238;
 const N_TRIES: usize = 10;
 /// Changes of ways that are tried in a step, for each particle kept.
 const N_CHANGES: usize = 4;
+/// Changes of a single step for each one in which two are drawn.
+const N_SINGLE: usize = 3;
 /// Draws that are made whatever the clock says while there is no state at all.
 const MIN_TRIES: usize = 8;
 /// Ways that are changed while none agrees, changes that are tried in a step at most, and ways that
@@ -128,7 +130,7 @@ where
                 // it.
                 Err(Inexact::Impossible) => {
                     self.places = places;
-                    self.skip_step(rng);
+                    self.skip_step(rng, patience);
                 }
             }
             self.is_exact = false;
@@ -204,13 +206,20 @@ where
     }
 
     /// Moves a sample on by a step of which nothing is known.
-    fn skip_step(&mut self, rng: &mut Rng) {
+    fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
         let mut round = Round::default();
-        for _ in 0..N_PARTICLES {
+        for n_tries in 0..N_PARTICLES {
+            if n_tries >= MIN_TRIES && patience.for_many.reached() {
+                break;
+            }
             let next = self.stepper().step(&before[weights.at(round.next(rng))], None, rng);
             self.places.extend(next);
+        }
+        // The game is over in all of them, or somebody has no move there: they stay where they are.
+        if self.places.is_empty() {
+            self.places = before;
         }
         self.steps.push(None);
     }
@@ -269,6 +278,11 @@ where
             self.places = before;
             let wrong = Wrong { step: number, what: WrongKind::OwnMove };
             self.places.iter_mut().for_each(|place| place.wrongs.push(wrong));
+        }
+        // By luck some may agree after all. They are what is known then: beside others that don't they
+        // would be few, and nobody would put the others right.
+        if !self.is_lost() {
+            self.places.retain(|place| place.wrongs.is_empty());
         }
         self.weigh_wrongs();
     }
@@ -337,13 +351,17 @@ where
             let way = Way::new(&initial, &from);
             let choices = way.choices();
             let Some(&first) = rng.choose(&choices) else { continue };
-            let second =
-                if rng.below(4) == 0 { *rng.choose(&choices).expect("one") } else { first };
+            let is_pair = rng.below(N_SINGLE + 1) == 0;
+            let second = if is_pair { *rng.choose(&choices).expect("one") } else { first };
             let mut change = Change { steps: [first, second], aim: None, max_wrongs: 0 };
             let deadline = &patience.for_many;
             let made = self.stepper().change(&way, &steps, &mut change, rng, deadline);
             let Some((place, ratio)) = made else { continue };
-            if rng.unit().ln() >= ratio {
+            // The new way may have more steps to change than the old one, or fewer, and is left for the
+            // old one as much less often.
+            let back = likely_pair([first, second], &Way::new(&initial, &place).choices());
+            let forth = likely_pair([first, second], &choices);
+            if rng.unit().ln() >= ratio + back.ln() - forth.ln() {
                 continue;
             }
             // What is added shares the weight of what it was made from.
@@ -370,6 +388,16 @@ where
         let total: f64 = self.places.iter().map(|place| place.possible.weight).sum();
         self.places.iter_mut().for_each(|place| place.possible.weight /= total);
     }
+}
+
+/// How likely these steps of a way are drawn to be changed, if those are all that can be.
+fn likely_pair([first, second]: [usize; 2], choices: &[usize]) -> f64 {
+    if !choices.contains(&first) || !choices.contains(&second) {
+        return 0.0;
+    }
+    let (n, pairs) = (choices.len() as f64, 1.0 / (N_SINGLE + 1) as f64);
+    let of_pairs = pairs / (n * n);
+    if first == second { (1.0 - pairs) / n + of_pairs } else { of_pairs }
 }
 
 /// A change of a way that may take away something in which it differs from what was told; `None` if
@@ -476,6 +504,151 @@ mod tests {
     use ludex_base::Seed;
 
     use super::*;
+
+    use crate::toy::{Rules, Toy};
+
+    fn me() -> RoleId {
+        RoleId::new(0)
+    }
+
+    fn follower(rules: Rules) -> Follower<Toy> {
+        Follower::new(&Toy::new(rules), me(), Model::uniform())
+    }
+
+    fn told(percepts: &[usize]) -> Told {
+        let percepts: Vec<PerceptId> = percepts.iter().map(|&it| PerceptId::new(it)).collect();
+        Told::new(MoveId::new(0), &percepts)
+    }
+
+    fn at_once() -> Patience {
+        let now = Deadline::after(std::time::Duration::ZERO);
+        Patience { for_many: now.clone(), for_one: now }
+    }
+
+    /// A card of twelve is drawn, and shown a step later.
+    const CARD: Rules = Rules {
+        n_moves: |played, role| if role == 1 && played.is_empty() { 12 } else { 1 },
+        sees: |played| (played.len() == 2).then(|| usize::from(played[0][1])),
+        is_over: |played| played.len() == 4,
+    };
+
+    /// The same with so many cards that a few draws seldom find the one that is shown.
+    const DECK: Rules = Rules {
+        n_moves: |played, role| if role == 1 && played.is_empty() { 97 } else { 1 },
+        ..CARD
+    };
+
+    /// What agrees and what does not are never kept together: those that don't agree would stay, and
+    /// nothing would say so.
+    #[test]
+    fn either_all_states_agree_or_none_does() {
+        let mut counts = [0; 2];
+        for seed in 0..300 {
+            let mut rng = Seed(seed).rng();
+            let mut follower = follower(DECK);
+            follower.follow(told(&[]), &mut rng, &Patience::endless());
+            assert_eq!(follower.places.len(), 97);
+            follower.is_exact = false;
+            follower.follow(told(&[7]), &mut rng, &at_once());
+            let n_agreeing = follower.places.iter().filter(|it| it.wrongs.is_empty()).count();
+            assert!(n_agreeing == 0 || n_agreeing == follower.places.len(), "seed {seed}");
+            assert_eq!(follower.is_lost(), n_agreeing == 0);
+            counts[usize::from(n_agreeing > 0)] += 1;
+        }
+        assert!(counts.iter().all(|&n| n > 10), "{counts:?}");
+    }
+
+    #[test]
+    fn a_small_set_stays_exact_whatever_the_clock_says() {
+        let mut rng = Seed(1).rng();
+        let mut follower = follower(CARD);
+        follower.follow(told(&[]), &mut rng, &at_once());
+        assert!(follower.is_exact() && follower.places.len() == 12);
+        follower.follow(told(&[7]), &mut rng, &at_once());
+        assert!(follower.is_exact() && follower.places.len() == 1);
+    }
+
+    /// After two steps `random` has no move, though the game is not over: no good rulesheet.
+    #[test]
+    fn where_nobody_can_go_on_something_is_known_all_the_same() {
+        let stuck = Rules {
+            n_moves: |played, role| if role == 1 && played.len() == 2 { 0 } else { 2 },
+            sees: |_| None,
+            is_over: |_| false,
+        };
+        for patience in [at_once(), Patience::endless()] {
+            let mut rng = Seed(1).rng();
+            let mut follower = follower(stuck);
+            for _ in 0..6 {
+                follower.follow(told(&[]), &mut rng, &patience);
+                let known = follower.information();
+                assert!(!known.possible().is_empty());
+                let total: f64 = known.possible().iter().map(|it| it.weight).sum();
+                assert!((total - 1.0).abs() < 1e-9, "{total}");
+            }
+            assert!(follower.is_lost());
+        }
+    }
+
+    /// Of a step that the role was not told of, its own move is drawn, and counts as such when the step
+    /// is played again: a change elsewhere makes it no likelier.
+    #[test]
+    fn a_step_that_was_not_told_is_as_likely_when_it_is_repeated() {
+        let rules = Rules { n_moves: |_, _| 3, sees: |_| None, is_over: |_| false };
+        let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
+        let steps = [Some(told(&[])), None, Some(told(&[]))];
+        let initial = follower.initial.clone();
+        let mut place = initial.clone();
+        for step in &steps {
+            let next = follower.stepper().step(&place, step.as_ref(), &mut rng);
+            place = next.expect("everything agrees");
+        }
+        for _ in 0..20 {
+            let way = Way::new(&initial, &place);
+            assert_eq!(way.choices(), [0, 1, 2]);
+            let mut change = Change { steps: [0, 0], aim: None, max_wrongs: 0 };
+            let never = Deadline::never();
+            let made = follower.stepper().change(&way, &steps, &mut change, &mut rng, &never);
+            let (next, ratio) = made.expect("everything agrees");
+            assert!(ratio.abs() < 1e-12, "{ratio}");
+            place = next;
+        }
+    }
+
+    /// Chance decides in the first step whether it has anything to decide in the next four. Ways with
+    /// different numbers of choices lead to each other, and are as likely as before after any number of
+    /// changes.
+    #[test]
+    fn changes_of_ways_leave_the_distribution_as_it_is() {
+        let fork = Rules {
+            n_moves: |played, role| match (played.first(), role) {
+                (None, 1) | (Some([_, 0]), 1) => 2,
+                _ => 1,
+            },
+            sees: |_| None,
+            is_over: |played| played.len() > 5,
+        };
+        let (mut rng, mut follower) = (Seed(1).rng(), follower(fork));
+        follower.is_exact = false;
+        for _ in 0..5 {
+            follower.follow(told(&[]), &mut rng, &Patience::endless());
+        }
+        for _ in 0..8 {
+            follower.vary(&mut rng, &Patience::endless());
+        }
+        let of_forced = follower.places.iter().filter(|it| it.possible.state[0][1] == 1);
+        let part: f64 = of_forced.map(|it| it.possible.weight).sum();
+        assert!((part - 0.5).abs() < 0.06, "{part}");
+    }
+
+    #[test]
+    fn what_is_told_twice_is_seen_once() {
+        let mut rng = Seed(1).rng();
+        let mut follower = follower(CARD);
+        follower.follow(told(&[]), &mut rng, &Patience::endless());
+        follower.follow(told(&[7, 7]), &mut rng, &Patience::endless());
+        assert!(follower.is_exact() && follower.places.len() == 1);
+    }
 
     #[test]
     fn a_round_takes_every_particle_once() {

@@ -31,10 +31,11 @@ pub struct Told {
 }
 
 impl Told {
-    /// The percepts in any order.
+    /// The percepts in any order; what is told twice is seen once.
     pub fn new(own: MoveId, percepts: &[PerceptId]) -> Self {
         let mut percepts = percepts.to_vec();
         percepts.sort_unstable();
+        percepts.dedup();
         Self { own, percepts }
     }
 }

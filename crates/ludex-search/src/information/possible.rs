@@ -233,10 +233,11 @@ impl<C: Observe> Stepper<'_, C> {
         for (role, &id) in self.roles.ids().zip(joint) {
             let legal = self.cursor.legal_moves(role);
             let place = legal.iter().position(|&other| other == id)?;
-            if role != self.role {
-                log += self.model.part(legal, place, self.roles.is_random(role)).ln();
-            } else if told.is_some_and(|told| told.own != id) {
-                wrongs.add(number, WrongKind::OwnMove)?;
+            match told.filter(|_| role == self.role) {
+                // As in `draw`: of a step that it was not told of, its own move is a choice too.
+                None => log += self.model.part(legal, place, self.roles.is_random(role)).ln(),
+                Some(told) if told.own != id => wrongs.add(number, WrongKind::OwnMove)?,
+                Some(_) => {}
             }
         }
         self.cursor.play(joint);
