@@ -22,7 +22,7 @@ use crate::information::{
 };
 use crate::limits::Limits;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
-use crate::playout::{Desk, End, play_uniform};
+use crate::playout::{Desk, End, MAX_STEPS, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
 use crate::searcher::Searcher;
@@ -205,8 +205,12 @@ impl<C: Observe> Sampler<'_, C> {
         let mut observers = self.observers(known, from, depth);
         let mut first = Some(first);
         self.cursor.set_state(&from.state);
-        // Step 1. Everybody chooses by what it knows.
-        while !self.cursor.is_terminal() && (first.is_some() || !observers.is_empty()) {
+        // Step 1. Everybody chooses by what it knows. Where nobody has a choice any more that may take
+        // for ever.
+        for _ in 0..MAX_STEPS {
+            if self.cursor.is_terminal() || (first.is_none() && observers.is_empty()) {
+                break;
+            }
             if self.clock.tick() {
                 return None;
             }

@@ -265,8 +265,8 @@ impl<G: Playouts> Ismcts<G> {
 }
 
 impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
-    /// Walks from a possible state to an end; `None` if time ran out. The first iteration is made
-    /// whatever the clock says of its tree part.
+    /// Walks from a possible state to an end; `None` if time ran out. The first step of the first
+    /// iteration is made whatever the clock says.
     fn iterate(&mut self, start: &Possible<C::State>, heeds_clock: bool) -> Option<()> {
         // Step 1. Walk down while all that choose have a node for what they know.
         self.taken.clear();
@@ -280,8 +280,9 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         }
         self.cursor.set_state(&start.state);
         let mut depth = 0;
-        while !self.cursor.is_terminal() {
-            if heeds_clock && self.clock.tick() {
+        // A game in which nobody has a choice any more makes no nodes, and may go on for ever.
+        while !self.cursor.is_terminal() && depth < MAX_STEPS as u32 {
+            if (heeds_clock || depth > 0) && self.clock.tick() {
                 return None;
             }
             let Some(is_known) = self.choose() else { break };
@@ -472,5 +473,29 @@ where
             recent,
         };
         self.search_from(&start, OwnPercepts, limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+    use ludex_game::Game;
+
+    use super::*;
+    use crate::toy::{Rules, Toy};
+
+    /// After the first step nobody has a choice, and nothing ever ends.
+    #[test]
+    fn a_game_without_an_end_is_given_up() {
+        let toy = Toy::new(Rules {
+            n_moves: |played, role| if role == 0 && played.is_empty() { 2 } else { 1 },
+            sees: |_| None,
+            is_over: |_| false,
+        });
+        let mut search = Ismcts::new(&toy, IsmctsOptions::default());
+        let limits = Limits::iterations(3, Seed(1));
+        let report = Searcher::search(&mut search, &toy.cursor(), RoleId::new(0), &limits);
+        assert_eq!((report.n_iterations, report.depth), (3, MAX_STEPS as u32));
+        assert!(report.chosen.is_some());
     }
 }
