@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use ludex_base::Deadline;
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
 
 /// What every role gets for every joint choice.
@@ -129,6 +130,12 @@ impl NormalForm {
     /// An equilibrium of two roles: a mixed choice each. `None` for other numbers of roles without a
     /// pure one, and where none was found within the limits.
     pub fn equilibrium(&self) -> Option<Vec<Vec<f64>>> {
+        self.equilibrium_by(&Deadline::never())
+    }
+
+    /// The same, but no more supports are tried after the deadline: of general games with many choices
+    /// there are thousands.
+    pub fn equilibrium_by(&self, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
         if let Some(joint) = self.joint_choices().find(|joint| self.is_stable(joint)) {
             let pure = |(&choice, &size): (&usize, &usize)| pure(choice, size);
             return Some(joint.iter().zip(&self.sizes).map(pure).collect());
@@ -139,7 +146,7 @@ impl NormalForm {
         if self.is_constant_sum() {
             return Some(vec![self.maxmin(0)?.mixed, self.maxmin(1)?.mixed]);
         }
-        (2..=self.sizes[0].min(self.sizes[1])).find_map(|size| self.with_supports(size))
+        (2..=self.sizes[0].min(self.sizes[1])).find_map(|size| self.with_supports(size, deadline))
     }
 
     /// Whether all roles together get the same, whatever they choose.
@@ -150,11 +157,12 @@ impl NormalForm {
     }
 
     /// An equilibrium in which each of two roles mixes exactly so many choices.
-    fn with_supports(&self, size: usize) -> Option<Vec<Vec<f64>>> {
+    fn with_supports(&self, size: usize, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
         let of_first = subsets(self.sizes[0], size);
         let of_second = subsets(self.sizes[1], size);
         let pairs = of_first.iter().flat_map(|rows| of_second.iter().map(move |cols| (rows, cols)));
-        pairs.take(MAX_SUPPORTS).find_map(|(rows, cols)| {
+        let mut in_time = pairs.take(MAX_SUPPORTS).take_while(|_| !deadline.reached());
+        in_time.find_map(|(rows, cols)| {
             // Each mixes so that the choices of the other are worth the same to it.
             let first = self.indifferent(0, rows, cols)?;
             let second = self.indifferent(1, cols, rows)?;

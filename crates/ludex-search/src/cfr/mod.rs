@@ -12,6 +12,8 @@
 //!
 //! The move is drawn from the mean strategy, so that it is as mixed as it has to be.
 
+use std::time::Duration;
+
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts, StateOf};
 
@@ -187,9 +189,12 @@ impl<G: Playouts> Cfr<G> {
         legal: &[MoveId],
         limits: &Limits,
     ) -> SearchReport {
-        // The sets of the first step are made before any others.
-        let set = form.sets().iter().position(|set| set.role == role);
-        let set = set.expect("the role has a choice");
+        // The sets of the first step are made before any others. There is none where another role has no
+        // move: nobody can go on there.
+        let Some(set) = form.sets().iter().position(|set| set.role == role) else {
+            let stopped = Some(StopReason::Fault);
+            return SearchReport { stopped, ..SearchReport::unsearched(legal) };
+        };
         let mut solver = Solver::new(form, self.options.variant, limits.seed);
         self.solve(form, &mut solver, set, legal, limits)
     }
@@ -206,25 +211,26 @@ impl<G: Playouts> Cfr<G> {
         let nothing = SearchReport::unsearched(legal);
         let n_before = solver.n_iterations();
         let most = limits.iterations.map_or(u64::MAX, |n| n_before + n);
-        while solver.n_iterations() < most && !limits.deadline.reached() {
+        let set = &form.sets()[set];
+        // An iteration over a large form can't be interrupted, so none is begun that would end late.
+        let has_time = |took: Duration| {
+            limits.deadline.remaining().is_none_or(|left| left > took) && !limits.deadline.reached()
+        };
+        while solver.n_iterations() < most && has_time(solver.took()) {
+            let n_done = solver.n_iterations();
+            if (n_done == n_before || n_done.is_power_of_two())
+                && let Some((_, place)) = self.drawn(solver, set, legal, limits)
+            {
+                limits.hint.set(legal[place]);
+            }
             solver.iterate(form);
         }
         let n_iterations = solver.n_iterations();
         if n_iterations == 0 {
             return SearchReport { stopped: Some(StopReason::Time), ..nothing };
         }
-        let set = &form.sets()[set];
-        let mean = solver.mean(set);
-        // In a bad rulesheet the moves of one state are not those of another that can't be told
-        // apart.
-        let part =
-            |id: &MoveId| set.moves.iter().position(|it| it == id).map_or(0.0, |at| mean[at]);
-        let parts: Vec<f64> = legal.iter().map(part).collect();
-        if parts.iter().sum::<f64>() <= 0.0 {
-            return nothing;
-        }
-        let parts = without_small(parts, self.options.least);
-        let place = limits.seed.child(2).rng().weighted(&parts);
+        let Some((parts, place)) = self.drawn(solver, set, legal, limits) else { return nothing };
+        limits.hint.set(legal[place]);
         let means = solver.means(form);
         let reward = Profile::new(form, &means).value(set.role);
         let report = |(&id, part): (&MoveId, &f64)| MoveReport {
@@ -241,6 +247,34 @@ impl<G: Playouts> Cfr<G> {
             stopped: Some(if n_iterations >= most { StopReason::Count } else { StopReason::Time }),
             ..nothing
         }
+    }
+}
+
+impl<G: Playouts> Cfr<G> {
+    /// How likely each legal move is by what was learned, and the place of the one that is drawn; `None`
+    /// if nothing is known of them.
+    fn drawn(
+        &self,
+        solver: &Solver,
+        set: &InformationSet,
+        legal: &[MoveId],
+        limits: &Limits,
+    ) -> Option<(Vec<f64>, usize)> {
+        if solver.n_iterations() == 0 {
+            return None;
+        }
+        let mean = solver.mean(set);
+        // In a bad rulesheet the moves of one state are not those of another that can't be told
+        // apart.
+        let part =
+            |id: &MoveId| set.moves.iter().position(|it| it == id).map_or(0.0, |at| mean[at]);
+        let parts: Vec<f64> = legal.iter().map(part).collect();
+        if parts.iter().sum::<f64>() <= 0.0 {
+            return None;
+        }
+        let parts = without_small(parts, self.options.least);
+        let place = limits.seed.child(2).rng().weighted(&parts);
+        Some((parts, place))
     }
 }
 
@@ -268,4 +302,57 @@ fn without_small(mut parts: Vec<f64>, least: f64) -> Vec<f64> {
     let total: f64 = parts.iter().sum();
     parts.iter_mut().for_each(|part| *part /= total);
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+    use ludex_game::Game;
+
+    use super::*;
+    use crate::toy::{Rules, Toy};
+
+    /// The role has moves and the other one has none: no good rulesheet, and no reason to break down.
+    #[test]
+    fn where_nobody_can_go_on_a_legal_move_is_chosen() {
+        let toy = Toy::new(Rules {
+            n_moves: |_, role| if role == 0 { 2 } else { 0 },
+            sees: |_| None,
+            is_over: |_| false,
+        });
+        let (me, limits) = (RoleId::new(0), Limits::iterations(3, Seed(1)));
+        let mut cfr = Cfr::new(&toy, CfrOptions::default());
+        let mut nash = Nash::new(&toy, NashOptions::default());
+        let root = toy.cursor();
+        for report in [cfr.search(&root, me, &limits), nash.search(&root, me, &limits)] {
+            assert_eq!(report.stopped, Some(StopReason::Fault));
+            assert!(report.chosen.is_some_and(|id| id.index() < 2), "{report:?}");
+        }
+    }
+
+    /// What was learned in earlier turns is answered with, also where there is no time for more.
+    #[test]
+    fn without_time_the_mean_of_before_is_the_hint() {
+        let toy = Toy::new(Rules {
+            n_moves: |played, role| if role == 0 && played.is_empty() { 2 } else { 1 },
+            sees: |_| None,
+            is_over: |played| played.len() == 1,
+        });
+        let cfr = Cfr::new(&toy, CfrOptions::default());
+        let starts = [Possible {
+            state: toy.cursor().state().clone(),
+            weight: 1.0,
+            views: cfr.roles.ids().map(first_view).collect(),
+        }];
+        let long = Limits::iterations(50, Seed(1));
+        let form = cfr.form(&starts, &AllMoves, &long).expect("it is small");
+        let mut solver = Solver::new(&form, Variant::Plus, Seed(1));
+        let legal = [0, 1].map(MoveId::new);
+        cfr.solve(&form, &mut solver, 0, &legal, &long);
+        assert_eq!(solver.n_iterations(), 50);
+        let over = Limits::until(Deadline::after(Duration::ZERO), Seed(1));
+        let report = cfr.solve(&form, &mut solver, 0, &legal, &over);
+        assert_eq!((report.n_iterations, report.stopped), (0, Some(StopReason::Time)));
+        assert!(report.chosen.is_some() && over.hint.get() == report.chosen);
+    }
 }

@@ -56,7 +56,7 @@ impl Induction {
                     let goals = &form.goals[first_goal as usize..][..n_roles];
                     goals.iter().map(|&goal| f64::from(goal)).collect()
                 }
-                _ => induction.state(form, id, n_roles, &values),
+                _ => induction.state(form, id, n_roles, &values, deadline),
             };
             values[id * n_roles..][..n_roles].copy_from_slice(&found);
         }
@@ -65,9 +65,16 @@ impl Induction {
     }
 
     /// What one state is worth to all roles; notes what they do there.
-    fn state(&mut self, form: &Form, id: usize, n_roles: usize, values: &[f64]) -> Vec<f64> {
+    fn state(
+        &mut self,
+        form: &Form,
+        id: usize,
+        n_roles: usize,
+        values: &[f64],
+        deadline: &Deadline,
+    ) -> Vec<f64> {
         let step = Step::of(form, id, n_roles, values);
-        let profile = step.solve(id == 0);
+        let profile = step.solve(id == 0, deadline);
         for (&set, mixed) in step.sets.iter().zip(&profile) {
             let first = form.sets[set].first;
             self.parts[first..first + mixed.len()].copy_from_slice(mixed);
@@ -162,7 +169,7 @@ impl<'a> Step<'a> {
     }
 
     /// How likely each choice of each of those who choose is.
-    fn solve(&self, is_root: bool) -> Vec<Vec<f64>> {
+    fn solve(&self, is_root: bool, deadline: &Deadline) -> Vec<Vec<f64>> {
         if self.sets.is_empty() {
             return Vec::new();
         }
@@ -180,7 +187,7 @@ impl<'a> Step<'a> {
             return joint.iter().zip(&self.sizes).map(certain).collect();
         }
         let mixed = match is_root || game.is_constant_sum() {
-            true => game.equilibrium(),
+            true => game.equilibrium_by(deadline),
             false => None,
         };
         let even = |size: usize| vec![1.0 / size as f64; size];
@@ -283,7 +290,11 @@ impl<G: Playouts> Searcher<G::Cursor> for Nash<G> {
                     break;
                 }
             };
-            let set = form.sets().iter().find(|set| set.role == role).expect("it has a choice");
+            // None where another role has no move: nobody can go on there.
+            let Some(set) = form.sets().iter().find(|set| set.role == role) else {
+                report.stopped = Some(StopReason::Fault);
+                break;
+            };
             let parts = induction.parts[set.first..set.first + legal.len()].to_vec();
             let parts = without_small(parts, self.options.least);
             let place = limits.seed.child(0).rng().weighted(&parts);

@@ -8,6 +8,8 @@
 //! after Tammelin, 2014 (regrets never below zero, later strategies count more, roles in turn); sampling
 //! after Lanctot and others, *Monte Carlo Sampling for Regret Minimization in Extensive Games*, 2009.
 
+use std::time::{Duration, Instant};
+
 use ludex_base::{Rng, RoleId, Seed};
 
 use super::form::{Form, InformationSet, Node};
@@ -31,6 +33,8 @@ crate::option_names! {
 pub struct Solver {
     variant: Variant,
     n_iterations: u64,
+    /// How long the last iteration took.
+    took: Duration,
     regrets: Vec<f64>,
     /// What is played in this iteration.
     current: Vec<f64>,
@@ -49,6 +53,7 @@ impl Solver {
         Self {
             variant,
             n_iterations: 0,
+            took: Duration::ZERO,
             regrets: vec![0.0; n],
             current: vec![0.0; n],
             sums: vec![0.0; n],
@@ -61,8 +66,14 @@ impl Solver {
         self.n_iterations
     }
 
+    /// How long the last iteration took.
+    pub(super) fn took(&self) -> Duration {
+        self.took
+    }
+
     /// One iteration: every role that ever chooses learns once.
     pub fn iterate(&mut self, form: &Form) {
+        let began = Instant::now();
         self.n_iterations += 1;
         for &role in &form.deciders {
             match self.variant {
@@ -90,6 +101,7 @@ impl Solver {
         if self.variant == Variant::External && form.deciders.len() == 1 {
             self.learn_external(form, 0, None);
         }
+        self.took = began.elapsed();
     }
 
     /// How likely each move of a set is, over all iterations.
