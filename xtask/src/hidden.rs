@@ -266,7 +266,7 @@ fn write_beliefs(text: &mut String, beliefs: &Table) -> Result<()> {
     writeln!(
         text,
         "## Beliefs\n\nIn {matches} random matches of {} games roles were followed for {steps} steps, until the states they think possible were a sample (`beliefs.tsv`).\n\
-         After {exact} of them the set was exact; the true state was missing from it {missing} times, and no state was known {lost} times.\n",
+         After {exact} of them the set was exact; the true state was missing from it {missing} times, and no state that agrees was known {lost} times.\n",
         rows.len()
     )?;
     writeln!(
