@@ -63,6 +63,13 @@ where
         }
     }
 
+    /// Takes in that something else was played for the role than the move that it chose.
+    pub fn refuse(&mut self, id: MoveId) {
+        if let Knowledge::Hidden(follower) = self {
+            follower.refuse(id);
+        }
+    }
+
     /// Whether no state was found that agrees with what the role was told.
     pub fn is_doubtful(&self) -> bool {
         matches!(self, Knowledge::Hidden(follower) if follower.is_lost())

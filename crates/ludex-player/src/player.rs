@@ -80,6 +80,8 @@ pub struct Player<G: Playable> {
     history: Vec<Vec<String>>,
     /// Some move that was legal for the role once.
     any_move: Option<MoveId>,
+    /// What was answered last, until it is told what was played.
+    answered: Option<MoveId>,
     turn: u64,
     rng: Rng,
     latency: Latency,
@@ -144,6 +146,7 @@ impl<G: Playable> Player<G> {
             is_lost: false,
             history: Vec::new(),
             any_move: None,
+            answered: None,
             turn: 0,
             rng: config.seed.rng(),
             latency: Latency::unknown(),
@@ -233,6 +236,7 @@ impl<G: Playable> Player<G> {
         }
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let choice = self.climb_down(seen, &schedule);
+        self.answered = choice.chosen;
         self.attention.raise();
         // Whatever the reason, an answer after its time calls for more care.
         self.latency.note_wake(Instant::now().saturating_duration_since(schedule.answer_at));
@@ -349,6 +353,11 @@ impl<G: Playable> Player<G> {
             for_one: Deadline::after(time.mul_f64(DOUBTFUL_PART)),
         };
         let (knowledge, rng, role) = (&mut self.knowledge, &mut self.rng, self.role);
+        if let (Seen::Own { own, .. }, Some(answered)) = (&seen, self.answered.take())
+            && *own != answered
+        {
+            knowledge.refuse(answered);
+        }
         let follow = || {
             knowledge.follow(seen, rng, &patience);
             knowledge.legal_moves(role)

@@ -42,6 +42,8 @@ pub struct Follower<G: Game> {
     steps: Vec<Option<Told>>,
     places: Vec<Place<StateOf<G>>>,
     is_exact: bool,
+    /// Moves that were chosen and not played, while no state agrees.
+    refused: Vec<MoveId>,
 }
 
 /// How long possible states are looked for.
@@ -83,9 +85,10 @@ const ENOUGH: usize = 16;
 /// In how much ways may differ from what was told, and how much less each difference makes them
 /// count.
 const MAX_WRONGS: usize = 64;
-const A_WRONG: f64 = 0.1;
-/// States that are asked for the legal moves.
+const A_WRONG: f64 = 0.5;
+/// States that are asked for the legal moves: the likeliest, or while none agrees some of every kind.
 const N_ASKED: usize = 50;
+const N_ASKED_IN_DOUBT: usize = 400;
 
 impl<G: Game> Follower<G>
 where
@@ -103,8 +106,18 @@ where
         let initial = Place { possible, way: None, wrongs: Vec::new() };
         let places = vec![initial.clone()];
         let kinship = Kinship::new(game);
-        let steps = Vec::new();
-        Self { role, roles, cursor, model, kinship, initial, steps, places, is_exact: true }
+        Self {
+            role,
+            roles,
+            cursor,
+            model,
+            kinship,
+            initial,
+            steps: Vec::new(),
+            places,
+            is_exact: true,
+            refused: Vec::new(),
+        }
     }
 
     /// Takes in the role's own move and percepts of a step.
@@ -137,6 +150,9 @@ where
         }
         self.sample(told, rng, patience);
         self.normalize();
+        if !self.is_lost() {
+            self.refused.clear();
+        }
     }
 
     /// What is known now.
@@ -177,13 +193,19 @@ where
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
     /// apart. Where they are not, those that all of the likeliest states have, or if there are none
-    /// those of one.
+    /// those of one. While no state agrees, those that all kinds of states have, without what was
+    /// refused.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
+        let is_lost = self.is_lost();
         let weight = |place: &Place<StateOf<G>>| place.possible.weight;
         let mut likely: Vec<usize> = (0..self.places.len()).collect();
         likely.sort_by(|&a, &b| weight(&self.places[b]).total_cmp(&weight(&self.places[a])));
+        let (stride, n_asked) = match is_lost {
+            true => (likely.len().div_ceil(N_ASKED_IN_DOUBT), N_ASKED_IN_DOUBT),
+            false => (1, N_ASKED),
+        };
         let mut sure: Option<Vec<MoveId>> = None;
-        for idx in likely.into_iter().take(N_ASKED) {
+        for idx in likely.into_iter().step_by(stride.max(1)).take(n_asked) {
             self.cursor.set_state(&self.places[idx].possible.state);
             if self.cursor.is_terminal() {
                 continue;
@@ -198,7 +220,19 @@ where
                 Some(_) => {}
             }
         }
-        sure.unwrap_or_default()
+        let mut sure = sure.unwrap_or_default();
+        if is_lost && sure.iter().any(|id| !self.refused.contains(id)) {
+            sure.retain(|id| !self.refused.contains(id));
+        }
+        sure
+    }
+
+    /// Takes in that a move was not played although the role chose it, so that it may not have been
+    /// legal. It is not counted as legal until some state agrees with what was told.
+    pub fn refuse(&mut self, id: MoveId) {
+        if !self.refused.contains(&id) {
+            self.refused.push(id);
+        }
     }
 
     fn stepper(&mut self) -> Stepper<'_, G::Cursor> {
@@ -556,6 +590,24 @@ mod tests {
             counts[usize::from(n_agreeing > 0)] += 1;
         }
         assert!(counts.iter().all(|&n| n > 10), "{counts:?}");
+    }
+
+    /// What the role could not play is not legal while nothing better is known, and forgotten when it is.
+    #[test]
+    fn what_was_refused_is_not_legal_while_no_state_agrees() {
+        let rules = Rules { n_moves: |_, role| 2 - role, ..CARD };
+        let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
+        follower.refuse(MoveId::new(1));
+        assert_eq!(follower.legal_moves().len(), 2);
+        follower.follow(told(&[]), &mut rng, &Patience::endless());
+        assert_eq!(follower.legal_moves().len(), 2);
+        // Nothing was drawn, so that no card can be shown.
+        follower.refuse(MoveId::new(1));
+        follower.follow(told(&[7]), &mut rng, &at_once());
+        assert!(follower.is_lost());
+        assert_eq!(follower.legal_moves(), [MoveId::new(0)]);
+        follower.refuse(MoveId::new(0));
+        assert_eq!(follower.legal_moves().len(), 2);
     }
 
     #[test]
