@@ -60,6 +60,8 @@ enum Step {
 /// Joint moves that are tried in place of one that was never heard of.
 const MAX_TRIED: usize = 5_000;
 const TRY_TIME: Duration = Duration::from_millis(100);
+/// Of more turns that were never heard of it makes no difference how many they were.
+const MAX_MISSED: u64 = 8;
 
 impl<G: Playable> Follower<G> {
     /// A player at the beginning of a match.
@@ -105,7 +107,7 @@ impl<G: Playable> Follower<G> {
                 }
             }
             News::Own { turn, last_move, percepts } => {
-                self.take_in_own(*turn, last_move.as_ref(), percepts)
+                self.take_in_own(*turn, last_move.as_ref(), percepts, deadline)
             }
         }
     }
@@ -115,8 +117,13 @@ impl<G: Playable> Follower<G> {
         turn: u64,
         last_move: Option<&Term>,
         percepts: &[Term],
+        deadline: Instant,
     ) -> (Step, Option<String>) {
-        let Some(last_move) = last_move else { return (Step::Nothing, None) };
+        let Some(last_move) = last_move else {
+            // Turns are counted from the one that the first message has.
+            self.turn = self.turn.max(turn);
+            return (Step::Nothing, None);
+        };
         if turn <= self.turn {
             return (Step::Nothing, Some(format!("turn {turn} came again")));
         }
@@ -130,6 +137,10 @@ impl<G: Playable> Follower<G> {
                 1 => (self.step(vec![own]), odd),
                 _ => (Step::Nothing, Some("the moves of the others were not told".into())),
             };
+        }
+        // What comes next may agree with a match in which they never were.
+        for _ in 0..(turn - self.turn - 1).min(MAX_MISSED) {
+            self.player.miss(deadline);
         }
         self.turn = turn;
         let mut seen = Vec::new();

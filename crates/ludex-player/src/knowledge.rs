@@ -55,6 +55,14 @@ where
         }
     }
 
+    /// Takes in that there was a step of which nothing was seen. Where all moves are told, who tells them
+    /// has to find out what it was.
+    pub fn miss(&mut self, rng: &mut Rng, patience: &Patience) {
+        if let Knowledge::Hidden(follower) = self {
+            follower.miss(rng, patience);
+        }
+    }
+
     /// What to think about.
     pub fn situation(&mut self) -> Situation<StateOf<G>> {
         match self {

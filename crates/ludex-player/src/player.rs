@@ -327,6 +327,15 @@ impl<G: Playable> Player<G> {
         self.follow(seen, &schedule);
     }
 
+    /// Takes in that there was a step of which nothing was seen, in a game with hidden information.
+    pub fn miss(&mut self, deadline: Instant) {
+        let schedule = self.latency.schedule(deadline, self.config.reserve);
+        let patience = patience(&schedule);
+        let (knowledge, rng) = (&mut self.knowledge, &mut self.rng);
+        let missed = catch_unwind(AssertUnwindSafe(|| knowledge.miss(rng, &patience)));
+        self.is_lost |= missed.is_err();
+    }
+
     /// The match is over: nothing more is thought.
     pub fn stop(&mut self) {
         self.attention.lower();
@@ -347,11 +356,7 @@ impl<G: Playable> Player<G> {
         if self.is_lost {
             return Vec::new();
         }
-        let time = schedule.search_until.saturating_duration_since(Instant::now());
-        let patience = Patience {
-            for_many: Deadline::after(time.mul_f64(BELIEF_PART)),
-            for_one: Deadline::after(time.mul_f64(DOUBTFUL_PART)),
-        };
+        let patience = patience(schedule);
         let (knowledge, rng, role) = (&mut self.knowledge, &mut self.rng, self.role);
         if let (Seen::Own { own, .. }, Some(answered)) = (&seen, self.answered.take())
             && *own != answered
@@ -528,6 +533,15 @@ impl<G: Playable> Player<G> {
             note: String::new(),
             network: report.network.clone(),
         }
+    }
+}
+
+/// How long possible states are looked for in a turn that begins now.
+fn patience(schedule: &Schedule) -> Patience {
+    let time = schedule.search_until.saturating_duration_since(Instant::now());
+    Patience {
+        for_many: Deadline::after(time.mul_f64(BELIEF_PART)),
+        for_one: Deadline::after(time.mul_f64(DOUBTFUL_PART)),
     }
 }
 

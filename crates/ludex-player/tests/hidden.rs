@@ -191,6 +191,47 @@ fn particles_agree_with_everything_that_was_told() {
     assert!(n_sampled > 10, "{n_sampled}");
 }
 
+/// A sample of what is small enough to be known exactly has every state as often as it is likely.
+#[test]
+fn particles_are_as_likely_as_what_they_stand_for() {
+    let mut n_compared = 0;
+    for name in ["kuhn-poker", "mastermind-small", "monty-hall", "blind-tictactoe"] {
+        let game = game(name);
+        for seed in 0..3 {
+            let me = RoleId::new(0);
+            let mut rng = Seed(seed).rng();
+            let mut cursor = game.cursor();
+            let [mut exact, mut sampled] =
+                [(); 2].map(|()| Follower::new(&game, me, Model::uniform()));
+            sampled.give_up_exactness();
+            loop {
+                let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
+                let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
+                cursor.play(&joint);
+                if cursor.is_terminal() {
+                    break;
+                }
+                let told = Told::new(joint[me.index()], cursor.percepts(me));
+                exact.follow(told.clone(), &mut rng, &Patience::endless());
+                sampled.follow(told, &mut rng, &Patience::endless());
+                assert!(exact.is_exact() && !sampled.is_exact() && !sampled.is_lost(), "{name}");
+                // Half the sum of all differences: how much of the sample would have to move.
+                let known = exact.information();
+                let off = known.possible().iter().map(|it| {
+                    (it.weight - sampled.weight_of(&it.state).unwrap_or(0.0)).abs() / 2.0
+                });
+                let off: f64 = off.sum();
+                let n_states = known.possible().len();
+                // What chance makes of so many draws, three times over.
+                let by_chance = (n_states as f64 / 2_003.0).sqrt();
+                assert!(off <= 1.5 * by_chance, "{name}: {off} of {n_states} states");
+                n_compared += usize::from(n_states > 1);
+            }
+        }
+    }
+    assert!(n_compared > 10, "{n_compared}");
+}
+
 #[test]
 fn a_model_prefers_what_did_well_and_rules_nothing_out() {
     let game = game("blind-tictactoe");
@@ -545,7 +586,7 @@ fn a_way_that_does_not_agree_is_changed_until_it_does() {
     {
         let game = game(name);
         let count = count_doubts(&game, 1, Seed(1), &|| patience.clone());
-        assert!(count.n_sampled > 10, "{name}: {count:?}");
+        assert!(count.n_sampled > 3, "{name}: {count:?}");
         assert_eq!((count.n_doubtful, count.n_illegal), (0, 0), "{name}: {count:?}");
     }
 }

@@ -69,6 +69,10 @@ const MAX_EXACT_JOINTS: usize = 20_000;
 /// come by every place, far from the ones before.
 const N_PARTICLES: usize = 2_003;
 const STRIDE: usize = 1_238;
+/// Steps of all their ways together, about a hundred bytes each, and particles that are kept in matches
+/// of any length.
+const MAX_STEPS_KEPT: usize = 400_000;
+const MIN_PARTICLES: usize = 100;
 /// Draws for each particle kept before a step is called hard.
 const N_TRIES: usize = 10;
 /// Changes of ways that are tried in a step, for each particle kept.
@@ -155,6 +159,14 @@ where
         }
     }
 
+    /// Takes in that there was a step of which the role was told nothing: anything may have happened in
+    /// it, and what is known is a sample from now on.
+    pub fn miss(&mut self, rng: &mut Rng, patience: &Patience) {
+        self.is_exact = false;
+        self.skip_step(rng, patience);
+        self.normalize();
+    }
+
     /// What is known now.
     pub fn information(&mut self) -> Information<StateOf<G>> {
         let mut possible: Vec<_> = self.places.iter().map(|it| it.possible.clone()).collect();
@@ -172,6 +184,12 @@ where
             is_exact: self.is_exact,
             is_doubtful: self.is_lost(),
         }
+    }
+
+    /// Keeps a sample from now on, for tests of what a sample is like.
+    #[doc(hidden)]
+    pub fn give_up_exactness(&mut self) {
+        self.is_exact = false;
     }
 
     /// Whether all states that agree are known, each with its probability.
@@ -266,7 +284,7 @@ where
         for n_tries in 0..N_PARTICLES * N_TRIES {
             let is_over = match self.places.is_empty() {
                 true => n_tries >= MIN_TRIES && patience.for_one.reached(),
-                false => self.places.len() >= N_PARTICLES || patience.for_many.reached(),
+                false => self.places.len() >= self.n_kept() || patience.for_many.reached(),
             };
             if is_over {
                 break;
@@ -372,9 +390,10 @@ where
 
     /// Changes ways of a sample that has too few states, or too many times the same.
     fn vary(&mut self, rng: &mut Rng, patience: &Patience) {
-        if self.is_lost() || self.n_different() >= N_PARTICLES / 2 {
+        if self.is_lost() || self.n_different() >= self.n_kept() / 2 {
             return;
         }
+        let n_kept = self.n_kept();
         let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
         for _ in 0..N_PARTICLES * N_CHANGES {
             if patience.for_many.reached() {
@@ -400,7 +419,7 @@ where
             }
             // What is added shares the weight of what it was made from.
             let (weight, n) = (self.places[idx].possible.weight, self.places.len());
-            if n < N_PARTICLES {
+            if n < n_kept {
                 self.places.push(place);
                 self.places[idx].possible.weight = weight / 2.0;
                 self.places[n].possible.weight = weight / 2.0;
@@ -410,6 +429,11 @@ where
             }
         }
         self.steps = steps;
+    }
+
+    /// Particles that are kept: each may have a way of its own, as long as the match.
+    fn n_kept(&self) -> usize {
+        (MAX_STEPS_KEPT / self.steps.len().max(1)).clamp(MIN_PARTICLES, N_PARTICLES)
     }
 
     /// How many different states there are.
@@ -590,6 +614,22 @@ mod tests {
             counts[usize::from(n_agreeing > 0)] += 1;
         }
         assert!(counts.iter().all(|&n| n > 10), "{counts:?}");
+    }
+
+    /// A message that is known to be lost is not taken for one that never was: with a card that is never
+    /// shown, what comes next would agree with either.
+    #[test]
+    fn a_step_that_was_missed_is_a_step() {
+        let unseen = Rules { sees: |_| None, is_over: |played| played.len() == 3, ..CARD };
+        let (mut rng, mut follower) = (Seed(1).rng(), follower(unseen));
+        follower.miss(&mut rng, &Patience::endless());
+        follower.follow(told(&[]), &mut rng, &Patience::endless());
+        let known = follower.information();
+        assert!(!known.is_exact() && !known.is_doubtful());
+        assert!(known.possible().iter().all(|it| it.state.len() == 2));
+        assert_eq!(known.steps(), [None, Some(told(&[]))]);
+        let total: f64 = known.possible().iter().map(|it| it.weight).sum();
+        assert!((total - 1.0).abs() < 1e-9, "{total}");
     }
 
     /// What the role could not play is not legal while nothing better is known, and forgotten when it is.

@@ -109,16 +109,16 @@ pub(super) struct Aim<'a> {
 pub(super) struct Way<'a, S> {
     pub initial: &'a Place<S>,
     pub place: &'a Place<S>,
-    pub steps: Vec<&'a Step>,
+    pub steps: Vec<&'a Arc<Step>>,
 }
 
 impl<'a, S> Way<'a, S> {
     pub fn new(initial: &'a Place<S>, place: &'a Place<S>) -> Self {
-        let mut steps: Vec<&Step> = Vec::new();
-        let mut last = place.way.as_deref();
+        let mut steps: Vec<&Arc<Step>> = Vec::new();
+        let mut last = place.way.as_ref();
         while let Some(step) = last {
             steps.push(step);
-            last = step.before.as_deref();
+            last = step.before.as_ref();
         }
         steps.reverse();
         Self { initial, place, steps }
@@ -334,9 +334,13 @@ impl<C: Observe> Stepper<'_, C> {
         }
         let mut here = old.initial.clone();
         self.cursor.set_state(&here.possible.state);
-        for (joint, log) in joints.chunks_exact(self.roles.n).zip(logs) {
+        for (idx, (joint, log)) in joints.chunks_exact(self.roles.n).zip(logs).enumerate() {
             self.cursor.play(joint);
             here = self.place(&here, joint, log);
+            // Before the first change both have one way.
+            if let Some(&step) = old.steps.get(idx).filter(|_| idx < first) {
+                here.way = Some(Arc::clone(step));
+            }
         }
         here.wrongs = wrongs.list;
         Some((here, ratio))
