@@ -93,6 +93,9 @@ const PUZZLES: &[&str] = &[
     "queens12ug",
     "sudokuGrade2",
     "snakeParallel",
+    "nonogram_10x10_1",
+    "pancakes",
+    "asteroidsSerial",
 ];
 const PUZZLE_MATCHES: usize = 2;
 const PUZZLE_CLOCKS: [&str; 2] = ["1", "0.1"];
@@ -101,6 +104,8 @@ const PUZZLE_CLOCKS: [&str; 2] = ["1", "0.1"];
 pub struct Job {
     /// Only these games and puzzles; all if empty.
     pub games: Vec<String>,
+    /// Only these improvements; all if empty.
+    pub pairs: Vec<String>,
     /// Most matches of a pair on a game.
     pub max_matches: usize,
     /// No round is begun after this time.
@@ -147,6 +152,9 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usiz
     let mut open = Vec::new();
     for &(game, n_roles) in GAMES.iter().filter(|(game, _)| is_wanted(job, game)) {
         for (pair_idx, pair) in PAIRS.iter().enumerate() {
+            if !job.pairs.is_empty() && job.pairs.iter().all(|name| name != pair.name) {
+                continue;
+            }
             let series = done.get(&(game.to_string(), pair.name.to_string()));
             let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
             if series.map_or(0, PairSeries::n_matches) < job.max_matches && !is_known {

@@ -159,6 +159,9 @@ enum Task {
     Improvements {
         /// Only these games
         games: Vec<String>,
+        /// Only this improvement, by its name in the report; may be given several times
+        #[arg(long)]
+        pair: Vec<String>,
         /// Most matches of a pair on a game
         #[arg(long, default_value_t = 32)]
         count: usize,
@@ -273,9 +276,10 @@ fn main() -> ExitCode {
             max_matches: count,
             time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
         }),
-        Task::Improvements { games, count, minutes } => {
+        Task::Improvements { games, pair, count, minutes } => {
             improvements::improvements(&improvements::Job {
                 games,
+                pairs: pair,
                 max_matches: count,
                 time: minutes.map(|minutes| std::time::Duration::from_secs_f64(60.0 * minutes)),
             })
