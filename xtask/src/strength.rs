@@ -63,9 +63,18 @@ const HIDDEN_GAMES: &[&str] = &[
     "kriegTTT_4x4",
     "meier",
     "kuhn-poker",
-    "sheep-and-wolf",
+    "blind-tictactoe",
     "tictactoe-latent-random",
 ];
+
+/// Those that are no duels and hide nothing: there the former flagship is the same player, and a match
+/// between the two would tell of luck alone.
+fn is_same_to_former(game: &str) -> bool {
+    const AT_ONCE: &[&str] = &["biddingTicTacToe", "chickentictactoe", "blocker"];
+    MANY_ROLES.iter().any(|(name, _)| *name == game)
+        || AT_ONCE.contains(&game)
+        || CHANCE_GAMES.contains(&game)
+}
 
 /// The flagship without what came later: it chooses from the plain searches. Both have a longer start
 /// clock, as the choice is made in it.
@@ -137,7 +146,8 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static st
             let is_in = |names: &[String], name: &str| {
                 names.is_empty() || names.iter().any(|wanted| wanted == name)
             };
-            if !is_in(&job.games, game) || !is_in(&job.against, against) {
+            let is_idle = against == FORMER && is_same_to_former(game);
+            if !is_in(&job.games, game) || !is_in(&job.against, against) || is_idle {
                 continue;
             }
             let series = done.get(&(game.to_string(), against.to_string()));
@@ -165,7 +175,10 @@ fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> =
         BTreeMap::new();
-    for ((game, against), found) in &series {
+    let told =
+        |it: &((&String, &String), &PairSeries)| it.0.1 != FORMER || !is_same_to_former(it.0.0);
+    let pairs = series.iter().map(|((game, against), found)| ((game, against), found));
+    for ((game, against), found) in pairs.filter(told) {
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
@@ -174,7 +187,8 @@ fn summarize(table: &Table) -> Result<()> {
         "# Strength of `ludex`\n\n\
          Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
-         All exchanges of seats are in `strength.tsv`.\n\n\
+         All exchanges of seats are in `strength.tsv`.\n\
+         Against `{FORMER}` only games count in which that is another player: duels, and those that hide something.\n\n\
          | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
          | --- | --- | --- | --- | --- | --- |\n",
         processor()
