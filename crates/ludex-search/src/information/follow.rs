@@ -79,8 +79,10 @@ const N_TRIES: usize = 10;
 const N_CHANGES: usize = 4;
 /// Changes of a single step for each one in which two are drawn.
 const N_SINGLE: usize = 3;
-/// Draws that are made whatever the clock says while there is no state at all.
-const MIN_TRIES: usize = 8;
+/// Draws that are made whatever the clock says while there is no state at all, and draws after which
+/// moves that have to do with what was seen are drawn more often while none agrees.
+const MIN_TRIES: usize = 16;
+const N_PLAIN_TRIES: usize = 4;
 /// Ways that are changed while none agrees, changes that are tried in a step at most, and ways that
 /// agree after which that is enough.
 const N_REPAIRED: usize = 24;
@@ -257,6 +259,11 @@ where
         Stepper { cursor: &mut self.cursor, roles: self.roles, role: self.role, model: &self.model }
     }
 
+    fn stepper_and_kinship(&mut self) -> (Stepper<'_, G::Cursor>, &mut Kinship) {
+        let Self { cursor, roles, role, model, kinship, .. } = self;
+        (Stepper { cursor, roles: *roles, role: *role, model }, kinship)
+    }
+
     /// Moves a sample on by a step of which nothing is known.
     fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.places);
@@ -290,6 +297,16 @@ where
                 break;
             }
             let from = &before[weights.at(round.next(rng))];
+            // While nothing agrees, what has to do with what was seen is tried as well.
+            let is_hard = self.places.is_empty() && n_tries >= N_PLAIN_TRIES && n_tries % 2 == 0;
+            if let Some(&seen) = rng.choose(&told.percepts).filter(|_| is_hard) {
+                let (mut stepper, kinship) = self.stepper_and_kinship();
+                let toward = Some((kinship, seen));
+                let next = stepper.step_nearly(from, 0, Some(&told), toward, 0, rng);
+                next.iter().for_each(|place| fitting.note(place));
+                self.places.extend(next);
+                continue;
+            }
             let mut stepper = self.stepper();
             let next = match fitting.draw(rng) {
                 Some(joint) => stepper.step_as(from, joint, &told),
@@ -322,7 +339,10 @@ where
                 break;
             }
             let from = &before[weights.draw(rng)];
-            let next = self.stepper().step_nearly(from, number, Some(told), MAX_WRONGS, rng);
+            let seen = rng.choose(&told.percepts).copied();
+            let (mut stepper, kinship) = self.stepper_and_kinship();
+            let toward = seen.filter(|_| n_tries % 2 == 0).map(|seen| (kinship, seen));
+            let next = stepper.step_nearly(from, number, Some(told), toward, MAX_WRONGS, rng);
             self.places.extend(next);
         }
         // The game should be over in all of them: it is not, so they stay where they are.
@@ -367,13 +387,8 @@ where
             let idx = *pair.iter().min_by_key(|&&idx| self.places[idx].wrongs.len()).expect("two");
             let from = self.places[idx].clone();
             let way = Way::new(&initial, &from);
-            let Some(mut change) = repairing(&way, &mut self.kinship, rng) else { continue };
-            let mut stepper = Stepper {
-                cursor: &mut self.cursor,
-                roles: self.roles,
-                role: self.role,
-                model: &self.model,
-            };
+            let (mut stepper, kinship) = self.stepper_and_kinship();
+            let Some(mut change) = repairing(&way, kinship, rng) else { continue };
             let made = stepper.change(&way, &steps, &mut change, rng, deadline);
             match made {
                 None => {}
@@ -550,10 +565,16 @@ impl Fitting {
                 0.5 * likely + 0.5 * f64::from(count) / n as f64
             }
         };
-        *self.counts.entry(step.joint.clone()).or_default() += 1;
-        self.joints.push(step.joint.clone());
+        self.note(&place);
         place.possible.weight = likely / drawn;
         place
+    }
+
+    /// Notes what was played on the way to a place.
+    fn note<S>(&mut self, place: &Place<S>) {
+        let step = place.way.as_ref().expect("a step led there");
+        *self.counts.entry(step.joint.clone()).or_default() += 1;
+        self.joints.push(step.joint.clone());
     }
 }
 

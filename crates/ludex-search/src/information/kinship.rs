@@ -50,18 +50,24 @@ impl Kinship {
         A_SHARED_WORD.powi(n_shared.min(4) as i32)
     }
 
-    /// A place in a list of moves, drawn by how much they have to do with a percept; `None` if
-    /// there is no move.
-    pub fn draw(&mut self, moves: &[MoveId], percept: PerceptId, rng: &mut Rng) -> Option<usize> {
+    /// A place in a list of moves, drawn by how much they have to do with a percept, and how likely
+    /// that was; `None` if there is no move.
+    pub fn draw(
+        &mut self,
+        moves: &[MoveId],
+        percept: PerceptId,
+        rng: &mut Rng,
+    ) -> Option<(usize, f64)> {
         if moves.len() < 2 {
-            return (!moves.is_empty()).then_some(0);
+            return (!moves.is_empty()).then_some((0, 1.0));
         }
         let mut weights = std::mem::take(&mut self.weights);
         weights.clear();
         weights.extend(moves.iter().map(|&id| self.weight(id, percept)));
         let place = rng.weighted(&weights);
+        let part = weights[place] / weights.iter().sum::<f64>();
         self.weights = weights;
-        Some(place)
+        Some((place, part))
     }
 
     fn read(&mut self, term: Term) {

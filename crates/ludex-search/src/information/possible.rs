@@ -139,24 +139,27 @@ impl<C: Observe> Stepper<'_, C> {
         told: Option<&Told>,
         rng: &mut Rng,
     ) -> Option<Place<C::State>> {
-        self.step_nearly(from, 0, told, 0, rng)
+        self.step_nearly(from, 0, told, None, 0, rng)
     }
 
     /// The same for a role that may see some things that it was not told, or play something else.
-    /// It is the step of that number.
+    /// It is the step of that number. Moves that have to do with a percept can be drawn more often;
+    /// what is found weighs as much less.
     pub fn step_nearly(
         &mut self,
         from: &Place<C::State>,
         number: usize,
         told: Option<&Told>,
+        toward: Option<(&mut Kinship, PerceptId)>,
         max_wrongs: usize,
         rng: &mut Rng,
     ) -> Option<Place<C::State>> {
         self.cursor.set_state(&from.possible.state);
         let mut joint = Vec::with_capacity(self.roles.n);
         let mut wrongs = Wrongs { list: Vec::new(), max: max_wrongs };
-        let log = self.draw(number, told, None, &mut joint, &mut wrongs, rng)?;
+        let (log, by) = self.draw(number, told, toward, &mut joint, &mut wrongs, rng)?;
         let mut next = self.place(from, &joint, log);
+        next.possible.weight = (log - by).exp();
         next.wrongs.extend(wrongs.list);
         Some(next)
     }
@@ -173,8 +176,8 @@ impl<C: Observe> Stepper<'_, C> {
         Some(self.place(from, joint, log))
     }
 
-    /// Plays a random step from where the cursor stands, and says what was played; the logarithm of
-    /// how likely it was.
+    /// Plays a random step from where the cursor stands, and says what was played; the logarithms of
+    /// how likely it is, and of how likely it was drawn.
     fn draw(
         &mut self,
         number: usize,
@@ -183,12 +186,12 @@ impl<C: Observe> Stepper<'_, C> {
         joint: &mut Vec<MoveId>,
         wrongs: &mut Wrongs,
         rng: &mut Rng,
-    ) -> Option<f64> {
+    ) -> Option<(f64, f64)> {
         if self.cursor.is_terminal() {
             return None;
         }
         let first = joint.len();
-        let mut log = 0.0;
+        let (mut log, mut by) = (0.0, 0.0);
         let mut toward = toward;
         for role in self.roles.ids() {
             let legal = self.cursor.legal_moves(role);
@@ -202,20 +205,24 @@ impl<C: Observe> Stepper<'_, C> {
                     }
                 },
                 _ => {
-                    let (id, part) = match &mut toward {
-                        None => self.model.draw(legal, is_random, rng)?,
+                    let (id, part, drawn) = match &mut toward {
+                        None => {
+                            let (id, part) = self.model.draw(legal, is_random, rng)?;
+                            (id, part, part)
+                        }
                         Some((kinship, percept)) => {
-                            let place = kinship.draw(legal, *percept, rng)?;
-                            (legal[place], self.model.part(legal, place, is_random))
+                            let (place, drawn) = kinship.draw(legal, *percept, rng)?;
+                            (legal[place], self.model.part(legal, place, is_random), drawn)
                         }
                     };
                     log += part.ln();
+                    by += drawn.ln();
                     id
                 }
             });
         }
         self.cursor.play(&joint[first..]);
-        self.compare(number, told, wrongs).then_some(log)
+        self.compare(number, told, wrongs).then_some((log, by))
     }
 
     /// Plays a step as it was played on another way; the logarithm of how likely it is here.
@@ -327,7 +334,7 @@ impl<C: Observe> Stepper<'_, C> {
                         let wanted = if idx == change.steps[0] { aim.wanted } else { seen() };
                         wanted.map(|id| (&mut *aim.kinship, id))
                     });
-                    self.draw(idx, told, toward, &mut joints, &mut wrongs, rng)?
+                    self.draw(idx, told, toward, &mut joints, &mut wrongs, rng)?.0
                 }
             };
             logs.push(log);
