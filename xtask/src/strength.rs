@@ -70,12 +70,15 @@ const HIDDEN_GAMES: &[&str] = &[
 /// Those that are no duels and hide nothing: there the former flagship is the same player, and a match
 /// between the two would tell of luck alone.
 fn is_same_to_former(game: &str) -> bool {
-    const AT_ONCE: &[&str] = &["biddingTicTacToe", "chickentictactoe", "blocker"];
+    /// Moves at once, or goals that are not opposite.
+    const NO_DUELS: &[&str] = &["biddingTicTacToe", "chickentictactoe", "blocker", "kalaha5x2x3"];
     MANY_ROLES.iter().any(|(name, _)| *name == game)
-        || AT_ONCE.contains(&game)
+        || NO_DUELS.contains(&game)
         || CHANCE_GAMES.contains(&game)
 }
 
+/// In reports, the games against the former flagship in which it is another player.
+const WHERE_ANOTHER: &str = "the former `ludex` where it is another player";
 /// The flagship without what came later: it chooses from the plain searches. Both have a longer start
 /// clock, as the choice is made in it.
 const FORMER: &str = "ludex:learned=no,rules=no,beliefs=no";
@@ -175,20 +178,20 @@ fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> =
         BTreeMap::new();
-    let told =
-        |it: &((&String, &String), &PairSeries)| it.0.1 != FORMER || !is_same_to_former(it.0.0);
-    let pairs = series.iter().map(|((game, against), found)| ((game, against), found));
-    for ((game, against), found) in pairs.filter(told) {
+    for ((game, against), found) in &series {
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
+        if against == FORMER && !is_same_to_former(game) {
+            by_player.entry(WHERE_ANOTHER).or_default().push(row);
+        }
     }
     let mut text = format!(
         "# Strength of `ludex`\n\n\
          Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          All exchanges of seats are in `strength.tsv`.\n\
-         Against `{FORMER}` only games count in which that is another player: duels, and those that hide something.\n\n\
+         The former `ludex` is another player in duels and where something is hidden; other games against it tell of luck alone, and a row of its own leaves them out.\n\n\
          | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
          | --- | --- | --- | --- | --- | --- |\n",
         processor()

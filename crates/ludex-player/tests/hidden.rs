@@ -15,7 +15,9 @@ use ludex_macucb::{NetworkSpec, Networks, Rules};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Claim, InformationSearcher, Limits, SEARCHES, SearchSpec};
-use ludex_testkit::hidden::{count_beliefs, count_doubts, information_after, search_informed};
+use ludex_testkit::hidden::{
+    count_beliefs, count_doubts, information_after, random_step, search_informed,
+};
 use num_traits::ToPrimitive as _;
 
 fn machine_of(name: &str, rules: &str) -> Machine {
@@ -204,14 +206,7 @@ fn particles_are_as_likely_as_what_they_stand_for() {
             let [mut exact, mut sampled] =
                 [(); 2].map(|()| Follower::new(&game, me, Model::uniform()));
             sampled.give_up_exactness();
-            loop {
-                let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
-                let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
-                cursor.play(&joint);
-                if cursor.is_terminal() {
-                    break;
-                }
-                let told = Told::new(joint[me.index()], cursor.percepts(me));
+            while let Some(told) = random_step(&game, &mut cursor, me, &mut rng) {
                 exact.follow(told.clone(), &mut rng, &Patience::endless());
                 sampled.follow(told, &mut rng, &Patience::endless());
                 assert!(exact.is_exact() && !sampled.is_exact() && !sampled.is_lost(), "{name}");

@@ -7,6 +7,7 @@
 use ludex_base::{Deadline, MoveId, Seed};
 use ludex_game::{Cursor, Game};
 
+use crate::playout::MAX_STEPS;
 use crate::registry::{GameFeatures, SearchSpec};
 
 /// The part of a turn in which forced lines are looked for.
@@ -26,8 +27,6 @@ pub fn is_duel(features: &GameFeatures, is_constant_sum: bool) -> bool {
 /// Random games by which a duel is known, and the fewest that say so.
 const N_GAMES: usize = 50;
 const MIN_GAMES: usize = 5;
-/// Longer games are given up.
-const MAX_STEPS: usize = 2_000;
 
 /// Whether a game looks like a duel in random games; `None` if there was no time to see. The clock is
 /// looked at in every step.

@@ -337,7 +337,12 @@ where
 const N_MODEL_ITERATIONS: u64 = 300;
 
 /// Plays a random joint move; what a role is told of it, `None` if the game is over then.
-fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, me: RoleId, rng: &mut Rng) -> Option<Told>
+pub fn random_step<G: Game>(
+    game: &G,
+    cursor: &mut G::Cursor,
+    me: RoleId,
+    rng: &mut Rng,
+) -> Option<Told>
 where
     G::Cursor: Observe,
 {
