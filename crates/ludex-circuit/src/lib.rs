@@ -18,10 +18,12 @@ mod phases; // 7. smaller circuits for the phases of a game
 mod select; // 8. what a move finds and where it puts it, apart
 mod factor; // 9. common factors taken out
 mod share; // 10. gates within gates
+mod certain; // 11. what a role knows of every gate
 
 #[cfg(test)]
 mod tests;
 
+pub use certain::Certain;
 pub use circuit::{Circuit, Gate, GateId, Loop};
 pub use compile::compile;
 pub use phases::Phases;

@@ -14,6 +14,7 @@ use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Hint, Limits, SearchSpec};
 
 use crate::Playable;
+use crate::certainty::follower;
 use crate::player::{BELIEF_PART, DOUBTFUL_PART};
 use crate::stages::{Plan, Stages};
 use crate::survey::Survey;
@@ -186,7 +187,7 @@ fn play<G: Playable>(
         .map(|&(role, plan)| Seat {
             role,
             mind: Stages::new(game, plan),
-            follower: Follower::new(game, role, Model::uniform()),
+            follower: follower(game, role, Model::uniform()),
         })
         .collect();
     let mut cursor = game.cursor();

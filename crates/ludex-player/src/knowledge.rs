@@ -4,10 +4,12 @@
 //! [`Follower`] makes of the role's own moves and percepts: the true state never enters here.
 
 use ludex_base::{MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
+use ludex_game::{Cursor, Game, StateOf};
 use ludex_search::Information;
 use ludex_search::information::{Follower, Model, Patience, Told};
 
+use crate::Playable;
+use crate::certainty::follower;
 use crate::seen::Seen;
 
 /// Where a role stands, as far as it knows.
@@ -27,17 +29,11 @@ pub(crate) enum Situation<S> {
     Hidden(Information<S>),
 }
 
-impl<G: Game> Knowledge<G>
-where
-    G::Cursor: Observe,
-{
-    pub fn new(game: &G, role: RoleId, model: Model) -> Self
-    where
-        G: Describe + Clone + 'static,
-    {
+impl<G: Playable> Knowledge<G> {
+    pub fn new(game: &G, role: RoleId, model: Model) -> Self {
         match game.has_percepts() {
             false => Knowledge::Open(game.cursor()),
-            true => Knowledge::Hidden(Box::new(Follower::new(game, role, model))),
+            true => Knowledge::Hidden(Box::new(follower(game, role, model))),
         }
     }
 

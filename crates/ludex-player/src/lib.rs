@@ -7,7 +7,7 @@
 //! Read the modules in this order:
 //!
 //! 1. `playable`: the games; [`seen`] and [`thought`]: what goes in and what comes out.
-//! 2. [`knowledge`]: the state, or what a role knows that does not see it.
+//! 2. `certainty` and [`knowledge`]: the state, or what a role knows that does not see it.
 //! 3. [`survey`]: what a few random games tell about a game.
 //! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`] and [`flagship`]: what a player
 //!    thinks with, and how it finds out which searches suit a game.
@@ -22,6 +22,7 @@
 mod playable;
 pub mod seen;
 pub mod thought;
+mod certainty;
 mod knowledge;
 pub mod survey;
 mod mind;
@@ -41,6 +42,7 @@ pub mod roster;
 #[cfg(test)]
 mod tests;
 
+pub use certainty::follower;
 pub use flagship::FlagshipOptions;
 pub use interrupter::Interrupter;
 pub use mind::Minds;

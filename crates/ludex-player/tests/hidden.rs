@@ -13,6 +13,7 @@ use ludex_game::{
 use ludex_machine::Machine;
 use ludex_macucb::{NetworkSpec, Networks, Rules};
 use ludex_pipeline::{Engine, LoadOptions, load};
+use ludex_player::follower;
 use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Claim, InformationSearcher, Limits, SEARCHES, SearchSpec};
 use ludex_testkit::hidden::{
@@ -580,8 +581,28 @@ fn a_way_that_does_not_agree_is_changed_until_it_does() {
         ["war", "tictactoe-latent-random", "wumpus", "schnappt-hubi", "vacuum-cleaner-random"]
     {
         let game = game(name);
-        let count = count_doubts(&game, 1, Seed(1), &|| patience.clone());
+        let plain = |me| Follower::new(&game, me, Model::uniform());
+        let count = count_doubts(&game, &plain, 1, Seed(1), &|| patience.clone());
         assert!(count.n_sampled > 3, "{name}: {count:?}");
         assert_eq!((count.n_doubtful, count.n_illegal), (0, 0), "{name}: {count:?}");
     }
+}
+
+/// A busy machine may leave no time at all to look for states. What is legal is known all the same.
+#[test]
+fn without_time_for_states_legal_moves_are_known_by_the_rules() {
+    let now = Deadline::after(Duration::ZERO);
+    let patience = Patience { for_many: now.clone(), for_one: now };
+    let mut n_wrong_otherwise = 0;
+    for name in ["blind-tictactoe", "tictactoe-latent-random", "wumpus", "kuhn-poker"] {
+        let game = game(name);
+        let count = |follower: &dyn Fn(RoleId) -> Follower<Machine>| {
+            count_doubts(&game, follower, 4, Seed(1), &|| patience.clone())
+        };
+        let certain = count(&|me| follower(&game, me, Model::uniform()));
+        assert_eq!(certain.n_illegal, 0, "{name}: {certain:?}");
+        let plain = count(&|me| Follower::new(&game, me, Model::uniform()));
+        n_wrong_otherwise += plain.n_illegal;
+    }
+    assert!(n_wrong_otherwise > 10, "{n_wrong_otherwise}: nothing was hard");
 }

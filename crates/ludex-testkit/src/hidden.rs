@@ -196,14 +196,14 @@ pub struct DoubtCount {
 }
 
 /// Follows random matches to their end by what each role sees, with that patience in each step.
-pub fn count_doubts<G>(
+pub fn count_doubts<G: Game>(
     game: &G,
+    follower: &dyn Fn(RoleId) -> Follower<G>,
     n_matches: usize,
     seed: Seed,
     patience: &dyn Fn() -> Patience,
 ) -> DoubtCount
 where
-    G: Describe + Clone + 'static,
     G::Cursor: Observe,
 {
     let mut count = DoubtCount::default();
@@ -211,7 +211,7 @@ where
         let mut rng = seed.child(match_idx as u64).rng();
         let mut cursor = game.cursor();
         let mut followers: Vec<(RoleId, Follower<G>)> =
-            players(game).map(|me| (me, Follower::new(game, me, Model::uniform()))).collect();
+            players(game).map(|me| (me, follower(me))).collect();
         while let Some(joint) = random_joint(game, &mut cursor, &mut rng) {
             cursor.play(&joint);
             if cursor.is_terminal() {

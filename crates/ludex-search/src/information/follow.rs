@@ -22,6 +22,7 @@ use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
 use rustc_hash::FxHashMap;
 
+use super::certainty::Certainty;
 use super::exact::{self, ExactLimits, Inexact};
 use super::kinship::Kinship;
 use super::known::{Information, Possible, Told, Weights};
@@ -44,6 +45,8 @@ pub struct Follower<G: Game> {
     is_exact: bool,
     /// Moves that were chosen and not played, while no state agrees.
     refused: Vec<MoveId>,
+    /// What the rules alone say of the legal moves.
+    certainty: Option<Box<dyn Certainty>>,
 }
 
 /// How long possible states are looked for.
@@ -123,7 +126,14 @@ where
             places,
             is_exact: true,
             refused: Vec::new(),
+            certainty: None,
         }
+    }
+
+    /// The same with something that knows legal moves without any state, for when no state agrees.
+    pub fn with_certainty(mut self, certainty: Box<dyn Certainty>) -> Self {
+        self.certainty = Some(certainty);
+        self
     }
 
     /// Takes in the role's own move and percepts of a step.
@@ -140,6 +150,7 @@ where
             match exact::follow(&mut self.stepper(), &places, &told, &limits, rng) {
                 Ok(found) => {
                     self.places = found;
+                    self.be_certain(Some(&told));
                     self.steps.push(Some(told));
                     return;
                 }
@@ -154,6 +165,7 @@ where
             }
             self.is_exact = false;
         }
+        self.be_certain(Some(&told));
         self.sample(told, rng, patience);
         self.normalize();
         if !self.is_lost() {
@@ -213,8 +225,8 @@ where
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
     /// apart. Where they are not, those that all of the likeliest states have, or if there are none
-    /// those of one. While no state agrees, those that all kinds of states have, without what was
-    /// refused.
+    /// those of one. While no state agrees, those that are certain by the rules, and of those that are
+    /// not the ones that all kinds of states have, without what was refused.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
         let is_lost = self.is_lost();
         let weight = |place: &Place<StateOf<G>>| place.possible.weight;
@@ -244,7 +256,14 @@ where
         if is_lost && sure.iter().any(|id| !self.refused.contains(id)) {
             sure.retain(|id| !self.refused.contains(id));
         }
-        sure
+        let certain = self.certainty.as_ref().filter(|_| is_lost).map(|it| it.legal_moves(&sure));
+        certain.filter(|legal| !legal.is_empty()).unwrap_or(sure)
+    }
+
+    fn be_certain(&mut self, told: Option<&Told>) {
+        if let Some(certainty) = &mut self.certainty {
+            certainty.follow(told);
+        }
     }
 
     /// Takes in that a move was not played although the role chose it, so that it may not have been
@@ -266,6 +285,7 @@ where
 
     /// Moves a sample on by a step of which nothing is known.
     fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
+        self.be_certain(None);
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
         let mut round = Round::default();

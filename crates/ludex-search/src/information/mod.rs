@@ -13,7 +13,8 @@
 //! 4. `kinship`: which of their moves have to do with what is seen.
 //! 5. `possible`: possible states, with the way that led to each.
 //! 6. `exact`: every state that agrees, while they are few.
-//! 7. `follow`: the exact set, particles after it, and what is done when they run out.
+//! 7. `certainty`: the legal moves without any state.
+//! 8. `follow`: the exact set, particles after it, and what is done when they run out.
 
 mod known;
 mod sight;
@@ -21,8 +22,10 @@ mod model;
 mod kinship;
 mod possible;
 mod exact;
+mod certainty;
 mod follow;
 
+pub use certainty::Certainty;
 pub use follow::{Follower, Patience};
 pub use known::{Information, InformationSearcher, Possible, Told};
 pub use model::Model;

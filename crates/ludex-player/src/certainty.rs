@@ -1,0 +1,51 @@
+//! What is certain by the rules, for followers of games that have a circuit.
+
+use std::sync::Arc;
+
+use ludex_base::{MoveId, RoleId};
+use ludex_circuit::Certain;
+use ludex_game::StateOf;
+use ludex_macucb::Rules;
+use ludex_search::information::{Certainty, Follower, Model, Told};
+
+use crate::Playable;
+
+/// Inputs of all gates together, above which a step would take too long: ten million are a second.
+const MAX_EDGES: usize = 1_000_000;
+
+/// Follows a role as players do: with what is certain by the rules, if there is a circuit that is not too
+/// large for it.
+pub fn follower<G: Playable>(game: &G, role: RoleId, model: Model) -> Follower<G> {
+    let follower = Follower::new(game, role, model);
+    match game.rules().filter(|rules| rules.circuit().n_edges() <= MAX_EDGES) {
+        Some(rules) => follower.with_certainty(Box::new(ByRules::<StateOf<G>>::new(rules, role))),
+        None => follower,
+    }
+}
+
+struct ByRules<S> {
+    rules: Arc<dyn Rules<S>>,
+    certain: Certain,
+}
+
+impl<S> ByRules<S> {
+    fn new(rules: Arc<dyn Rules<S>>, role: RoleId) -> Self {
+        let certain = Certain::new(rules.circuit(), role);
+        Self { rules, certain }
+    }
+}
+
+impl<S> Certainty for ByRules<S> {
+    fn follow(&mut self, told: Option<&Told>) {
+        let told = told.map(|told| (told.own, &told.percepts[..]));
+        self.certain.follow(self.rules.circuit(), told);
+    }
+
+    fn legal_moves(&self, nearly: &[MoveId]) -> Vec<MoveId> {
+        let all = self.certain.legal_moves(self.rules.circuit());
+        let may_be = |(id, is_legal): (MoveId, Option<bool>)| {
+            is_legal.unwrap_or_else(|| nearly.contains(&id)).then_some(id)
+        };
+        all.filter_map(may_be).collect()
+    }
+}

@@ -1,0 +1,15 @@
+//! What needs no states: which moves are legal by the rules alone.
+
+use ludex_base::MoveId;
+
+use super::known::Told;
+
+/// Follows one role through a match, as the [`Follower`](super::Follower) that it is given to does,
+/// without any state: what it calls certain holds in all that agree.
+pub trait Certainty: Send {
+    /// Takes in a step; `None` is one of which the role was told nothing.
+    fn follow(&mut self, told: Option<&Told>);
+
+    /// The role's moves that are certain to be legal now, and those of a list that may be; ascending.
+    fn legal_moves(&self, nearly: &[MoveId]) -> Vec<MoveId>;
+}
