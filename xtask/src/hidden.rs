@@ -133,7 +133,8 @@ fn open_series<'g>(
     job: &Job,
 ) -> Result<Vec<(&'g RulesFile, String, usize)>> {
     let mut n_rounds: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for row in table.rows()? {
+    let clock = job.clock.to_string();
+    for row in table.rows()?.into_iter().filter(|row| row.get(2) == Some(&clock)) {
         let round: usize = row.get(3).and_then(|cell| cell.parse().ok()).unwrap_or(0);
         let entry = n_rounds.entry((row[0].clone(), row[1].clone())).or_default();
         *entry = (*entry).max(round + 1);
@@ -215,6 +216,9 @@ fn play_round(
     Ok(())
 }
 
+/// Between a game and its clock, in the report.
+const AT: &str = " at ";
+
 /// What the table has of one game and its players.
 #[derive(Default)]
 struct SeriesRows {
@@ -229,7 +233,15 @@ fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
     let mut clocks: Vec<String> = Vec::new();
     for row in table.rows()? {
         let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
-        let entry = series.entry((row[0].clone(), row[1].clone())).or_default();
+        if !clocks.contains(&row[2]) {
+            clocks.push(row[2].clone());
+        }
+        // Another clock is another game in the report.
+        let game = match row[2] == clocks[0] {
+            true => row[0].clone(),
+            false => format!("{}{AT}{} ms", row[0], row[2]),
+        };
+        let entry = series.entry((game, row[1].clone())).or_default();
         match (number(4), number(5)) {
             (Some(first), Some(second)) => entry.exchanges.push(Exchange { first, second }),
             (Some(goal), None) => entry.goals.push(goal),
@@ -238,14 +250,11 @@ fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
         for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
             *lapse += number(6 + idx).unwrap_or(0.0) as u64;
         }
-        if !clocks.contains(&row[2]) {
-            clocks.push(row[2].clone());
-        }
     }
     let mut text = format!(
-        "# Hidden information\n\nMade by `cargo xtask hidden` on {}: {} ms a move, start clock 1 s, one thread a player, other work beside it.\n\n",
+        "# Hidden information\n\nMade by `cargo xtask hidden` on {}: {} ms a move where no other time is told, start clock 1 s, one thread a player.\n\n",
         processor(),
-        clocks.join(" or ")
+        clocks.first().map_or("", String::as_str)
     );
     write_beliefs(&mut text, beliefs)?;
     write_alone(&mut text, &series)?;
@@ -309,7 +318,8 @@ fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
                 None => String::new(),
             })
             .collect();
-        let known = PUBLISHED.iter().find(|it| it.0 == game);
+        let name = game.split(AT).next();
+        let known = PUBLISHED.iter().find(|it| Some(it.0) == name);
         let known = known.and_then(|it| published.get(it.1).cloned()).unwrap_or_default();
         writeln!(text, "| {game} | {} | {known} |", cells.join(" | "))?;
     }
@@ -339,7 +349,7 @@ fn published() -> BTreeMap<String, String> {
 fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
     writeln!(
         text,
-        "\n## Two roles and more\n\nMean share of the row against the column over the games, with its 95 % interval and the number of games; equal play is 50 %.\n"
+        "\n## Two roles and more\n\nMean share of the row against the column over the games at the usual clock, with its 95 % interval and the number of games; equal play is 50 %.\n"
     )?;
     let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
     writeln!(text, "| | {} |", names.join(" | "))?;
@@ -349,6 +359,7 @@ fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
         for column in &names {
             let shares: Vec<Estimate> = games_of(series, |_, _| true)
                 .iter()
+                .filter(|game| !game.contains(AT))
                 .filter_map(|game| share(series, game, row, column))
                 .collect();
             cells.push(mean_share(&shares));

@@ -4,16 +4,16 @@
 //! Rounds go over all pairs and games, as in `strength`; a series is done when the sequential test knows the
 //! stronger player or all its matches are played. The report is made from the tables at any time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ludex_referee::{Comparison, Estimate, Verdict};
+use ludex_referee::{Comparison, Estimate, Verdict, estimate};
 
-use crate::matches::{Table, find_game, run};
-use crate::series::{PairSeries, Round, header, lapses_in_words, play_round, series_of};
+use crate::matches::{Table, find_game};
+use crate::series::{PairSeries, Round, header, lapses_in_words, play, play_round, series_of};
 use crate::tools::{build_ludex, processor};
 
 /// What is compared.
@@ -106,17 +106,16 @@ pub struct Job {
     pub games: Vec<String>,
     /// Only these improvements; all if empty.
     pub pairs: Vec<String>,
-    /// Most matches of a pair on a game.
+    /// Most matches of a pair on a game, and of a search on a puzzle.
     pub max_matches: usize,
     /// No round is begun after this time.
     pub time: Option<Duration>,
 }
 
-/// Plays what is not known yet, puzzles after the first round.
+/// Plays what is not known yet, puzzles after each round unless improvements are named.
 pub fn improvements(job: &Job) -> Result<()> {
     let table = Table::open("improvements", &header("improvement"))?;
-    let puzzles =
-        Table::open("improvements_puzzles", "game\tsearch\tmean_goal\tbest_goal\tmatches")?;
+    let puzzles = Table::open("improvements_puzzles", "game\tsearch\tround\tgoals")?;
     let ludex = build_ludex()?;
     let started = Instant::now();
     let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
@@ -131,10 +130,11 @@ pub fn improvements(job: &Job) -> Result<()> {
             let n_matches = PER_ROLE * n_roles;
             play_round(&ludex, &table, &Round { game, pair, players, round, n_matches, clocks })?;
         }
-        if round == 0 {
-            play_puzzles(&ludex, &puzzles, job, is_over)?;
+        if job.pairs.is_empty() {
+            play_puzzles(&ludex, &puzzles, job, round, is_over)?;
         }
-        if open.is_empty() || is_over() {
+        let more_puzzles = job.pairs.is_empty() && (round + 1) * PUZZLE_MATCHES < job.max_matches;
+        if (open.is_empty() && !more_puzzles) || is_over() {
             break;
         }
     }
@@ -166,36 +166,43 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usiz
     Ok(open)
 }
 
-fn play_puzzles(ludex: &Path, table: &Table, job: &Job, is_over: impl Fn() -> bool) -> Result<()> {
+/// One round of every search on every puzzle that has not had it.
+fn play_puzzles(
+    ludex: &Path,
+    table: &Table,
+    job: &Job,
+    round: usize,
+    is_over: impl Fn() -> bool,
+) -> Result<()> {
+    let is_done = |row: &Vec<String>| (row[0].clone(), row[1].clone(), row[2].clone());
+    let done: BTreeSet<(String, String, String)> = table.rows()?.iter().map(is_done).collect();
     for game in PUZZLES.iter().filter(|game| is_wanted(job, game)) {
         for search in PUZZLE_SEARCHES {
-            if table.has(&[game, search]) || is_over() {
+            let key = (game.to_string(), search.to_string(), round.to_string());
+            if done.contains(&key) || is_over() {
                 continue;
             }
-            let path = find_game(game)?.display().to_string();
-            let count = PUZZLE_MATCHES.to_string();
-            let args = [
-                "match",
-                &path,
-                "--players",
-                search,
-                "--count",
-                &count,
-                "--start-clock",
-                PUZZLE_CLOCKS[0],
-                "--play-clock",
-                PUZZLE_CLOCKS[1],
-                "--json",
-            ];
-            let Some(report) = run(ludex, &args)? else { continue };
-            let goals = report["matches"].as_array().into_iter().flatten();
-            let best = goals.filter_map(|it| it["goals"][0].as_u64()).max().unwrap_or(0);
-            let mean = report["players"][0]["mean_goal"].to_string();
-            let played = report["played"].to_string();
-            table.append(&[game, search, &mean, &best.to_string(), &played])?;
+            let path = find_game(game)?;
+            let played = play(ludex, &path, search, PUZZLE_MATCHES, round, PUZZLE_CLOCKS)?;
+            let Some(report) = played else { continue };
+            let matches = report["matches"].as_array().into_iter().flatten();
+            let goals: Vec<String> = matches.map(|it| it["goals"][0].to_string()).collect();
+            table.append(&[game, search, &round.to_string(), &goals.join(" ")])?;
         }
     }
     Ok(())
+}
+
+/// The goals of every match, from 0 to 1, by puzzle and search.
+fn puzzle_goals(table: &Table) -> Result<BTreeMap<(String, String), Vec<f64>>> {
+    let mut all: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+    for row in table.rows()? {
+        let [game, search, _, goals] = &row[..] else { continue };
+        let goals = goals.split(' ').filter_map(|goal| goal.parse::<f64>().ok());
+        let entry = all.entry((game.clone(), search.clone())).or_default();
+        entry.extend(goals.map(|goal| goal / 100.0));
+    }
+    Ok(all)
 }
 
 /// What a series says, in percent.
@@ -255,7 +262,7 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
     writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     writeln!(
         text,
-        "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below.\n\n{words}\n\
+        "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below; of a hundred intervals five are so by luck alone.\n\n{words}\n\
          Share by game, with its 95 % interval and the number of matches:\n\n\
          | game | {} |\n| --- |{}",
         by_pair_names(&by_pair).join(" | "),
@@ -303,38 +310,54 @@ fn in_words(pair: &str, [low, high]: [f64; 2], helps: &str, hurts: &str) -> Stri
 }
 
 fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
-    let rows = table.rows()?;
-    if rows.is_empty() {
+    let goals = puzzle_goals(table)?;
+    if goals.is_empty() {
         return Ok(());
     }
     writeln!(
         text,
-        "\n## Puzzles\n\nMean goal of {PUZZLE_MATCHES} matches, start clock {} s, {} ms a move, one thread.\n\n\
+        "\n## Puzzles\n\nMean goal with its 95 % interval and the number of matches; start clock {} s, {} ms a move, one thread.\n\n\
          | puzzle | {} |\n| --- |{}",
         PUZZLE_CLOCKS[0],
         1000.0 * PUZZLE_CLOCKS[1].parse::<f64>()?,
         PUZZLE_SEARCHES.join(" | "),
         " --- |".repeat(PUZZLE_SEARCHES.len())
     )?;
-    let goal = |game: &str, search: &str| {
-        let row = rows.iter().find(|row| row[0] == game && row[1] == search);
-        row.and_then(|row| row[2].parse::<f64>().ok())
+    let of = |game: &str, search: &str| {
+        let goals = goals.get(&(game.to_string(), search.to_string()))?;
+        Some((estimate(goals)?.scaled(100.0), goals.len()))
     };
-    let mut sums = vec![(0.0, 0); PUZZLE_SEARCHES.len()];
     for game in PUZZLES {
-        let goals: Vec<Option<f64>> =
-            PUZZLE_SEARCHES.iter().map(|search| goal(game, search)).collect();
-        for (sum, goal) in sums.iter_mut().zip(&goals) {
-            *sum = (sum.0 + goal.unwrap_or(0.0), sum.1 + usize::from(goal.is_some()));
-        }
-        let cells: Vec<String> = goals
-            .iter()
-            .map(|goal| goal.map_or(String::new(), |goal| format!("{goal:.0}")))
-            .collect();
+        let cell = |search: &&str| match of(game, search) {
+            Some((goal, n)) => {
+                format!("{:.0} ({:.0} to {:.0}; {n})", goal.mean, goal.low, goal.high)
+            }
+            None => String::new(),
+        };
+        let cells: Vec<String> = PUZZLE_SEARCHES.iter().map(cell).collect();
         writeln!(text, "| {game} | {} |", cells.join(" | "))?;
     }
-    let means: Vec<String> =
-        sums.iter().map(|&(sum, n)| format!("{:.1}", sum / f64::from(n.max(1) as u32))).collect();
+    let plain = PUZZLE_SEARCHES[0];
+    let (mut means, mut gains) = (Vec::new(), Vec::new());
+    for search in PUZZLE_SEARCHES {
+        let both =
+            PUZZLES.iter().filter_map(|game| Some((of(game, search)?.0, of(game, plain)?.0)));
+        let both: Vec<(Estimate, Estimate)> = both.collect();
+        let n = both.len().max(1) as f64;
+        // The puzzles are taken as they are; only the luck within each of them varies.
+        let variance = |it: &Estimate| ((it.high - it.low) / 2.0).powi(2);
+        let mean = both.iter().map(|it| it.0.mean).sum::<f64>() / n;
+        let half = both.iter().map(|it| variance(&it.0)).sum::<f64>().sqrt() / n;
+        means.push(format!("{mean:.1} ({:.1} to {:.1})", mean - half, mean + half));
+        let gain = both.iter().map(|it| it.0.mean - it.1.mean).sum::<f64>() / n;
+        let half = both.iter().map(|it| variance(&it.0) + variance(&it.1)).sum::<f64>().sqrt() / n;
+        let of_itself = *search == plain;
+        gains.push(match of_itself {
+            true => String::new(),
+            false => format!("{gain:+.1} ({:+.1} to {:+.1})", gain - half, gain + half),
+        });
+    }
     writeln!(text, "| mean | {} |", means.join(" | "))?;
+    writeln!(text, "| more than `{plain}` | {} |", gains.join(" | "))?;
     Ok(())
 }

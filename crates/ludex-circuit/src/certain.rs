@@ -4,12 +4,14 @@
 //! before, gives some gates their values; these are handed on to the gates that use them and down to
 //! their inputs until nothing more follows (unit propagation: Dowling and Gallier, *Linear-Time
 //! Algorithms for Testing the Satisfiability of Propositional Horn Formulae*, 1984). What follows
-//! for the next state is certain there. Nothing is drawn, and a step takes time in the size of the
-//! circuit.
+//! for the next state is certain there. Nothing is drawn, and each input of a gate is looked at a few
+//! times in a step.
 //!
 //! Invariant: whatever is called certain holds in every state that agrees with what was told. Not all
 //! that holds there is found: two things that are not known by themselves, but together, are lost,
 //! and so is that what goes around in a loop of rules is not founded.
+
+use std::ops::Range;
 
 use ludex_base::{FluentId, MoveId, PerceptId, RoleId};
 
@@ -44,8 +46,8 @@ struct Wires {
     /// By fluent and by move, its gate if there is one.
     fluents: Vec<Option<GateId>>,
     moves: Vec<Option<GateId>>,
-    /// By role, its moves.
-    moves_of: Vec<Vec<MoveId>>,
+    /// By role, where its moves begin and end: they are sorted by role.
+    moves_of: Vec<Range<usize>>,
 }
 
 /// What was told can't be.
@@ -70,19 +72,20 @@ impl Certain {
         certain
     }
 
-    /// Whether a fluent is true; `None` if that is not certain.
+    /// Whether a fluent is true; `None` if that is not certain. What follows only from the game not being
+    /// over is not told, and after a step that ends it nothing is.
     pub fn holds(&self, fluent: FluentId) -> Option<bool> {
         self.state[fluent.index()]
     }
 
     /// The role's moves, each with whether it is legal; `None` if that is not certain.
     pub fn legal_moves(&self, circuit: &Circuit) -> impl Iterator<Item = (MoveId, Option<bool>)> {
-        let own = &self.wires.moves_of[self.role.index()];
-        own.iter().map(|&id| (id, self.values[circuit.legal[id.index()].index()]))
+        let own = self.wires.moves_of[self.role.index()].clone();
+        own.map(|idx| (MoveId::new(idx), self.values[circuit.legal[idx].index()]))
     }
 
-    /// Takes in a step by what the role was told of it, its move and what it saw; `None` if it was told
-    /// nothing. `circuit` is the one that this was made for.
+    /// Takes in a step by what the role was told of it, its move and what it saw, ascending; `None` if it
+    /// was told nothing. `circuit` is the one that this was made for.
     ///
     /// If it can't be, some step was not told, and nothing is certain after it.
     pub fn follow(&mut self, circuit: &Circuit, told: Option<(MoveId, &[PerceptId])>) {
@@ -132,7 +135,7 @@ impl Certain {
         self.play(own, true)?;
         for (idx, (role, _)) in circuit.vocabulary.percepts.iter().enumerate() {
             if *role == self.role {
-                self.set(circuit.sees[idx], percepts.contains(&PerceptId::new(idx)))?;
+                self.set(circuit.sees[idx], percepts.binary_search(&PerceptId::new(idx)).is_ok())?;
             }
         }
         self.settle(circuit)
@@ -196,7 +199,7 @@ impl Certain {
                 }
                 Gate::And(inputs) => (inputs, false),
                 Gate::Or(inputs) => (inputs, true),
-                // Nothing else has inputs.
+                // A feedback gate has its source for an input, and nothing else has any.
                 _ => {
                     self.set(user, value)?;
                     continue;
@@ -249,18 +252,13 @@ impl Certain {
     /// What is played is legal, and each role plays one move; of one that has no move at all nothing is
     /// said.
     fn match_moves(&mut self, circuit: &Circuit) -> Result<(), Clash> {
-        for role in 0..self.wires.moves_of.len() {
-            let moves = std::mem::take(&mut self.wires.moves_of[role]);
-            let matched = self.match_moves_of(circuit, &moves);
-            self.wires.moves_of[role] = moves;
-            matched?;
-        }
-        Ok(())
+        (0..self.wires.moves_of.len()).try_for_each(|role| self.match_moves_of(circuit, role))
     }
 
-    fn match_moves_of(&mut self, circuit: &Circuit, moves: &[MoveId]) -> Result<(), Clash> {
+    fn match_moves_of(&mut self, circuit: &Circuit, role: usize) -> Result<(), Clash> {
+        let moves = self.wires.moves_of[role].clone();
         let mut played = None;
-        for &id in moves {
+        for id in moves.clone().map(MoveId::new) {
             let legal = circuit.legal[id.index()];
             match (self.played[id.index()], self.values[legal.index()]) {
                 (Some(true), _) => {
@@ -273,15 +271,16 @@ impl Certain {
                 _ => {}
             }
         }
-        let mut open = moves.iter().copied().filter(|id| self.played[id.index()].is_none());
+        let mut open = moves.clone().filter(|&idx| self.played[idx].is_none()).map(MoveId::new);
         match (played, open.next(), open.next()) {
             (Some(_), Some(_), _) => {
-                for &id in moves.iter().filter(|id| Some(**id) != played) {
-                    self.play(id, false)?;
-                }
-                Ok(())
+                let mut others = moves.map(MoveId::new).filter(|id| Some(*id) != played);
+                others.try_for_each(|id| self.play(id, false))
             }
-            (None, Some(only), None) => self.play(only, true),
+            (None, Some(only), None) => {
+                self.play(only, true)?;
+                self.set(circuit.legal[only.index()], true)
+            }
             _ => Ok(()),
         }
     }
@@ -294,9 +293,8 @@ impl Wires {
         for (to, from) in circuit.loops.iter().flat_map(|it| &it.feedback) {
             source[to.index()] = Some(*from);
         }
-        let inputs_of = |id: GateId| {
-            circuit.inputs(id).iter().chain(source[id.index()].as_ref()).copied()
-        };
+        let inputs_of =
+            |id: GateId| circuit.inputs(id).iter().chain(source[id.index()].as_ref()).copied();
         let mut ends = vec![0; n_gates];
         let mut n_inputs = vec![0; n_gates];
         for id in circuit.gate_ids() {
@@ -327,10 +325,8 @@ impl Wires {
                 _ => {}
             }
         }
-        let mut moves_of = vec![Vec::new(); vocabulary.roles.len()];
-        for (idx, (role, _)) in vocabulary.moves.iter().enumerate() {
-            moves_of[role.index()].push(MoveId::new(idx));
-        }
+        let end = |role: usize| vocabulary.moves.partition_point(|it| it.0.index() < role);
+        let moves_of = (0..vocabulary.roles.len()).map(|role| end(role)..end(role + 1)).collect();
         Self { ends, users, n_inputs, source, fluents, moves, moves_of }
     }
 }

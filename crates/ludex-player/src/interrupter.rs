@@ -11,7 +11,7 @@ pub struct Interrupter {
 
 #[derive(Debug, Default)]
 struct Shared {
-    is_over: AtomicBool,
+    is_over: Arc<AtomicBool>,
     /// The flag of the thread that thinks for the player now.
     thinking: Mutex<Option<Arc<AtomicBool>>>,
 }
@@ -30,6 +30,11 @@ impl Interrupter {
     /// Whether it was interrupted.
     pub fn is_over(&self) -> bool {
         self.shared.is_over.load(Ordering::SeqCst)
+    }
+
+    /// The flag that is set when it is interrupted.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.shared.is_over)
     }
 
     /// Another thread thinks for the player from now on, and this flag stops it.

@@ -134,15 +134,14 @@ const MAX_LINE: usize = 8;
 impl<G: Playable> Player<G> {
     /// A player for one match.
     pub fn new(spec: &PlayerSpec, game: &G, program: Arc<Program>, config: PlayerConfig) -> Self {
-        let role = RoleId::new(0);
         Self {
             minds: game.minds(spec),
             takes_time: spec.takes_time(),
             name: spec.name().into(),
             game: game.clone(),
             program,
-            role,
-            knowledge: Knowledge::new(game, role, Model::uniform()),
+            role: RoleId::new(0),
+            knowledge: Knowledge::unprepared(game),
             is_lost: false,
             history: Vec::new(),
             any_move: None,
@@ -330,7 +329,7 @@ impl<G: Playable> Player<G> {
     /// Takes in that there was a step of which nothing was seen, in a game with hidden information.
     pub fn miss(&mut self, deadline: Instant) {
         let schedule = self.latency.schedule(deadline, self.config.reserve);
-        let patience = patience(&schedule);
+        let patience = self.patience(&schedule);
         let (knowledge, rng) = (&mut self.knowledge, &mut self.rng);
         let missed = catch_unwind(AssertUnwindSafe(|| knowledge.miss(rng, &patience)));
         self.is_lost |= missed.is_err();
@@ -356,7 +355,7 @@ impl<G: Playable> Player<G> {
         if self.is_lost {
             return Vec::new();
         }
-        let patience = patience(schedule);
+        let patience = self.patience(schedule);
         let (knowledge, rng, role) = (&mut self.knowledge, &mut self.rng, self.role);
         if let (Seen::Own { own, .. }, Some(answered)) = (&seen, self.answered.take())
             && *own != answered
@@ -486,13 +485,27 @@ impl<G: Playable> Player<G> {
         }
     }
 
+    /// How long possible states are looked for in a turn that begins now.
+    fn patience(&self, schedule: &Schedule) -> Patience {
+        let time = schedule.search_until.saturating_duration_since(Instant::now());
+        let part = |part: f64| {
+            let deadline = Deadline::after(time.mul_f64(part)).or_when(self.interrupter.flag());
+            self.or_stopped(deadline)
+        };
+        Patience { for_many: part(BELIEF_PART), for_one: part(DOUBTFUL_PART) }
+    }
+
+    /// Reached as well when all players are stopped.
+    fn or_stopped(&self, deadline: Deadline) -> Deadline {
+        match &self.config.stop {
+            Some(flag) => deadline.or_when(Arc::clone(flag)),
+            None => deadline,
+        }
+    }
+
     fn limits(&self, seed: Seed, until: Instant) -> Limits {
-        let deadline = Deadline::at(until);
         Limits {
-            deadline: match &self.config.stop {
-                Some(flag) => deadline.or_when(Arc::clone(flag)),
-                None => deadline,
-            },
+            deadline: self.or_stopped(Deadline::at(until)),
             iterations: self.config.iterations,
             memory: self.config.memory,
             threads: self.config.n_threads,
@@ -533,15 +546,6 @@ impl<G: Playable> Player<G> {
             note: String::new(),
             network: report.network.clone(),
         }
-    }
-}
-
-/// How long possible states are looked for in a turn that begins now.
-fn patience(schedule: &Schedule) -> Patience {
-    let time = schedule.search_until.saturating_duration_since(Instant::now());
-    Patience {
-        for_many: Deadline::after(time.mul_f64(BELIEF_PART)),
-        for_one: Deadline::after(time.mul_f64(DOUBTFUL_PART)),
     }
 }
 

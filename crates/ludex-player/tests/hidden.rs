@@ -601,6 +601,8 @@ fn without_time_for_states_legal_moves_are_known_by_the_rules() {
         };
         let certain = count(&|me| follower(&game, me, Model::uniform()));
         assert_eq!(certain.n_illegal, 0, "{name}: {certain:?}");
+        // All of Kuhn poker is few states, whatever the clock says.
+        assert!(certain.n_doubtful > 10 || name == "kuhn-poker", "{name}: {certain:?}");
         let plain = count(&|me| Follower::new(&game, me, Model::uniform()));
         n_wrong_otherwise += plain.n_illegal;
     }

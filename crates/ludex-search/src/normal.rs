@@ -94,9 +94,11 @@ impl NormalForm {
         (0..self.sizes.len()).map(gain).fold(0.0, f64::max)
     }
 
-    /// All joint choices from which no role gains by changing its own alone, in order.
-    pub fn pure_equilibria(&self) -> Vec<Vec<usize>> {
-        self.joint_choices().filter(|joint| self.is_stable(joint)).collect()
+    /// The joint choices from which no role gains by changing its own alone, in order, as far as they
+    /// were looked at before the deadline.
+    pub fn pure_equilibria(&self, deadline: &Deadline) -> Vec<Vec<usize>> {
+        let in_time = self.joint_choices().take_while(|_| !deadline.reached());
+        in_time.filter(|joint| self.is_stable(joint)).collect()
     }
 
     fn is_stable(&self, joint: &[usize]) -> bool {
@@ -130,17 +132,17 @@ impl NormalForm {
     /// An equilibrium of two roles: a mixed choice each. `None` for other numbers of roles without a
     /// pure one, and where none was found within the limits.
     pub fn equilibrium(&self) -> Option<Vec<Vec<f64>>> {
-        self.equilibrium_by(&Deadline::never())
-    }
-
-    /// The same, but no more supports are tried after the deadline: of general games with many choices
-    /// there are thousands.
-    pub fn equilibrium_by(&self, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
         if let Some(joint) = self.joint_choices().find(|joint| self.is_stable(joint)) {
             let pure = |(&choice, &size): (&usize, &usize)| pure(choice, size);
             return Some(joint.iter().zip(&self.sizes).map(pure).collect());
         }
-        if self.sizes.len() != 2 {
+        self.mixed_equilibrium(&Deadline::never())
+    }
+
+    /// The same of a game without a pure one. No more supports are tried after the deadline: of general
+    /// games with many choices there are thousands.
+    pub fn mixed_equilibrium(&self, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
+        if self.sizes.len() != 2 || deadline.reached() {
             return None;
         }
         if self.is_constant_sum() {
@@ -300,7 +302,7 @@ mod tests {
     fn the_table_of_the_example_has_two_pure_equilibria() {
         let game =
             table(&[[(5.0, 2.0), (4.0, 4.0), (5.0, 4.0)], [(3.0, 1.0), (2.0, 0.0), (6.0, 2.0)]]);
-        assert_eq!(game.pure_equilibria(), [vec![0, 1], vec![1, 2]]);
+        assert_eq!(game.pure_equilibria(&Deadline::never()), [vec![0, 1], vec![1, 2]]);
         assert_eq!(game.payoff(&[1, 2], 0), 6.0);
         let profile = [pure(0, 2), pure(1, 3)];
         assert_eq!(game.best_responses(&profile, 0), [0]);
@@ -311,7 +313,7 @@ mod tests {
     #[test]
     fn pennies_and_roshambo_are_mixed_evenly() {
         let pennies = table(&[[(1.0, 0.0), (0.0, 1.0)], [(0.0, 1.0), (1.0, 0.0)]]);
-        assert!(pennies.pure_equilibria().is_empty());
+        assert!(pennies.pure_equilibria(&Deadline::never()).is_empty());
         let found = pennies.equilibrium().expect("there is one");
         assert_near(&found[0], &[0.5, 0.5]);
         assert_near(&found[1], &[0.5, 0.5]);
@@ -328,7 +330,7 @@ mod tests {
     #[test]
     fn supports_find_what_no_sum_tells() {
         let chase = table(&[[(3.0, 0.0), (0.0, 2.0)], [(0.0, 1.0), (1.0, 0.0)]]);
-        assert!(chase.pure_equilibria().is_empty() && !chase.is_constant_sum());
+        assert!(chase.pure_equilibria(&Deadline::never()).is_empty() && !chase.is_constant_sum());
         let found = chase.equilibrium().expect("there is one");
         // The second role is indifferent at 1/3, the first at 1/4.
         assert_near(&found[0], &[1.0 / 3.0, 2.0 / 3.0]);
@@ -348,7 +350,7 @@ mod tests {
             }));
         }
         let game = NormalForm::new(&[2, 2, 2], payoffs);
-        assert_eq!(game.pure_equilibria().len(), 6);
+        assert_eq!(game.pure_equilibria(&Deadline::never()).len(), 6);
         assert!(game.maxmin(0).expect("solved").value.abs() < 1e-6);
         assert!(game.minmax(0).expect("solved").value.abs() < 1e-6);
     }

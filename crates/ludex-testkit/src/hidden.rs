@@ -189,7 +189,7 @@ pub struct DoubtCount {
     pub n_sampled: usize,
     /// Those of them after which no state of it agreed with everything that was told.
     pub n_doubtful: usize,
-    /// Those after which not all moves that were thought to be legal were.
+    /// Those after which not all moves that were thought to be legal were, or none was thought to be.
     pub n_illegal: usize,
     /// The most that a step took.
     pub longest: Duration,
@@ -227,7 +227,8 @@ where
                 count.n_sampled += usize::from(!follower.is_exact());
                 count.n_doubtful += usize::from(follower.is_lost());
                 let truth = cursor.legal_moves(*me);
-                count.n_illegal += usize::from(legal.iter().any(|id| !truth.contains(id)));
+                let is_wrong = legal.is_empty() || legal.iter().any(|id| !truth.contains(id));
+                count.n_illegal += usize::from(is_wrong);
             }
         }
     }

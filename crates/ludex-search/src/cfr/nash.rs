@@ -179,7 +179,7 @@ impl<'a> Step<'a> {
         let payoffs = of_deciders.flat_map(|of_joint| roles.iter().map(|&role| of_joint[role]));
         let game = NormalForm::new(&self.sizes, payoffs.collect());
         let sum = |joint: &[usize]| (0..roles.len()).map(|at| game.payoff(joint, at)).sum::<f64>();
-        let pure = game.pure_equilibria().into_iter();
+        let pure = game.pure_equilibria(deadline).into_iter();
         if let Some(joint) = pure.max_by(|a, b| sum(a).total_cmp(&sum(b)).then(b.cmp(a))) {
             let certain = |(&choice, &size): (&usize, &usize)| {
                 (0..size).map(|at| f64::from(u8::from(at == choice))).collect()
@@ -187,12 +187,13 @@ impl<'a> Step<'a> {
             return joint.iter().zip(&self.sizes).map(certain).collect();
         }
         let mixed = match is_root || game.is_constant_sum() {
-            true => game.equilibrium_by(deadline),
+            true => game.mixed_equilibrium(deadline),
             false => None,
         };
         let even = |size: usize| vec![1.0 / size as f64; size];
         let sure = |at: usize| {
-            game.maxmin(at).map_or_else(|| even(self.sizes[at]), |guarantee| guarantee.mixed)
+            let guarantee = if deadline.reached() { None } else { game.maxmin(at) };
+            guarantee.map_or_else(|| even(self.sizes[at]), |guarantee| guarantee.mixed)
         };
         mixed.unwrap_or_else(|| (0..roles.len()).map(sure).collect())
     }

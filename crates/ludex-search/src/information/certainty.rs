@@ -10,6 +10,7 @@ pub trait Certainty: Send {
     /// Takes in a step; `None` is one of which the role was told nothing.
     fn follow(&mut self, told: Option<&Told>);
 
-    /// The role's moves that are certain to be legal now, and those of a list that may be; ascending.
-    fn legal_moves(&self, nearly: &[MoveId]) -> Vec<MoveId>;
+    /// The moves to take for legal: those that are certain to be, and of those that may be the ones in a
+    /// list of likely ones. If that is none, all that may be; ascending.
+    fn legal_moves(&self, likely: &[MoveId]) -> Vec<MoveId>;
 }

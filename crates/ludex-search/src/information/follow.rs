@@ -140,17 +140,16 @@ where
     pub fn follow(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
         if self.is_exact {
             // It leaves half of the time to a sample.
-            let left = patience.for_many.remaining();
             let limits = ExactLimits {
                 max_states: MAX_EXACT,
                 max_joint_moves: MAX_EXACT_JOINTS,
-                deadline: left.map_or_else(Deadline::never, |time| Deadline::after(time / 2)),
+                deadline: patience.for_many.part(0.5),
             };
             let places = std::mem::take(&mut self.places);
             match exact::follow(&mut self.stepper(), &places, &told, &limits, rng) {
                 Ok(found) => {
                     self.places = found;
-                    self.be_certain(Some(&told));
+                    self.follow_certainty(Some(&told));
                     self.steps.push(Some(told));
                     return;
                 }
@@ -165,7 +164,7 @@ where
             }
             self.is_exact = false;
         }
-        self.be_certain(Some(&told));
+        self.follow_certainty(Some(&told));
         self.sample(told, rng, patience);
         self.normalize();
         if !self.is_lost() {
@@ -253,14 +252,23 @@ where
             }
         }
         let mut sure = sure.unwrap_or_default();
-        if is_lost && sure.iter().any(|id| !self.refused.contains(id)) {
+        if !is_lost {
+            return sure;
+        }
+        if let Some(certainty) = &self.certainty {
+            let legal = certainty.legal_moves(&sure);
+            // It knows nothing of a game whose messages contradict each other.
+            if !legal.is_empty() {
+                sure = legal;
+            }
+        }
+        if sure.iter().any(|id| !self.refused.contains(id)) {
             sure.retain(|id| !self.refused.contains(id));
         }
-        let certain = self.certainty.as_ref().filter(|_| is_lost).map(|it| it.legal_moves(&sure));
-        certain.filter(|legal| !legal.is_empty()).unwrap_or(sure)
+        sure
     }
 
-    fn be_certain(&mut self, told: Option<&Told>) {
+    fn follow_certainty(&mut self, told: Option<&Told>) {
         if let Some(certainty) = &mut self.certainty {
             certainty.follow(told);
         }
@@ -285,7 +293,7 @@ where
 
     /// Moves a sample on by a step of which nothing is known.
     fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
-        self.be_certain(None);
+        self.follow_certainty(None);
         let before = std::mem::take(&mut self.places);
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
         let mut round = Round::default();

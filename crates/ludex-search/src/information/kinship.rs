@@ -25,6 +25,9 @@ pub(super) enum Term {
 
 /// How much likelier a move is drawn for each word that it shares with what is wanted.
 const A_SHARED_WORD: f64 = 16.0;
+/// Moves whose words are compared in one draw: reading fifty thousand for the first time takes as long as
+/// a turn may.
+const MAX_COMPARED: usize = 2_000;
 
 impl Kinship {
     pub fn new<G: Describe + Clone + 'static>(game: &G) -> Self {
@@ -61,13 +64,17 @@ impl Kinship {
         if moves.len() < 2 {
             return (!moves.is_empty()).then_some((0, 1.0));
         }
+        // Of very many moves, some that stand together.
+        let n_parts = moves.len().div_ceil(MAX_COMPARED);
+        let start = rng.below(n_parts) * MAX_COMPARED;
+        let compared = &moves[start..moves.len().min(start + MAX_COMPARED)];
         let mut weights = std::mem::take(&mut self.weights);
         weights.clear();
-        weights.extend(moves.iter().map(|&id| self.weight(id, percept)));
+        weights.extend(compared.iter().map(|&id| self.weight(id, percept)));
         let place = rng.weighted(&weights);
-        let part = weights[place] / weights.iter().sum::<f64>();
+        let part = weights[place] / weights.iter().sum::<f64>() / n_parts as f64;
         self.weights = weights;
-        Some((place, part))
+        Some((start + place, part))
     }
 
     fn read(&mut self, term: Term) {
@@ -85,5 +92,49 @@ impl Kinship {
             }
         }
         self.words.insert(term, words.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Seed;
+
+    use super::*;
+
+    /// Words are numbers of hundreds: 1,234 and 1,299 share one.
+    fn of_hundreds() -> Kinship {
+        let write = |term| match term {
+            Term::Move(id) => format!("(draw {})", id.index() / 100),
+            Term::Percept(id) => format!("(showed {})", id.index() / 100),
+        };
+        Kinship {
+            write: Box::new(write),
+            numbers: FxHashMap::default(),
+            words: FxHashMap::default(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// What a draw says of its likelihood is how often it comes, in few moves and in more than are
+    /// compared.
+    #[test]
+    fn draws_are_as_likely_as_they_say() {
+        for n_moves in [300, 2 * MAX_COMPARED + 100] {
+            let moves: Vec<MoveId> = (0..n_moves).map(MoveId::new).collect();
+            let (mut kinship, mut rng) = (of_hundreds(), Seed(1).rng());
+            let (mut n_shared, mut expected) = (0, 0.0);
+            let n_draws = 20_000;
+            for _ in 0..n_draws {
+                let drawn = kinship.draw(&moves, PerceptId::new(150), &mut rng);
+                let (place, part) = drawn.expect("there are moves");
+                if (100..200).contains(&place) {
+                    n_shared += 1;
+                    // All of these are as likely as each other.
+                    expected = 100.0 * part;
+                }
+            }
+            let share = f64::from(n_shared) / f64::from(n_draws);
+            assert!((share - expected).abs() < 0.02, "{n_moves}: {share} for {expected}");
+        }
     }
 }

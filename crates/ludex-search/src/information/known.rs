@@ -76,7 +76,9 @@ impl<S> Information<S> {
         &self.steps
     }
 
-    /// The moves it may choose from: those that are legal in every state that was looked at.
+    /// The moves it may choose from: those that are legal in every state that was looked at. If what is
+    /// known [is doubtful](Self::is_doubtful), those that are likely to be, and there may be states
+    /// without them.
     pub fn legal_moves(&self) -> &[MoveId] {
         &self.legal
     }

@@ -19,6 +19,8 @@ use crate::roles::mix;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Habits {
     known: FxHashMap<u64, Habit>,
+    /// How many there may be; none before the first turn.
+    max_known: usize,
     turn: u32,
 }
 
@@ -88,9 +90,10 @@ impl Recent {
 }
 
 impl Habits {
-    /// What is learned from now on is of another turn.
-    pub fn begin_turn(&mut self) {
+    /// What is learned from now on is of another turn, and takes about that at most.
+    pub fn begin_turn(&mut self, max_bytes: usize) {
         self.turn += 1;
+        self.max_known = (max_bytes / KNOWN_BYTES).min(MAX_KNOWN);
     }
 
     pub fn n_bytes(&self) -> usize {
@@ -133,7 +136,7 @@ impl Habits {
     pub fn learn(&mut self, chosen: &Chosen, reward: f64) {
         for past in chosen.pasts {
             let key = key(past, chosen.id);
-            if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&key) {
+            if self.known.len() >= self.max_known && !self.known.contains_key(&key) {
                 return;
             }
             let new = Habit { mean: 0.0, n_games: 0, turn: self.turn };
@@ -186,6 +189,7 @@ mod tests {
         let [suck, go] = [0, 1].map(MoveId::new);
         let [dirt, wall] = [0, 1].map(PerceptId::new);
         let mut habits = Habits::default();
+        habits.begin_turn(100_000);
         let mut rng = Seed(1).rng();
         let mut n_right = 0;
         for round in 0..2_000 {
@@ -212,10 +216,11 @@ mod tests {
     fn games_of_an_earlier_turn_soon_count_less() {
         let id = MoveId::new(0);
         let mut habits = Habits::default();
+        habits.begin_turn(1_000);
         let recent = Recent::default();
         let chosen = habits.chosen(me(), &recent, &[id], id);
         (0..100).for_each(|_| habits.learn(&chosen, 1.0));
-        habits.begin_turn();
+        habits.begin_turn(1_000);
         (0..20).for_each(|_| habits.learn(&chosen, 0.0));
         let mut values = Vec::new();
         habits.values(me(), &recent, &[id], &mut values);

@@ -179,16 +179,17 @@ impl<G: Playouts> Ismcts<G> {
         if self.tree.n_bytes() > limits.memory / 2 {
             self.tree = Tree::default();
         }
-        if self.habits.n_bytes() > limits.memory / 4 {
-            self.habits = Habits::default();
-        }
-        self.habits.begin_turn();
         let is_alone = self.roles.n - usize::from(self.roles.random.is_some()) == 1;
         let learns = match self.options.habits {
             Learns::Fit => is_alone,
             Learns::No => false,
             Learns::Yes => true,
         };
+        let of_habits = if learns { limits.memory / 4 } else { 0 };
+        if self.habits.n_bytes() > of_habits / 2 {
+            self.habits = Habits::default();
+        }
+        self.habits.begin_turn(of_habits);
         let root_key = tree::key(starts[0].views[me.index()], me);
         let root = self.tree.node(root_key, usize::MAX).expect("there is room for a node");
         let weights = Weights::new(starts.iter().map(|start| start.weight));
@@ -208,7 +209,7 @@ impl<G: Playouts> Ismcts<G> {
             habits: learns.then_some(&mut self.habits),
             rng: limits.seed.rng(),
             clock: Clock::new(&limits.deadline),
-            max_bytes: limits.memory,
+            max_bytes: limits.memory - of_habits,
             max_depth: 0,
             taken: Vec::new(),
             path: Vec::new(),
