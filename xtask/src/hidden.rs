@@ -18,7 +18,7 @@ use ludex_testkit::hidden::{BeliefCount, count_beliefs, model_gain};
 use ludex_testkit::{RulesFile, corpus, library};
 
 use crate::matches::{Table, n_roles, sum};
-use crate::series::{lapses_in_words, play};
+use crate::series::{lapses_in_words, mean_over_games, play};
 use crate::tools::{build_ludex, processor, shared_folder};
 
 /// The searches, as players name them.
@@ -425,12 +425,8 @@ fn mean_share(shares: &[Estimate]) -> String {
     if shares.is_empty() {
         return String::new();
     }
-    let n = shares.len() as f64;
-    let mean = shares.iter().map(|it| it.mean).sum::<f64>() / n;
-    // The games are taken as they are; only the luck within each of them varies.
-    let variance = |it: &Estimate| ((it.high - it.low) / 2.0).powi(2);
-    let half = shares.iter().map(variance).sum::<f64>().sqrt() / n;
-    format!("{mean:.1} ({:.1} to {:.1}; {})", mean - half, mean + half, shares.len())
+    let Estimate { mean, low, high } = mean_over_games(shares);
+    format!("{mean:.1} ({low:.1} to {high:.1}; {})", shares.len())
 }
 
 fn exchanges(

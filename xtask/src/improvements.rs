@@ -13,7 +13,9 @@ use anyhow::Result;
 use ludex_referee::{Comparison, Estimate, Verdict, estimate};
 
 use crate::matches::{Table, find_game};
-use crate::series::{PairSeries, Round, header, lapses_in_words, play, play_round, series_of};
+use crate::series::{
+    PairSeries, Round, header, lapses_in_words, mean_over_games, play, play_round, series_of,
+};
 use crate::tools::{build_ludex, processor};
 
 /// What is compared.
@@ -236,11 +238,7 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
     let mut words = String::new();
     for Pair { name: pair, improved, plain, clocks } in PAIRS {
         let Some(rows) = by_pair.get(pair) else { continue };
-        let n = rows.len() as f64;
-        let mean = rows.iter().map(|it| it.share.mean).sum::<f64>() / n;
-        // The games are taken as they are; only the luck within each of them varies.
-        let variance = |share: &Estimate| ((share.high - share.low) / 2.0).powi(2);
-        let half = rows.iter().map(|it| variance(&it.share)).sum::<f64>().sqrt() / n;
+        let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|it| &it.share));
         let matches: usize = rows.iter().map(|it| it.n_matches).sum();
         let list = |is_it: &dyn Fn(&Estimate) -> bool| {
             let games: Vec<&str> =
@@ -251,13 +249,12 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         let hurts = list(&|share| share.high < 50.0);
         writeln!(
             text,
-            "| {pair} | `{improved}` | `{plain}` | {} s | {} ms | {n} | {matches} | {mean:.1} | {:.1} to {:.1} | {helps} | {hurts} |",
+            "| {pair} | `{improved}` | `{plain}` | {} s | {} ms | {} | {matches} | {mean:.1} | {low:.1} to {high:.1} | {helps} | {hurts} |",
             clocks[0],
             1000.0 * clocks[1].parse::<f64>()?,
-            mean - half,
-            mean + half
+            rows.len()
         )?;
-        writeln!(words, "- {}", in_words(pair, [mean - half, mean + half], &helps, &hurts))?;
+        writeln!(words, "- {}", in_words(pair, [low, high], &helps, &hurts))?;
     }
     writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     writeln!(
@@ -343,16 +340,12 @@ fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
         let both =
             PUZZLES.iter().filter_map(|game| Some((of(game, search)?.0, of(game, plain)?.0)));
         let both: Vec<(Estimate, Estimate)> = both.collect();
-        let n = both.len().max(1) as f64;
-        // The puzzles are taken as they are; only the luck within each of them varies.
-        let variance = |it: &Estimate| ((it.high - it.low) / 2.0).powi(2);
-        let mean = both.iter().map(|it| it.0.mean).sum::<f64>() / n;
-        let half = both.iter().map(|it| variance(&it.0)).sum::<f64>().sqrt() / n;
-        means.push(format!("{mean:.1} ({:.1} to {:.1})", mean - half, mean + half));
-        let gain = both.iter().map(|it| it.0.mean - it.1.mean).sum::<f64>() / n;
-        let half = both.iter().map(|it| variance(&it.0) + variance(&it.1)).sum::<f64>().sqrt() / n;
-        let of_itself = *search == plain;
-        gains.push(match of_itself {
+        let Estimate { mean, low, high } = mean_over_games(both.iter().map(|it| &it.0));
+        means.push(format!("{mean:.1} ({low:.1} to {high:.1})"));
+        let Estimate { mean: of_plain, low: plain_low, .. } =
+            mean_over_games(both.iter().map(|it| &it.1));
+        let (gain, half) = (mean - of_plain, (mean - low).hypot(of_plain - plain_low));
+        gains.push(match *search == plain {
             true => String::new(),
             false => format!("{gain:+.1} ({:+.1} to {:+.1})", gain - half, gain + half),
         });

@@ -13,7 +13,7 @@ use crate::macucb::{
 };
 use crate::matches::{Table, seed_name};
 use crate::plot::{Plot, Scale, Series};
-use crate::series::lapses_in_words;
+use crate::series::{lapses_in_words, mean_over_games};
 use crate::tools::{processor, runs_folder, shared_folder};
 
 /// Writes `macucb.md` and `macucb-ratio.svg` from the table. What people wrote about it is in `macucb-notes.md`
@@ -110,20 +110,23 @@ fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Resu
         RATIOS.iter().map(|it| format!("{it} %")).collect::<Vec<_>>().join(" | "),
         " --- |".repeat(RATIOS.len())
     )?;
-    let mut means: Vec<Vec<f64>> = vec![Vec::new(); RATIOS.len()];
+    let mut means: Vec<Vec<Estimate>> = vec![Vec::new(); RATIOS.len()];
     for game in games(series, "ratio") {
         let mut cells = Vec::new();
         for (ratio, means) in RATIOS.iter().zip(&mut means) {
             let first = format!("mac-ucb:faithful,ratio={}", f64::from(*ratio) / 100.0);
             let against = equal(work, game).unwrap_or_default();
             let found = share(series, ["ratio", game, &first, &against, "50"]);
-            means.extend(found.map(|it| it.0.mean));
+            means.extend(found.map(|it| it.0));
             cells.push(cell(found));
         }
         writeln!(text, "| {game} | {} |", cells.join(" | "))?;
     }
-    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let cells: Vec<String> = means.iter().map(|it| format!("{:.1}", mean(it))).collect();
+    let of_all = |of_games: &Vec<Estimate>| {
+        let Estimate { mean, low, high } = mean_over_games(of_games);
+        format!("{mean:.1} ({low:.1} to {high:.1})")
+    };
+    let cells: Vec<String> = means.iter().map(of_all).collect();
     writeln!(text, "| mean | {} |\n", cells.join(" | "))?;
     let points = RATIOS.iter().zip(&means).filter(|it| !it.1.is_empty());
     let plot = Plot {
@@ -134,7 +137,9 @@ fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Resu
         series: vec![Series {
             name: "mac-ucb:faithful",
             color: "#2471a3",
-            points: points.map(|(ratio, means)| (f64::from(*ratio), mean(means))).collect(),
+            points: points
+                .map(|(ratio, means)| (f64::from(*ratio), mean_over_games(means).mean))
+                .collect(),
         }],
     };
     let path = runs_folder()?.join("macucb-ratio.svg");
@@ -221,13 +226,17 @@ fn strength(text: &mut String, series: &All) -> Result<()> {
     }
     writeln!(
         text,
-        "\n| against | games | mean share | interval wholly above 50 % | wholly below |\n| --- | --- | --- | --- | --- |"
+        "\n| against | games | mean share | 95 % interval | games with an interval wholly above 50 % | wholly below |\n| --- | --- | --- | --- | --- | --- |"
     )?;
     for (player, found) in &found_of {
-        let mean = found.iter().map(|it| it.mean).sum::<f64>() / found.len().max(1) as f64;
+        let Estimate { mean, low, high } = mean_over_games(found);
         let above = found.iter().filter(|it| it.low > 50.0).count();
         let below = found.iter().filter(|it| it.high < 50.0).count();
-        writeln!(text, "| {player} | {} | {mean:.1} | {above} | {below} |", found.len())?;
+        writeln!(
+            text,
+            "| {player} | {} | {mean:.1} | {low:.1} to {high:.1} | {above} | {below} |",
+            found.len()
+        )?;
     }
     writeln!(text)?;
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use ludex_referee::{Exchange, SequentialTest, Verdict};
+use ludex_referee::{Estimate, Exchange, SequentialTest, Verdict};
 use serde_json::Value;
 
 use crate::matches::{Table, find_game, run, sum};
@@ -68,6 +68,20 @@ pub(crate) fn play(
     run(ludex, &[&what[..], &clocks].concat())
 }
 
+/// The mean over games, each as often. The games are taken as they are: only the luck within each of them
+/// varies.
+pub(crate) fn mean_over_games<'a>(of_games: impl IntoIterator<Item = &'a Estimate>) -> Estimate {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for of_game in of_games {
+        n += 1.0;
+        sum += of_game.mean;
+        squares += ((of_game.high - of_game.low) / 2.0).powi(2);
+    }
+    let n = f64::max(n, 1.0);
+    let (mean, half) = (sum / n, squares.sqrt() / n);
+    Estimate { mean, low: mean - half, high: mean + half }
+}
+
 /// What went wrong in some series (late, illegal, fallbacks, of how many moves), as a sentence.
 pub(crate) fn lapses_in_words(series: impl Iterator<Item = [u64; 4]>) -> String {
     let [late, illegal, fallbacks, moves] =
@@ -113,4 +127,17 @@ pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<(String, String), Pair
         }
     }
     Ok(series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_games_make_the_interval_of_their_mean_narrower() {
+        let of_game = |mean: f64| Estimate { mean, low: mean - 20.0, high: mean + 20.0 };
+        let games = [of_game(40.0), of_game(80.0), of_game(60.0), of_game(60.0)];
+        let found = mean_over_games(&games);
+        assert_eq!([found.mean, found.low, found.high], [60.0, 50.0, 70.0]);
+    }
 }

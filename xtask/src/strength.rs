@@ -10,10 +10,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ludex_referee::{Comparison, Verdict};
+use ludex_referee::{Comparison, Estimate, Verdict};
 
 use crate::matches::Table;
-use crate::series::{PairSeries, Round, header, lapses_in_words, play_round, series_of};
+use crate::series::{
+    PairSeries, Round, header, lapses_in_words, mean_over_games, play_round, series_of,
+};
 use crate::tools::{build_ludex, processor};
 
 /// Games of the published tables: two-player board games large and small, three and four roles, moves at
@@ -188,8 +190,7 @@ fn play(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) ->
 
 fn summarize(table: &Table) -> Result<()> {
     let series = series_of(table)?;
-    let mut by_player: BTreeMap<&str, Vec<(&str, usize, ludex_referee::Estimate)>> =
-        BTreeMap::new();
+    let mut by_player: BTreeMap<&str, Vec<(&str, usize, Estimate)>> = BTreeMap::new();
     for ((game, against), found) in &series {
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
@@ -209,16 +210,11 @@ fn summarize(table: &Table) -> Result<()> {
         processor()
     );
     for (player, rows) in &by_player {
-        let n = rows.len() as f64;
-        let mean = rows.iter().map(|(_, _, share)| share.mean).sum::<f64>() / n;
-        // The games are taken as they are; only the luck within each of them varies.
-        let variance = |share: &ludex_referee::Estimate| ((share.high - share.low) / 2.0).powi(2);
-        let half = rows.iter().map(|(_, _, share)| variance(share)).sum::<f64>().sqrt() / n;
+        let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|it| &it.2));
         let below = rows.iter().filter(|(_, _, share)| share.high < 45.0);
         let below: Vec<&str> = below.map(|(game, ..)| *game).collect();
         let below = if below.is_empty() { "none".into() } else { below.join(", ") };
         let matches: usize = rows.iter().map(|(_, n_matches, _)| n_matches).sum();
-        let (low, high) = (mean - half, mean + half);
         writeln!(
             text,
             "| {player} | {} | {matches} | {mean:.1} | {low:.1} to {high:.1} | {below} |",
