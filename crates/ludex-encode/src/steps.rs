@@ -188,7 +188,8 @@ impl<'a> Steps<'a> {
             self.engine.push_level();
             let goes_on = match self.engine.decide(|domains| domains.fix_index(var, at)) {
                 Ok(()) => self.branch(from + skipped + 1, see),
-                Err(_) => true,
+                // An engine that has stopped would fail on every other value too.
+                Err(_) => !self.engine.is_stopped(),
             };
             self.engine.pop_level();
             if !goes_on {

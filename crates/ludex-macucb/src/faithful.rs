@@ -3,7 +3,7 @@
 //! The list has the networks of states that were reached and not solved. The *resolution* phase takes
 //! the most promising one, puts its state into the template of the game, and finds all solutions: the
 //! joint moves, and the states they lead to, whose networks go on the list. The *simulation* phase
-//! plays games out: from the root each role follows the solution with the largest confidence bound
+//! plays games out: from the root each role follows the moves with the largest confidence bound
 //! until a network that is not solved, and from there moves are drawn. A time ratio says which phase
 //! is next. In the end the move is best by the operators of [`graph`](crate::graph).
 //!
@@ -14,7 +14,7 @@
 //! 2016. What the publication leaves open is in decision 28.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ use ludex_search::mcts::{Uct, UctOptions};
 use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
 
 use crate::forward::Forward;
-use crate::graph::{Arm, Graph, Node, NodeId, Seats};
+use crate::graph::{Arm, Chooses, Graph, Node, NodeId, Seats};
 use crate::resolve::{Mac, Resolver};
 use crate::rules::Networks;
 
@@ -75,6 +75,8 @@ pub(crate) struct Faithful<G: Playouts> {
     graph: Option<Graph>,
     root: NodeId,
     list: BinaryHeap<Entry>,
+    /// Networks that did not matter when their turn came: above them all was closed.
+    aside: Vec<NodeId>,
     /// Nodes of no use any more, which are dropped a few at a time.
     forgotten: Vec<Vec<Node>>,
     runner: Option<G::Runner>,
@@ -108,7 +110,7 @@ const ROOT_PART: f64 = 0.5;
 /// The part of it in which nodes are sought that can still be reached, when memory is wanted. To keep
 /// them and no others takes up to eight times as long.
 const KEEP_PART: f64 = 0.02;
-/// Nodes that are dropped in an iteration.
+/// Nodes that are dropped in an iteration, beside as many as are new.
 const N_DROPPED: usize = 32;
 /// Longer playouts are given up.
 const MAX_STEPS: usize = 2_000;
@@ -133,6 +135,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             graph: None,
             root: NodeId::new(0),
             list: BinaryHeap::new(),
+            aside: Vec::new(),
             forgotten: Vec::new(),
             runner: None,
             plain: Uct::new(name, game, UctOptions::default()),
@@ -164,32 +167,43 @@ impl<G: Playouts + Clone> Faithful<G> {
             let mut graph = Graph::new(seats);
             self.root = graph.add(root.clone(), 0.5);
             self.list = BinaryHeap::new();
+            self.aside = Vec::new();
             let old = self.graph.replace(graph);
             self.forgotten.extend(old.map(Graph::into_nodes));
             return;
         };
-        // What can't be reached any more stays on the list until it is met there: sorting it out takes
-        // time, and is done when its memory is wanted. From the same root all is reached.
-        let is_wanted = graph.n_bytes() >= limits.memory / 2 && root != self.root;
+        // From the same root all is reached.
+        if root == self.root {
+            return;
+        }
         self.root = root;
         let deadline = match limits.iterations {
             Some(_) => limits.deadline.clone(),
             None => limits.deadline.part(KEEP_PART),
         };
-        // Without time for it all stays, and there may be no room for more: then games are played out.
-        if let Some(old) = is_wanted.then(|| graph.go_to(root, &deadline)).flatten() {
-            self.forgotten.push(old);
-            self.root = NodeId::new(0);
-            let entry = |node| Entry { key: key(graph, node, &self.options), node };
-            self.list = graph.open().map(entry).collect();
+        // What can't be reached any more is passed over; its nodes go when their memory is wanted. Without
+        // time for that all stays, and there may be no room for more: then games are played out.
+        let is_full = graph.n_bytes() >= limits.memory / 2;
+        let open = match is_full.then(|| graph.go_to(root, &deadline)).flatten() {
+            Some(old) => {
+                self.forgotten.push(old);
+                self.root = NodeId::new(0);
+                Some(graph.open().collect())
+            }
+            None => graph.set_root(root, &deadline),
+        };
+        if let Some(open) = open {
+            let entry = |&node: &NodeId| Entry { key: key(graph, node, &self.options), node };
+            self.list = open.iter().map(entry).collect();
+            self.aside = Vec::new();
         }
     }
 }
 
-/// Drops a few nodes.
-fn drop_some(forgotten: &mut Vec<Vec<Node>>) {
+/// Drops so many nodes.
+fn drop_some(forgotten: &mut Vec<Vec<Node>>, n: usize) {
     let Some(nodes) = forgotten.last_mut() else { return };
-    nodes.truncate(nodes.len().saturating_sub(N_DROPPED));
+    nodes.truncate(nodes.len().saturating_sub(n));
     if nodes.is_empty() {
         forgotten.pop();
     }
@@ -199,23 +213,41 @@ fn drop_some(forgotten: &mut Vec<Vec<Node>>) {
 /// that orders the list.
 fn key(graph: &Graph, node: NodeId, options: &FaithfulOptions) -> f32 {
     let Some(&parent) = graph.node(node).parents.first() else { return f32::INFINITY };
-    bound(graph, parent, node, options)
+    let bound_for = |role| {
+        let n_playouts = graph.node(node).n_playouts;
+        bound(graph, parent, mean(graph, parent, node, role), n_playouts, options)
+    };
+    match (options.order, &graph.node(parent).chooses) {
+        (Order::Own, _) => bound_for(graph.seats.me),
+        (Order::Mover, Chooses::One(role)) => bound_for(*role),
+        // Each of them has to have a reason.
+        (Order::Mover, Chooses::Several(roles)) => {
+            roles.iter().map(|&role| bound_for(role)).fold(f32::INFINITY, f32::min)
+        }
+        // What is drawn is no better for having been lucky.
+        (Order::Mover, Chooses::Nobody) => {
+            let mean = graph.mean(parent, graph.seats.me);
+            bound(graph, parent, mean, graph.node(node).n_playouts, options)
+        }
+    }
 }
 
-/// The confidence bound of a child, `u + c √(2 ln n / nᵢ)`, with rewards from 0 to 1. One that was
-/// never played is taken for one that was played once and is worth what its parent is.
-fn bound(graph: &Graph, parent: NodeId, child: NodeId, options: &FaithfulOptions) -> f32 {
-    let role = match options.order {
-        Order::Mover => graph.node(parent).mover,
-        Order::Own => graph.seats.me,
-    };
-    let n_child = graph.node(child).n_playouts;
-    let mean = match n_child {
+/// What a role gets from a child, 0 to 1: for one that was never played, what its parent is worth. What is
+/// proved for the role that searches holds whatever was played.
+fn mean(graph: &Graph, parent: NodeId, child: NodeId, role: RoleId) -> f32 {
+    let node = graph.node(child);
+    let mean = match node.n_playouts {
         0 => graph.mean(parent, role),
         _ => graph.mean(child, role),
     };
+    if role == graph.seats.me { mean.clamp(node.low, node.high) } else { mean }
+}
+
+/// The confidence bound of something that was played so often below a node, `u + c √(2 ln n / nᵢ)`; what
+/// was never played is taken for played once.
+fn bound(graph: &Graph, parent: NodeId, mean: f32, n: u32, options: &FaithfulOptions) -> f32 {
     let n_parent = graph.node(parent).n_playouts.max(1) + 1;
-    let explore = (2.0 * (n_parent as f32).ln() / n_child.max(1) as f32).sqrt();
+    let explore = (2.0 * (n_parent as f32).ln() / n.max(1) as f32).sqrt();
     mean + options.c as f32 * explore
 }
 
@@ -224,6 +256,7 @@ struct Turn<'a> {
     root: NodeId,
     graph: &'a mut Graph,
     list: &'a mut BinaryHeap<Entry>,
+    aside: &'a mut Vec<NodeId>,
     resolver: &'a mut dyn Resolver,
     options: &'a FaithfulOptions,
     work: NetworkWork,
@@ -296,25 +329,51 @@ impl Turn<'_> {
                 Arm { joint, child: child.unwrap_or_else(|| self.graph.add(next, value)) }
             })
             .collect();
+        let old = arms.iter().map(|arm| arm.child).filter(|child| child.index() < first_new);
+        let old: Vec<NodeId> = old.collect();
         self.graph.solve(node, arms);
-        for node in (first_new..self.graph.n_nodes()).map(NodeId::new) {
-            self.list.push(Entry { key: key(self.graph, node, self.options), node });
+        (first_new..self.graph.n_nodes()).map(NodeId::new).for_each(|node| self.list_node(node));
+        // A state of before the last move can be reached again, with all that is below it.
+        for child in old {
+            self.graph.is_reached_now(child).into_iter().for_each(|node| self.list_node(node));
         }
+    }
+
+    fn list_node(&mut self, node: NodeId) {
+        self.list.push(Entry { key: key(self.graph, node, self.options), node });
     }
 
     /// The most promising network that is still to be solved; `None` without one, or when the deadline came
     /// first: a list from before the last move can have many that are of no use any more.
     fn next_open(&mut self, deadline: &Deadline) -> Option<NodeId> {
+        let mut is_last_round = false;
         for n_met in 1_usize.. {
             if n_met.is_multiple_of(ENTRIES_BETWEEN) && deadline.reached() {
                 return None;
             }
-            let entry = self.list.pop()?;
+            let Some(entry) = self.list.pop() else {
+                if std::mem::replace(&mut is_last_round, true) {
+                    return None;
+                }
+                // Another way may lead to them by now.
+                let aside = std::mem::take(self.aside);
+                aside.into_iter().for_each(|node| self.list_node(node));
+                continue;
+            };
             let node = self.graph.node(entry.node);
-            let is_open = node.arms.is_none() && !node.is_closed();
-            if is_open && self.graph.matters(entry.node, self.root) {
+            if node.arms.is_some() || node.is_closed() {
+                continue;
+            }
+            if !self.graph.matters(entry.node, self.root) {
+                self.aside.push(entry.node);
+                continue;
+            }
+            // Playouts since it was put there may have made it less promising than another.
+            let now = Entry { key: key(self.graph, entry.node, self.options), ..entry };
+            if self.list.peek().is_none_or(|next| now.key >= next.key) {
                 return Some(entry.node);
             }
+            self.list.push(now);
         }
         None
     }
@@ -332,7 +391,8 @@ impl Turn<'_> {
             let Some(child) = self.pick(node, rng) else { break };
             let is_cycle = path.contains(&child);
             path.push(child);
-            if is_cycle || self.graph.node(child).arms.is_none() {
+            let node = self.graph.node(child);
+            if is_cycle || node.is_closed() || node.arms.is_none() {
                 break;
             }
         }
@@ -348,30 +408,68 @@ impl Turn<'_> {
             path.iter().for_each(|&node| self.graph.add_playout(node, &goals));
             self.graph.settle();
             if self.graph.node(leaf).arms.is_none() {
-                let key = key(self.graph, leaf, self.options);
-                self.list.push(Entry { key, node: leaf });
+                self.list_node(leaf);
             }
         }
         self.work.simulation += start.elapsed();
     }
 
-    /// The child along the solution with the largest bound, of those that are not closed; what
-    /// `random` does in it is drawn.
+    /// The child along the decision with the largest bound; what `random` does beside it is drawn.
     fn pick(&self, node: NodeId, rng: &mut Rng) -> Option<NodeId> {
-        let arms = self.graph.node(node).arms.as_deref()?;
-        let open = arms.iter().filter(|arm| !self.graph.node(arm.child).is_closed());
-        let score = |arm: &Arm| bound(self.graph, node, arm.child, self.options);
-        let best = open
-            .map(|arm| (score(arm), arm))
-            .reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let (_, best) = best?;
-        let Some(random) = self.graph.seats.random else { return Some(best.child) };
-        let same = |arm: &&Arm| {
-            (0..best.joint.len())
-                .all(|role| role == random.index() || arm.joint[role] == best.joint[role])
+        let here = self.graph.node(node);
+        let arms = here.arms.as_deref()?;
+        let random = self.graph.seats.random.map(RoleId::index);
+        // They are sorted so that those of one decision stand together.
+        let same = |a: &Arm, b: &Arm| {
+            (0..a.joint.len()).all(|role| Some(role) == random || a.joint[role] == b.joint[role])
         };
-        let drawn: Vec<&Arm> = arms.iter().filter(same).collect();
-        rng.choose(&drawn).map(|arm| arm.child)
+        let mut decisions = arms.chunk_by(same);
+        let decision = match (self.options.order, &here.chooses) {
+            (Order::Mover, Chooses::Several(roles)) => {
+                let chosen: Vec<(RoleId, MoveId)> =
+                    roles.iter().map(|&role| (role, self.best_of(node, arms, role))).collect();
+                let is_it = |arm: &Arm| chosen.iter().all(|it| arm.joint[it.0.index()] == it.1);
+                decisions.find(|decision| is_it(&decision[0]))
+            }
+            (order, chooses) => {
+                let role = match (order, chooses) {
+                    (Order::Mover, Chooses::One(role)) => *role,
+                    _ => self.graph.seats.me,
+                };
+                let is_open = |arm: &Arm| !self.graph.node(arm.child).is_closed();
+                let open = decisions.filter(|decision| decision.iter().any(is_open));
+                let scored = open.map(|decision| (self.score(node, decision, role), decision));
+                let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
+                best.map(|it| it.1)
+            }
+        };
+        rng.choose(decision?).map(|arm| arm.child)
+    }
+
+    /// The confidence bound of a decision, whatever `random` does: the mean over all that it may do.
+    fn score(&self, node: NodeId, decision: &[Arm], role: RoleId) -> f32 {
+        let sum: f32 = decision.iter().map(|arm| mean(self.graph, node, arm.child, role)).sum();
+        let n = decision.iter().map(|arm| self.graph.node(arm.child).n_playouts).sum();
+        bound(self.graph, node, sum / decision.len() as f32, n, self.options)
+    }
+
+    /// Where several choose at once, the move of one of them with the largest bound, whatever the others
+    /// did beside it.
+    fn best_of(&self, node: NodeId, arms: &[Arm], role: RoleId) -> MoveId {
+        let mut by_move: BTreeMap<MoveId, (u32, f32)> = BTreeMap::new();
+        for arm in arms {
+            let n = self.graph.node(arm.child).n_playouts;
+            let entry = by_move.entry(arm.joint[role.index()]).or_default();
+            entry.0 += n;
+            entry.1 += n as f32 * mean(self.graph, node, arm.child, role);
+        }
+        let score = |&(n, sum): &(u32, f32)| {
+            let mean = if n == 0 { self.graph.mean(node, role) } else { sum / n as f32 };
+            bound(self.graph, node, mean, n, self.options)
+        };
+        let scored = by_move.iter().map(|(&id, counts)| (score(counts), id));
+        let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.expect("a solved network has solutions").1
     }
 }
 
@@ -430,7 +528,8 @@ impl<G: Playouts + Clone> Faithful<G> {
         limits: &Limits,
         legal: &[MoveId],
     ) -> Result<(Option<StopReason>, SearchReport), String> {
-        let Faithful { graph, root, list, resolver, options, runner, networks, game, .. } = self;
+        let Faithful { graph, root, list, aside, resolver, options, .. } = self;
+        let (runner, networks, game) = (&mut self.runner, &self.networks, &self.game);
         let forgotten = &mut self.forgotten;
         let (Some(graph), Some(resolver)) = (graph.as_mut(), resolver.as_deref_mut()) else {
             return Err("there is no network".into());
@@ -438,7 +537,9 @@ impl<G: Playouts + Clone> Faithful<G> {
         let n_closed_before = graph.n_closed;
         let work = NetworkWork::default();
         let root = *root;
-        let mut turn = Turn { root, graph, list, resolver, options, work, n_playouts: 0, depth: 0 };
+        let (n_playouts, depth) = (0, 0);
+        let mut turn =
+            Turn { root, graph, list, aside, resolver, options, work, n_playouts, depth };
         let mut rng = limits.seed.rng();
         let mut play =
             |resolver: &mut dyn Resolver, state: &BitSet, rng: &mut Rng| match options.playouts {
@@ -452,10 +553,9 @@ impl<G: Playouts + Clone> Faithful<G> {
 
         // Step 1. Without the solutions of the root there is nothing to choose from.
         if turn.graph.node(root).arms.is_none() {
-            let time = limits.deadline.remaining().map(|left| left.mul_f64(ROOT_PART));
-            let deadline = match time {
-                Some(time) => limits.deadline.no_later_than(Instant::now() + time),
-                None => limits.deadline.clone(),
+            let deadline = match limits.iterations {
+                Some(_) => limits.deadline.clone(),
+                None => limits.deadline.part(ROOT_PART),
             };
             match turn.resolve(root, &deadline) {
                 Solved::Yes => {}
@@ -472,6 +572,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         }
         // Step 2. Whichever phase has had less than its part is next.
         let mut n_iterations = 0;
+        let mut n_nodes = turn.graph.n_nodes();
         let stopped = loop {
             if turn.graph.node(root).is_closed() {
                 break None;
@@ -483,7 +584,8 @@ impl<G: Playouts + Clone> Faithful<G> {
                 break Some(StopReason::Count);
             }
             n_iterations += 1;
-            drop_some(forgotten);
+            drop_some(forgotten, N_DROPPED + turn.graph.n_nodes() - n_nodes);
+            n_nodes = turn.graph.n_nodes();
             let has_room = turn.graph.n_bytes() < limits.memory;
             let (solving, playing) = match limits.iterations {
                 // Then the same seed gives the same phases.
@@ -498,6 +600,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             match open {
                 Some(node) => {
                     if turn.resolve(node, &limits.deadline) == Solved::Late {
+                        turn.list_node(node);
                         break Some(StopReason::Time);
                     }
                 }
@@ -623,7 +726,156 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
 
 #[cfg(test)]
 mod tests {
+    use ludex_base::Seed;
+
     use super::*;
+    use crate::resolve::Facts;
+
+    /// Is never asked.
+    #[derive(Default)]
+    struct Nothing;
+
+    impl Resolver for Nothing {
+        fn inject(&mut self, _: &BitSet, _: &Deadline) -> Option<Facts> {
+            None
+        }
+
+        fn solutions(&mut self, _: &mut dyn FnMut(&[MoveId], BitSet) -> bool) -> bool {
+            false
+        }
+
+        fn draw(&mut self, _: &mut Rng) -> Option<BitSet> {
+            None
+        }
+
+        fn take_back(&mut self) {}
+    }
+
+    const OPTIONS: FaithfulOptions = FaithfulOptions {
+        method: Method::Mac,
+        ratio: 0.9,
+        c: 0.2,
+        order: Order::Mover,
+        playouts: PlayedBy::Machine,
+    };
+
+    /// A root with an open child for each joint move, each played out with these goals.
+    fn played(seats: Seats, children: &[(&[usize], Vec<Vec<u8>>)]) -> Graph {
+        let mut graph = Graph::new(seats);
+        let root = graph.add(BitSet::new(64), 0.5);
+        let mut arms = Vec::new();
+        for (idx, (joint, _)) in children.iter().enumerate() {
+            let mut state = BitSet::new(64);
+            state.insert(idx);
+            let joint = joint.iter().map(|&id| MoveId::new(id)).collect();
+            arms.push(Arm { joint, child: graph.add(state, 0.5) });
+        }
+        graph.solve(root, arms);
+        for (idx, (_, games)) in children.iter().enumerate() {
+            for goals in games {
+                graph.add_playout(NodeId::new(idx + 1), goals);
+                graph.add_playout(root, goals);
+            }
+        }
+        graph.settle();
+        graph
+    }
+
+    /// What a turn borrows.
+    #[derive(Default)]
+    struct Desk {
+        list: BinaryHeap<Entry>,
+        aside: Vec<NodeId>,
+        resolver: Nothing,
+    }
+
+    fn turn<'a>(graph: &'a mut Graph, desk: &'a mut Desk) -> Turn<'a> {
+        let (root, work, options) = (NodeId::new(0), NetworkWork::default(), &OPTIONS);
+        let Desk { list, aside, resolver } = desk;
+        Turn { root, graph, list, aside, resolver, options, work, n_playouts: 0, depth: 0 }
+    }
+
+    /// The child that is picked, by how often.
+    fn picks(graph: &mut Graph) -> Vec<usize> {
+        let mut counts = vec![0; graph.n_nodes()];
+        let (mut desk, mut rng) = (Desk::default(), Seed(1).rng());
+        let turn = turn(graph, &mut desk);
+        for _ in 0..100 {
+            counts[turn.pick(turn.root, &mut rng).expect("some are open").index()] += 1;
+        }
+        counts
+    }
+
+    fn won() -> Vec<Vec<u8>> {
+        vec![vec![100, 0]; 4]
+    }
+
+    fn lost() -> Vec<Vec<u8>> {
+        vec![vec![0, 100]; 4]
+    }
+
+    /// One lucky draw of three does not make a decision better than one that is even.
+    #[test]
+    fn a_decision_is_worth_the_mean_of_what_may_be_drawn() {
+        let seats = Seats { n_roles: 2, random: Some(RoleId::new(1)), me: RoleId::new(0) };
+        let even = || [won(), lost()].concat();
+        let children: [(&[usize], _); 6] = [
+            (&[0, 5], won()),
+            (&[0, 6], lost()),
+            (&[0, 7], lost()),
+            (&[1, 5], even()),
+            (&[1, 6], even()),
+            (&[1, 7], even()),
+        ];
+        let counts = picks(&mut played(seats, &children));
+        assert_eq!(counts[1..4], [0; 3]);
+        assert!(counts[4..].iter().all(|&n| n > 20), "{counts:?}");
+    }
+
+    /// Where both choose at once, each looks at its own moves: the first role would like the second to
+    /// play its worst.
+    #[test]
+    fn those_who_choose_at_once_choose_each_for_itself() {
+        let seats = Seats { n_roles: 2, random: None, me: RoleId::new(0) };
+        let even = || vec![vec![50, 50]; 4];
+        let children: [(&[usize], _); 4] =
+            [(&[0, 5], won()), (&[0, 6], even()), (&[1, 5], even()), (&[1, 6], lost())];
+        // The first prefers its move 0, the second its move 6.
+        let counts = picks(&mut played(seats, &children));
+        assert_eq!(counts[2], 100);
+    }
+
+    /// A network that lost its playouts since it was put on the list comes after those that did not.
+    #[test]
+    fn the_list_goes_by_what_is_known_now() {
+        let seats = Seats { n_roles: 1, random: None, me: RoleId::new(0) };
+        let mut graph = played(seats, &[(&[0], vec![]), (&[1], vec![])]);
+        let (mut desk, ids) = (Desk::default(), [1, 2].map(NodeId::new));
+        let mut turn = turn(&mut graph, &mut desk);
+        ids.iter().for_each(|&id| turn.list_node(id));
+        for _ in 0..3 {
+            turn.graph.add_playout(ids[0], &[0]);
+            turn.graph.add_playout(turn.root, &[0]);
+        }
+        assert_eq!(turn.next_open(&Deadline::never()), Some(ids[1]));
+        assert_eq!(turn.next_open(&Deadline::never()), Some(ids[0]));
+        assert_eq!(turn.next_open(&Deadline::never()), None);
+    }
+
+    /// A move that is proved to be worth little is not followed for what its playouts say.
+    #[test]
+    fn playouts_say_nothing_against_a_proof() {
+        let seats = Seats { n_roles: 1, random: None, me: RoleId::new(0) };
+        let mut graph = played(seats, &[(&[0], vec![vec![100]; 4]), (&[1], vec![])]);
+        let mut state = BitSet::new(64);
+        state.insert(40);
+        let end = graph.add(state, 0.5);
+        let of_first = |graph: &Graph| mean(graph, NodeId::new(0), NodeId::new(1), RoleId::new(0));
+        assert_eq!(of_first(&graph), 1.0);
+        graph.solve(NodeId::new(1), vec![Arm { joint: [MoveId::new(2)].into(), child: end }]);
+        graph.end(end, &[30]);
+        assert_eq!(of_first(&graph), 0.3);
+    }
 
     /// Games that were won by luck are no reason to leave a move that is proved to win.
     #[test]

@@ -8,6 +8,7 @@
 //! the worst over the moves of the others of the mean over those of `random`. Beside it stand the
 //! bounds that hold whatever the open nodes below are worth; where they meet, the node is closed.
 
+use std::collections::VecDeque;
 use std::hash::BuildHasher as _;
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId, define_id};
@@ -33,6 +34,16 @@ pub(crate) struct Arm {
     pub child: NodeId,
 }
 
+/// Who has a choice in a state, `random` not counted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Chooses {
+    /// It is not solved, or there is only one thing that roles can do.
+    Nobody,
+    One(RoleId),
+    /// All at once.
+    Several(Box<[RoleId]>),
+}
+
 pub(crate) struct Node {
     pub state: BitSet,
     /// Another node whose state has the same hash.
@@ -42,8 +53,12 @@ pub(crate) struct Node {
     pub arms: Option<Box<[Arm]>>,
     pub parents: Vec<NodeId>,
     pub n_playouts: u32,
-    /// The role that chooses here; the one that searches where several do or none.
-    pub mover: RoleId,
+    /// Who chooses here.
+    pub chooses: Chooses,
+    /// The root from which it was last known to be reached, by number.
+    epoch: u32,
+    /// Whether it is among those whose value is to be looked at.
+    is_changed: bool,
     /// What it is worth to the role that searches, 0 to 1.
     pub value: f32,
     pub low: f32,
@@ -72,12 +87,16 @@ pub(crate) struct Graph {
     n_bytes: usize,
     /// Nodes that were closed so far.
     pub n_closed: u64,
-    changed: Vec<NodeId>,
+    /// Nodes below which something has changed, each once.
+    changed: VecDeque<NodeId>,
+    /// The number of the root, and whether all nodes that it reaches have it.
+    epoch: u32,
+    knows_reached: bool,
 }
 
-/// Nodes whose values are looked at after a change. A change that reaches further, through a cycle
-/// perhaps, is taken in when something else changes there.
-const MAX_CHANGES: usize = 20_000;
+/// Arms that are looked at after a change. A change that reaches further, through a cycle perhaps, goes on
+/// after the next one.
+const MAX_CHANGED_ARMS: usize = 50_000;
 /// What is not known of a reward.
 const UNKNOWN: f32 = 0.5;
 
@@ -90,7 +109,9 @@ impl Graph {
             index: FxHashMap::default(),
             n_bytes: 0,
             n_closed: 0,
-            changed: Vec::new(),
+            changed: VecDeque::new(),
+            epoch: 0,
+            knows_reached: true,
         }
     }
 
@@ -127,7 +148,9 @@ impl Graph {
             arms: None,
             parents: Vec::new(),
             n_playouts: 0,
-            mover: self.seats.me,
+            chooses: Chooses::Nobody,
+            epoch: self.epoch,
+            is_changed: false,
             value,
             low: 0.0,
             high: 1.0,
@@ -161,16 +184,17 @@ impl Graph {
         let (me, random) = (self.seats.me, self.seats.random);
         arms.sort_by_cached_key(|arm| key(&arm.joint, me, random));
         for arm in &arms {
+            // A node is solved once, so that it can only be the last.
             let parents = &mut self.nodes[arm.child.index()].parents;
-            if !parents.contains(&id) {
+            if parents.last() != Some(&id) {
                 parents.push(id);
             }
             self.n_bytes += arm_bytes(arm);
         }
         let node = &mut self.nodes[id.index()];
-        node.mover = mover(&arms, self.seats);
+        node.chooses = choosing(&arms, self.seats);
         node.arms = Some(arms.into());
-        self.changed.push(id);
+        self.note_change(id);
         self.settle();
     }
 
@@ -210,19 +234,31 @@ impl Graph {
     }
 
     fn tell_parents(&mut self, id: NodeId) {
-        let Graph { nodes, changed, .. } = self;
-        changed.extend_from_slice(&nodes[id.index()].parents);
+        let parents = std::mem::take(&mut self.nodes[id.index()].parents);
+        parents.iter().for_each(|&parent| self.note_change(parent));
+        self.nodes[id.index()].parents = parents;
+    }
+
+    fn note_change(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        if !node.is_changed {
+            node.is_changed = true;
+            self.changed.push_back(id);
+        }
     }
 
     /// Draws the consequences of what has changed.
     pub fn settle(&mut self) {
-        for _ in 0..MAX_CHANGES {
-            let Some(id) = self.changed.pop() else { return };
+        let mut n_arms = 0;
+        while n_arms < MAX_CHANGED_ARMS {
+            let Some(id) = self.changed.pop_front() else { return };
+            self.nodes[id.index()].is_changed = false;
             let node = self.node(id);
             let Some(arms) = &node.arms else { continue };
             if node.is_closed() || arms.is_empty() {
                 continue;
             }
+            n_arms += arms.len();
             let of = |arm: &Arm| {
                 let child = self.node(arm.child);
                 [child.low, child.value, child.high]
@@ -239,7 +275,6 @@ impl Graph {
             (node.low, node.value, node.high) = (low, value, high);
             self.tell_parents(id);
         }
-        self.changed.clear();
     }
 
     /// The operators over all arms: the best of the own moves.
@@ -307,6 +342,9 @@ impl Graph {
             at += 1;
         }
         let new_id = |old: NodeId| NodeId::new(new_ids[old.index()] as usize);
+        self.changed.retain(|id| new_ids[id.index()] != NONE);
+        self.changed.iter_mut().for_each(|id| *id = new_id(*id));
+        (self.epoch, self.knows_reached) = (0, true);
         let mut old = std::mem::take(&mut self.nodes);
         let sums = std::mem::take(&mut self.sums);
         self.nodes.reserve(order.len());
@@ -315,6 +353,7 @@ impl Graph {
         self.n_bytes = 0;
         for &id in &order {
             let mut node = std::mem::replace(&mut old[id.index()], Node::forgotten());
+            node.epoch = 0;
             node.parents.retain(|parent| new_ids[parent.index()] != NONE);
             node.parents.iter_mut().for_each(|parent| *parent = new_id(*parent));
             self.n_bytes += node_bytes(&node.state, self.seats.n_roles);
@@ -328,6 +367,52 @@ impl Graph {
             self.nodes.push(node);
         }
         Some(old)
+    }
+
+    /// From now on what is reached from a node counts: its open nodes. If there is no time to find them,
+    /// everything counts.
+    pub fn set_root(&mut self, root: NodeId, deadline: &Deadline) -> Option<Vec<NodeId>> {
+        self.epoch += 1;
+        let open = self.reach(root, deadline);
+        self.knows_reached = open.is_some();
+        open
+    }
+
+    /// Notes that a node is reached, and all that is below it: the open nodes of which that was not known.
+    /// `None` when the deadline came first.
+    fn reach(&mut self, from: NodeId, deadline: &Deadline) -> Option<Vec<NodeId>> {
+        let epoch = self.epoch;
+        let mut open = Vec::new();
+        let mut reached = vec![from];
+        self.nodes[from.index()].epoch = epoch;
+        for n_met in 1_usize.. {
+            let Some(id) = reached.pop() else { break };
+            if n_met.is_multiple_of(NODES_BETWEEN) && deadline.reached() {
+                return None;
+            }
+            let Some(arms) = self.nodes[id.index()].arms.take() else {
+                open.push(id);
+                continue;
+            };
+            for arm in &arms {
+                let child = &mut self.nodes[arm.child.index()];
+                if child.epoch != epoch {
+                    child.epoch = epoch;
+                    reached.push(arm.child);
+                }
+            }
+            self.nodes[id.index()].arms = Some(arms);
+        }
+        Some(open)
+    }
+
+    /// Notes that a node is reached from the root, which may not have been known: the open nodes below it
+    /// of which it was not.
+    pub fn is_reached_now(&mut self, id: NodeId) -> Vec<NodeId> {
+        match self.knows_reached && self.node(id).epoch != self.epoch {
+            true => self.reach(id, &Deadline::never()).unwrap_or_default(),
+            false => Vec::new(),
+        }
     }
 
     /// All nodes, to be forgotten at leisure.
@@ -344,15 +429,19 @@ impl Graph {
     /// Whether the value of a node still matters: a way leads up to the root on which nothing is
     /// closed. After many steps it is taken to.
     pub fn matters(&self, id: NodeId, root: NodeId) -> bool {
+        if self.knows_reached && self.node(id).epoch != self.epoch {
+            return false;
+        }
         let mut seen: Vec<NodeId> = vec![id];
         let mut at = 0;
         while at < seen.len() {
             let here = seen[at];
             at += 1;
-            if here == root || seen.len() > MAX_ANCESTORS {
+            let parents = &self.node(here).parents;
+            if here == root || seen.len() + parents.len() > MAX_ANCESTORS {
                 return true;
             }
-            for &parent in &self.node(here).parents {
+            for &parent in parents {
                 if !self.node(parent).is_closed() && !seen.contains(&parent) {
                     seen.push(parent);
                 }
@@ -388,7 +477,9 @@ impl Node {
             arms: None,
             parents: Vec::new(),
             n_playouts: 0,
-            mover: RoleId::new(0),
+            chooses: Chooses::Nobody,
+            epoch: 0,
+            is_changed: false,
             value: 0.0,
             low: 0.0,
             high: 1.0,
@@ -403,17 +494,18 @@ fn key(joint: &[MoveId], me: RoleId, random: Option<RoleId>) -> (MoveId, Vec<Mov
     (joint[me.index()], others.map(|role| joint[role]).collect())
 }
 
-/// The only role that has a choice, `random` not counted; else the one that searches.
-fn mover(arms: &[Arm], seats: Seats) -> RoleId {
+/// Who has a choice among some solutions.
+fn choosing(arms: &[Arm], seats: Seats) -> Chooses {
     let first = &arms[0].joint;
     let chooses = |role: &usize| {
         Some(*role) != seats.random.map(RoleId::index)
             && arms.iter().any(|arm| arm.joint[*role] != first[*role])
     };
-    let mut choosing = (0..seats.n_roles).filter(chooses);
-    match (choosing.next(), choosing.next()) {
-        (Some(only), None) => RoleId::new(only),
-        _ => seats.me,
+    let roles: Vec<RoleId> = (0..seats.n_roles).filter(chooses).map(RoleId::new).collect();
+    match roles[..] {
+        [] => Chooses::Nobody,
+        [only] => Chooses::One(only),
+        _ => Chooses::Several(roles.into()),
     }
 }
 
@@ -453,7 +545,7 @@ mod tests {
         let (graph, root) = small(0);
         assert!(graph.node(root).is_closed());
         assert_eq!(graph.node(root).value, 0.5);
-        assert_eq!(graph.node(root).mover, RoleId::new(0));
+        assert_eq!(graph.node(root).chooses, Chooses::One(RoleId::new(0)));
         let (graph, root) = small(1);
         assert_eq!(graph.node(root).value, 0.5);
     }
@@ -507,6 +599,50 @@ mod tests {
         assert_eq!(graph.find(&state(0)), None);
         assert!(graph.node(NodeId::new(0)).parents.is_empty());
         assert_eq!(graph.moves(NodeId::new(0))[0].1, [0.5; 3]);
+    }
+
+    /// After a move what it left behind is passed over, until something leads there again.
+    #[test]
+    fn what_is_not_reached_from_the_root_does_not_matter() {
+        let mut graph = graph(0);
+        let ids: Vec<NodeId> = (0..5).map(|idx| graph.add(state(idx), 0.5)).collect();
+        graph.solve(ids[0], vec![arm([0, 9], ids[1]), arm([1, 9], ids[2])]);
+        graph.solve(ids[1], vec![arm([2, 7], ids[3])]);
+        graph.solve(ids[2], vec![arm([2, 7], ids[4])]);
+        assert!(graph.matters(ids[3], ids[0]) && graph.matters(ids[4], ids[0]));
+        assert_eq!(graph.set_root(ids[2], &Deadline::never()), Some(vec![ids[4]]));
+        assert!(!graph.matters(ids[3], ids[2]) && graph.matters(ids[4], ids[2]));
+        // The last state leads back to the one that was left.
+        graph.solve(ids[4], vec![arm([3, 9], ids[1])]);
+        assert_eq!(graph.is_reached_now(ids[1]), [ids[3]]);
+        assert!(graph.matters(ids[3], ids[2]));
+        assert!(graph.is_reached_now(ids[1]).is_empty());
+        // Without time to find it everything matters.
+        let mut wide: Vec<Arm> = Vec::new();
+        for idx in 0..600 {
+            let id = graph.add(state(5), 0.5);
+            wide.push(arm([idx, 9], id));
+        }
+        let ends: Vec<NodeId> = wide.iter().map(|arm| arm.child).collect();
+        graph.solve(ids[3], wide);
+        assert_eq!(graph.set_root(ids[3], &Deadline::after(std::time::Duration::ZERO)), None);
+        assert!(graph.matters(ends[7], ids[3]));
+    }
+
+    /// A change that goes further than one call follows it is not lost.
+    #[test]
+    fn a_long_change_goes_on_after_the_next_one() {
+        let mut graph = graph(0);
+        let n = 3 * MAX_CHANGED_ARMS / 2;
+        let ids: Vec<NodeId> = (0..=n).map(|_| graph.add(state(0), 0.5)).collect();
+        for pair in ids.windows(2) {
+            graph.solve(pair[0], vec![arm([0, 9], pair[1])]);
+        }
+        graph.end(ids[n], &[100, 0]);
+        assert!(!graph.node(ids[0]).is_closed());
+        graph.settle();
+        assert!(graph.node(ids[0]).is_closed());
+        assert_eq!(graph.n_closed, n as u64 + 1);
     }
 
     /// Sorting out millions of nodes takes longer than a turn has.

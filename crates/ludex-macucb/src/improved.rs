@@ -138,7 +138,15 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>> {
         let start = Instant::now();
         let fluents = self.networks.rules().fluents(state);
-        let goals = self.outlook.certain_goals(fluents, deadline);
+        // The first answers are not known to be short.
+        let deadline = match self.ledger.turn.load(Relaxed) {
+            0 => deadline.clone(),
+            turn => {
+                let most = Duration::from_nanos((turn as f64 * MAX_ANSWER) as u64);
+                deadline.no_later_than(start + most)
+            }
+        };
+        let goals = self.outlook.certain_goals(fluents, &deadline);
         self.ledger.n_asked.fetch_add(1, Relaxed);
         self.ledger.n_closed.fetch_add(u64::from(goals.is_some()), Relaxed);
         self.ledger.nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);

@@ -136,7 +136,7 @@ fn only_value(engine: &mut Engine, goal: VarId) -> Option<u8> {
         engine.push_level();
         let is_open = engine.decide(|domains| domains.fix(goal, value)).is_ok();
         engine.pop_level();
-        if is_open && possible.replace(value).is_some() {
+        if engine.is_stopped() || (is_open && possible.replace(value).is_some()) {
             return None;
         }
     }

@@ -17,7 +17,7 @@ use ludex_base::{MoveId, Rng, RoleId};
 use ludex_game::{Cursor, Game, Playouts, StateOf};
 
 use crate::information::{Information, InformationSearcher, Weights};
-use crate::limits::Limits;
+use crate::limits::{Hint, Limits};
 use crate::registry::SearchSpec;
 use crate::report::{MoveReport, SearchReport};
 use crate::searcher::Searcher;
@@ -118,17 +118,20 @@ impl<G: Playouts + Clone + 'static> InformationSearcher<StateOf<G>> for HyperPla
             if idx > 0 && limits.deadline.reached() {
                 break;
             }
-            let limits = Limits {
+            // What it holds best is best in one state only, which is better than nothing at first.
+            let hint = if idx == 0 { limits.hint.clone() } else { Hint::default() };
+            let within = Limits {
                 deadline: limits.deadline.part((weight / left.max(weight)).min(1.0)),
                 iterations: limits.iterations.map(|all| ((all as f64 * weight) as u64).max(1)),
                 seed: limits.seed.child(idx as u64),
+                hint,
                 ..limits.clone()
             };
             left -= weight;
             // What was learned in one state would mislead in another.
             let mut searcher = (self.build)(&self.game);
             self.cursor.set_state(&known.possible()[place].state);
-            let report = searcher.search(&self.cursor, known.role(), &limits);
+            let report = searcher.search(&self.cursor, known.role(), &within);
             joined.add(&report, weight);
             joined.best().into_iter().for_each(|best| limits.hint.set(best));
         }
