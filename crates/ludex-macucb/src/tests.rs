@@ -154,6 +154,7 @@ fn what_consistency_closes_ends_in_one_way() {
             let (mut found, mut n_left) = (Vec::new(), 20_000);
             endings(&machine, &state, &mut found, &mut n_left);
             assert!(found.iter().all(|other| *other == goals), "{name}: {goals:?} of {found:?}");
+            assert!(!found.is_empty(), "{name}: no end was found");
             let mut cursor = machine.cursor();
             cursor.set_state(&state);
             n_closed += usize::from(!cursor.is_terminal());
@@ -456,7 +457,7 @@ fn a_network_without_a_solution_takes_no_more_than_its_part_of_the_playouts() {
 }
 
 #[test]
-fn where_nobody_can_move_the_network_has_no_solution_and_that_is_said() {
+fn where_nobody_can_move_the_network_has_no_solution() {
     let machine = machine_of("jump", JUMP.to_string());
     let role = RoleId::new(0);
     let jump = machine.find_move(role, "jump").expect("there is such a move");
