@@ -43,11 +43,14 @@ impl<S> Certainty for ByRules<S> {
 
     fn legal_moves(&self, likely: &[MoveId]) -> Vec<MoveId> {
         let all = || self.certain.legal_moves(self.rules.circuit());
-        let taken = all().filter(|(id, is_legal)| is_legal.unwrap_or_else(|| likely.contains(id)));
-        let taken: Vec<MoveId> = taken.map(|it| it.0).collect();
-        match taken.is_empty() {
-            true => all().filter(|it| it.1.is_none()).map(|it| it.0).collect(),
-            false => taken,
+        let certain: Vec<MoveId> = all().filter(|it| it.1 == Some(true)).map(|it| it.0).collect();
+        if !certain.is_empty() {
+            return certain;
+        }
+        let open: Vec<MoveId> = all().filter(|it| it.1.is_none()).map(|it| it.0).collect();
+        match open.iter().any(|id| likely.contains(id)) {
+            true => open.into_iter().filter(|id| likely.contains(id)).collect(),
+            false => open,
         }
     }
 }

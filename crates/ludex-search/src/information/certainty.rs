@@ -10,7 +10,7 @@ pub trait Certainty: Send {
     /// Takes in a step; `None` is one of which the role was told nothing.
     fn follow(&mut self, told: Option<&Told>);
 
-    /// The moves to take for legal: those that are certain to be, and of those that may be the ones in a
-    /// list of likely ones. If that is none, all that may be; ascending.
+    /// The moves to take for legal, ascending: those that are certain to be. If there is none, those of a
+    /// list of likely ones that may be; if there is none of these either, all that may be.
     fn legal_moves(&self, likely: &[MoveId]) -> Vec<MoveId>;
 }

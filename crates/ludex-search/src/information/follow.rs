@@ -224,8 +224,8 @@ where
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
     /// apart. Where they are not, those that all of the likeliest states have, or if there are none
-    /// those of one. While no state agrees, those that are certain by the rules, and of those that are
-    /// not the ones that all kinds of states have, without what was refused.
+    /// those of one. While no state agrees, those that are certain by the rules, or without any those that
+    /// all kinds of states have; without what was refused.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
         let is_lost = self.is_lost();
         let weight = |place: &Place<StateOf<G>>| place.possible.weight;
