@@ -223,9 +223,9 @@ where
     }
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
-    /// apart. Where they are not, those that all of the likeliest states have, or if there are none
-    /// those of one. While no state agrees, those that are certain by the rules, or without any those that
-    /// all kinds of states have; without what was refused.
+    /// apart. Where they are not, and while no state agrees, those that are certain by the rules. If none
+    /// is, those that all of the likeliest states have, or all kinds of states that nearly agree, or if
+    /// there are none those of one. While no state agrees, without what was refused.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
         let is_lost = self.is_lost();
         let weight = |place: &Place<StateOf<G>>| place.possible.weight;
@@ -236,6 +236,7 @@ where
             false => (1, N_ASKED),
         };
         let mut sure: Option<Vec<MoveId>> = None;
+        let mut is_plain = !is_lost;
         for idx in likely.into_iter().step_by(stride.max(1)).take(n_asked) {
             self.cursor.set_state(&self.places[idx].possible.state);
             if self.cursor.is_terminal() {
@@ -245,14 +246,16 @@ where
             match &mut sure {
                 None => sure = Some(legal.to_vec()),
                 Some(sure) if sure == legal => {}
-                Some(sure) if sure.iter().any(|id| legal.contains(id)) => {
-                    sure.retain(|id| legal.contains(id));
+                Some(sure) => {
+                    is_plain = false;
+                    if sure.iter().any(|id| legal.contains(id)) {
+                        sure.retain(|id| legal.contains(id));
+                    }
                 }
-                Some(_) => {}
             }
         }
         let mut sure = sure.unwrap_or_default();
-        if !is_lost {
+        if is_plain {
             return sure;
         }
         if let Some(certainty) = &self.certainty {
@@ -262,7 +265,7 @@ where
                 sure = legal;
             }
         }
-        if sure.iter().any(|id| !self.refused.contains(id)) {
+        if is_lost && sure.iter().any(|id| !self.refused.contains(id)) {
             sure.retain(|id| !self.refused.contains(id));
         }
         sure
