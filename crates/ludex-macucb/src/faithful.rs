@@ -107,8 +107,8 @@ impl PartialOrd for Entry {
 
 /// The part of the time for a move in which the root has to be solved.
 const ROOT_PART: f64 = 0.5;
-/// The part of it in which nodes are sought that can still be reached, when memory is wanted. To keep
-/// them and no others takes up to eight times as long.
+/// The part of it in which nodes are sought that can still be reached after a move. To keep them and no
+/// others, when memory is wanted, takes up to eight times as long.
 const KEEP_PART: f64 = 0.02;
 /// Nodes that are dropped in an iteration, beside as many as are new.
 const N_DROPPED: usize = 32;
@@ -313,14 +313,14 @@ impl Turn<'_> {
                 self.graph.give_up(node);
                 return Solved::Never;
             }
-            self.take_in(node, found);
+            self.take_in(node, found, deadline);
         }
         self.work.n_solved += 1;
         self.work.resolution += injected.elapsed();
         Solved::Yes
     }
 
-    fn take_in(&mut self, node: NodeId, found: Vec<(Box<[MoveId]>, BitSet)>) {
+    fn take_in(&mut self, node: NodeId, found: Vec<(Box<[MoveId]>, BitSet)>, deadline: &Deadline) {
         let value = self.graph.node(node).value;
         let first_new = self.graph.n_nodes();
         let arms: Vec<Arm> = (found.into_iter())
@@ -335,7 +335,8 @@ impl Turn<'_> {
         (first_new..self.graph.n_nodes()).map(NodeId::new).for_each(|node| self.list_node(node));
         // A state of before the last move can be reached again, with all that is below it.
         for child in old {
-            self.graph.is_reached_now(child).into_iter().for_each(|node| self.list_node(node));
+            let open = self.graph.note_reached(child, deadline);
+            open.into_iter().for_each(|node| self.list_node(node));
         }
     }
 
@@ -418,12 +419,7 @@ impl Turn<'_> {
     fn pick(&self, node: NodeId, rng: &mut Rng) -> Option<NodeId> {
         let here = self.graph.node(node);
         let arms = here.arms.as_deref()?;
-        let random = self.graph.seats.random.map(RoleId::index);
-        // They are sorted so that those of one decision stand together.
-        let same = |a: &Arm, b: &Arm| {
-            (0..a.joint.len()).all(|role| Some(role) == random || a.joint[role] == b.joint[role])
-        };
-        let mut decisions = arms.chunk_by(same);
+        let mut decisions = self.graph.decisions(arms);
         let decision = match (self.options.order, &here.chooses) {
             (Order::Mover, Chooses::Several(roles)) => {
                 let chosen: Vec<(RoleId, MoveId)> =

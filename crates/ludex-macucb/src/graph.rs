@@ -288,14 +288,19 @@ impl Graph {
         best
     }
 
+    /// Arms of a node, or of one of its own moves, by what the roles decide: of each decision those that
+    /// `random` chooses from. They are sorted so that these stand together.
+    pub fn decisions<'a>(&self, arms: &'a [Arm]) -> impl Iterator<Item = &'a [Arm]> + use<'a> {
+        let random = self.seats.random.map(RoleId::index);
+        arms.chunk_by(move |a, b| {
+            (0..a.joint.len()).all(|role| Some(role) == random || a.joint[role] == b.joint[role])
+        })
+    }
+
     /// What one own move is worth: low, value and high over its arms.
     fn after(&self, own: &[Arm], of: impl Fn(&Arm) -> [f32; 3]) -> [f32; 3] {
-        let random = self.seats.random.map(RoleId::index);
-        let same = |a: &Arm, b: &Arm| {
-            (0..a.joint.len()).all(|role| Some(role) == random || a.joint[role] == b.joint[role])
-        };
         let mut worst = [f32::INFINITY; 3];
-        for drawn in own.chunk_by(same) {
+        for drawn in self.decisions(own) {
             let mut sum = [0.0_f32; 3];
             for arm in drawn {
                 let values = of(arm);
@@ -407,12 +412,14 @@ impl Graph {
     }
 
     /// Notes that a node is reached from the root, which may not have been known: the open nodes below it
-    /// of which it was not.
-    pub fn is_reached_now(&mut self, id: NodeId) -> Vec<NodeId> {
-        match self.knows_reached && self.node(id).epoch != self.epoch {
-            true => self.reach(id, &Deadline::never()).unwrap_or_default(),
-            false => Vec::new(),
+    /// of which it was not. If there is no time to find them, everything counts.
+    pub fn note_reached(&mut self, id: NodeId, deadline: &Deadline) -> Vec<NodeId> {
+        if !self.knows_reached || self.node(id).epoch == self.epoch {
+            return Vec::new();
         }
+        let open = self.reach(id, deadline);
+        self.knows_reached = open.is_some();
+        open.unwrap_or_default()
     }
 
     /// All nodes, to be forgotten at leisure.
@@ -614,9 +621,9 @@ mod tests {
         assert!(!graph.matters(ids[3], ids[2]) && graph.matters(ids[4], ids[2]));
         // The last state leads back to the one that was left.
         graph.solve(ids[4], vec![arm([3, 9], ids[1])]);
-        assert_eq!(graph.is_reached_now(ids[1]), [ids[3]]);
+        assert_eq!(graph.note_reached(ids[1], &Deadline::never()), [ids[3]]);
         assert!(graph.matters(ids[3], ids[2]));
-        assert!(graph.is_reached_now(ids[1]).is_empty());
+        assert!(graph.note_reached(ids[1], &Deadline::never()).is_empty());
         // Without time to find it everything matters.
         let mut wide: Vec<Arm> = Vec::new();
         for idx in 0..600 {
