@@ -27,9 +27,10 @@ fn form_from(game: &Machine, mut cursor: <Machine as Game>::Cursor) -> Form {
     let limits = FormLimits { horizon: 100, max_nodes: 1_000_000, deadline: Deadline::never() };
     let n_roles = game.roles().len();
     let mut never = |_: &mut _, _: &mut Vec<f32>| panic!("nothing is cut off");
-    match game.has_percepts() {
-        true => Form::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never),
-        false => Form::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never),
+    if game.has_percepts() {
+        Form::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never)
+    } else {
+        Form::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never)
     }
     .expect("it is small enough")
 }

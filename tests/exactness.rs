@@ -97,9 +97,8 @@ fn draw(machine: &Machine, cursor: &mut MachineCursor, rng: &mut Rng) -> Option<
 /// What the machine says about a step, in the words of the network.
 fn expected(machine: &Machine, cursor: &mut MachineCursor, joint: &[MoveId]) -> Solution {
     let is_terminal = cursor.is_terminal();
-    let goal = |cursor: &mut MachineCursor, role: RoleId| match is_terminal {
-        true => cursor.goal(role),
-        false => Goal::MIN,
+    let goal = |cursor: &mut MachineCursor, role: RoleId| {
+        if is_terminal { cursor.goal(role) } else { Goal::MIN }
     };
     let goals = machine.role_ids().map(|role| goal(cursor, role)).collect();
     let mut after = cursor.clone();
@@ -122,16 +121,18 @@ fn compare_state(
 ) -> Result<(bool, usize, FoundBy), String> {
     let state = cursor.state().clone();
     let is_terminal = cursor.is_terminal();
-    let legal: Vec<Vec<MoveId>> = match is_terminal {
-        true => Vec::new(),
-        false => machine.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect(),
+    let legal: Vec<Vec<MoveId>> = if is_terminal {
+        Vec::new()
+    } else {
+        machine.role_ids().map(|role| cursor.legal_moves(role).to_vec()).collect()
     };
     let is_stuck = legal.iter().any(Vec::is_empty);
     if !steps.inject(&state) {
         steps.take_back();
-        return match is_stuck {
-            true => Ok((false, 0, FoundBy::Propagation)),
-            false => Err("the injected network has no solution".into()),
+        return if is_stuck {
+            Ok((false, 0, FoundBy::Propagation))
+        } else {
+            Err("the injected network has no solution".into())
         };
     }
     // Propagation leaves the legal moves and nothing else, or it takes more.

@@ -237,9 +237,10 @@ fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
             clocks.push(row[2].clone());
         }
         // Another clock is another game in the report.
-        let game = match row[2] == clocks[0] {
-            true => row[0].clone(),
-            false => format!("{}{AT}{} ms", row[0], row[2]),
+        let game = if row[2] == clocks[0] {
+            row[0].clone()
+        } else {
+            format!("{}{AT}{} ms", row[0], row[2])
         };
         let entry = series.entry((game, row[1].clone())).or_default();
         match (number(4), number(5)) {

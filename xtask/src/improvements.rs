@@ -345,9 +345,10 @@ fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
         let Estimate { mean: of_plain, low: plain_low, .. } =
             mean_over_games(both.iter().map(|it| &it.1));
         let (gain, half) = (mean - of_plain, (mean - low).hypot(of_plain - plain_low));
-        gains.push(match *search == plain {
-            true => String::new(),
-            false => format!("{gain:+.1} ({:+.1} to {:+.1})", gain - half, gain + half),
+        gains.push(if *search == plain {
+            String::new()
+        } else {
+            format!("{gain:+.1} ({:+.1} to {:+.1})", gain - half, gain + half)
         });
     }
     writeln!(text, "| mean | {} |", means.join(" | "))?;

@@ -310,9 +310,10 @@ fn key(pair: &Pair) -> Key {
 
 /// Plays every seat once, at least two exchanges; of a game of one role four matches.
 fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<()> {
-    let players = match pair.against.is_empty() {
-        true => pair.first.clone(),
-        false => format!("{},{}", pair.first, pair.against),
+    let players = if pair.against.is_empty() {
+        pair.first.clone()
+    } else {
+        format!("{},{}", pair.first, pair.against)
     };
     let path = find_game(&pair.game)?;
     let n_matches = if pair.against.is_empty() { 4 } else { 2 * pair.n_roles };

@@ -204,9 +204,10 @@ const MAX_JOINT_MOVES: u64 = 10_000;
 
 /// How fast networks of states are solved, all solutions, beside the machine.
 pub fn solving(games: &[String], seconds: f64) -> Result<()> {
-    let names: Vec<String> = match games.is_empty() {
-        true => KNOWN.iter().map(ToString::to_string).collect(),
-        false => games.to_vec(),
+    let names: Vec<String> = if games.is_empty() {
+        KNOWN.iter().map(ToString::to_string).collect()
+    } else {
+        games.to_vec()
     };
     let mut markdown = format!(
         "# Solving the network of a state\n\n\

@@ -406,9 +406,10 @@ impl Facts {
             values.sort_unstable();
             let mut name = format!("({}", vocabulary.terms.symbols().name(family.name));
             for (at, &term) in args(group[0]).iter().enumerate() {
-                let _ = match at == counting {
-                    true => write!(name, " ?"),
-                    false => write!(name, " {}", vocabulary.terms.display(term)),
+                let _ = if at == counting {
+                    write!(name, " ?")
+                } else {
+                    write!(name, " {}", vocabulary.terms.display(term))
                 };
             }
             name.push(')');

@@ -153,9 +153,10 @@ pub fn line(event: &Event, as_json: bool) -> String {
 
 /// That it listens, as one line.
 pub fn listening(address: SocketAddr, as_json: bool) -> String {
-    match as_json {
-        true => format!("{{\"time\":{},\"event\":\"listening\",\"address\":\"{address}\"}}", now()),
-        false => format!("listening at http://{address}"),
+    if as_json {
+        format!("{{\"time\":{},\"event\":\"listening\",\"address\":\"{address}\"}}", now())
+    } else {
+        format!("listening at http://{address}")
     }
 }
 

@@ -354,12 +354,10 @@ where
             (player, 0)
         });
         for step in &self.steps[*n_seen..] {
-            let seen = match self.game.has_percepts() {
-                false => Seen::Joint(&step.joint),
-                true => Seen::Own {
-                    own: step.joint[role.index()],
-                    percepts: &step.percepts[role.index()],
-                },
+            let seen = if !self.game.has_percepts() {
+                Seen::Joint(&step.joint)
+            } else {
+                Seen::Own { own: step.joint[role.index()], percepts: &step.percepts[role.index()] }
             };
             player.watch(seen, Instant::now() + time);
         }

@@ -299,9 +299,10 @@ fn bounds_of_sums_change_no_optimum() {
             by_brute_force(&without_value(&network)).iter().map(|s| worth(s, &costs)).collect();
         for is_minimized in [true, false] {
             let mut network = network.clone();
-            match is_minimized {
-                true => network.minimize(value),
-                false => network.maximize(value),
+            if is_minimized {
+                network.minimize(value)
+            } else {
+                network.maximize(value)
             }
             let expected = if is_minimized { all.iter().min() } else { all.iter().max() };
             let report = solve(&network, &SearchConfig::default()).unwrap();
@@ -437,9 +438,10 @@ fn preprocessing_keeps_the_solutions() {
         let expected = by_brute_force(&network);
         let plain =
             SearchConfig { goal: Goal::All, preprocesses: false, ..SearchConfig::default() };
-        let found = match preprocessed.is_refuted() {
-            true => Vec::new(),
-            false => solve(&preprocessed.network, &plain).unwrap().solutions,
+        let found = if preprocessed.is_refuted() {
+            Vec::new()
+        } else {
+            solve(&preprocessed.network, &plain).unwrap().solutions
         };
         assert_eq!(found.len() as u128 * preprocessed.multiplicity(), expected.len() as u128);
         assert!(found.iter().all(|solution| network.is_solution(&preprocessed.expand(solution))));

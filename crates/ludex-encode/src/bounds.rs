@@ -45,12 +45,13 @@ impl Bounds {
                 max_bytes: self.max_bytes,
             });
         }
-        match self.deadline.reached() {
-            true => Err(EncodeError::TooLong {
+        if self.deadline.reached() {
+            Err(EncodeError::TooLong {
                 n_variables: variables.len(),
                 n_constraints: constraints.len(),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 }

@@ -386,9 +386,10 @@ where
         let distribution = Distribution::Table { on, rows };
         let stage = self.n_steps.saturating_sub(1);
         let world = worlds.draw(&mut self.network, stage, "world", distribution);
-        let state = match self.limits.has_fluents {
-            true => worlds.fluents(&mut self.network, stage, self.template, world)?,
-            false => Vec::new(),
+        let state = if self.limits.has_fluents {
+            worlds.fluents(&mut self.network, stage, self.template, world)?
+        } else {
+            Vec::new()
         };
         let end = format!("@{}", self.n_steps);
         let cursor = &mut self.cursor;
@@ -515,18 +516,17 @@ impl Worlds {
         in_time(&self.deadline)?;
         let variable = Variable { name, domain: values.iter().copied().collect(), labels };
         let sure = |value: &Value| vec![(*value, rational(1, 1))];
-        let distribution = match values.iter().all(|value| *value == values[0]) {
-            true => Distribution::Weights(sure(&values[0])),
-            false => {
-                let mut rows = FxHashMap::default();
-                for (at, value) in values.iter().enumerate() {
-                    if at % ROWS_BETWEEN == ROWS_BETWEEN - 1 {
-                        in_time(&self.deadline)?;
-                    }
-                    rows.insert(vec![at as Value], sure(value));
+        let distribution = if values.iter().all(|value| *value == values[0]) {
+            Distribution::Weights(sure(&values[0]))
+        } else {
+            let mut rows = FxHashMap::default();
+            for (at, value) in values.iter().enumerate() {
+                if at % ROWS_BETWEEN == ROWS_BETWEEN - 1 {
+                    in_time(&self.deadline)?;
                 }
-                Distribution::Table { on: vec![world], rows }
+                rows.insert(vec![at as Value], sure(value));
             }
+            Distribution::Table { on: vec![world], rows }
         };
         let distribution = Some(distribution);
         Ok(network.variable_with(StochasticVariable { variable, stage, distribution }))

@@ -21,9 +21,10 @@ use crate::prove::Group;
 pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, EncodeError> {
     let max_gates = circuit.n_gates().saturating_add(config.max_unrolled);
     let too_large = EncodeError::LoopsTooLarge { max_gates };
-    let circuit = match circuit.loops.is_empty() {
-        true => circuit.optimized(),
-        false => circuit.unrolled(max_gates).ok_or(too_large)?.optimized(),
+    let circuit = if circuit.loops.is_empty() {
+        circuit.optimized()
+    } else {
+        circuit.unrolled(max_gates).ok_or(too_large)?.optimized()
     };
     let mut bounds = Bounds::new(config.deadline.clone(), config.max_bytes);
     bounds.add((circuit.n_gates() * size_of::<u64>()) as u64);
@@ -538,9 +539,10 @@ fn pattern_text(circuit: &Circuit, fluents: &[FluentId]) -> String {
     let mut text = format!("({}", vocabulary.terms.symbols().name(vocabulary.terms.name(first)));
     for (place, &arg) in vocabulary.terms.args(first).iter().enumerate() {
         let is_common = fluents.iter().all(|&it| vocabulary.terms.args(term(it))[place] == arg);
-        match is_common {
-            true => text.push_str(&format!(" {}", vocabulary.terms.display(arg))),
-            false => text.push_str(" ?"),
+        if is_common {
+            text.push_str(&format!(" {}", vocabulary.terms.display(arg)))
+        } else {
+            text.push_str(" ?")
         }
     }
     text.push(')');

@@ -33,10 +33,8 @@ impl Net {
         let waiting = waiting_moves(circuit, &moves_of);
         let effects = Effects::new(&mut table, &outputs, &moves_of, &waiting);
 
-        let value = |idx: usize| match effects.is_told[idx] {
-            true => outputs[idx],
-            false => effects.idle[idx],
-        };
+        let value =
+            |idx: usize| if effects.is_told[idx] { outputs[idx] } else { effects.idle[idx] };
         let n_fluents = circuit.next.len();
         let next = NextParts::new(
             &mut table,

@@ -333,9 +333,10 @@ impl<'a> Pass<'a> {
                 list.extend(rest.map(|&it| self.idle.value(it)));
             }
             self.n_work += list.len() + self.readers.of(node).len() + 1;
-            let value = match list.contains(&Literal::FALSE) {
-                true => Literal::FALSE,
-                false => self.table.and(&mut list),
+            let value = if list.contains(&Literal::FALSE) {
+                Literal::FALSE
+            } else {
+                self.table.and(&mut list)
             };
             // A node of one role's moves that is as if idle tells nothing; a node of several roles'
             // moves may yet change together with another move.

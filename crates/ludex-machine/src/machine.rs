@@ -156,9 +156,10 @@ impl Machine {
 
 impl Parts {
     pub fn net(&self) -> Option<&Net> {
-        let make = || match self.circuit.loops.is_empty() {
-            true => Net::new(&self.circuit),
-            false => {
+        let make = || {
+            if self.circuit.loops.is_empty() {
+                Net::new(&self.circuit)
+            } else {
                 let max_gates = self.circuit.n_gates() + MAX_UNROLLED;
                 self.circuit.unrolled(max_gates).as_ref().and_then(Net::new)
             }

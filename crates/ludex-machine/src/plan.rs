@@ -175,10 +175,7 @@ fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape
     // What is changed in place comes last, but its inputs before.
     let mut outputs: Vec<GateId> = Vec::new();
     for (&id, &is_in_place) in circuit.next.iter().zip(&in_place) {
-        match is_in_place {
-            false => outputs.push(id),
-            true => outputs.extend(operands(circuit, id, slots)),
-        }
+        if !is_in_place { outputs.push(id) } else { outputs.extend(operands(circuit, id, slots)) }
     }
     let tape = Tape::new(circuit, outputs, slots);
     let (mut from_inputs, mut from_gates, mut targets) = (Vec::new(), Vec::new(), Vec::new());

@@ -42,9 +42,10 @@ fn run<const N: usize>(tape: &Tape, values: &mut [Word<N>]) {
             values[to as usize] = Word::ZERO;
         }
         loop {
-            match tape.has_targets {
-                false => run_code::<N, false>(code, part.first_slot, values),
-                true => run_code::<N, true>(code, part.first_slot, values),
+            if !tape.has_targets {
+                run_code::<N, false>(code, part.first_slot, values)
+            } else {
+                run_code::<N, true>(code, part.first_slot, values)
             }
             let mut changed = Word::ZERO;
             for &(to, from) in &part.feedback {

@@ -164,10 +164,7 @@ pub(crate) fn split_terminal(
         let n_new = (table.first()..table.n_nodes()).filter(is_new).count() as u64;
         let is_asked =
             !proofs.holds(case) && proofs.sizes[case.node()].saturating_mul(MIN_SAVED) <= n_new;
-        match is_asked {
-            true => asked.push(case),
-            false => kept.push(case.negated()),
-        }
+        if is_asked { asked.push(case) } else { kept.push(case.negated()) }
     }
     (table.and(&mut kept).negated(), asked)
 }

@@ -175,9 +175,8 @@ impl StraightMaker {
         let is_negated = if is_or { n_negated > 0 } else { n_negated == literals.len() };
         let is_disjunction = !is_mixed && is_or != is_negated;
         let start = self.inputs.len();
-        let is_first = |&&(_, is_negated): &&(Input, bool)| match is_mixed {
-            true => is_negated != is_or,
-            false => is_disjunction,
+        let is_first = |&&(_, is_negated): &&(Input, bool)| {
+            if is_mixed { is_negated != is_or } else { is_disjunction }
         };
         self.inputs.extend(literals.iter().filter(is_first).map(|(input, _)| input));
         let second = self.inputs.len();

@@ -213,16 +213,18 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
 /// are played out in batches where that is faster.
 fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> UctOptions {
     let has_chance = game.roles().iter().any(|role| role.is_random);
-    let options = match has_chance {
-        true => UctOptions::default(),
-        false => UctOptions { selection: SelectionName::Grave, c: 0.2, ..UctOptions::default() },
+    let options = if has_chance {
+        UctOptions::default()
+    } else {
+        UctOptions { selection: SelectionName::Grave, c: 0.2, ..UctOptions::default() }
     };
     // What a clock says must not count where only iterations do. Games that hide something are searched by
     // what roles know, and large ones among them take long to begin a batch.
     let may_try = limits.iterations.is_none() && !game.has_percepts();
-    match may_try && batches_are_faster(game, root, limits) {
-        true => UctOptions { leaves: 32, playouts: 8, ..options },
-        false => options,
+    if may_try && batches_are_faster(game, root, limits) {
+        UctOptions { leaves: 32, playouts: 8, ..options }
+    } else {
+        options
     }
 }
 
@@ -285,9 +287,10 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
                 Some(_) => limits.deadline.clone(),
                 None => limits.deadline.part(1.0 / f64::from(TRIAL_PART)),
             };
-            let found = match self.options.forced {
-                true => looks_like_duel(&self.game, limits.seed.child(1), &deadline),
-                false => Some(false),
+            let found = if self.options.forced {
+                looks_like_duel(&self.game, limits.seed.child(1), &deadline)
+            } else {
+                Some(false)
             };
             self.forced = found.map(|is_duel| is_duel.then(|| forced_search().build(&self.game)));
         }

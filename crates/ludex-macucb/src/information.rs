@@ -75,14 +75,13 @@ where
     let first = plan.moves[0][0];
     let config = StochasticConfig { deadline: deadline.clone(), ..StochasticConfig::best() };
     let is_exact = !plan.network.domain(plan.terminal).contains(0);
-    let worth = match is_exact {
-        true => 100.0,
-        false => {
-            if !value_worlds(&mut plan, &mut game.cursor(), role, deadline, estimate) {
-                return Ok(None);
-            }
-            FINE
+    let worth = if is_exact {
+        100.0
+    } else {
+        if !value_worlds(&mut plan, &mut game.cursor(), role, deadline, estimate) {
+            return Ok(None);
         }
+        FINE
     };
     let mut planned = Planned { moves: Vec::new(), is_exact, n_steps, n_solved: 0, n_nodes: 0 };
     let values: Vec<Value> = plan.network.domain(first).iter().collect();

@@ -123,12 +123,11 @@ where
         let role = known.role();
         let belief = Belief::of(&game, &[role], states);
         let plan_limits = limits_of_plan(self.options, limits, &deadline);
-        let mut estimate: Box<Estimate<'_>> = match self.options.only_exact {
-            true => Box::new(nothing),
-            false => {
-                let rng = limits.seed.child(PLAYOUT_SEED).rng();
-                Box::new(by_playouts(&mut self.runner, rules, role, deadline.clone(), rng))
-            }
+        let mut estimate: Box<Estimate<'_>> = if self.options.only_exact {
+            Box::new(nothing)
+        } else {
+            let rng = limits.seed.child(PLAYOUT_SEED).rng();
+            Box::new(by_playouts(&mut self.runner, rules, role, deadline.clone(), rng))
         };
         let mut longest: Option<Planned> = None;
         let mut why = String::new();
@@ -495,26 +494,25 @@ where
             work: NetworkWork { note, ..NetworkWork::default() },
         });
         let start = Instant::now();
-        let report = match certain.rewards.is_empty() {
-            true => self.search.search(known, limits),
-            false => {
-                // A tree that knows of states in which nothing matters would compare moves that were
-                // tried there with others that were not.
-                self.search = by_knowledge(&self.game);
-                let is_certain = |place| certain.rewards.iter().any(|it| it.0 == place);
-                let weight = |place: usize| known.possible()[place].weight;
-                let part: f64 = certain.rewards.iter().map(|it| weight(it.0)).sum();
-                let sum: f64 = certain.rewards.iter().map(|it| it.1 * weight(it.0)).sum();
-                let report = match known.without(is_certain) {
-                    Some(open) => self.search.search(&open, limits),
-                    None => SearchReport {
-                        reward: Some(0.0),
-                        is_proven: known.is_exact(),
-                        ..SearchReport::unsearched(known.legal_moves())
-                    },
-                };
-                with_certain(report, sum, (1.0 - part).max(0.0))
-            }
+        let report = if certain.rewards.is_empty() {
+            self.search.search(known, limits)
+        } else {
+            // A tree that knows of states in which nothing matters would compare moves that were
+            // tried there with others that were not.
+            self.search = by_knowledge(&self.game);
+            let is_certain = |place| certain.rewards.iter().any(|it| it.0 == place);
+            let weight = |place: usize| known.possible()[place].weight;
+            let part: f64 = certain.rewards.iter().map(|it| weight(it.0)).sum();
+            let sum: f64 = certain.rewards.iter().map(|it| it.1 * weight(it.0)).sum();
+            let report = match known.without(is_certain) {
+                Some(open) => self.search.search(&open, limits),
+                None => SearchReport {
+                    reward: Some(0.0),
+                    is_proven: known.is_exact(),
+                    ..SearchReport::unsearched(known.legal_moves())
+                },
+            };
+            with_certain(report, sum, (1.0 - part).max(0.0))
         };
         let work = NetworkWork { simulation: start.elapsed(), ..certain.work };
         SearchReport { network: Some(work), ..report }

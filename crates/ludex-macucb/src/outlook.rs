@@ -68,9 +68,10 @@ impl Outlook {
                     let is_new = |value: &Value| !set.contains(*value);
                     if domains.values(next).any(|value| is_new(&value)) {
                         has_grown = true;
-                        let all: Vec<Value> = match round < N_ROUNDS {
-                            true => set.iter().chain(domains.values(next)).collect(),
-                            false => template.network.variable(next).domain.iter().collect(),
+                        let all: Vec<Value> = if round < N_ROUNDS {
+                            set.iter().chain(domains.values(next)).collect()
+                        } else {
+                            template.network.variable(next).domain.iter().collect()
                         };
                         *set = all.into_iter().collect();
                     }
@@ -105,9 +106,10 @@ impl Outlook {
     fn goals_among(&mut self, sets: &[ValueSet]) -> Option<Vec<u8>> {
         let ends = self.inject(sets, 1);
         let engine = self.steps.engine();
-        let goals = match ends {
-            true => self.template.goals.iter().map(|&goal| only_value(engine, goal)).collect(),
-            false => None,
+        let goals = if ends {
+            self.template.goals.iter().map(|&goal| only_value(engine, goal)).collect()
+        } else {
+            None
         };
         engine.pop_level();
         goals

@@ -491,10 +491,7 @@ fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
         cursor.play(joint);
         // No more memory than the list has taken already.
         let memory = first.n_bytes as usize;
-        let deadline = match has_time {
-            true => Deadline::never(),
-            false => Deadline::after(Duration::ZERO),
-        };
+        let deadline = if has_time { Deadline::never() } else { Deadline::after(Duration::ZERO) };
         let limits = Limits { memory, deadline, ..Limits::iterations(1, Seed(1)) };
         let second = searcher.search(&cursor, role, &limits);
         let legal = cursor.legal_moves(role).to_vec();

@@ -64,9 +64,10 @@ impl Address {
         let unknown = |reason: String| AddressError::Unknown { host: host.into(), reason };
         let found = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
         let sockets: Vec<SocketAddr> = found.collect();
-        match sockets.is_empty() {
-            true => Err(unknown("it has no address".into())),
-            false => Ok(Self { host: host.into(), port, sockets }),
+        if sockets.is_empty() {
+            Err(unknown("it has no address".into()))
+        } else {
+            Ok(Self { host: host.into(), port, sockets })
         }
     }
 }
@@ -80,9 +81,10 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "http://[{}]:{}", self.host, self.port),
-            false => write!(f, "http://{}:{}", self.host, self.port),
+        if self.host.contains(':') {
+            write!(f, "http://[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "http://{}:{}", self.host, self.port)
         }
     }
 }

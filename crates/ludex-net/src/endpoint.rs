@@ -104,9 +104,10 @@ impl Endpoint {
 
     /// Whether another match can begin.
     pub fn status(&self) -> Status {
-        match self.tables().len() < self.config.max_matches && self.loaders.has_room() {
-            true => Status::Available,
-            false => Status::Busy,
+        if self.tables().len() < self.config.max_matches && self.loaders.has_room() {
+            Status::Available
+        } else {
+            Status::Busy
         }
     }
 

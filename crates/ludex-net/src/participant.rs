@@ -173,13 +173,11 @@ impl<G: Playable> Follower<G> {
     fn step(&mut self, joint: Vec<MoveId>) -> Step {
         self.cursor.play(&joint);
         self.turn += 1;
-        match self.game.has_percepts() {
-            false => Step::Joint(joint),
-            // Told more than the rules let it see, the role takes what it may see.
-            true => {
-                let percepts = self.cursor.percepts(self.role).to_vec();
-                Step::Own(joint[self.role.index()], percepts)
-            }
+        if !self.game.has_percepts() {
+            Step::Joint(joint)
+        } else {
+            let percepts = self.cursor.percepts(self.role).to_vec();
+            Step::Own(joint[self.role.index()], percepts)
         }
     }
 

@@ -248,9 +248,10 @@ pub(crate) fn request_head(head: &[u8]) -> Result<RequestHead, WireError> {
 /// players say anything there.
 pub(crate) fn reply_head(head: &[u8]) -> Result<Framing, WireError> {
     let (line, rest) = first_line(head);
-    match is_version(&String::from_utf8_lossy(line)) {
-        true => with_headers(rest, framing),
-        false => Err(WireError::NotHttp("its first line is no status".into())),
+    if is_version(&String::from_utf8_lossy(line)) {
+        with_headers(rest, framing)
+    } else {
+        Err(WireError::NotHttp("its first line is no status".into()))
     }
 }
 

@@ -37,9 +37,12 @@ pub fn load_unless(
     options: &LoadOptions,
     stopped: &Arc<AtomicBool>,
 ) -> Result<LoadedGame, LoadError> {
-    let go_on = || match stopped.load(Ordering::Relaxed) {
-        true => Err(LoadError::Limit { reason: "loading was broken off".into() }),
-        false => Ok(()),
+    let go_on = || {
+        if stopped.load(Ordering::Relaxed) {
+            Err(LoadError::Limit { reason: "loading was broken off".into() })
+        } else {
+            Ok(())
+        }
     };
     // Text to program: all mistakes at once.
     let checked = ludex_gdl::check_source(&source);

@@ -48,9 +48,10 @@ impl<S> Certainty for ByRules<S> {
             return certain;
         }
         let open: Vec<MoveId> = all().filter(|it| it.1.is_none()).map(|it| it.0).collect();
-        match open.iter().any(|id| likely.contains(id)) {
-            true => open.into_iter().filter(|id| likely.contains(id)).collect(),
-            false => open,
+        if open.iter().any(|id| likely.contains(id)) {
+            open.into_iter().filter(|id| likely.contains(id)).collect()
+        } else {
+            open
         }
     }
 }

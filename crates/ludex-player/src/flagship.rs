@@ -163,9 +163,10 @@ fn best_of<G: Playable>(
 /// In a duel a short search in depth first sees what is forced.
 fn plan(survey: &Survey, batches: bool, options: &FlagshipOptions) -> Plan {
     let tree = (search(tree(survey, batches, options)), 1.0);
-    match is_duel(&survey.features, survey.is_constant_sum) {
-        true => vec![(forced_search(), FORCED_PART), tree],
-        false => vec![tree],
+    if is_duel(&survey.features, survey.is_constant_sum) {
+        vec![(forced_search(), FORCED_PART), tree]
+    } else {
+        vec![tree]
     }
 }
 
@@ -201,13 +202,12 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> &'static s
 /// more step mostly tells more than how much a state looks like final ones, and states can be learned
 /// about.
 fn depth_plans(survey: &Survey, options: &FlagshipOptions) -> Vec<Plan> {
-    let names = match is_duel(&survey.features, survey.is_constant_sum) {
-        false => vec!["alphabeta"],
-        true => {
-            let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
-            let tried = learning.into_iter().filter(|it| it.0).map(|it| it.1);
-            std::iter::once(DEEP).chain(tried).collect()
-        }
+    let names = if !is_duel(&survey.features, survey.is_constant_sum) {
+        vec!["alphabeta"]
+    } else {
+        let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
+        let tried = learning.into_iter().filter(|it| it.0).map(|it| it.1);
+        std::iter::once(DEEP).chain(tried).collect()
     };
     names.iter().map(|name| vec![(search(name), 1.0)]).collect()
 }

@@ -33,17 +33,19 @@ impl<G: Playable> Knowledge<G> {
     /// Before a player has its role.
     pub fn unprepared(game: &G) -> Self {
         let role = RoleId::new(0);
-        match game.has_percepts() {
-            false => Knowledge::Open(game.cursor()),
-            true => Knowledge::Hidden(Box::new(Follower::new(game, role, Model::uniform()))),
+        if !game.has_percepts() {
+            Knowledge::Open(game.cursor())
+        } else {
+            Knowledge::Hidden(Box::new(Follower::new(game, role, Model::uniform())))
         }
     }
 
     /// At the beginning of a match.
     pub fn new(game: &G, role: RoleId, model: Model) -> Self {
-        match game.has_percepts() {
-            false => Knowledge::Open(game.cursor()),
-            true => Knowledge::Hidden(Box::new(follower(game, role, model))),
+        if !game.has_percepts() {
+            Knowledge::Open(game.cursor())
+        } else {
+            Knowledge::Hidden(Box::new(follower(game, role, model)))
         }
     }
 

@@ -98,9 +98,10 @@ enum Searches<G: Playable> {
 
 impl<G: Playable> OneSearch<G> {
     pub fn new(game: &G, spec: &SearchSpec) -> Self {
-        let searcher = match game.has_percepts() {
-            false => Searches::Open(spec.build_with(game, game.feature_finder())),
-            true => Searches::Hidden(spec.build_informed(game)),
+        let searcher = if !game.has_percepts() {
+            Searches::Open(spec.build_with(game, game.feature_finder()))
+        } else {
+            Searches::Hidden(spec.build_informed(game))
         };
         Self::with(game, spec.entry().name, searcher)
     }
@@ -109,9 +110,10 @@ impl<G: Playable> OneSearch<G> {
     pub fn on_networks(game: &G, spec: &NetworkSpec) -> Self {
         let name = spec.entry().name;
         let networks = Networks::new(game.rules());
-        let searcher = match game.has_percepts() {
-            false => Searches::Open(spec.build(game, &networks)),
-            true => Searches::Hidden(spec.build_informed(game, &networks)),
+        let searcher = if !game.has_percepts() {
+            Searches::Open(spec.build(game, &networks))
+        } else {
+            Searches::Hidden(spec.build_informed(game, &networks))
         };
         Self::with(game, name, searcher)
     }

@@ -195,9 +195,10 @@ impl<G: Playable> Player<G> {
         let clock = deadline.saturating_duration_since(Instant::now());
         let learn = || {
             let deadline = Deadline::after(clock.mul_f64(MODEL_PART));
-            let model = match self.game.has_percepts() {
-                true => Model::learned(&self.game, &mut self.rng, &deadline),
-                false => Model::uniform(),
+            let model = if self.game.has_percepts() {
+                Model::learned(&self.game, &mut self.rng, &deadline)
+            } else {
+                Model::uniform()
             };
             Knowledge::new(&self.game, role, model)
         };
@@ -229,9 +230,10 @@ impl<G: Playable> Player<G> {
     pub fn choose(&mut self, seen: Seen<'_>, deadline: Instant) -> Choice {
         // To the end and beyond: the way back to whoever asked is part of the answer. Only finding
         // possible states takes time that others may want.
-        match self.game.has_percepts() {
-            true => self.attention.lower(),
-            false => self.attention.raise(),
+        if self.game.has_percepts() {
+            self.attention.lower()
+        } else {
+            self.attention.raise()
         }
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let choice = self.climb_down(seen, &schedule);

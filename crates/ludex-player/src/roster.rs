@@ -114,9 +114,10 @@ impl PlayerSpec {
         SearchSpec::parse(text).map(PlayerSpec::Search).map_err(|error| {
             let is_name = !SEARCHES.iter().any(|entry| entry.name == name);
             let known: Vec<&str> = players().iter().map(|info| info.name).collect();
-            let message = match is_name {
-                true => format!("there is no player `{name}`; there are {}", known.join(", ")),
-                false => error.message.clone(),
+            let message = if is_name {
+                format!("there is no player `{name}`; there are {}", known.join(", "))
+            } else {
+                error.message.clone()
             };
             OptionError { message, ..error }
         })

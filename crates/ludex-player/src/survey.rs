@@ -46,9 +46,10 @@ pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &D
     let start = Instant::now();
     while seen.n_playouts + seen.n_given_up < max_playouts && !half.reached() {
         cursor.set_state(&initial);
-        match seen.play_out(game, &mut cursor, &roles, &mut rng, &half) {
-            true => seen.note_goals(&mut cursor, &roles),
-            false => seen.n_given_up += 1,
+        if seen.play_out(game, &mut cursor, &roles, &mut rng, &half) {
+            seen.note_goals(&mut cursor, &roles)
+        } else {
+            seen.n_given_up += 1
         }
     }
     let took = start.elapsed();

@@ -139,9 +139,12 @@ fn hidden_states_agree_with_what_was_seen() {
                 assert!(choice.thought.rung <= Rung::Search, "{name}: {choice:?}");
                 let joint: Vec<_> = machine
                     .role_ids()
-                    .map(|role| match role == me {
-                        true => chosen,
-                        false => *rng.choose(cursor.legal_moves(role)).expect("there is a move"),
+                    .map(|role| {
+                        if role == me {
+                            chosen
+                        } else {
+                            *rng.choose(cursor.legal_moves(role)).expect("there is a move")
+                        }
                     })
                     .collect();
                 cursor.play(&joint);

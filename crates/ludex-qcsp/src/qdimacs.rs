@@ -96,9 +96,10 @@ fn numbers<'a>(
     words
         .map(|word| {
             let number: i64 = word.parse().map_err(|_| format!("`{word}` is no number"))?;
-            match number.unsigned_abs() as usize <= n_variables.unwrap_or(0) {
-                true => Ok(number),
-                false => Err(format!("variable {} is not in the header", number.unsigned_abs())),
+            if number.unsigned_abs() as usize <= n_variables.unwrap_or(0) {
+                Ok(number)
+            } else {
+                Err(format!("variable {} is not in the header", number.unsigned_abs()))
             }
         })
         .collect()

@@ -109,9 +109,10 @@ fn ask_all<'b, T: Send>(
         let mut elsewhere = Vec::new();
         for (idx, seat) in seats.iter_mut().enumerate() {
             let Some(seat) = seat else { continue };
-            match seat.thinks_elsewhere() {
-                true => elsewhere.push((idx, seat)),
-                false => here.push((idx, seat)),
+            if seat.thinks_elsewhere() {
+                elsewhere.push((idx, seat))
+            } else {
+                here.push((idx, seat))
             }
         }
         // Where nobody thinks in this process, this thread can wait for one of the others.
@@ -169,9 +170,10 @@ where
     fn start(&self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Vec<SeatRecord> {
         let clock = self.config.clocks.start;
         let has_preview = seats.iter().flatten().any(|seat| seat.has_preview());
-        let previewed = match has_preview {
-            true => ask_all(seats, |_, seat| seat.preview()),
-            false => vec![None; seats.len()],
+        let previewed = if has_preview {
+            ask_all(seats, |_, seat| seat.preview())
+        } else {
+            vec![None; seats.len()]
         };
         let players: Vec<Option<String>> =
             seats.iter().map(|seat| seat.as_ref().map(|seat| seat.name().to_string())).collect();

@@ -112,10 +112,7 @@ impl<S: Clone> Evaluation<S> {
         }
         cursor.set_state(&root);
         self.samples = (roles.ids())
-            .map(|role| match asked(role) {
-                true => Samples::of(&ended, role),
-                false => Samples::none(),
-            })
+            .map(|role| if asked(role) { Samples::of(&ended, role) } else { Samples::none() })
             .collect();
     }
 

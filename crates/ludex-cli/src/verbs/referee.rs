@@ -221,9 +221,10 @@ impl<'a, G: Playable> Referee<'a, G> {
             if let Some(folder) = &self.args.record_dir {
                 write_record(folder, &json)?;
             }
-            match self.common.json {
-                true => output::json(&json)?,
-                false => output::text(&result(&record))?,
+            if self.common.json {
+                output::json(&json)?
+            } else {
+                output::text(&result(&record))?
             }
             records.push(record);
         }
@@ -242,9 +243,10 @@ impl<'a, G: Playable> Referee<'a, G> {
         let secret = self.secret.child(1).child(number as u64);
         let match_id = format!("{}.{start_time}.{number}", one_word(self.name));
         let sheet = ludex_gdl::parse(&self.loaded.source).0;
-        let codebook = match self.args.scramble {
-            true => Codebook::scrambled(&sheet, secret),
-            false => Codebook::plain(&sheet),
+        let codebook = if self.args.scramble {
+            Codebook::scrambled(&sheet, secret)
+        } else {
+            Codebook::plain(&sheet)
         };
         let remote = Arc::new(RemoteMatch {
             match_id: match_id.clone(),

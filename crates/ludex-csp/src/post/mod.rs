@@ -223,18 +223,16 @@ impl Poster<'_> {
     }
 
     fn check_deadline(&self) -> Result<(), CspError> {
-        match self.deadline.reached() {
-            true => Err(CspError::Stopped(StopReason::Time)),
-            false => Ok(()),
-        }
+        if self.deadline.reached() { Err(CspError::Stopped(StopReason::Time)) } else { Ok(()) }
     }
 
     fn check_memory(&self) -> Result<(), CspError> {
         let n_variables = self.domains().n_variables() as u64;
         let n_bytes = self.n_bytes + n_variables * BYTES_EACH + self.domains().n_bytes() as u64;
-        match n_bytes > self.config.max_bytes {
-            true => Err(CspError::Stopped(StopReason::Memory)),
-            false => Ok(()),
+        if n_bytes > self.config.max_bytes {
+            Err(CspError::Stopped(StopReason::Memory))
+        } else {
+            Ok(())
         }
     }
 

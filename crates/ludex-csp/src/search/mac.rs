@@ -222,9 +222,12 @@ impl<'a> Mac<'a> {
     fn follow(&mut self, prefix: &[Decision]) -> Result<(), Conflict> {
         let engine = &mut self.problem.posted.engine;
         prefix.iter().try_for_each(|decision| {
-            engine.decide(|domains| match decision.is_positive {
-                true => domains.fix_index(decision.x, decision.index),
-                false => domains.remove_index(decision.x, decision.index),
+            engine.decide(|domains| {
+                if decision.is_positive {
+                    domains.fix_index(decision.x, decision.index)
+                } else {
+                    domains.remove_index(decision.x, decision.index)
+                }
             })
         })
     }
@@ -302,10 +305,7 @@ impl<'a> Mac<'a> {
                 if is_enough {
                     return Explored::Enough;
                 }
-                match self.backtrack() {
-                    true => continue,
-                    false => return self.ended(),
-                }
+                if self.backtrack() { continue } else { return self.ended() }
             };
             // Step 3. Assign it and propagate.
             let index = self.value(x);
@@ -344,9 +344,10 @@ impl<'a> Mac<'a> {
     }
 
     fn ended(&self) -> Explored {
-        match self.problem.posted.engine.is_stopped() {
-            true => Explored::Stopped(StopReason::Time),
-            false => Explored::All,
+        if self.problem.posted.engine.is_stopped() {
+            Explored::Stopped(StopReason::Time)
+        } else {
+            Explored::All
         }
     }
 
@@ -485,9 +486,10 @@ impl<'a> Mac<'a> {
         for index in indexes {
             engine.push_level();
             let is_consistent = engine.decide(|domains| domains.fix_index(x, index)).is_ok();
-            let cost = match bound.is_minimized {
-                true => i64::from(engine.domains().min(bound.x)),
-                false => -i64::from(engine.domains().max(bound.x)),
+            let cost = if bound.is_minimized {
+                i64::from(engine.domains().min(bound.x))
+            } else {
+                -i64::from(engine.domains().max(bound.x))
             };
             engine.pop_level();
             if engine.is_stopped() {

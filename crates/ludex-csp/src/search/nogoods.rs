@@ -25,9 +25,10 @@ pub(super) struct Literal {
 impl Literal {
     /// Whether the domain says otherwise.
     fn is_false(&self, domains: &Domains) -> bool {
-        match self.is_positive {
-            true => !domains.contains_index(self.x, self.index),
-            false => domains.is_fixed(self.x) && domains.contains_index(self.x, self.index),
+        if self.is_positive {
+            !domains.contains_index(self.x, self.index)
+        } else {
+            domains.is_fixed(self.x) && domains.contains_index(self.x, self.index)
         }
     }
 
@@ -39,9 +40,10 @@ impl Literal {
 
     /// Makes the domain say otherwise.
     fn refute(&self, domains: &mut Domains) -> Result<bool, Conflict> {
-        match self.is_positive {
-            true => domains.remove_index(self.x, self.index),
-            false => domains.fix_index(self.x, self.index),
+        if self.is_positive {
+            domains.remove_index(self.x, self.index)
+        } else {
+            domains.fix_index(self.x, self.index)
         }
     }
 }
@@ -123,9 +125,10 @@ impl NogoodPropagator {
             }
             let is_settled = nogood[1].is_false(domains);
             let is_open = |literal: &Literal| literal.is_open(domains);
-            let other = match is_settled {
-                true => None,
-                false => nogood[2..].iter().position(is_open).map(|at| at + 2),
+            let other = if is_settled {
+                None
+            } else {
+                nogood[2..].iter().position(is_open).map(|at| at + 2)
             };
             match other {
                 Some(other) if nogood[other].x != x => {

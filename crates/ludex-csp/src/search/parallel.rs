@@ -193,9 +193,10 @@ pub(super) fn search(
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Report {
     // Where more than one solution is wanted, a restart would find them again.
-    let restarts = match problem.bound.is_some() || config.goal == Goal::First(1) {
-        true => config.restarts,
-        false => Restarts::Never,
+    let restarts = if problem.bound.is_some() || config.goal == Goal::First(1) {
+        config.restarts
+    } else {
+        Restarts::Never
     };
     let pool = Arc::new(Pool::new(config.n_threads, restarts));
     let sink = Mutex::new((report, on_solution, None::<StopReason>, false));

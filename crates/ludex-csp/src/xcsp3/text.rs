@@ -22,9 +22,10 @@ pub(super) fn integer(text: &str) -> Result<Value, Problem> {
     let wide: i64 = text.trim().parse().map_err(|_| {
         let is_number = !text.is_empty()
             && text.trim().trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit());
-        match is_number {
-            true => format!("the number `{text}` is out of range"),
-            false => format!("`{text}` is not an integer"),
+        if is_number {
+            format!("the number `{text}` is out of range")
+        } else {
+            format!("`{text}` is not an integer")
         }
     })?;
     Value::try_from(wide)
@@ -443,10 +444,8 @@ fn operation(name: &str, args: Vec<Expr>) -> Result<Expr, Problem> {
         "or" => Expr::Or(some(args)?),
         "xor" => Expr::Xor(some(args)?),
         "iff" => {
-            let truths = some(args)?.into_iter().map(|e| match e.is_boolean() {
-                true => e,
-                false => e.differs(0),
-            });
+            let truths =
+                some(args)?.into_iter().map(|e| if e.is_boolean() { e } else { e.differs(0) });
             Expr::AllEqual(truths.collect())
         }
         "imp" => {

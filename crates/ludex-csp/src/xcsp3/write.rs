@@ -182,9 +182,8 @@ impl Writer<'_> {
             format!("<list startIndex=\"{start}\"> {} </list>", self.list(list))
         };
         let lists = |of: &[Vec<Expr>]| of.iter().map(|l| list(l)).collect::<Vec<_>>().join(" ");
-        let except = |set: &ValueSet| match set.is_empty() {
-            true => String::new(),
-            false => format!(" <except> {set} </except>"),
+        let except = |set: &ValueSet| {
+            if set.is_empty() { String::new() } else { format!(" <except> {set} </except>") }
         };
         Ok(match constraint {
             Constraint::Intension(e) => wrap(self.expr(e)),

@@ -248,10 +248,9 @@ fn a_joint_move_has_the_move_of_random_in_it() {
 fn a_scrambled_match_is_recorded_in_the_names_of_the_game() {
     let book = scrambled(DUEL);
     let said = book.send("(say b)").expect("a term").to_string().to_uppercase();
-    let player = Scripted::new(move |message| match message.contains("PLAY") {
-        true => body(&said),
-        false => body("ready"),
-    });
+    let player = Scripted::new(
+        move |message| if message.contains("PLAY") { body(&said) } else { body("ready") },
+    );
     let setting = Setting { codebook: scrambled, ..Setting::new(DUEL) };
     let record = setting.play(&[&player.address, &player.address]);
     assert_eq!(record.steps[1].moves, ["(say b)", "(say b)"]);
@@ -263,10 +262,7 @@ fn a_scrambled_match_is_recorded_in_the_names_of_the_game() {
 
 /// A player whose answers to `play` are these.
 fn answers(act: Act) -> Scripted {
-    Scripted::new(move |message| match message.contains("PLAY") {
-        true => act.clone(),
-        false => body("ready"),
-    })
+    Scripted::new(move |message| if message.contains("PLAY") { act.clone() } else { body("ready") })
 }
 
 #[test]
@@ -364,17 +360,13 @@ fn who_is_late_is_late_however_the_bytes_are_spread() {
         assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
         assert!(lapses(&record, 1).is_empty(), "the others are not disturbed");
     }
-    let slow_start = Scripted::new(|message| match message.contains("START") {
-        true => Act::Silence,
-        false => body("a"),
-    });
+    let slow_start =
+        Scripted::new(|message| if message.contains("START") { Act::Silence } else { body("a") });
     let record = Setting::new(DUEL).play(&[&slow_start.address, &says("a").address]);
     assert_eq!(lapses(&record, 0), [Lapse::Late], "only the start was late");
     // Players of the reference implementation do not know how a preview is sent.
-    let no_preview = Scripted::new(|message| match message.contains("PREVIEW") {
-        true => Act::Silence,
-        false => body("a"),
-    });
+    let no_preview =
+        Scripted::new(|message| if message.contains("PREVIEW") { Act::Silence } else { body("a") });
     let setting = Setting { preview_clock: Some(Duration::from_secs(1)), ..Setting::new(DUEL) };
     let record = setting.play(&[&no_preview.address, &says("a").address]);
     assert_eq!(lapses(&record, 0), [Lapse::Late], "only the preview was late");

@@ -26,9 +26,10 @@ impl Sequence {
     /// reached without the places before it, by squaring the step.
     pub fn draw(&mut self, seed: u64, place: u64, low: i64, high: i64) -> i64 {
         let is_next = self.place > 0 && self.seed == seed && self.place.wrapping_add(1) == place;
-        self.state = match is_next {
-            true => self.state.wrapping_mul(FACTOR).wrapping_add(INCREMENT),
-            false => state_after(seed, place.saturating_add(1)),
+        self.state = if is_next {
+            self.state.wrapping_mul(FACTOR).wrapping_add(INCREMENT)
+        } else {
+            state_after(seed, place.saturating_add(1))
         };
         (self.seed, self.place) = (seed, place);
         let drawn = self.state >> 33;

@@ -123,9 +123,8 @@ fn names<'a>(variables: impl Iterator<Item = &'a Variable>) -> Vec<String> {
 }
 
 fn set(values: &ValueSet) -> String {
-    let range = |&(first, last): &(i32, i32)| match first == last {
-        true => format!("{{{first}}}"),
-        false => format!("{first}..{last}"),
+    let range = |&(first, last): &(i32, i32)| {
+        if first == last { format!("{{{first}}}") } else { format!("{first}..{last}") }
     };
     match values.ranges() {
         ranges if ranges.iter().all(|(first, last)| first == last) => {

@@ -109,9 +109,10 @@ impl Lowering<'_, '_> {
                         "a scope has one criterion",
                     );
                 }
-                match is_minimized {
-                    true => self.model.minimize(one.scope, measure),
-                    false => self.model.maximize(one.scope, measure),
+                if is_minimized {
+                    self.model.minimize(one.scope, measure)
+                } else {
+                    self.model.maximize(one.scope, measure)
                 }
                 if let Some(error) = self.wrong_measure(one.scope) {
                     return self.evaluator.fail_with_help(

@@ -34,10 +34,7 @@ pub fn to_network(model: &Model) -> Option<Network> {
     if let Some(criterion) = criteria.first()
         && let Measure::Variable(x) = criterion.measure
     {
-        match criterion.is_minimized {
-            true => network.minimize(x),
-            false => network.maximize(x),
-        }
+        if criterion.is_minimized { network.minimize(x) } else { network.maximize(x) }
     }
     Some(network)
 }

@@ -143,12 +143,11 @@ impl Parser {
         let found = self.peek().shown();
         // A missing `;` is best shown where it is missing.
         let is_after = expected == "`;`" && self.at > 0;
-        let span = match is_after {
-            true => {
-                let end = self.tokens[self.at - 1].span.end;
-                Span { start: end, end }
-            }
-            false => self.span(),
+        let span = if is_after {
+            let end = self.tokens[self.at - 1].span.end;
+            Span { start: end, end }
+        } else {
+            self.span()
         };
         let message = format!("expected {expected}, found {found}");
         self.report(Diagnostic::new(Severity::Fatal, codes::SYNTAX, span, message));
@@ -277,9 +276,10 @@ impl Parser {
             "goal" => {
                 self.advance();
                 let goal = self.expr()?;
-                items.push(match self.take_word("threshold") {
-                    true => Item::LikelyGoal { goal, threshold: self.fraction()? },
-                    false => Item::Goal(goal),
+                items.push(if self.take_word("threshold") {
+                    Item::LikelyGoal { goal, threshold: self.fraction()? }
+                } else {
+                    Item::Goal(goal)
                 });
                 self.expect_sign(";")?;
             }
@@ -528,9 +528,10 @@ impl Parser {
             let is_minimized = self.is_word("minimize");
             self.advance();
             let expr = self.expr()?;
-            let ties = match self.take_word("ties") {
-                true => Some(self.name("how ties are settled")?),
-                false => None,
+            let ties = if self.take_word("ties") {
+                Some(self.name("how ties are settled")?)
+            } else {
+                None
             };
             Ok(Clause::Optimize { is_minimized, expr, ties, at: self.since(start) })
         } else if self.take_word("aggregate") {

@@ -88,9 +88,10 @@ impl Lowering<'_, '_> {
             syntax::Quantifier::Random => Ok(true),
             syntax::Quantifier::Exists | syntax::Quantifier::Forall => Ok(false),
             syntax::Quantifier::If(condition, then, otherwise) => {
-                match self.evaluator.constant_bool(condition)? {
-                    true => self.is_random(then),
-                    false => self.is_random(otherwise),
+                if self.evaluator.constant_bool(condition)? {
+                    self.is_random(then)
+                } else {
+                    self.is_random(otherwise)
                 }
             }
         }
@@ -420,12 +421,13 @@ impl<'a> Meaning<'a> {
     }
 
     fn fits(&self) -> Result<(), StochasticError> {
-        match self.n_parts.get() > MAX_PARTS {
-            false => Ok(()),
-            true => refused(&format!(
+        if self.n_parts.get() <= MAX_PARTS {
+            Ok(())
+        } else {
+            refused(&format!(
                 "definitions (`let`), put where they are used, have more than {MAX_PARTS} parts or \
-                 are deeper than {MAX_DEPTH}; mention each fewer times, or state goals instead"
-            )),
+             are deeper than {MAX_DEPTH}; mention each fewer times, or state goals instead"
+            ))
         }
     }
 }

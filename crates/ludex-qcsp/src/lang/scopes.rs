@@ -23,9 +23,10 @@ impl Lowering<'_, '_> {
             // Chance is universal until the model is known to be stochastic.
             syntax::Quantifier::Random => Ok(Quantifier::Forall),
             syntax::Quantifier::If(condition, then, otherwise) => {
-                match self.evaluator.constant_bool(condition)? {
-                    true => self.quantifier(then),
-                    false => self.quantifier(otherwise),
+                if self.evaluator.constant_bool(condition)? {
+                    self.quantifier(then)
+                } else {
+                    self.quantifier(otherwise)
                 }
             }
         }
@@ -443,9 +444,10 @@ impl Lowering<'_, '_> {
                 let (low, high) = self.evaluator.bounds_of(&term.formula);
                 let limit = i64::from(VALUE_LIMIT);
                 let within = |bound: i64| bound.clamp(-limit, limit) as i32;
-                let domain = match term.is_bool {
-                    true => ValueSet::from(0..=1),
-                    false => ValueSet::from(within(low)..=within(high)),
+                let domain = if term.is_bool {
+                    ValueSet::from(0..=1)
+                } else {
+                    ValueSet::from(within(low)..=within(high))
                 };
                 self.named_in(name, *term, &domain, span)
             }

@@ -295,12 +295,11 @@ fn aggregate(function: AggregateFunction, of: usize, branches: &[Branch]) -> (i6
     match function {
         AggregateFunction::Sum => branches.iter().fold((0_i64, 0_i64), |sum, branch| {
             let (lo, hi) = branch.forecast.measures[of];
-            let (lo, hi) = match branch.is_legal {
-                true => (lo, hi),
-                false => {
-                    let of_all = |one: i64| one.saturating_mul(branch.n_choices);
-                    (of_all(lo.min(0)), of_all(hi.max(0)))
-                }
+            let (lo, hi) = if branch.is_legal {
+                (lo, hi)
+            } else {
+                let of_all = |one: i64| one.saturating_mul(branch.n_choices);
+                (of_all(lo.min(0)), of_all(hi.max(0)))
             };
             (sum.0.saturating_add(lo), sum.1.saturating_add(hi))
         }),

@@ -56,18 +56,20 @@ impl Engines {
         };
         let mut scopes = Vec::new();
         for scope in 0..n_scopes {
-            scopes.push(match propagates(scope) {
-                true => Some(filter(model, scope, false, config)?),
-                false => None,
+            scopes.push(if propagates(scope) {
+                Some(filter(model, scope, false, config)?)
+            } else {
+                None
             });
         }
         let has_last = model.scopes().last().is_some_and(|scope| {
             scope.quantifier == Quantifier::Exists && propagates(n_scopes - 1)
         });
         // An optimizing scope wants to see its choices, not just one that wins.
-        let last = match has_last && !model.is_optimization() {
-            true => Some(filter(model, n_scopes - 1, true, config)?),
-            false => None,
+        let last = if has_last && !model.is_optimization() {
+            Some(filter(model, n_scopes - 1, true, config)?)
+        } else {
+            None
         };
         let mut cascade = Vec::new();
         if matches!(config.propagation, Propagation::Cascade | Propagation::Full) {

@@ -252,9 +252,10 @@ impl Filter for Forward {
     }
     fn allows(&self, x: VarId, value: Value) -> bool {
         let listed = &self.listed[x.index()];
-        match listed.values.is_empty() {
-            true => self.domains[x.index()].contains(value),
-            false => listed.values.binary_search(&value).is_ok_and(|k| listed.is_left[k]),
+        if listed.values.is_empty() {
+            self.domains[x.index()].contains(value)
+        } else {
+            listed.values.binary_search(&value).is_ok_and(|k| listed.is_left[k])
         }
     }
     fn n_values(&self, x: VarId) -> u64 {

@@ -240,9 +240,10 @@ impl<N: Number> Frontier<'_, N> {
     }
 
     fn within_memory(&self, vectors: Vectors<N>) -> Result<Vectors<N>, Stop> {
-        match self.policy.n_bytes() > self.config.policy_bytes {
-            true => Err(Stop::Limit(StopReason::Memory)),
-            false => Ok(vectors),
+        if self.policy.n_bytes() > self.config.policy_bytes {
+            Err(Stop::Limit(StopReason::Memory))
+        } else {
+            Ok(vectors)
         }
     }
 

@@ -118,9 +118,10 @@ impl PolicyBuilder {
 
     pub fn draw(&mut self, variable: VarId, mut branches: Vec<(Value, PolicyId)>) -> PolicyId {
         branches.retain(|(_, next)| *next != Self::GIVEN_UP);
-        match branches.is_empty() {
-            true => Self::GIVEN_UP,
-            false => self.add(PolicyNode::Draw { variable, branches }),
+        if branches.is_empty() {
+            Self::GIVEN_UP
+        } else {
+            self.add(PolicyNode::Draw { variable, branches })
         }
     }
 

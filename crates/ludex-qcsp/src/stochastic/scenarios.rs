@@ -144,18 +144,16 @@ fn expand(
             .map(|x| {
                 let drawn_before = network.ids().take(x.index()).filter(|&y| network.is_chance(y));
                 let history: Vec<Value> = drawn_before.map(|y| values[y.index()]).collect();
-                match network.is_chance(x) {
-                    // A constant for each value, whatever the scenario.
-                    true => {
-                        let value = values[x.index()];
-                        *copies.entry((x, vec![value])).or_insert_with(|| {
-                            plain.int(format!("{}={value}", network.name(x)), value..=value)
-                        })
-                    }
-                    false => *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
+                if network.is_chance(x) {
+                    let value = values[x.index()];
+                    *copies.entry((x, vec![value])).or_insert_with(|| {
+                        plain.int(format!("{}={value}", network.name(x)), value..=value)
+                    })
+                } else {
+                    *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
                         let name = format!("{}{history:?}", network.name(x));
                         plain.int(name, network.domain(x).clone())
-                    }),
+                    })
                 }
             })
             .collect();
@@ -223,10 +221,7 @@ impl Room<'_> {
     fn take(&mut self, n_bytes: usize) -> Result<(), Stop> {
         let left = self.bytes_left.checked_sub(n_bytes as u64);
         self.bytes_left = left.ok_or(Stop::Limit(StopReason::Memory))?;
-        match self.deadline.reached() {
-            true => Err(Stop::Limit(StopReason::Time)),
-            false => Ok(()),
-        }
+        if self.deadline.reached() { Err(Stop::Limit(StopReason::Time)) } else { Ok(()) }
     }
 }
 

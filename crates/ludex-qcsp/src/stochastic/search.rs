@@ -323,9 +323,10 @@ impl<'a, N: Number> Search<'a, N> {
             self.statistics.n_bounded += 1;
             return Ok(None);
         }
-        let worth = match self.network.is_chance(x) {
-            true => self.chance(x, low, high),
-            false => self.decision(x, low, high),
+        let worth = if self.network.is_chance(x) {
+            self.chance(x, low, high)
+        } else {
+            self.decision(x, low, high)
         }?;
         if let Some(rest) = rest.filter(|_| self.stopped.is_none()) {
             let is_worthless = self.task.is_sure && !self.task.wants_utility;
@@ -424,9 +425,10 @@ impl<'a, N: Number> Search<'a, N> {
         self.is_assigned[x.index()] = true;
         let can_hold = self.filter.assign(x, &self.values);
         self.stopped = self.stopped.or(self.filter.stopped());
-        let worth = match can_hold && self.stopped.is_none() {
-            true => self.node(low, high),
-            false => Ok(self.lost(low)),
+        let worth = if can_hold && self.stopped.is_none() {
+            self.node(low, high)
+        } else {
+            Ok(self.lost(low))
         };
         self.filter.undo();
         self.is_assigned[x.index()] = false;

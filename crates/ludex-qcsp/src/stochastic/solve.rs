@@ -253,9 +253,10 @@ fn solve_in<N: Number>(
     // pull different ways.
     let is_one_number = !network.has_own_thresholds()
         && (!wants_utility || threshold.is_zero() || threshold.is_one() || !has_whole);
-    let top = match wants_utility {
-        true => N::of(&Rational::from_integer(network.greatest_utility().into())),
-        false => N::one(),
+    let top = if wants_utility {
+        N::of(&Rational::from_integer(network.greatest_utility().into()))
+    } else {
+        N::one()
     };
     // Probabilities have an error of their own, however large the utility is.
     let error = N::error(&top, n_operations(network));

@@ -213,9 +213,10 @@ impl Reader<'_> {
 
     /// Some constraints bring variables of their own, which no stage decides.
     fn check_scope(&self, scope: &[VarId], line: usize) -> Result<(), StochasticError> {
-        match scope.iter().all(|x| self.renamed[x.index()].is_some()) {
-            true => Ok(()),
-            false => Err(syntax(line, "this element is not supported in a stochastic instance")),
+        if scope.iter().all(|x| self.renamed[x.index()].is_some()) {
+            Ok(())
+        } else {
+            Err(syntax(line, "this element is not supported in a stochastic instance"))
         }
     }
 

@@ -173,11 +173,10 @@ fn thresholds_are_not_rounded_by_the_utility() {
         let shares = vec![(0, rational(weights[0], total)), (1, rational(weights[1], total))];
         let s = network.chance("s", 0..=1, Distribution::Weights(shares));
         let goal = any_of([x.equals(0), s.equals(0)]);
-        match own {
-            true => {
-                network.add_with_threshold(Constraint::Intension(goal), rational(3, 4));
-            }
-            false => network.require(goal),
+        if own {
+            network.add_with_threshold(Constraint::Intension(goal), rational(3, 4));
+        } else {
+            network.require(goal)
         }
         network.set_threshold(rational(3, 4));
         network.set_utility(x * Expr::Constant(utility));

@@ -121,9 +121,10 @@ impl Form {
         let total: f64 = starts.iter().map(|start| start.weight).sum();
         // Pasts before the form begins are numbered like those in it.
         let pasts_of = |grower: &mut Grower<'_, C, _>, start: &Possible<C::State>| {
-            let past = |(role, &view): (RoleId, &u64)| match view == starts[0].views[role.index()] {
-                true => 0,
-                false => {
+            let past = |(role, &view): (RoleId, &u64)| {
+                if view == starts[0].views[role.index()] {
+                    0
+                } else {
                     grower.past((role.index(), BEFORE, vec![view as u32, (view >> 32) as u32]))
                 }
             };

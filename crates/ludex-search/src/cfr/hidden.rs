@@ -98,9 +98,10 @@ where
         let Some(form) = forms.find_map(|form| form) else {
             return SearchReport { stopped: Some(StopReason::Time), ..nothing };
         };
-        match form.sets().iter().any(|set| set.role == role) {
-            true => self.solve_from(&form, role, legal, limits),
-            false => nothing,
+        if form.sets().iter().any(|set| set.role == role) {
+            self.solve_from(&form, role, legal, limits)
+        } else {
+            nothing
         }
     }
 }

@@ -186,10 +186,8 @@ impl<'a> Step<'a> {
             };
             return joint.iter().zip(&self.sizes).map(certain).collect();
         }
-        let mixed = match is_root || game.is_constant_sum() {
-            true => game.mixed_equilibrium(deadline),
-            false => None,
-        };
+        let mixed =
+            if is_root || game.is_constant_sum() { game.mixed_equilibrium(deadline) } else { None };
         let even = |size: usize| vec![1.0 / size as f64; size];
         let sure = |at: usize| {
             let guarantee = if deadline.reached() { None } else { game.maxmin(at) };
@@ -280,9 +278,10 @@ impl<G: Playouts> Searcher<G::Cursor> for Nash<G> {
         limits.hint.set(legal[0]);
         let most = limits.iterations.unwrap_or(u64::MAX);
         for horizon in 1..=self.options.depth.max(1) {
-            let found = match report.n_iterations >= most {
-                true => Err(StopReason::Count),
-                false => self.solved(root, horizon, limits),
+            let found = if report.n_iterations >= most {
+                Err(StopReason::Count)
+            } else {
+                self.solved(root, horizon, limits)
             };
             let (form, induction) = match found {
                 Ok(found) => found,

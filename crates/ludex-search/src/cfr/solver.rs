@@ -108,10 +108,10 @@ impl Solver {
     pub fn mean(&self, set: &InformationSet) -> Vec<f64> {
         let sums = &self.sums[of(set)];
         let total: f64 = sums.iter().sum();
-        match total > 0.0 {
-            true => sums.iter().map(|sum| sum / total).collect(),
-            // Nobody would come there.
-            false => vec![1.0 / sums.len() as f64; sums.len()],
+        if total > 0.0 {
+            sums.iter().map(|sum| sum / total).collect()
+        } else {
+            vec![1.0 / sums.len() as f64; sums.len()]
         }
     }
 
@@ -126,10 +126,8 @@ impl Solver {
         let total: f64 = self.regrets[place.clone()].iter().map(|regret| regret.max(0.0)).sum();
         let n = set.moves.len() as f64;
         for idx in place {
-            self.current[idx] = match total > 0.0 {
-                true => self.regrets[idx].max(0.0) / total,
-                false => 1.0 / n,
-            };
+            self.current[idx] =
+                if total > 0.0 { self.regrets[idx].max(0.0) / total } else { 1.0 / n };
         }
     }
 
@@ -245,9 +243,10 @@ impl Solver {
                     self.current[of(set)].iter().map(|part| around + stay * part).collect();
                 let place = self.rng.weighted(&likely);
                 let part = self.current[of(set).start + place];
-                let below = match is_mine {
-                    true => [own * part, others, drawn * likely[place]],
-                    false => [own, others * part, drawn * likely[place]],
+                let below = if is_mine {
+                    [own * part, others, drawn * likely[place]]
+                } else {
+                    [own, others * part, drawn * likely[place]]
                 };
                 let child = form.edges[first as usize + place].0;
                 let (goal, rest) = self.learn_outcome(form, child, me, below);

@@ -301,9 +301,10 @@ impl<C: Observe> Sampler<'_, C> {
         }
         for other in self.roles.ids() {
             let moves = self.cursor.legal_moves(other);
-            let chosen = match other == role {
-                true => moves.iter().find(|&&id| id == own).copied(),
-                false => self.rng.choose(moves).copied(),
+            let chosen = if other == role {
+                moves.iter().find(|&&id| id == own).copied()
+            } else {
+                self.rng.choose(moves).copied()
             };
             let Some(chosen) = chosen else { return false };
             self.joint.push(chosen);

@@ -231,9 +231,10 @@ where
         let weight = |place: &Place<StateOf<G>>| place.possible.weight;
         let mut likely: Vec<usize> = (0..self.places.len()).collect();
         likely.sort_by(|&a, &b| weight(&self.places[b]).total_cmp(&weight(&self.places[a])));
-        let (stride, n_asked) = match is_lost {
-            true => (likely.len().div_ceil(N_ASKED_IN_DOUBT), N_ASKED_IN_DOUBT),
-            false => (1, N_ASKED),
+        let (stride, n_asked) = if is_lost {
+            (likely.len().div_ceil(N_ASKED_IN_DOUBT), N_ASKED_IN_DOUBT)
+        } else {
+            (1, N_ASKED)
         };
         let mut sure: Option<Vec<MoveId>> = None;
         let mut is_plain = !is_lost;
@@ -320,9 +321,10 @@ where
         let weights = Weights::new(before.iter().map(|place| place.possible.weight));
         let (mut fitting, mut round) = (Fitting::default(), Round::default());
         for n_tries in 0..N_PARTICLES * N_TRIES {
-            let is_over = match self.places.is_empty() {
-                true => n_tries >= MIN_TRIES && patience.for_one.reached(),
-                false => self.places.len() >= self.n_kept() || patience.for_many.reached(),
+            let is_over = if self.places.is_empty() {
+                n_tries >= MIN_TRIES && patience.for_one.reached()
+            } else {
+                self.places.len() >= self.n_kept() || patience.for_many.reached()
             };
             if is_over {
                 break;
@@ -428,10 +430,7 @@ where
             }
         }
         self.steps = steps;
-        match found.is_empty() {
-            false => self.places = found,
-            true => self.weigh_wrongs(),
-        }
+        if !found.is_empty() { self.places = found } else { self.weigh_wrongs() }
     }
 
     /// Changes ways of a sample that has too few states, or too many times the same.
@@ -579,9 +578,10 @@ struct Fitting {
 impl Fitting {
     /// One of them, half of the time; the other half, and before there are any, nothing.
     fn draw(&self, rng: &mut Rng) -> Option<&[MoveId]> {
-        match self.joints.is_empty() || rng.below(2) == 0 {
-            true => None,
-            false => rng.choose(&self.joints).map(|joint| &**joint),
+        if self.joints.is_empty() || rng.below(2) == 0 {
+            None
+        } else {
+            rng.choose(&self.joints).map(|joint| &**joint)
         }
     }
 

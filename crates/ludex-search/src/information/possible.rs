@@ -71,9 +71,10 @@ pub(super) fn agrees<C: Observe>(cursor: &mut C, role: RoleId, told: &Told) -> b
 fn sees<C: Observe>(cursor: &C, role: RoleId, told: &Told) -> bool {
     let seen = cursor.percepts(role);
     seen.len() == told.percepts.len()
-        && match seen.is_sorted() {
-            true => seen == told.percepts,
-            false => seen.iter().all(|id| told.percepts.binary_search(id).is_ok()),
+        && if seen.is_sorted() {
+            seen == told.percepts
+        } else {
+            seen.iter().all(|id| told.percepts.binary_search(id).is_ok())
         }
 }
 
@@ -197,13 +198,14 @@ impl<C: Observe> Stepper<'_, C> {
             let legal = self.cursor.legal_moves(role);
             let is_random = self.roles.is_random(role);
             joint.push(match told {
-                Some(told) if role == self.role => match legal.contains(&told.own) {
-                    true => told.own,
-                    false => {
+                Some(told) if role == self.role => {
+                    if legal.contains(&told.own) {
+                        told.own
+                    } else {
                         wrongs.add(number, WrongKind::OwnMove)?;
                         *rng.choose(legal)?
                     }
-                },
+                }
                 _ => {
                     let (id, part, drawn) = match &mut toward {
                         None => {

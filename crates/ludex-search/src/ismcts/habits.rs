@@ -107,9 +107,10 @@ impl Habits {
         let mut best = (moves[start], f32::NEG_INFINITY);
         if rng.unit() >= ANYTHING {
             for turned in 0..moves.len().min(MAX_COMPARED) {
-                let id = match moves.len() <= MAX_COMPARED {
-                    true => moves[(start + turned) % moves.len()],
-                    false => moves[rng.below(moves.len())],
+                let id = if moves.len() <= MAX_COMPARED {
+                    moves[(start + turned) % moves.len()]
+                } else {
+                    moves[rng.below(moves.len())]
                 };
                 let value = self.value(&pasts, id);
                 if value > best.1 {

@@ -324,12 +324,11 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
     /// Plays out from where the cursor stands; what each role gets, which is learned from.
     fn play_out(&mut self) -> End {
         self.rewards.clear();
-        let end = match self.habits.is_some() {
-            true => self.play_by_habit(),
-            false => {
-                let Self { cursor, roles, rng, clock, desk, .. } = self;
-                play_uniform(&mut **cursor, roles.n, rng, clock, desk)
-            }
+        let end = if self.habits.is_some() {
+            self.play_by_habit()
+        } else {
+            let Self { cursor, roles, rng, clock, desk, .. } = self;
+            play_uniform(&mut **cursor, roles.n, rng, clock, desk)
         };
         if end == End::Terminal {
             let reward = |role| f64::from(self.cursor.goal(role).value()) / 100.0;

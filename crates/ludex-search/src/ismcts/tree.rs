@@ -219,9 +219,10 @@ impl Samples {
 
     /// How wide the samples are spread, from 0 to about 1: that of a fair coin is 1.
     fn spread(&self) -> f64 {
-        match self.n >= MIN_SAMPLES {
-            true => (2.0 * (self.squares / f64::from(self.n)).sqrt()).max(MIN_SPREAD),
-            false => 1.0,
+        if self.n >= MIN_SAMPLES {
+            (2.0 * (self.squares / f64::from(self.n)).sqrt()).max(MIN_SPREAD)
+        } else {
+            1.0
         }
     }
 }

@@ -202,10 +202,7 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
     /// Notes a step.
     fn tick(&mut self) -> Result<(), Stopped> {
         self.n_steps += 1;
-        match self.clock.tick() || self.n_steps > self.max_steps {
-            true => Err(Stopped),
-            false => Ok(()),
-        }
+        if self.clock.tick() || self.n_steps > self.max_steps { Err(Stopped) } else { Ok(()) }
     }
 
     fn seen(&self, joint: &[MoveId]) -> Seen {
@@ -235,9 +232,8 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
         }
         self.is_cut = true;
         let draw = |_| {
-            let draw = |role| match role == self.me {
-                true => Some(id),
-                false => self.cursor.draw_move(role, &mut self.rng),
+            let draw = |role| {
+                if role == self.me { Some(id) } else { self.cursor.draw_move(role, &mut self.rng) }
             };
             self.roles.ids().map(draw).collect::<Option<Vec<MoveId>>>()
         };

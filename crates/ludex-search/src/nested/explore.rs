@@ -57,9 +57,10 @@ impl<'a, C: Cursor> Explorer<'a, C> {
     /// What makes a line the better one: its goal, then how long it could be saved, then its length.
     pub(super) fn rank(&self, found: &Found) -> (Goal, usize, usize) {
         let length = found.moves.len();
-        match self.wants_long {
-            true => (found.goal, found.n_good, length),
-            false => (found.goal, 0, usize::MAX - length),
+        if self.wants_long {
+            (found.goal, found.n_good, length)
+        } else {
+            (found.goal, 0, usize::MAX - length)
         }
     }
 
@@ -143,9 +144,10 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         let mut tries = Vec::with_capacity(mine.len() * self.n_roles);
         for id in mine {
             for role in (0..self.n_roles).map(RoleId::new) {
-                let drawn = match role == self.me {
-                    true => id,
-                    false => *self.rng.choose(self.cursor.legal_moves(role))?,
+                let drawn = if role == self.me {
+                    id
+                } else {
+                    *self.rng.choose(self.cursor.legal_moves(role))?
                 };
                 tries.push(drawn);
             }

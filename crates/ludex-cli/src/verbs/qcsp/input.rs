@@ -80,9 +80,10 @@ fn wrong_network(file: &str, error: &StochasticError, deadline: &Deadline) -> Fa
 }
 
 fn no_data(args: &QcspFile) -> Result<(), Failure> {
-    match args.data.is_empty() && args.define.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into())),
+    if args.data.is_empty() && args.define.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Call("`--data` and `-D` are for `.qcp` files".into()))
     }
 }
 

@@ -68,12 +68,13 @@ impl Session<'_> {
                 return Ok(());
             }
             let is_mine = self.model.scope(*scope).quantifier == self.found.winner;
-            let chosen = match is_mine {
-                true => 0,
-                false => match self.ask(*scope, branches, input)? {
+            let chosen = if is_mine {
+                0
+            } else {
+                match self.ask(*scope, branches, input)? {
                     Some(chosen) => chosen,
                     None => return Ok(()),
-                },
+                }
             };
             let (values, next) = &branches[chosen];
             if is_mine {

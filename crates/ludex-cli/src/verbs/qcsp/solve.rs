@@ -44,9 +44,10 @@ pub fn run(args: &QcspSolve, common: &Common) -> Result<u8, Failure> {
         strategy::write(&model, found, file)?;
     }
     let answer = Answer::new(&model, &report, args, start);
-    match common.json {
-        true => output::json(&answer)?,
-        false => output::text(&answer.to_lines())?,
+    if common.json {
+        output::json(&answer)?
+    } else {
+        output::text(&answer.to_lines())?
     }
     if let Some(refused) = &report.strategy_refused {
         eprintln!("ludex: {refused}");

@@ -144,9 +144,12 @@ impl PolicyJson {
             by_name.get(name).copied().ok_or_else(|| format!("there is no variable `{name}`"))
         };
         let n_nodes = self.nodes.len();
-        let id = |at: usize| match at < n_nodes {
-            true => Ok(PolicyId::new(at)),
-            false => Err(format!("node {at} does not exist")),
+        let id = |at: usize| {
+            if at < n_nodes {
+                Ok(PolicyId::new(at))
+            } else {
+                Err(format!("node {at} does not exist"))
+            }
         };
         let mut nodes = Vec::new();
         for node in self.nodes {

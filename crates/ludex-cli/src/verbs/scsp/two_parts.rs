@@ -43,9 +43,10 @@ pub fn run(
     let found = solve_one_stage(network, MAX_LISTED, deadline).map_err(wrong)?;
     let seconds = output::seconds(start.elapsed());
     let json = report(network, &found, seconds);
-    match common.json {
-        true => output::json(&json)?,
-        false => output::text(&json.to_lines())?,
+    if common.json {
+        output::json(&json)?
+    } else {
+        output::text(&json.to_lines())?
     }
     Ok(found.stopped.map_or(DONE, stopped))
 }

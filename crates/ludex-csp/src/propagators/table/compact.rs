@@ -229,9 +229,10 @@ impl CompactTable {
             while rest != 0 {
                 let index = word_idx as u32 * 64 + rest.trailing_zeros();
                 rest &= rest - 1;
-                let row = match from_removed {
-                    true => self.rows.strict_supports_of(position, index),
-                    false => self.rows.supports_of(position, index),
+                let row = if from_removed {
+                    self.rows.strict_supports_of(position, index)
+                } else {
+                    self.rows.supports_of(position, index)
                 };
                 for &word_idx in &self.index[..limit] {
                     self.mask[word_idx as usize] |= row[word_idx as usize];

@@ -151,9 +151,10 @@ pub fn read_by(text: &str, deadline: &Deadline) -> Result<Instance, CspError> {
 /// The element `instance` of a text.
 fn root(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
     let root = xml::parse(text, deadline)?;
-    match root.name == "instance" {
-        true => Ok(root),
-        false => Err(root.error(format!("the root element is `{}`, not `instance`", root.name))),
+    if root.name == "instance" {
+        Ok(root)
+    } else {
+        Err(root.error(format!("the root element is `{}`, not `instance`", root.name)))
     }
 }
 
@@ -214,17 +215,15 @@ impl Reader {
     }
 
     fn check_deadline(&self) -> Result<(), CspError> {
-        match self.deadline.reached() {
-            true => Err(CspError::Stopped(StopReason::Time)),
-            false => Ok(()),
-        }
+        if self.deadline.reached() { Err(CspError::Stopped(StopReason::Time)) } else { Ok(()) }
     }
 
     fn objectives(&mut self, node: &Node) -> Result<(), CspError> {
         let [objective] = &node.children[..] else {
-            return match node.children.is_empty() {
-                true => Ok(()),
-                false => Err(node.unsupported("several objectives")),
+            return if node.children.is_empty() {
+                Ok(())
+            } else {
+                Err(node.unsupported("several objectives"))
             };
         };
         self.line = objective.line;

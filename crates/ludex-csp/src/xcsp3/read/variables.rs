@@ -107,12 +107,13 @@ impl Reader {
             return Ok(Domain { values, probabilities });
         }
         let set = text::value_set(text, &self.symbols).map_err(|problem| node.error(problem))?;
-        match set.is_empty() {
-            true => Err(node.error(match node.attribute("id") {
+        if set.is_empty() {
+            Err(node.error(match node.attribute("id") {
                 Some(id) => format!("variable `{id}` has an empty domain"),
                 None => "a domain is empty".to_string(),
-            })),
-            false => Ok(Domain { values: set, probabilities: None }),
+            }))
+        } else {
+            Ok(Domain { values: set, probabilities: None })
         }
     }
 
