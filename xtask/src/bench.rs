@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use ludex_testkit::shared;
 use serde_json::Value;
 
-use crate::tools::build_ludex;
+use crate::tools::{self, build_ludex, cargo};
 
 /// Games of every kind, from small to large.
 const GAMES: &[&str] = &[
@@ -23,7 +24,8 @@ const GAMES: &[&str] = &[
     "kuhn-poker",
 ];
 
-/// Measures each game with the machine and prints one table.
+/// Measures each game with the machine and prints one table with its signature; then runs the experiment
+/// `playouts`, which measures the public rulesheets beside their published speeds.
 pub fn run(seconds: f64) -> Result<()> {
     let ludex = build_ludex()?;
     println!(
@@ -50,7 +52,12 @@ pub fn run(seconds: f64) -> Result<()> {
     }
     // Until there are searches, the paths that were counted stand for the nodes they visit.
     println!("\nSignature: {signature}");
-    Ok(())
+    if shared().is_none() {
+        println!("the public rulesheets are not there: no table of published speeds");
+        return Ok(());
+    }
+    let experiment = ["run", "--release", "--quiet", "--package", "experiments", "--", "playouts"];
+    tools::run(cargo().args(experiment).args(["--seconds", &seconds.to_string()]))
 }
 
 fn ask(ludex: &Path, args: &[&str]) -> Result<Value> {

@@ -2,7 +2,7 @@
 """Compares ludex-csp with ACE and Choco on instances that pycsp3 writes.
 
     pip install pycsp3          # brings the instances' language and both solvers; needs Java
-    python3 benches/compare_xcsp3.py --output benches/runs/DATE-MACHINE/csp_compare.md
+    python3 experiments/src/csp_compare/compare_xcsp3.py --output benches/runs/DATE-MACHINE/csp_compare.md
 
 That is all: the example solve_xcsp3 is built, the instances are written (once; they are kept
 under the target folder), each is solved once by each solver on one thread, and the file is
@@ -355,7 +355,7 @@ def run(command, seconds, work):
 
 
 TABLE_HEAVY = ("crossword", "random_tables", "random_binary", "renault_like", "traffic")
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def first_line(*command):
@@ -469,7 +469,7 @@ def main():
         f"# ludex-csp, {ace.stem} and {choco.stem}", "",
         f"{processor()}, {os.cpu_count()} cores; {first_line('java', '-version')}.",
         f"Commit \"{first_line('git', 'log', '-1', '--format=%s')}\".",
-        f"`python3 benches/compare_xcsp3.py --seconds {s}`: one run, the solvers one after the other on each"
+        f"`python3 experiments/src/csp_compare/compare_xcsp3.py --seconds {s}`: one run, the solvers one after the other on each"
         " instance, one thread each.", "",
         f"{len(instances)} instances of {n_families} families, {s} s each.",
         "Seconds of processor, less those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()) + ".",

@@ -13,11 +13,14 @@ use anyhow::{Context as _, Result};
 use ludex_referee::{Exchange, SequentialTest, Verdict};
 use serde_json::Value;
 
-use crate::macucb_report::summarize;
 use crate::matches::{Table, find_game, run, sum};
 use crate::series::play;
 use crate::strength::GAMES;
 use crate::tools::{build_ludex, shared_folder};
+
+mod report;
+
+use report::summarize;
 
 /// What to play.
 pub struct Job {
