@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ludex_base::{BitSet, Deadline, Goal, MoveId, Rng, RoleId, Seed};
 use ludex_csp::CspError;
 use ludex_encode::{EncodeError, FoundBy, Solution, Steps, Template};
-use ludex_game::{Cursor, Game, Observe};
+use ludex_game::{Cursor, Game, Observe, draw_joint};
 use ludex_machine::{Machine, MachineCursor};
 
 /// A state with more joint moves than this is compared on so many of them, drawn at random.
@@ -81,17 +81,13 @@ pub fn compare(
             if is_enough || cursor.is_terminal() {
                 break;
             }
-            match draw(machine, &mut cursor, &mut rng) {
+            match draw_joint(machine, &mut cursor, &mut rng) {
                 Some(joint) => cursor.play(&joint),
                 None => break,
             }
         }
     }
     Ok(compared)
-}
-
-fn draw(machine: &Machine, cursor: &mut MachineCursor, rng: &mut Rng) -> Option<Vec<MoveId>> {
-    machine.role_ids().map(|role| rng.choose(cursor.legal_moves(role)).copied()).collect()
 }
 
 /// What the machine says about a step, in the words of the network.
@@ -192,7 +188,7 @@ fn compare_sample(
     rng: &mut Rng,
 ) -> Result<(), String> {
     for _ in 0..n {
-        let joint = draw(machine, cursor, rng).expect("there are many joint moves");
+        let joint = draw_joint(machine, cursor, rng).expect("there are many joint moves");
         let right = expected(machine, cursor, &joint);
         match steps.play(&joint) {
             Some(solution) if solution == right => {}

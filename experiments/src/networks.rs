@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use ludex_base::{BitSet, Rng, Seed};
 use ludex_cli::resources::cpu_time;
 use ludex_encode::{EncodeConfig, Steps, encode};
-use ludex_game::{Cursor, Game, JointMoves, count_joint_moves};
+use ludex_game::{Cursor, Game, JointMoves, count_joint_moves, draw_joint};
 use ludex_machine::Machine;
 use ludex_testkit::RulesFile;
 use ludex_tests::machine;
@@ -278,9 +278,7 @@ fn some_states(machine: &Machine) -> Vec<BitSet> {
         if states.len() > N_STATES {
             break;
         }
-        let joint: Option<Vec<_>> =
-            machine.role_ids().map(|role| rng.choose(cursor.legal_moves(role)).copied()).collect();
-        match joint {
+        match draw_joint(machine, &mut cursor, &mut rng) {
             Some(joint) => cursor.play(&joint),
             None => cursor = machine.cursor(),
         }

@@ -8,9 +8,11 @@
 //! After Kirci, Sturtevant and Schaeffer, *A GGP Feature Learning Algorithm* (GIFL), 2011. They follow features further back and keep them for
 //! playouts; here they are numbers for an evaluation.
 
-use ludex_base::{BitSet, Deadline, Goal, MoveId, RoleId, Seed};
+use std::ops::ControlFlow;
+
+use ludex_base::{BitSet, Deadline, Goal, MoveId, Rng, RoleId, Seed};
 use ludex_circuit::Circuit;
-use ludex_game::{Cursor, Game, Graded};
+use ludex_game::{Cursor, Game, Graded, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 use rustc_hash::FxHashSet;
 
 /// By role, what it took to reach its best goal.
@@ -25,9 +27,8 @@ pub struct Conjunctions {
 const MAX_FACTS: usize = 10;
 /// Conjunctions of a role that are kept.
 const MAX_KEPT: usize = 128;
-/// Random games that are played, and the steps after which one is given up.
+/// Random games that are played.
 const N_GAMES: usize = 400;
-const MAX_STEPS: usize = 1_000;
 /// Gates that are evaluated in all, and for one end.
 const MAX_GATES: usize = 100_000_000;
 const MAX_GATES_AN_END: usize = 10_000_000;
@@ -51,35 +52,28 @@ impl Conjunctions {
         let mut rng = seed.rng();
         let mut cursor = game.cursor();
         let initial = cursor.state().clone();
-        let mut before = cursor.fluents()?.clone();
-        let mut joint: Vec<MoveId> = Vec::new();
+        let before = cursor.fluents()?.clone();
+        let mut play = RandomPlay::new(game.roles().len());
+        let mut last = LastState { before, deadline };
         let mut n_gates = 0;
         'games: for _ in 0..N_GAMES {
             cursor.set_state(&initial);
-            let mut n_steps = 0;
-            while !cursor.is_terminal() {
-                if n_steps == MAX_STEPS || deadline.reached() {
-                    break 'games;
-                }
-                n_steps += 1;
-                before.copy_from(cursor.fluents()?);
-                joint.clear();
-                for role in game.role_ids() {
-                    joint.push(cursor.draw_move(role, &mut rng)?);
-                }
-                cursor.play(&joint);
-            }
+            let n_steps = match play.run(&mut cursor, &mut rng, &mut last) {
+                PlayEnd::Terminal(n_steps) => n_steps,
+                PlayEnd::NoLegalMove(_) => return None,
+                PlayEnd::TooLong | PlayEnd::Stopped => break,
+            };
             for (role, found) in roles().zip(&mut found) {
                 let goal = cursor.goal(role);
                 if n_steps == 0 || Some(goal) != best(role) || found.len() >= MAX_KEPT {
                     continue;
                 }
-                let cost = 2 * before.count() * circuit.n_gates();
+                let cost = 2 * last.before.count() * circuit.n_gates();
                 n_gates += cost;
                 if cost > MAX_GATES_AN_END || n_gates > MAX_GATES || deadline.reached() {
                     break 'games;
                 }
-                let needed = needed(circuit, &before, &joint, role, goal);
+                let needed = needed(circuit, &last.before, play.last_joint(), role, goal);
                 if (1..=MAX_FACTS).contains(&needed.len()) {
                     found.insert(needed);
                 }
@@ -95,6 +89,19 @@ impl Conjunctions {
         let name = |role: RoleId| format!("conjunctions of {}", circuit.vocabulary.role_text(role));
         let names = roles().map(name).collect();
         facts.iter().any(|list| !list.is_empty()).then_some(Self { names, facts })
+    }
+}
+
+/// Keeps the last state that is not terminal, until the time is up.
+struct LastState<'a> {
+    before: BitSet,
+    deadline: &'a Deadline,
+}
+
+impl<C: Cursor> PlayVisitor<C> for LastState<'_> {
+    fn before(&mut self, cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        self.before.copy_from(cursor.fluents().expect("it numbers fluents"));
+        stop_if(self.deadline.reached())
     }
 }
 

@@ -1,7 +1,9 @@
 //! What random games show: fluents that were never true together, and who brings fluents about.
 
-use ludex_base::{BitSet, Deadline, MoveId, RoleId, Seed};
-use ludex_game::{Cursor, Game};
+use std::ops::ControlFlow;
+
+use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
 /// One step of a random game.
 pub struct Step<'a> {
@@ -13,51 +15,66 @@ pub struct Step<'a> {
     pub choosers: &'a [RoleId],
 }
 
-/// Plays random games and shows every step, until there were so many or the time is up. Gives the number
-/// of steps; 0 too if the engine does not number fluents.
+/// Plays random games and shows every step, until there were `max_steps` or the time is up. Gives the
+/// number of steps; 0 too if the engine does not number fluents.
 pub fn watch<G: Game>(
     game: &G,
-    n_steps: usize,
+    max_steps: usize,
     seed: Seed,
     deadline: &Deadline,
-    mut show: impl FnMut(Step<'_>),
+    show: impl FnMut(Step<'_>),
 ) -> usize {
     let mut cursor = game.cursor();
     let Some(before) = cursor.fluents() else { return 0 };
-    let (initial, mut before) = (cursor.state().clone(), before.clone());
+    let (initial, before) = (cursor.state().clone(), before.clone());
     let mut rng = seed.rng();
-    let mut joint: Vec<MoveId> = Vec::new();
-    let mut choosers: Vec<RoleId> = Vec::new();
-    let mut n_seen = 0;
-    while n_seen < n_steps {
+    let mut play = RandomPlay::within(game.roles().len(), MAX_GAME_STEPS);
+    let mut watcher =
+        Watcher { max_steps, deadline, show, n_steps: 0, before, choosers: Vec::new() };
+    while watcher.n_steps < max_steps {
         cursor.set_state(&initial);
-        let n_before = n_seen;
-        for _ in 0..MAX_LENGTH {
-            if n_seen >= n_steps || deadline.reached() || cursor.is_terminal() {
-                break;
-            }
-            before.copy_from(cursor.fluents().expect("it numbers fluents"));
-            joint.clear();
-            choosers.clear();
-            for role in game.role_ids() {
-                let legal = cursor.legal_moves(role);
-                if legal.len() > 1 {
-                    choosers.push(role);
-                }
-                let Some(&drawn) = rng.choose(legal) else { return n_seen };
-                joint.push(drawn);
-            }
-            cursor.play(&joint);
-            n_seen += 1;
-            let after = cursor.fluents().expect("it numbers fluents");
-            show(Step { before: &before, after, choosers: &choosers });
-        }
-        if n_seen == n_before {
+        let n_before = watcher.n_steps;
+        let end = play.run(&mut cursor, &mut rng, &mut watcher);
+        if matches!(end, PlayEnd::NoLegalMove(_)) || watcher.n_steps == n_before {
             break;
         }
     }
-    n_seen
+    watcher.n_steps
 }
 
-/// A game that is longer begins anew.
-const MAX_LENGTH: usize = 300;
+/// A game that is longer begins anew, so that one that seldom ends does not use up all steps: late
+/// states of one game have more in common than those of several.
+const MAX_GAME_STEPS: usize = 300;
+
+struct Watcher<'a, F> {
+    max_steps: usize,
+    deadline: &'a Deadline,
+    show: F,
+    /// Steps of all games so far.
+    n_steps: usize,
+    before: BitSet,
+    choosers: Vec<RoleId>,
+}
+
+impl<C: Cursor, F: FnMut(Step<'_>)> PlayVisitor<C> for Watcher<'_, F> {
+    fn before(&mut self, cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        self.before.copy_from(cursor.fluents().expect("it numbers fluents"));
+        self.choosers.clear();
+        stop_if(self.n_steps >= self.max_steps || self.deadline.reached())
+    }
+
+    fn draw(&mut self, cursor: &mut C, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        let legal = cursor.legal_moves(role);
+        if legal.len() > 1 {
+            self.choosers.push(role);
+        }
+        rng.choose(legal).copied()
+    }
+
+    fn after(&mut self, cursor: &mut C, _joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
+        self.n_steps += 1;
+        let after = cursor.fluents().expect("it numbers fluents");
+        (self.show)(Step { before: &self.before, after, choosers: &self.choosers });
+        ControlFlow::Continue(())
+    }
+}

@@ -1,10 +1,11 @@
 //! A random play, written down in full: what a person reviews when rules or engines change.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
-use ludex_base::{MoveId, Seed};
+use ludex_base::{MoveId, Rng, RoleId, Seed};
 use ludex_game::trace::{hash_texts, sorted_moves, sorted_percepts};
-use ludex_game::{Cursor, Describe, Observe};
+use ludex_game::{Cursor, Describe, Observe, PlayEnd, PlayVisitor, RandomPlay};
 
 use crate::board::{Layout, in_columns};
 
@@ -25,60 +26,102 @@ where
     G::Cursor: Observe,
 {
     let names: Vec<&str> = game.roles().iter().map(|role| role.name.as_str()).collect();
-    let mut text =
-        format!("a random play of {name}, seed {}\nroles: {}\n", seed.0, names.join(" "));
-    let mut rng = seed.rng();
+    let text = format!("a random play of {name}, seed {}\nroles: {}\n", seed.0, names.join(" "));
+    let mut writer = Writer { game, layout, names, text, legal: Vec::new(), n_states: 0 };
     let mut cursor = game.cursor();
-    for step in 0.. {
-        let fluents = game.state_texts(cursor.state());
-        line(
-            &mut text,
-            format_args!("\nstep {step}: {} fluents, {}", fluents.len(), hash_texts(&fluents)),
-        );
-        text.push_str(&layout.draw(&fluents, WIDTH));
+    writer.write_state(&mut cursor);
+    let mut play = RandomPlay::within(game.roles().len(), max_steps);
+    let end = play.run(&mut cursor, &mut seed.rng(), &mut writer);
+    writer.write_end(end, &mut cursor);
+    writer.text
+}
+
+/// Writes down a game while it is played.
+struct Writer<'a, G> {
+    game: &'a G,
+    layout: &'a Layout,
+    /// Of the roles.
+    names: Vec<&'a str>,
+    text: String,
+    /// The legal moves of the state written last, by role.
+    legal: Vec<Vec<(String, MoveId)>>,
+    n_states: usize,
+}
+
+impl<G> Writer<'_, G>
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    fn write_state(&mut self, cursor: &mut G::Cursor) {
+        let fluents = self.game.state_texts(cursor.state());
+        let (step, n_fluents, hash) = (self.n_states, fluents.len(), hash_texts(&fluents));
+        self.n_states += 1;
+        self.line(format_args!("\nstep {step}: {n_fluents} fluents, {hash}"));
+        self.text.push_str(&self.layout.draw(&fluents, WIDTH));
         if cursor.is_terminal() {
-            let goals: Vec<String> = game
-                .role_ids()
-                .map(|role| format!("{} {}", names[role.index()], goals_text(&mut cursor, role)))
-                .collect();
-            line(&mut text, format_args!("terminal, goals: {}", goals.join(", ")));
-            break;
+            return;
         }
-        let legal: Vec<Vec<(String, MoveId)>> =
-            game.role_ids().map(|role| sorted_moves(game, &mut cursor, role)).collect();
-        for (name, moves) in names.iter().zip(&legal) {
-            line(&mut text, format_args!("legal for {name}: {}", moves.len()));
+        let game = self.game;
+        self.legal = game.role_ids().map(|role| sorted_moves(game, cursor, role)).collect();
+        for (name, moves) in self.names.iter().zip(&self.legal) {
+            line(&mut self.text, format_args!("legal for {name}: {}", moves.len()));
             if (2..=MAX_LISTED).contains(&moves.len()) {
                 let moves: Vec<&str> = moves.iter().map(|(text, _)| text.as_str()).collect();
-                text.push_str(&in_columns(&moves, WIDTH));
-            }
-        }
-        if step == max_steps {
-            line(&mut text, format_args!("cut after {step} steps"));
-            break;
-        }
-        let chosen: Option<Vec<&(String, MoveId)>> =
-            legal.iter().map(|moves| rng.choose(moves)).collect();
-        let Some(chosen) = chosen else {
-            line(&mut text, format_args!("stuck: a role has no legal move"));
-            break;
-        };
-        let played: Vec<String> =
-            names.iter().zip(&chosen).map(|(name, (text, _))| format!("{name} {text}")).collect();
-        line(&mut text, format_args!("played: {}", played.join(", ")));
-        let joint: Vec<MoveId> = chosen.iter().map(|&&(_, id)| id).collect();
-        cursor.play(&joint);
-        for role in game.role_ids() {
-            let seen = sorted_percepts(game, &cursor, role);
-            if !seen.is_empty() {
-                line(&mut text, format_args!("{} sees: {}", names[role.index()], seen.join(" ")));
+                self.text.push_str(&in_columns(&moves, WIDTH));
             }
         }
     }
-    text
+
+    fn write_end(&mut self, end: PlayEnd, cursor: &mut G::Cursor) {
+        match end {
+            PlayEnd::Terminal(_) => {
+                let goals: Vec<String> = (self.game.role_ids().zip(&self.names))
+                    .map(|(role, name)| format!("{name} {}", goals_text(cursor, role)))
+                    .collect();
+                self.line(format_args!("terminal, goals: {}", goals.join(", ")));
+            }
+            PlayEnd::NoLegalMove(_) => {
+                self.line(format_args!("stuck: a role has no legal move"));
+            }
+            PlayEnd::TooLong | PlayEnd::Stopped => {
+                self.line(format_args!("cut after {} steps", self.n_states - 1));
+            }
+        }
+    }
+
+    fn line(&mut self, words: std::fmt::Arguments<'_>) {
+        line(&mut self.text, words);
+    }
 }
 
-fn goals_text<C: Cursor>(cursor: &mut C, role: ludex_base::RoleId) -> String {
+impl<G> PlayVisitor<G::Cursor> for Writer<'_, G>
+where
+    G: Describe,
+    G::Cursor: Observe,
+{
+    fn draw(&mut self, _cursor: &mut G::Cursor, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        rng.choose(&self.legal[role.index()]).map(|&(_, id)| id)
+    }
+
+    fn after(&mut self, cursor: &mut G::Cursor, joint: &[MoveId], _: &mut Rng) -> ControlFlow<()> {
+        let played: Vec<String> = (self.names.iter().zip(joint))
+            .map(|(name, &id)| format!("{name} {}", self.game.move_text(id)))
+            .collect();
+        self.line(format_args!("played: {}", played.join(", ")));
+        for role in self.game.role_ids() {
+            let seen = sorted_percepts(self.game, cursor, role);
+            if !seen.is_empty() {
+                let name = self.names[role.index()];
+                self.line(format_args!("{name} sees: {}", seen.join(" ")));
+            }
+        }
+        self.write_state(cursor);
+        ControlFlow::Continue(())
+    }
+}
+
+fn goals_text<C: Cursor>(cursor: &mut C, role: RoleId) -> String {
     let goals: Vec<String> = cursor.goals(role).iter().map(ToString::to_string).collect();
     if goals.is_empty() { "none".into() } else { goals.join("/") }
 }

@@ -10,13 +10,14 @@
 //! Invariant: a [`Verdict::Yes`] or [`Verdict::No`] is proved by the states that were seen.
 //! Where a limit left states unseen, what they could change is [`Verdict::Unknown`].
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 
-use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
+use ludex_base::{Deadline, Goal, Rng, RoleId, StopReason};
 
 use crate::game::{Cursor, Game, StateOf};
 use crate::joint::JointMoves;
+use crate::random_play::{PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
 /// How far to look.
 #[derive(Clone, Debug)]
@@ -446,41 +447,48 @@ pub fn sample<G: Game>(
     };
     let mut cursor = game.cursor();
     let start = cursor.state().clone();
-    let mut joint: Vec<MoveId> = Vec::new();
-    'playouts: for _ in 0..n_playouts {
+    let mut play = RandomPlay::within(game.roles().len(), max_steps);
+    for _ in 0..n_playouts {
         cursor.set_state(&start);
-        let mut n_steps = 0;
-        while !cursor.is_terminal() {
-            if deadline.reached() {
-                break 'playouts;
+        match play.run(&mut cursor, rng, &mut UntilDeadline(deadline)) {
+            PlayEnd::Stopped => break,
+            PlayEnd::TooLong => evidence.n_endless += 1,
+            PlayEnd::NoLegalMove(role) => {
+                evidence.stuck.get_or_insert_with(|| (role, cursor.state().clone()));
             }
-            if n_steps == max_steps {
-                evidence.n_endless += 1;
-                continue 'playouts;
-            }
-            joint.clear();
-            for role in game.role_ids() {
-                let Some(&chosen) = rng.choose(cursor.legal_moves(role)) else {
-                    evidence.stuck.get_or_insert_with(|| (role, cursor.state().clone()));
-                    continue 'playouts;
-                };
-                joint.push(chosen);
-            }
-            cursor.play(&joint);
-            n_steps += 1;
-        }
-        evidence.n_finished += 1;
-        evidence.n_steps += n_steps as u64;
-        evidence.longest = evidence.longest.max(n_steps);
-        for role in game.role_ids() {
-            if cursor.goals(role).len() != 1 {
-                evidence.unclear_goal.get_or_insert_with(|| (role, cursor.state().clone()));
-            }
-            let best = &mut evidence.best_goals[role.index()];
-            *best = (*best).max(Some(cursor.goal(role)));
+            PlayEnd::Terminal(n_steps) => evidence.add_end(game, &mut cursor, n_steps),
         }
     }
     evidence
+}
+
+/// Ends a game when the time is up.
+struct UntilDeadline<'a>(&'a Deadline);
+
+impl<C: Cursor> PlayVisitor<C> for UntilDeadline<'_> {
+    fn before(&mut self, _cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        stop_if(self.0.reached())
+    }
+}
+
+impl<S: Clone> Evidence<S> {
+    /// Takes in the terminal state of a playout.
+    fn add_end<G>(&mut self, game: &G, cursor: &mut G::Cursor, n_steps: usize)
+    where
+        G: Game,
+        G::Cursor: Cursor<State = S>,
+    {
+        self.n_finished += 1;
+        self.n_steps += n_steps as u64;
+        self.longest = self.longest.max(n_steps);
+        for role in game.role_ids() {
+            if cursor.goals(role).len() != 1 {
+                self.unclear_goal.get_or_insert_with(|| (role, cursor.state().clone()));
+            }
+            let best = &mut self.best_goals[role.index()];
+            *best = (*best).max(Some(cursor.goal(role)));
+        }
+    }
 }
 
 #[cfg(test)]

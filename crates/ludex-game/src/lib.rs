@@ -10,15 +10,17 @@
 //! Read the modules in this order:
 //!
 //! 1. [`game`]: the traits.
-//! 2. [`playouts`]: random games in batches.
-//! 3. [`joint`]: every joint move of a state.
-//! 4. [`perft`]: counting paths.
-//! 5. [`trace`]: two fixed lines of play, to compare engines.
-//! 6. [`explore`]: every reachable state, and whether the game is well-formed.
-//! 7. [`belief`]: the states that agree with what some roles did and saw.
-//! 8. [`features`]: numbers of a state that its rules suggest.
+//! 2. [`random_play`]: one random game, and somebody who looks at it.
+//! 3. [`playouts`]: random games in batches.
+//! 4. [`joint`]: every joint move of a state.
+//! 5. [`perft`]: counting paths.
+//! 6. [`trace`]: two fixed lines of play, to compare engines.
+//! 7. [`explore`]: every reachable state, and whether the game is well-formed.
+//! 8. [`belief`]: the states that agree with what some roles did and saw.
+//! 9. [`features`]: numbers of a state that its rules suggest.
 
 pub mod game;
+pub mod random_play;
 pub mod playouts;
 pub mod joint;
 pub mod perft;
@@ -37,4 +39,5 @@ pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play
 pub use joint::{JointMoves, count_joint_moves};
 pub use perft::{Perft, perft};
 pub use playouts::{OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};
+pub use random_play::{MAX_RANDOM_STEPS, PlayEnd, PlayVisitor, RandomPlay, draw_joint, stop_if};
 pub use trace::{Trace, trace};

@@ -3,9 +3,12 @@
 //! A search asks a [`PlayoutRunner`] for batches and does not know whether they are played one
 //! after the other ([`OneByOne`], for any cursor) or side by side in the bits of a word.
 
+use std::ops::ControlFlow;
+
 use ludex_base::{Deadline, MoveId, Rng, RoleId};
 
 use crate::game::{Cursor, Game, StateOf};
+use crate::random_play::{PlayEnd, PlayVisitor, RandomPlay};
 
 /// A game that can play many random games at once.
 pub trait Playouts: Game {
@@ -41,8 +44,8 @@ pub struct PlayoutRequest<'a, S> {
     pub starts: &'a [S],
     /// How many from each.
     pub n_per_start: usize,
-    /// A playout longer than this is given up and counted as such: a broken rulesheet may never
-    /// end. Good sheets of our corpus end within a few hundred steps.
+    /// A playout longer than this is given up and counted as such;
+    /// [`MAX_RANDOM_STEPS`](crate::MAX_RANDOM_STEPS) unless there is a reason for another bound.
     pub max_steps: usize,
     /// Whether to record what was played.
     pub wants_moves: bool,
@@ -105,37 +108,24 @@ impl PlayoutResults {
 pub struct OneByOne<C> {
     cursor: C,
     n_roles: usize,
-    joint: Vec<MoveId>,
+}
+
+/// Writes down what is played, if somebody wants to know.
+struct Recorder(Option<Vec<MoveId>>);
+
+impl<C: Cursor> PlayVisitor<C> for Recorder {
+    fn after(&mut self, _cursor: &mut C, joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
+        if let Some(moves) = &mut self.0 {
+            moves.extend_from_slice(joint);
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl<C: Cursor> OneByOne<C> {
     /// A runner on the cursors of a game.
     pub fn new<G: Game<Cursor = C>>(game: &G) -> Self {
-        Self { cursor: game.cursor(), n_roles: game.roles().len(), joint: Vec::new() }
-    }
-
-    /// Plays one random game from where the cursor stands; its length, or `None` if it was
-    /// given up.
-    fn play_one(
-        &mut self,
-        max_steps: usize,
-        rng: &mut Rng,
-        mut moves: Option<&mut Vec<MoveId>>,
-    ) -> Option<usize> {
-        for n_steps in 0..=max_steps {
-            if self.cursor.is_terminal() {
-                return (!self.cursor.has_fault()).then_some(n_steps);
-            }
-            self.joint.clear();
-            for role in (0..self.n_roles).map(RoleId::new) {
-                self.joint.push(self.cursor.draw_move(role, rng)?);
-            }
-            if let Some(moves) = moves.as_deref_mut() {
-                moves.extend_from_slice(&self.joint);
-            }
-            self.cursor.play(&self.joint);
-        }
-        None
+        Self { cursor: game.cursor(), n_roles: game.roles().len() }
     }
 }
 
@@ -148,6 +138,7 @@ impl<C: Cursor> PlayoutRunner for OneByOne<C> {
         rng: &mut Rng,
         results: &mut PlayoutResults,
     ) {
+        let mut play = RandomPlay::within(self.n_roles, request.max_steps);
         results
             .starts
             .resize_with(results.starts.len().max(request.starts.len()), Default::default);
@@ -157,10 +148,14 @@ impl<C: Cursor> PlayoutRunner for OneByOne<C> {
                     return;
                 }
                 self.cursor.set_state(start);
-                let mut moves = request.wants_moves.then(Vec::new);
-                let Some(n_steps) = self.play_one(request.max_steps, rng, moves.as_mut()) else {
-                    results.n_given_up += 1;
-                    continue;
+                let mut recorder = Recorder(request.wants_moves.then(Vec::new));
+                let end = play.run(&mut self.cursor, rng, &mut recorder);
+                let n_steps = match end {
+                    PlayEnd::Terminal(n_steps) if !self.cursor.has_fault() => n_steps,
+                    _ => {
+                        results.n_given_up += 1;
+                        continue;
+                    }
                 };
                 let sums = &mut results.starts[start_idx];
                 sums.n_playouts += 1;
@@ -174,7 +169,7 @@ impl<C: Cursor> PlayoutRunner for OneByOne<C> {
                         goals.push(goal);
                     }
                 }
-                if let Some(moves) = moves {
+                if let Some(moves) = recorder.0 {
                     results.games.push(PlayedGame { start_idx, moves, goals });
                 }
             }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use ludex_base::{BitSet, Deadline, MoveId, RoleId, Seed, Source};
+use ludex_base::{BitSet, Deadline, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
 use ludex_game::{
-    Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, play_checked,
+    Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, draw_joint,
+    play_checked,
 };
 use ludex_ground::{GroundLimits, ground};
 
@@ -76,8 +77,7 @@ pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
         let role = RoleId::new(step % machine.roles().len());
         let drawn = cursor.draw_move(role, &mut rng.clone());
         assert_eq!(drawn, rng.clone().choose(cursor.legal_moves(role)).copied(), "{name}: draws");
-        let choose = |role| *rng.choose(cursor.legal_moves(role)).expect("a role can move");
-        let joint: Vec<MoveId> = machine.role_ids().map(choose).collect();
+        let joint = draw_joint(&machine, &mut cursor, &mut rng).expect("roles can move");
         cursor.play(&joint);
         let values = circuit.evaluate(&state, &joint);
         let next: Vec<usize> =
@@ -275,8 +275,7 @@ fn lanes_start_from_different_states() {
     let mut rng = Seed(9).rng();
     let mut starts = vec![cursor.state().clone()];
     while !cursor.is_terminal() {
-        let choose = |role| *rng.choose(cursor.legal_moves(role)).expect("a role can move");
-        let joint: Vec<MoveId> = machine.role_ids().map(choose).collect();
+        let joint = draw_joint(&machine, &mut cursor, &mut rng).expect("roles can move");
         cursor.play(&joint);
         starts.push(cursor.state().clone());
     }

@@ -19,7 +19,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
+use ludex_game::{
+    Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
+};
 use ludex_search::mcts::{Uct, UctOptions};
 use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
 
@@ -112,8 +114,6 @@ const ROOT_PART: f64 = 0.5;
 const KEEP_PART: f64 = 0.02;
 /// Nodes that are dropped in an iteration, beside as many as are new.
 const N_DROPPED: usize = 32;
-/// Longer playouts are given up.
-const MAX_STEPS: usize = 2_000;
 /// Longer walks through solved networks stop where they are.
 const MAX_WALK: usize = 1_000;
 /// Joint moves of the line that is told.
@@ -481,7 +481,7 @@ fn play_on_network(
     deadline: &Deadline,
 ) -> Option<Vec<u8>> {
     let mut state = state.clone();
-    for _ in 0..MAX_STEPS {
+    for _ in 0..MAX_RANDOM_STEPS {
         let facts = resolver.inject(&state, deadline);
         let next = match &facts {
             Some(facts) if !facts.is_terminal => resolver.draw(rng),
@@ -507,7 +507,7 @@ fn play_on_engine<R: PlayoutRunner>(
     let request = PlayoutRequest {
         starts: &[start],
         n_per_start: 1,
-        max_steps: MAX_STEPS,
+        max_steps: MAX_RANDOM_STEPS,
         wants_moves: false,
         deadline,
     };

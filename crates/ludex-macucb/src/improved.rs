@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, RoleId};
 use ludex_game::{
-    Cursor, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
+    Cursor, MAX_RANDOM_STEPS, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+    StateOf,
 };
 use ludex_search::duel::{FORCED_PART, forced_search, looks_like_duel};
 use ludex_search::mcts::advice::Adviser;
@@ -243,7 +244,7 @@ fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) 
         let (start, deadline) = (Instant::now(), Deadline::after(time));
         let mut results = PlayoutResults::default();
         while !deadline.reached() {
-            let (wants_moves, max_steps) = (false, 2_000);
+            let (wants_moves, max_steps) = (false, MAX_RANDOM_STEPS);
             let starts = &starts;
             let deadline = &deadline;
             let request = PlayoutRequest { starts, n_per_start, max_steps, wants_moves, deadline };

@@ -16,8 +16,8 @@ use std::time::Instant;
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_encode::{PlanError, PlanLimits};
 use ludex_game::{
-    Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, Observe, OneByOne, PlayoutRequest,
-    PlayoutResults, PlayoutRunner, Playouts, Role, StateOf,
+    Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, OneByOne,
+    PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, Role, StateOf,
 };
 use ludex_search::hyperplay::{ImperfectPlay, ImperfectPlayOptions};
 use ludex_search::ismcts::{Ismcts, IsmctsOptions};
@@ -47,7 +47,6 @@ const MIN_STEPS: usize = 3;
 const GROWTH: u32 = 2;
 /// Games played out from each state in which a plan ends.
 const N_PLAYOUTS: usize = 8;
-const MAX_PLAYOUT: usize = 2_000;
 
 /// Beliefs of a plan, and possible states of one of them.
 const MAX_BELIEFS: u64 = 1_000;
@@ -181,7 +180,7 @@ fn by_playouts<'a, C: Cursor>(
         let request = PlayoutRequest {
             starts: &starts,
             n_per_start: N_PLAYOUTS,
-            max_steps: MAX_PLAYOUT,
+            max_steps: MAX_RANDOM_STEPS,
             wants_moves: false,
             deadline: &deadline,
         };

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
 use ludex_encode::{EncodeConfig, EncodeError, PlanError, PlanLimits, Template, encode};
-use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned};
+use ludex_game::{
+    Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned, draw_joint,
+};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_one_stage};
@@ -58,9 +60,7 @@ fn states(machine: &Machine, n_states: usize) -> Vec<BitSet> {
             cursor = machine.cursor();
             continue;
         }
-        let joint: Vec<MoveId> = (machine.role_ids())
-            .map(|role| *rng.choose(cursor.legal_moves(role)).expect("a move"))
-            .collect();
+        let joint = draw_joint(machine, &mut cursor, &mut rng).expect("every role has a move");
         cursor.play(&joint);
     }
     states

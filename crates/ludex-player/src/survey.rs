@@ -1,9 +1,13 @@
 //! What a few random games tell about a game: enough to choose how to play it.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Game, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
+use ludex_game::{
+    Cursor, MAX_RANDOM_STEPS, PlayEnd, PlayVisitor, PlayoutRequest, PlayoutResults, PlayoutRunner,
+    Playouts, RandomPlay, StateOf, stop_if,
+};
 use ludex_search::GameFeatures;
 
 /// What was seen in random games. With no game finished, only what the rules say outright.
@@ -30,13 +34,11 @@ pub struct Survey {
 /// Games that are played side by side: as many as fill the lanes of most processors.
 pub const BATCH: usize = 256;
 
-/// Games longer than this are not finished.
-const MAX_STEPS: usize = 2_000;
-
 /// Plays random games until the deadline, at most that many.
 pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadline) -> Survey {
     let roles: Vec<RoleId> =
         game.role_ids().filter(|role| !game.roles()[role.index()].is_random).collect();
+    let mut play = RandomPlay::new(game.roles().len());
     let mut seen = Sums::default();
     let mut rng = seed.rng();
     let mut cursor = game.cursor();
@@ -46,11 +48,10 @@ pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &D
     let start = Instant::now();
     while seen.n_playouts + seen.n_given_up < max_playouts && !half.reached() {
         cursor.set_state(&initial);
-        if seen.play_out(game, &mut cursor, &roles, &mut rng, &half) {
-            seen.note_goals(&mut cursor, &roles)
-        } else {
-            seen.n_given_up += 1
-        }
+        let mut counter =
+            ChoiceCounter { sums: &mut seen, roles: &roles, deadline: &half, n_choosing: 0 };
+        let end = play.run(&mut cursor, &mut rng, &mut counter);
+        seen.note_end(end, &mut cursor, &roles);
     }
     let took = start.elapsed();
     let batched_per_second = batched_per_second(game, &initial, seed, deadline);
@@ -90,7 +91,7 @@ fn batched_per_second<G: Playouts>(
         let request = PlayoutRequest {
             starts: std::slice::from_ref(initial),
             n_per_start: BATCH,
-            max_steps: MAX_STEPS,
+            max_steps: MAX_RANDOM_STEPS,
             wants_moves: false,
             deadline: end,
         };
@@ -114,41 +115,48 @@ struct Sums {
     max_sum: Option<u32>,
 }
 
-impl Sums {
-    /// Plays one random game; whether it came to its end.
-    fn play_out<G: Game>(
-        &mut self,
-        game: &G,
-        cursor: &mut G::Cursor,
-        roles: &[RoleId],
-        rng: &mut Rng,
-        deadline: &Deadline,
-    ) -> bool {
-        let mut joint: Vec<MoveId> = Vec::new();
-        for n_steps in 0..MAX_STEPS {
-            if cursor.is_terminal() {
-                self.n_steps += n_steps as u64;
-                return !cursor.has_fault();
-            }
-            if n_steps % 8 == 7 && deadline.reached() {
-                return false;
-            }
-            let mut n_choosing = 0;
-            joint.clear();
-            for role in game.role_ids() {
-                let legal = cursor.legal_moves(role);
-                let Some(&drawn) = rng.choose(legal) else { return false };
-                if legal.len() > 1 && roles.contains(&role) {
-                    n_choosing += 1;
-                    self.n_moves += legal.len() as u64;
-                }
-                joint.push(drawn);
-            }
-            self.n_choices += n_choosing;
-            self.is_simultaneous |= n_choosing > 1;
-            cursor.play(&joint);
+/// Counts the moves that roles choose from, until the time is up.
+struct ChoiceCounter<'a> {
+    sums: &'a mut Sums,
+    roles: &'a [RoleId],
+    deadline: &'a Deadline,
+    n_choosing: u64,
+}
+
+impl<C: Cursor> PlayVisitor<C> for ChoiceCounter<'_> {
+    fn before(&mut self, _cursor: &mut C, n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        self.n_choosing = 0;
+        stop_if(n_steps % 8 == 7 && self.deadline.reached())
+    }
+
+    fn draw(&mut self, cursor: &mut C, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        let legal = cursor.legal_moves(role);
+        if legal.len() > 1 && self.roles.contains(&role) {
+            self.n_choosing += 1;
+            self.sums.n_moves += legal.len() as u64;
         }
-        false
+        rng.choose(legal).copied()
+    }
+
+    fn after(&mut self, _cursor: &mut C, _joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
+        self.sums.n_choices += self.n_choosing;
+        self.sums.is_simultaneous |= self.n_choosing > 1;
+        ControlFlow::Continue(())
+    }
+}
+
+impl Sums {
+    fn note_end<C: Cursor>(&mut self, end: PlayEnd, cursor: &mut C, roles: &[RoleId]) {
+        let PlayEnd::Terminal(n_steps) = end else {
+            self.n_given_up += 1;
+            return;
+        };
+        self.n_steps += n_steps as u64;
+        if cursor.has_fault() {
+            self.n_given_up += 1;
+        } else {
+            self.note_goals(cursor, roles);
+        }
     }
 
     fn note_goals<C: Cursor>(&mut self, cursor: &mut C, roles: &[RoleId]) {

@@ -4,10 +4,11 @@
 //! grows a tree there lets [`forced_search`] look first, for [`FORCED_PART`] of the turn, and keeps
 //! away from what it proved to be lost ([`SearchReport::respecting`](crate::SearchReport::respecting)).
 
-use ludex_base::{Deadline, MoveId, Seed};
-use ludex_game::{Cursor, Game};
+use std::ops::ControlFlow;
 
-use crate::playout::MAX_STEPS;
+use ludex_base::{Deadline, Rng, RoleId, Seed};
+use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
+
 use crate::registry::{GameFeatures, SearchSpec};
 
 /// The part of a turn in which forced lines are looked for.
@@ -41,26 +42,17 @@ pub fn looks_like_duel<G: Game>(game: &G, seed: Seed, deadline: &Deadline) -> Op
         return Some(false);
     }
     let mut rng = seed.rng();
+    let mut play = RandomPlay::new(game.roles().len());
     let (mut sums, mut n_games) = (None, 0);
     for _ in 0..N_GAMES {
         let mut cursor = game.cursor();
-        let mut n_steps = 0_usize;
-        while !cursor.is_terminal() {
-            n_steps += 1;
-            if n_steps > MAX_STEPS {
-                return Some(false);
-            }
-            if deadline.reached() {
+        let mut turns = Turns { n_roles: game.roles().len(), deadline, is_simultaneous: false };
+        match play.run(&mut cursor, &mut rng, &mut turns) {
+            PlayEnd::Terminal(_) => {}
+            PlayEnd::Stopped if !turns.is_simultaneous => {
                 return (n_games >= MIN_GAMES).then_some(true);
             }
-            let legal = game.role_ids().map(|role| cursor.legal_moves(role).to_vec());
-            let legal: Vec<Vec<MoveId>> = legal.collect();
-            if legal.iter().all(|moves| moves.len() > 1) {
-                return Some(false);
-            }
-            let joint = legal.iter().map(|moves| rng.choose(moves).copied());
-            let Some(joint) = joint.collect::<Option<Vec<MoveId>>>() else { return Some(false) };
-            cursor.play(&joint);
+            PlayEnd::Stopped | PlayEnd::TooLong | PlayEnd::NoLegalMove(_) => return Some(false),
         }
         let sum: u32 = game.role_ids().map(|role| u32::from(cursor.goal(role).value())).sum();
         if *sums.get_or_insert(sum) != sum {
@@ -69,4 +61,22 @@ pub fn looks_like_duel<G: Game>(game: &G, seed: Seed, deadline: &Deadline) -> Op
         n_games += 1;
     }
     Some(true)
+}
+
+/// Ends a game where all roles choose at once, or the time is up.
+struct Turns<'a> {
+    n_roles: usize,
+    deadline: &'a Deadline,
+    is_simultaneous: bool,
+}
+
+impl<C: Cursor> PlayVisitor<C> for Turns<'_> {
+    fn before(&mut self, cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        if self.deadline.reached() {
+            return ControlFlow::Break(());
+        }
+        let mut roles = (0..self.n_roles).map(RoleId::new);
+        self.is_simultaneous = roles.all(|role| cursor.legal_moves(role).len() > 1);
+        stop_if(self.is_simultaneous)
+    }
 }

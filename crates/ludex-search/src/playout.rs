@@ -1,13 +1,10 @@
 //! One game played out on a cursor.
 
 use ludex_base::{MoveId, Rng, RoleId};
-use ludex_game::Cursor;
+use ludex_game::{Cursor, MAX_RANDOM_STEPS};
 
 use crate::clock::Clock;
 use crate::mcts::playout::{GameRecord, PlayoutPolicy, Uniform};
-
-/// Longer playouts are given up; good rulesheets end within a few hundred steps.
-pub(crate) const MAX_STEPS: usize = 2_000;
 
 /// How a playout ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,10 +51,10 @@ pub(crate) fn play_out<C: Cursor>(
     let Desk { joint, record, writes, mobility } = desk;
     let is_uniform = policy.is_uniform();
     let wants_fluents = *writes && policy.wants_fluents();
-    let has_horizon = horizon < MAX_STEPS;
+    let has_horizon = horizon < MAX_RANDOM_STEPS;
     mobility.clear();
     mobility.resize(n_roles, 1);
-    for n_steps in 0..=MAX_STEPS {
+    for n_steps in 0..=MAX_RANDOM_STEPS {
         if cursor.is_terminal() {
             return if cursor.has_fault() { End::GivenUp } else { End::Terminal };
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
 use ludex_search::information::{Follower, Model, Patience, Told};
 use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec};
 
@@ -212,7 +212,7 @@ where
         let mut cursor = game.cursor();
         let mut followers: Vec<(RoleId, Follower<G>)> =
             players(game).map(|me| (me, follower(me))).collect();
-        while let Some(joint) = random_joint(game, &mut cursor, &mut rng) {
+        while let Some(joint) = draw_joint(game, &mut cursor, &mut rng) {
             cursor.play(&joint);
             if cursor.is_terminal() {
                 break;
@@ -250,7 +250,7 @@ where
         let mut followers: Vec<(RoleId, Follower<G>)> =
             players(game).map(|me| (me, Follower::new(game, me, Model::uniform()))).collect();
         while !cursor.is_terminal() && followers.iter().any(|it| it.1.is_exact()) {
-            let Some(joint) = random_joint(game, &mut cursor, &mut rng) else { break };
+            let Some(joint) = draw_joint(game, &mut cursor, &mut rng) else { break };
             cursor.play(&joint);
             if cursor.is_terminal() {
                 break;
@@ -300,7 +300,7 @@ where
             .collect();
         while !cursor.is_terminal() && seats.iter().all(|it| it.1.is_exact()) && !deadline.reached()
         {
-            let Some(mut joint) = random_joint(game, &mut cursor, &mut rng) else { break };
+            let Some(mut joint) = draw_joint(game, &mut cursor, &mut rng) else { break };
             for (me, plain, _, searcher) in &mut seats {
                 let limits = Limits::iterations(N_MODEL_ITERATIONS, Seed(rng.next_u64()));
                 let limits = Limits { deadline: deadline.clone(), ..limits };
@@ -347,11 +347,7 @@ pub fn random_step<G: Game>(
 where
     G::Cursor: Observe,
 {
-    let joint = random_joint(game, cursor, rng)?;
+    let joint = draw_joint(game, cursor, rng)?;
     cursor.play(&joint);
     (!cursor.is_terminal()).then(|| Told::new(joint[me.index()], cursor.percepts(me)))
-}
-
-fn random_joint<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> Option<Vec<MoveId>> {
-    game.role_ids().map(|role| cursor.draw_move(role, rng)).collect()
 }

@@ -3,11 +3,9 @@
 use ludex_base::{Deadline, MoveId, Seed};
 use ludex_game::playouts::PlayedGame;
 use ludex_game::{
-    Cursor, Describe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
+    Cursor, Describe, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+    StateOf,
 };
-
-/// A playout longer than this is given up.
-const MAX_STEPS: usize = 2_000;
 
 /// Plays `n_playouts` random games at once and plays each of them again on another engine, move by
 /// move: every move must be legal there, the game must end where it ended, and with the same goals.
@@ -31,7 +29,7 @@ where
     let request = PlayoutRequest {
         starts: &starts,
         n_per_start: n_playouts,
-        max_steps: MAX_STEPS,
+        max_steps: MAX_RANDOM_STEPS,
         wants_moves: true,
         deadline,
     };

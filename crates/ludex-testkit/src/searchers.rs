@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
 use ludex_search::{
     Claim, GamesMeant, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher,
 };
@@ -568,9 +568,7 @@ pub(crate) fn players<G: Game>(game: &G) -> impl Iterator<Item = RoleId> + use<'
 
 /// Plays a random joint move; false if the game is over then.
 fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> bool {
-    let joint: Option<Vec<MoveId>> =
-        game.role_ids().map(|role| rng.choose(cursor.legal_moves(role)).copied()).collect();
-    let Some(joint) = joint else { return false };
+    let Some(joint) = draw_joint(game, cursor, rng) else { return false };
     cursor.play(&joint);
     !cursor.is_terminal()
 }

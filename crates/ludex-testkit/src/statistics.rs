@@ -12,7 +12,8 @@ const MIN_EXPECTED: f64 = 5.0;
 const MAX_CLASSES: usize = 24;
 /// Playouts in a batch: what was played is kept until it is counted.
 const BATCH: usize = 2_000;
-/// A playout longer than this is given up.
+/// A playout longer than this is given up. More than elsewhere: long games that are left out would
+/// make two samples of one distribution differ.
 const MAX_STEPS: usize = 10_000;
 
 /// How random games end: how often with which goals, and after how many steps.

@@ -3,14 +3,15 @@
 //! Each function takes one game and panics where it breaks the contract. The macro
 //! [`game_suite!`](crate::game_suite) makes a test of each, over all games of the library.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_game::trace::sorted_moves;
 use ludex_game::{
-    Cursor, Describe, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
-    play_checked,
+    Cursor, Describe, MAX_RANDOM_STEPS, Observe, PlayVisitor, PlayoutRequest, PlayoutResults,
+    PlayoutRunner, Playouts, RandomPlay, play_checked,
 };
 
 /// Tests that hold implementations of `Game` against its contract.
@@ -212,7 +213,7 @@ pub fn playouts_end<G: Playouts>(game: &G) {
     let request = PlayoutRequest {
         starts: &starts,
         n_per_start: N_PLAYOUTS,
-        max_steps: 2_000,
+        max_steps: MAX_RANDOM_STEPS,
         wants_moves: true,
         deadline: &deadline,
     };
@@ -270,23 +271,30 @@ fn walk<G: Describe>(
     seed: Seed,
     mut visit: impl FnMut(&mut G::Cursor, Option<&[MoveId]>),
 ) {
-    let mut rng: Rng = seed.rng();
     let mut cursor = game.cursor();
     visit(&mut cursor, None);
-    for _ in 0..N_STEPS {
-        if cursor.is_terminal() {
-            return;
-        }
-        let joint: Option<Vec<MoveId>> = game
-            .role_ids()
-            .map(|role| {
-                let moves = ludex_game::trace::sorted_moves(game, &mut cursor, role);
-                rng.choose(&moves).map(|&(_, id)| id)
-            })
-            .collect();
-        let Some(joint) = joint else { return };
-        cursor.play(&joint);
-        visit(&mut cursor, Some(&joint));
+    let mut play = RandomPlay::within(game.roles().len(), N_STEPS);
+    play.run(&mut cursor, &mut seed.rng(), &mut Walk { game, visit });
+}
+
+struct Walk<'a, G, F> {
+    game: &'a G,
+    visit: F,
+}
+
+impl<G, F> PlayVisitor<G::Cursor> for Walk<'_, G, F>
+where
+    G: Describe,
+    F: FnMut(&mut G::Cursor, Option<&[MoveId]>),
+{
+    fn draw(&mut self, cursor: &mut G::Cursor, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        let moves = sorted_moves(self.game, cursor, role);
+        rng.choose(&moves).map(|&(_, id)| id)
+    }
+
+    fn after(&mut self, cursor: &mut G::Cursor, joint: &[MoveId], _: &mut Rng) -> ControlFlow<()> {
+        (self.visit)(cursor, Some(joint));
+        ControlFlow::Continue(())
     }
 }
 

@@ -16,7 +16,7 @@ use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::load;
 use crate::{input, output, resources};
 
-/// A playout longer than this is given up.
+/// A playout longer than this is given up. More than elsewhere: speed is measured of long games too.
 const MAX_STEPS: usize = 100_000;
 /// A batch grows until it takes this long.
 const BATCH_TIME: Duration = Duration::from_millis(100);

@@ -15,8 +15,10 @@ use crate::failure::{DONE, Failure, WRONG_INPUT};
 use crate::load::{load_quietly, options};
 use crate::{input, output};
 
-/// Playouts where visiting every state is too much, and how long each may be.
+/// Playouts where visiting every state is too much.
 const N_PLAYOUTS: u64 = 1_000;
+/// Steps of each. More than elsewhere: a game that is only long is not reported as one that may never
+/// end.
 const MAX_STEPS: usize = 10_000;
 /// How long visiting states and random play may take when the call sets no time.
 const EXPLORE_TIME: Duration = Duration::from_secs(30);

@@ -11,8 +11,12 @@
 //!
 //! It is for games of any number of roles whose engine numbers fluents; random games have to end.
 
+use std::ops::ControlFlow;
+
 use ludex_base::{BitSet, MoveId, Rng, RoleId};
-use ludex_game::{Cursor, FeatureFinder, Features, Wanted};
+use ludex_game::{
+    Cursor, FeatureFinder, Features, PlayEnd, PlayVisitor, RandomPlay, Wanted, stop_if,
+};
 
 use super::learn::Learner;
 use crate::clock::Clock;
@@ -70,8 +74,6 @@ struct Sample {
 
 /// States of one random game that are looked at, each with the one before it.
 const N_PER_GAME: usize = 3;
-/// A random game that is longer says nothing.
-const MAX_STEPS: usize = 1_000;
 /// Weights are worked out after so many games, and again whenever there are twice as many.
 const N_FIRST: u64 = 32;
 /// The part of the time in which the features are found.
@@ -138,10 +140,13 @@ impl Judge {
             *self = Self::with(finder(wanted, &clock.part(FINDING_PART)));
         }
         let root = cursor.state().clone();
+        let mut play = RandomPlay::new(played.roles.n);
         let mut n_games = 0;
         loop {
             cursor.set_state(&root);
-            let Some(pairs) = random_game(cursor, played, rng, clock) else { break };
+            let mut sampler = Sampler::new(played, clock);
+            let PlayEnd::Terminal(_) = play.run(cursor, rng, &mut sampler) else { break };
+            let pairs = sampler.pairs;
             let goal = f64::from(cursor.goal(played.me).value()) / 100.0;
             for (before, now) in &pairs {
                 self.learn(before.as_ref(), now, goal, played.learner);
@@ -266,46 +271,62 @@ pub(crate) fn share(mobility: &[u32], roles: Roles, me: RoleId) -> f64 {
     f64::from(mobility[me.index()]) / f64::from(all.max(1))
 }
 
-/// Plays a random game to its end, and gives some of its states, each as likely, with the ones before
-/// them; `None` if it does not end.
-fn random_game<C: Cursor>(
-    cursor: &mut C,
-    played: &Played<'_>,
-    rng: &mut Rng,
-    clock: &mut Clock<'_>,
-) -> Option<Vec<(Option<Sample>, Sample)>> {
-    let roles = played.roles;
-    let mut pairs: Vec<(Option<Sample>, Sample)> = Vec::new();
-    let mut mobility = vec![1; roles.n];
-    let mut joint: Vec<MoveId> = Vec::new();
-    let mut before: Option<Sample> = None;
-    for n_steps in 0..MAX_STEPS {
-        if cursor.is_terminal() {
-            return Some(pairs);
-        }
-        joint.clear();
-        for role in roles.ids() {
-            let legal = cursor.legal_moves(role);
-            if legal.len() > 1 {
-                mobility[role.index()] = legal.len() as u32;
-            }
-            joint.push(*rng.choose(legal)?);
-        }
-        let fluents = cursor.fluents()?.clone();
-        let now = Sample { fluents, mobility: share(&mobility, roles, played.me) };
-        let place = if n_steps < N_PER_GAME { n_steps } else { rng.below(n_steps + 1) };
-        if place < pairs.len() {
-            pairs[place] = (before, now.clone());
-        } else if place < N_PER_GAME {
-            pairs.push((before, now.clone()));
-        }
-        before = Some(now);
-        cursor.play(&joint);
-        if clock.tick() {
-            return None;
+/// Keeps [`N_PER_GAME`] states of a game, each as likely, with the ones before them, until the time is
+/// up.
+struct Sampler<'a, 'clock> {
+    played: &'a Played<'a>,
+    clock: &'a mut Clock<'clock>,
+    pairs: Vec<(Option<Sample>, Sample)>,
+    /// By role, how many moves it had when it last could choose.
+    mobility: Vec<u32>,
+    before: Option<Sample>,
+    fluents: Option<BitSet>,
+    n_steps: usize,
+}
+
+impl<'a, 'clock> Sampler<'a, 'clock> {
+    fn new(played: &'a Played<'a>, clock: &'a mut Clock<'clock>) -> Self {
+        Self {
+            played,
+            clock,
+            pairs: Vec::new(),
+            mobility: vec![1; played.roles.n],
+            before: None,
+            fluents: None,
+            n_steps: 0,
         }
     }
-    None
+}
+
+impl<C: Cursor> PlayVisitor<C> for Sampler<'_, '_> {
+    fn before(&mut self, cursor: &mut C, n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        self.n_steps = n_steps;
+        self.fluents = cursor.fluents().cloned();
+        stop_if(self.fluents.is_none())
+    }
+
+    fn draw(&mut self, cursor: &mut C, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
+        let legal = cursor.legal_moves(role);
+        if legal.len() > 1 {
+            self.mobility[role.index()] = legal.len() as u32;
+        }
+        rng.choose(legal).copied()
+    }
+
+    fn after(&mut self, _cursor: &mut C, _joint: &[MoveId], rng: &mut Rng) -> ControlFlow<()> {
+        let Some(fluents) = self.fluents.take() else { return ControlFlow::Break(()) };
+        let mobility = share(&self.mobility, self.played.roles, self.played.me);
+        let now = Sample { fluents, mobility };
+        let before = self.before.replace(now.clone());
+        let idx =
+            if self.n_steps < N_PER_GAME { self.n_steps } else { rng.below(self.n_steps + 1) };
+        if idx < self.pairs.len() {
+            self.pairs[idx] = (before, now);
+        } else if idx < N_PER_GAME {
+            self.pairs.push((before, now));
+        }
+        stop_if(self.clock.tick())
+    }
 }
 
 /// Sums over samples: all that regression needs, however many there were.

@@ -11,8 +11,10 @@
 //!
 //! It is for games of any number of roles whose engine numbers fluents; random games have to end.
 
+use std::ops::ControlFlow;
+
 use ludex_base::{BitSet, MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Game};
+use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
 use crate::clock::Clock;
 use crate::roles::Roles;
@@ -55,8 +57,6 @@ const N_PER_GAME: usize = 3;
 /// Old states that are learned from again after each new one.
 const N_AGAIN: usize = 3;
 const MAX_SAMPLES: usize = 10_000;
-/// A random game that is longer says nothing.
-const MAX_STEPS: usize = 1_000;
 /// How fast weights change; single fluents are seen less often and may differ by chance.
 const RATE_OF_FAMILIES: f32 = 0.1;
 const RATE_OF_FLUENTS: f32 = 0.03;
@@ -108,13 +108,15 @@ impl Learner {
         mut is_enough: impl FnMut() -> bool,
     ) -> u64 {
         let root = cursor.state().clone();
-        let mut joint: Vec<MoveId> = Vec::new();
+        let mut play = RandomPlay::new(roles.n);
         let mut n_games = 0;
         loop {
             cursor.set_state(&root);
-            let Some(states) = random_game(cursor, roles, rng, clock, &mut joint) else { break };
+            let mut sampler = Sampler { clock, states: Vec::new() };
+            let end = play.run(cursor, rng, &mut sampler);
+            let PlayEnd::Terminal(_) = end else { break };
             let goal = f32::from(cursor.goal(me).value()) / 100.0;
-            for fluents in states {
+            for fluents in sampler.states {
                 self.learn(Sample { fluents, goal }, rng);
             }
             n_games += 1;
@@ -209,39 +211,30 @@ fn pressed(sum: f32) -> f32 {
     1.0 / (1.0 + (-sum).exp())
 }
 
-/// Plays a random game to its end, and gives the fluents of some of its states, each as likely;
-/// `None` if it does not end.
-fn random_game<C: Cursor>(
-    cursor: &mut C,
-    roles: Roles,
-    rng: &mut Rng,
-    clock: &mut Clock<'_>,
-    joint: &mut Vec<MoveId>,
-) -> Option<Vec<Vec<u32>>> {
-    let mut states: Vec<Vec<u32>> = Vec::new();
-    for n_steps in 0..MAX_STEPS {
-        if cursor.is_terminal() {
-            return Some(states);
-        }
-        let place = if n_steps < N_PER_GAME { n_steps } else { rng.below(n_steps + 1) };
-        if place < N_PER_GAME {
-            let fluents = cursor.fluents()?.iter().map(|it| it as u32).collect();
-            if place < states.len() {
-                states[place] = fluents;
+/// Keeps the fluents of [`N_PER_GAME`] states of a game, each as likely, until the time is up.
+struct Sampler<'a, 'clock> {
+    clock: &'a mut Clock<'clock>,
+    states: Vec<Vec<u32>>,
+}
+
+impl<C: Cursor> PlayVisitor<C> for Sampler<'_, '_> {
+    fn before(&mut self, cursor: &mut C, n_steps: usize, rng: &mut Rng) -> ControlFlow<()> {
+        let idx = if n_steps < N_PER_GAME { n_steps } else { rng.below(n_steps + 1) };
+        if idx < N_PER_GAME {
+            let Some(fluents) = cursor.fluents() else { return ControlFlow::Break(()) };
+            let fluents = fluents.iter().map(|it| it as u32).collect();
+            if idx < self.states.len() {
+                self.states[idx] = fluents;
             } else {
-                states.push(fluents);
+                self.states.push(fluents);
             }
         }
-        joint.clear();
-        for role in roles.ids() {
-            joint.push(cursor.draw_move(role, rng)?);
-        }
-        cursor.play(joint);
-        if clock.tick() {
-            return None;
-        }
+        ControlFlow::Continue(())
     }
-    None
+
+    fn after(&mut self, _cursor: &mut C, _joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
+        stop_if(self.clock.tick())
+    }
 }
 
 #[cfg(test)]

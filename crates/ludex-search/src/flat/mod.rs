@@ -8,12 +8,13 @@
 //! 2002.
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};
+use ludex_game::{
+    Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+};
 
 use crate::clock::Clock;
 use crate::limits::Limits;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
-use crate::playout::MAX_STEPS;
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
 use crate::searcher::Searcher;
@@ -161,7 +162,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
             let request = PlayoutRequest {
                 starts: &starts,
                 n_per_start,
-                max_steps: MAX_STEPS,
+                max_steps: MAX_RANDOM_STEPS,
                 wants_moves: false,
                 deadline: &limits.deadline,
             };

@@ -12,7 +12,7 @@
 //! choices is ours, to have enough samples in a short turn.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 use rustc_hash::FxHashMap;
 
 use super::Within;
@@ -22,7 +22,7 @@ use crate::information::{
 };
 use crate::limits::Limits;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
-use crate::playout::{Desk, End, MAX_STEPS, play_uniform};
+use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
 use crate::searcher::Searcher;
@@ -207,7 +207,7 @@ impl<C: Observe> Sampler<'_, C> {
         self.cursor.set_state(&from.state);
         // Step 1. Everybody chooses by what it knows. Where nobody has a choice any more that may take
         // for ever.
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_RANDOM_STEPS {
             if self.cursor.is_terminal() || (first.is_none() && observers.is_empty()) {
                 break;
             }

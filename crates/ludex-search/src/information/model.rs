@@ -7,12 +7,13 @@
 //! Player*, 2009). So no move that is legal counts for less than half of what it does if nothing is
 //! assumed, and no state is ever ruled out.
 
+use std::ops::ControlFlow;
+
 use ludex_base::{Deadline, MoveId, Rng};
-use ludex_game::{Cursor, Game};
+use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
-use crate::playout::MAX_STEPS;
 use crate::roles::Roles;
 
 /// How likely the moves of other roles are.
@@ -50,20 +51,21 @@ impl Model {
         let mut sums = vec![(0_u32, 0.0); roles.n];
         let mut cursor = game.cursor();
         let initial = cursor.state().clone();
-        let mut clock = Clock::new(deadline);
-        let mut record = Vec::new();
+        let mut play = RandomPlay::new(roles.n);
+        let mut recorder = Recorder { clock: Clock::new(deadline), moves: Vec::new() };
         for _ in 0..N_GAMES {
             cursor.set_state(&initial);
-            match play_random(&mut cursor, roles, rng, &mut clock, &mut record) {
-                Some(true) => {}
-                Some(false) => continue,
-                None => break,
+            recorder.moves.clear();
+            match play.run(&mut cursor, rng, &mut recorder) {
+                PlayEnd::Terminal(_) if !cursor.has_fault() => {}
+                PlayEnd::Stopped => break,
+                PlayEnd::Terminal(_) | PlayEnd::TooLong | PlayEnd::NoLegalMove(_) => continue,
             }
             for role in roles.ids().filter(|&role| Some(role) != roles.random) {
                 let reward = f64::from(cursor.goal(role).value()) / 100.0;
                 let (n, sum) = &mut sums[role.index()];
                 (*n, *sum) = (*n + 1, *sum + reward);
-                for joint in record.chunks_exact(roles.n) {
+                for joint in recorder.moves.chunks_exact(roles.n) {
                     let (n, sum) = played.entry(joint[role.index()]).or_default();
                     (*n, *sum) = (*n + 1, *sum + reward);
                 }
@@ -119,29 +121,19 @@ impl Model {
     }
 }
 
-/// Plays a random game and notes the joint moves one after the other; whether it came to its end,
-/// `None` if time ran out.
-fn play_random<C: Cursor>(
-    cursor: &mut C,
-    roles: Roles,
-    rng: &mut Rng,
-    clock: &mut Clock<'_>,
-    record: &mut Vec<MoveId>,
-) -> Option<bool> {
-    record.clear();
-    for _ in 0..MAX_STEPS {
-        if cursor.is_terminal() {
-            return Some(!cursor.has_fault());
-        }
-        if clock.tick() {
-            return None;
-        }
-        let first = record.len();
-        for role in roles.ids() {
-            let Some(drawn) = cursor.draw_move(role, rng) else { return Some(false) };
-            record.push(drawn);
-        }
-        cursor.play(&record[first..]);
+/// Writes down the joint moves one after the other, until the time is up.
+struct Recorder<'a> {
+    clock: Clock<'a>,
+    moves: Vec<MoveId>,
+}
+
+impl<C: Cursor> PlayVisitor<C> for Recorder<'_> {
+    fn before(&mut self, _cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
+        stop_if(self.clock.tick())
     }
-    Some(false)
+
+    fn after(&mut self, _cursor: &mut C, joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
+        self.moves.extend_from_slice(joint);
+        ControlFlow::Continue(())
+    }
 }

@@ -28,7 +28,7 @@
 //! and Shimony, *MCTS Based on Simple Regret*, 2012.
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::information::{
@@ -36,7 +36,7 @@ use crate::information::{
     view_after,
 };
 use crate::limits::Limits;
-use crate::playout::{Desk, End, MAX_STEPS, play_uniform};
+use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of, mix};
 use crate::searcher::Searcher;
@@ -282,7 +282,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         self.cursor.set_state(&start.state);
         let mut depth = 0;
         // A game in which nobody has a choice any more makes no nodes, and may go on for ever.
-        while !self.cursor.is_terminal() && depth < MAX_STEPS as u32 {
+        while !self.cursor.is_terminal() && depth < MAX_RANDOM_STEPS as u32 {
             if (heeds_clock || depth > 0) && self.clock.tick() {
                 return None;
             }
@@ -343,7 +343,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
 
     /// Plays to the end by what did well after what was seen.
     fn play_by_habit(&mut self) -> End {
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_RANDOM_STEPS {
             if self.cursor.is_terminal() {
                 return if self.cursor.has_fault() { End::GivenUp } else { End::Terminal };
             }
@@ -495,7 +495,7 @@ mod tests {
         let mut search = Ismcts::new(&toy, IsmctsOptions::default());
         let limits = Limits::iterations(3, Seed(1));
         let report = Searcher::search(&mut search, &toy.cursor(), RoleId::new(0), &limits);
-        assert_eq!((report.n_iterations, report.depth), (3, MAX_STEPS as u32));
+        assert_eq!((report.n_iterations, report.depth), (3, MAX_RANDOM_STEPS as u32));
         assert!(report.chosen.is_some());
     }
 }

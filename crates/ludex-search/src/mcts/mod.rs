@@ -25,12 +25,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use ludex_base::{RoleId, StopReason};
-use ludex_game::{Cursor, Playouts, StateOf};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
 use crate::limits::Limits;
-use crate::playout::MAX_STEPS;
 use crate::report::SearchReport;
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
@@ -267,7 +266,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 n_leaves: self.options.leaves.clamp(1, MAX_BATCH),
                 n_playouts: self.options.playouts.clamp(1, MAX_BATCH) as u32,
                 amaf_memory: limits.memory / 3,
-                horizon: if self.options.stop == 0 { MAX_STEPS } else { self.options.stop },
+                horizon: if self.options.stop == 0 { MAX_RANDOM_STEPS } else { self.options.stop },
             };
             match run_round(&mut self.workers, &round) {
                 Ending::Proven => return None,

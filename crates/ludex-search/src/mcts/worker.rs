@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId};
 use ludex_game::playouts::StartResults;
-use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner};
 
 use super::advice::Adviser;
 use super::descent::Descent;
@@ -19,7 +19,7 @@ use super::tree::{Edge, EdgeId, Full, GOAL_UNIT, Kind, NodeId, Tree};
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, OutOfTime};
 use crate::limits::Hint;
-use crate::playout::{Desk, End, MAX_STEPS, Playing, play_out};
+use crate::playout::{Desk, End, Playing, play_out};
 use crate::roles::Roles;
 
 /// What all threads share in one round: the time in which the tree only grows within its room.
@@ -137,7 +137,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     pub(crate) fn run(&mut self, round: &Round<'_, C::State>) -> Ending {
         let mut clock = Clock::new(round.deadline);
         // Games side by side are uniform, and played to their end.
-        let can_batch = self.policy.is_uniform() && round.horizon >= MAX_STEPS;
+        let can_batch = self.policy.is_uniform() && round.horizon >= MAX_RANDOM_STEPS;
         let uses_batches = can_batch && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
         for n_walks in 1_u64.. {
             let ending = if uses_batches {
@@ -565,7 +565,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         let request = PlayoutRequest {
             starts: &self.starts,
             n_per_start: round.n_playouts as usize,
-            max_steps: MAX_STEPS,
+            max_steps: MAX_RANDOM_STEPS,
             wants_moves,
             deadline: round.deadline,
         };
