@@ -14,7 +14,7 @@ fn perft_counts() {
     let report = json(&ludex(&["perft", "tictactoe", "--depth", "5", "--json"]), 0);
     assert_eq!(report["nodes"], serde_json::json!([9, 72, 504, 3024, 15120]));
     assert!(report["seconds"].is_f64());
-    let text = stdout(&ludex(&["perft", "tictactoe", "--depth", "2", "--machine", "reasoner"]));
+    let text = stdout(&ludex(&["perft", "tictactoe", "--depth", "2", "--engine", "reasoner"]));
     assert_eq!(text, "1 9\n2 72\n");
 }
 
@@ -34,7 +34,7 @@ const CIRCLE: &str = "(role me) (init one) (legal me go) (goal me 100) (<= termi
 fn what_could_not_be_evaluated_is_not_reported() {
     for args in [["trace", "-"], ["perft", "-"]] {
         let mut args = args.to_vec();
-        args.extend(["--machine", "reasoner", "--json"]);
+        args.extend(["--engine", "reasoner", "--json"]);
         args.extend((args[0] == "perft").then_some(["--depth", "3"]).iter().flatten());
         let output = ludex_with(&args, CIRCLE);
         assert_eq!(output.status.code(), Some(3), "{args:?}: {}", stdout(&output));
@@ -145,7 +145,7 @@ fn trace_has_the_shape_of_the_recordings() {
 
 #[test]
 fn bench_measures() {
-    let args = ["bench", "tictactoe", "--seconds", "0.2", "--threads", "1", "--machine", "circuit"];
+    let args = ["bench", "tictactoe", "--seconds", "0.2", "--threads", "1", "--engine", "circuit"];
     let report = json(&ludex(&[&args[..], &["--json"]].concat()), 0);
     for key in [
         "setup_seconds",

@@ -9,7 +9,7 @@ use ludex_cli::board::Layout;
 use ludex_cli::library::About;
 use ludex_cli::transcript::{RECORDED_STEPS, transcript};
 use ludex_game::perft;
-use ludex_pipeline::{MachineChoice, with_game};
+use ludex_pipeline::{EngineChoice, with_game};
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::load_for;
 
@@ -21,7 +21,7 @@ fn the_library_is_large_enough() {
 #[test]
 fn every_rulesheet_is_without_errors() {
     for rules in library() {
-        let loaded = load_for(&rules, MachineChoice::Auto)
+        let loaded = load_for(&rules, EngineChoice::Auto)
             .unwrap_or_else(|e| panic!("{}: {e:?}", rules.name));
         let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity.is_error()).collect();
         assert!(errors.is_empty(), "{}: {errors:?}", rules.name);
@@ -35,7 +35,7 @@ fn every_game_says_what_it_is() {
         let about = read(&rules, "about.toml");
         let about: About = toml::from_str(&about).unwrap_or_else(|e| panic!("{}: {e}", rules.name));
         assert!(!about.title.is_empty() && !about.summary.is_empty(), "{}", rules.name);
-        let loaded = load_for(&rules, MachineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(&rules, EngineChoice::Auto).expect("the rules are fine");
         with_game!(&loaded.engine, |game| {
             let has_random = ludex_game::Game::roles(game).iter().any(|role| role.is_random);
             assert_eq!(about.chance, has_random, "{}: chance", rules.name);
@@ -53,7 +53,7 @@ fn every_game_says_what_it_is() {
 fn paths_are_as_recorded() {
     let results = in_parallel(&library(), |rules| {
         let recorded = read(rules, "perft.txt");
-        let loaded = load_for(rules, MachineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
         let depth = recorded.lines().count();
         let counted = with_game!(&loaded.engine, |game| perft(game, depth, &Deadline::never()));
         let counted = ludex_cli::verbs::perft::table(&counted.nodes);
@@ -66,7 +66,7 @@ fn paths_are_as_recorded() {
 fn play_goes_as_recorded() {
     let results = in_parallel(&library(), |rules| {
         let recorded = read(rules, "playthrough.txt");
-        let loaded = load_for(rules, MachineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
         let layout = Layout::of(&loaded.program);
         let played = with_game!(&loaded.engine, |game| transcript(
             game,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ludex_base::Source;
 use ludex_machine::Machine;
-use ludex_pipeline::{Engine, LoadError, LoadOptions, LoadedGame, MachineChoice, load};
+use ludex_pipeline::{Engine, EngineChoice, LoadError, LoadOptions, LoadedGame, load};
 use ludex_reasoner::Reasoner;
 use ludex_testkit::RulesFile;
 
@@ -30,8 +30,8 @@ pub const LONG_FOR_REASONER: &[&str] = &["bender_Corridor"];
 ///
 /// # Errors
 /// When there is no such engine for it.
-pub fn load_for(rules: &RulesFile, machine: MachineChoice) -> Result<LoadedGame, LoadError> {
-    let options = LoadOptions { machine, time: GROUND_TIME, memory: GROUND_MEMORY };
+pub fn load_for(rules: &RulesFile, engine: EngineChoice) -> Result<LoadedGame, LoadError> {
+    let options = LoadOptions { engine, time: GROUND_TIME, memory: GROUND_MEMORY };
     load(Source::new(rules.path.display().to_string(), rules.text()), &options)
 }
 
@@ -40,7 +40,7 @@ pub fn load_for(rules: &RulesFile, machine: MachineChoice) -> Result<LoadedGame,
 /// # Panics
 /// When the rulesheet is wrong.
 pub fn machine(rules: &RulesFile) -> Option<Machine> {
-    match load_for(rules, MachineChoice::Circuit) {
+    match load_for(rules, EngineChoice::Circuit) {
         Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => Some(machine),
         Ok(_) => unreachable!("a circuit was asked for"),
         Err(LoadError::Limit { .. }) => None,
@@ -53,7 +53,7 @@ pub fn machine(rules: &RulesFile) -> Option<Machine> {
 /// # Panics
 /// When they are wrong.
 pub fn machine_of(name: &str, rules: &str) -> Machine {
-    let options = LoadOptions { machine: MachineChoice::Circuit, ..LoadOptions::default() };
+    let options = LoadOptions { engine: EngineChoice::Circuit, ..LoadOptions::default() };
     match load(Source::new(name, rules), &options) {
         Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => machine,
         Ok(_) => unreachable!("a circuit was asked for"),
@@ -63,7 +63,7 @@ pub fn machine_of(name: &str, rules: &str) -> Machine {
 
 /// The machine that plays playouts side by side; `None` where there is none.
 pub fn wide(rules: &RulesFile) -> Option<Machine> {
-    match load_for(rules, MachineChoice::Wide) {
+    match load_for(rules, EngineChoice::Wide) {
         Ok(LoadedGame { engine: Engine::Machine(machine), .. }) => Some(machine),
         _ => None,
     }
@@ -74,7 +74,7 @@ pub fn wide(rules: &RulesFile) -> Option<Machine> {
 /// # Panics
 /// When the rulesheet is wrong.
 pub fn reasoner(rules: &RulesFile) -> Option<Reasoner> {
-    match load_for(rules, MachineChoice::Reasoner) {
+    match load_for(rules, EngineChoice::Reasoner) {
         Ok(LoadedGame { engine: Engine::Reasoner(reasoner), .. }) => Some(reasoner),
         Ok(_) => unreachable!("the reasoner was asked for"),
         Err(error) => panic!("{}: {error}: {error:?}", rules.name),

@@ -57,7 +57,7 @@ fn searches_on_networks_say_what_they_did() {
     let text = stdout(&ludex(&[&args[..], &["--verbose"]].concat()));
     assert!(text.contains("match 0: mac-ucb:faithful against fc-ucb:ratio=0.5"), "{text}");
     assert!(text.contains("networks solved") && text.contains("subtrees closed"), "{text}");
-    let large = ["--machine", "reasoner", "--json"];
+    let large = ["--engine", "reasoner", "--json"];
     let report = json(&ludex(&[&args[..], &large].concat()), 0);
     let note = &report["matches"][0]["reports"][0][0]["network"]["note"];
     assert!(note.as_str().is_some_and(|note| note.contains("no circuit")), "{note}");

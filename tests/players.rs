@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Seed};
 use ludex_game::Game;
-use ludex_pipeline::{MachineChoice, with_game};
+use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, players};
 use ludex_referee::{
     Clocks, Ending, LocalSeat, Seat, Seating, SeriesConfig, Tally, play_series, replay,
@@ -41,7 +41,7 @@ fn every_player_plays_every_kind_of_game_to_its_end() {
 
 fn check(game: &str, player: &str, clocks: Clocks) {
     let rules = library().into_iter().find(|rules| rules.name == game).expect("a library game");
-    let loaded = ludex_tests::load_for(&rules, MachineChoice::Auto).expect("it loads");
+    let loaded = ludex_tests::load_for(&rules, EngineChoice::Auto).expect("it loads");
     with_game!(&loaded.engine, |engine| {
         let tally = play(engine, Arc::clone(&loaded.program), player, clocks);
         for seat in &tally.players {
@@ -72,7 +72,7 @@ fn the_flagship_takes_the_best_goal() {
 /// Matches between players that think for a number of iterations, whatever time that takes.
 fn series(game: &str, names: &[&str], count: usize) -> Tally {
     let rules = library().into_iter().find(|rules| rules.name == game).expect("a library game");
-    let loaded = ludex_tests::load_for(&rules, MachineChoice::Auto).expect("it loads");
+    let loaded = ludex_tests::load_for(&rules, EngineChoice::Auto).expect("it loads");
     let specs: Vec<PlayerSpec> =
         names.iter().map(|name| PlayerSpec::parse(name).expect("it is in the roster")).collect();
     with_game!(&loaded.engine, |engine| {

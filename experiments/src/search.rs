@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_cli::resources::cpu_time;
 use ludex_game::Playouts;
-use ludex_pipeline::{Engine, MachineChoice};
+use ludex_pipeline::{Engine, EngineChoice};
 use ludex_search::{Limits, SearchSpec};
 use ludex_testkit::library;
 use ludex_tests::load_for;
@@ -55,7 +55,7 @@ pub fn run(seconds: f64, games: &[String], searches: &[String]) -> Result<()> {
     files.extend(library().into_iter().filter(|rules| own.contains(&rules.name)));
     let mut rows = Vec::new();
     for rules in files {
-        let loaded = load_for(&rules, MachineChoice::Wide)
+        let loaded = load_for(&rules, EngineChoice::Wide)
             .map_err(|error| anyhow::anyhow!("{}: {error}", rules.name))?;
         let Engine::Machine(machine) = loaded.engine else { continue };
         for &search in SEARCHES {

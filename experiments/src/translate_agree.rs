@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use ludex_base::Deadline;
 use ludex_cli::resources::peak_mb;
 use ludex_encode::{EncodeConfig, Sizes, encode};
-use ludex_pipeline::{Engine, LoadError, MachineChoice};
+use ludex_pipeline::{Engine, EngineChoice, LoadError};
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::exactness::{Compared, MAX_JOINT_MOVES, compare};
 use ludex_tests::load_for;
@@ -106,7 +106,7 @@ fn compare_one(
     time: Duration,
 ) -> (&'static str, Compared, String) {
     let skipped = |reason: String| ("skipped", Compared::default(), reason);
-    let loaded = match load_for(rules, MachineChoice::Circuit) {
+    let loaded = match load_for(rules, EngineChoice::Circuit) {
         Ok(loaded) => loaded,
         Err(error @ LoadError::Limit { .. }) => return skipped(format!("not grounded: {error}")),
         Err(error) => return skipped(error.to_string()),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use ludex_base::{Deadline, Seed};
 use ludex_machine::PlayoutStyle;
-use ludex_pipeline::{Engine, LoadError, MachineChoice};
+use ludex_pipeline::{Engine, EngineChoice, LoadError};
 use ludex_testkit::{RulesFile, agree, in_parallel, lanes_agree, library};
 use ludex_tests::load_for;
 
@@ -55,8 +55,8 @@ fn compare(rules: &RulesFile, n_states: usize, time: Duration) -> Result<Option<
         Err(LoadError::Limit { .. }) => Ok(None),
         Err(error) => Err(format!("{error:?}")),
     };
-    let Some(Engine::Machine(machine)) = load(MachineChoice::Circuit)? else { return Ok(None) };
-    let Some(Engine::Reasoner(reasoner)) = load(MachineChoice::Reasoner)? else {
+    let Some(Engine::Machine(machine)) = load(EngineChoice::Circuit)? else { return Ok(None) };
+    let Some(Engine::Reasoner(reasoner)) = load(EngineChoice::Reasoner)? else {
         return Err("the reasoner does not play it".into());
     };
     let n_compared = agree(&machine, &reasoner, n_states, Seed(1), &Deadline::after(time))

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use ludex_base::Deadline;
-use ludex_pipeline::{LoadError, MachineChoice, with_game};
+use ludex_pipeline::{EngineChoice, LoadError, with_game};
 use ludex_testkit::golden::Mismatch;
 use ludex_testkit::{Golden, RulesFile, compare, in_parallel};
 use ludex_tests::load_for;
@@ -22,14 +22,13 @@ pub fn run(games: &[String]) -> Result<()> {
         .filter_map(|rules| Golden::read(&shared, &rules.name).map(|golden| (rules, golden)))
         .collect();
     let mut n_wrong = 0;
-    for (name, machine) in
-        [("reasoner", MachineChoice::Reasoner), ("machine", MachineChoice::Circuit)]
+    for (name, engine) in [("reasoner", EngineChoice::Reasoner), ("machine", EngineChoice::Circuit)]
     {
         let mut n_right = 0;
         let mut n_too_large = 0;
         let results = in_parallel(&games, |(rules, golden)| {
             let start = Instant::now();
-            let result = play(rules, golden, machine);
+            let result = play(rules, golden, engine);
             let seconds = start.elapsed().as_secs_f64();
             let word = result.as_ref().map_or_else(ToString::to_string, |()| "as recorded".into());
             println!("{name}\t{}\t{seconds:.2}\t{word}", rules.name);
@@ -66,8 +65,8 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-fn play(rules: &RulesFile, golden: &Golden, machine: MachineChoice) -> Result<(), Wrong> {
-    let loaded = load_for(rules, machine).map_err(|error| match error {
+fn play(rules: &RulesFile, golden: &Golden, engine: EngineChoice) -> Result<(), Wrong> {
+    let loaded = load_for(rules, engine).map_err(|error| match error {
         LoadError::Limit { reason } => Wrong::TooLarge(reason),
         error => Wrong::Rules(format!("{error:?}")),
     })?;

@@ -10,6 +10,7 @@ use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
 use ludex_csp::{
     AllDifferentStrength, Branching, Restarts, SearchConfig, ValueOrder, VariableOrder,
 };
+use ludex_pipeline::EngineChoice;
 use ludex_qcsp::stochastic::{Method as StochasticMethod, StochasticConfig};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 
@@ -236,8 +237,20 @@ pub struct Rules {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct EngineArgs {
     /// Which engine plays the game
-    #[arg(long, value_enum, value_name = "M", default_value_t = EngineChoice::Auto)]
-    pub machine: EngineChoice,
+    #[arg(long, visible_alias = "machine", value_enum, value_name = "E", default_value_t = EngineName::Auto)]
+    pub engine: EngineName,
+}
+
+impl EngineArgs {
+    /// The choice, as the pipeline takes it.
+    pub fn choice(&self) -> EngineChoice {
+        match self.engine {
+            EngineName::Auto => EngineChoice::Auto,
+            EngineName::Circuit => EngineChoice::Circuit,
+            EngineName::Wide => EngineChoice::Wide,
+            EngineName::Reasoner => EngineChoice::Reasoner,
+        }
+    }
 }
 
 /// Which matches to play.
@@ -509,9 +522,9 @@ fn name_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
     found.expect("a default is in the registry").0
 }
 
-/// The engines there are.
+/// The names of the engines: [`EngineChoice`] with help texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum EngineChoice {
+pub enum EngineName {
     /// The circuit where the game can be grounded, else the reasoner
     Auto,
     /// The compiled circuit, one state at a time

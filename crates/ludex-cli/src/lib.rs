@@ -60,12 +60,12 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::check::run(&rules.rules, deep.then_some(states), common)
         }
         Verb::Ground { rules } => verbs::ground::run(&rules.rules, common),
-        Verb::Trace { rules, engine } => verbs::trace::run(&rules.rules, engine.machine, common),
+        Verb::Trace { rules, engine } => verbs::trace::run(&rules.rules, engine.choice(), common),
         Verb::Perft { rules, depth, engine } => {
-            verbs::perft::run(&rules.rules, depth, engine.machine, common)
+            verbs::perft::run(&rules.rules, depth, engine.choice(), common)
         }
         Verb::Play { rules, role, player, move_time, engine } => {
-            let engine = engine.machine;
+            let engine = engine.choice();
             let options = verbs::play::PlayOptions { role, player, move_time, engine };
             verbs::play::run(&rules.rules, &options, common)
         }
@@ -74,7 +74,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Referee(args) => verbs::referee::run(&args, common),
         Verb::Players => verbs::players::run(common.json),
         Verb::Bench { rules, seconds, engine } => {
-            verbs::bench::run(&rules.rules, seconds, engine.machine, common)
+            verbs::bench::run(&rules.rules, seconds, engine.choice(), common)
         }
         Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
@@ -87,7 +87,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {
-            verbs::play::run_transcript(&rules.rules, steps, engine.machine, common)
+            verbs::play::run_transcript(&rules.rules, steps, engine.choice(), common)
         }
         Verb::Scramble { rules } => verbs::print::scramble(&rules.rules, common),
         Verb::Print { rules, form } => verbs::print::run(&rules.rules, form, common),

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use ludex_base::Diagnostic;
 use ludex_game::Game;
-use ludex_pipeline::{LoadError, LoadOptions, LoadedGame, MachineChoice, with_game};
+use ludex_pipeline::{EngineChoice, LoadError, LoadOptions, LoadedGame, with_game};
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::diagnostics;
 use crate::failure::Failure;
 use crate::input::Input;
@@ -63,15 +63,7 @@ pub fn wrong_rules(input: &Input, mut diagnostics: Vec<Diagnostic>) -> Failure {
 
 /// What the call allows.
 pub fn options(engine: EngineChoice, common: &Common) -> LoadOptions {
-    let mut options = LoadOptions {
-        machine: match engine {
-            EngineChoice::Auto => MachineChoice::Auto,
-            EngineChoice::Circuit => MachineChoice::Circuit,
-            EngineChoice::Wide => MachineChoice::Wide,
-            EngineChoice::Reasoner => MachineChoice::Reasoner,
-        },
-        ..LoadOptions::default()
-    };
+    let mut options = LoadOptions { engine, ..LoadOptions::default() };
     if let Some(time) = common.time {
         options.time = time;
     }
@@ -83,7 +75,7 @@ pub fn options(engine: EngineChoice, common: &Common) -> LoadOptions {
 
 impl Loaded {
     /// The name of the engine in reports.
-    pub fn machine_name(&self) -> &'static str {
+    pub fn engine_name(&self) -> &'static str {
         self.game.engine.name()
     }
 

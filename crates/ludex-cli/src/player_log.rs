@@ -87,10 +87,10 @@ impl<'a> EventJson<'a> {
                 reason: Some(reason),
                 ..Self::new("refused")
             },
-            Event::Loaded { match_id, role, machine, fallback, time } => EventJson {
+            Event::Loaded { match_id, role, engine, fallback, time } => EventJson {
                 r#match: Some(match_id),
                 role: Some(role),
-                machine: Some(machine),
+                machine: Some(engine),
                 reason: fallback.as_deref(),
                 seconds: Some(output::seconds(*time)),
                 ..Self::new("loaded")
@@ -252,7 +252,7 @@ mod tests {
             Event::Loaded {
                 match_id: long(),
                 role: long(),
-                machine: "circuit",
+                engine: "circuit",
                 fallback: Some(long()),
                 time: std::time::Duration::ZERO,
             },

@@ -38,7 +38,7 @@ pub enum Event {
         /// The role to play.
         role: String,
         /// The engine.
-        machine: &'static str,
+        engine: &'static str,
         /// Why it is not a faster one.
         fallback: Option<String>,
         /// How long that took.

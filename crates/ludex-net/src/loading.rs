@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use ludex_base::Source;
-use ludex_pipeline::{LoadOptions, LoadedGame, MachineChoice, load_unless};
+use ludex_pipeline::{EngineChoice, LoadOptions, LoadedGame, load_unless};
 
 use crate::table::STACK_BYTES;
 
@@ -67,14 +67,14 @@ pub(crate) fn load_in_time(
     stopped: &AtomicBool,
 ) -> Result<LoadedGame, String> {
     let options = LoadOptions {
-        machine: MachineChoice::Auto,
+        engine: EngineChoice::Auto,
         time: (clock / 2).min(LoadOptions::default().time),
         memory,
     };
     let (sender, results) = mpsc::channel();
     let is_enough = Arc::new(AtomicBool::new(false));
-    let begin = |machine: MachineChoice| {
-        let options = LoadOptions { machine, ..options.clone() };
+    let begin = |engine: EngineChoice| {
+        let options = LoadOptions { engine, ..options.clone() };
         begin(rules, options, Arc::clone(&permit), &is_enough, &sender)
     };
     let race = Race { results, stopped };
@@ -119,13 +119,13 @@ struct Race<'a> {
 const TOO_LONG: &str = "compiling takes too long for the clock";
 
 impl Race<'_> {
-    fn run(&self, clock: Duration, begin: &dyn Fn(MachineChoice) -> Result<(), String>) -> Loaded {
+    fn run(&self, clock: Duration, begin: &dyn Fn(EngineChoice) -> Result<(), String>) -> Loaded {
         let begun = Instant::now();
-        begin(MachineChoice::Auto)?;
+        begin(EngineChoice::Auto)?;
         if let Some(result) = self.next(begun + clock / 2 + clock / 10)? {
             return result;
         }
-        begin(MachineChoice::Reasoner)?;
+        begin(EngineChoice::Reasoner)?;
         let last = begun + clock + PATIENCE;
         let result = match self.next(last)?.ok_or(TOO_LONG)? {
             Ok(loaded) => Ok(loaded),

@@ -57,7 +57,7 @@ fn row(page: &mut String, sight: &Sight) {
             escaped(&order.role),
             order.start_clock.as_secs(),
             order.play_clock.as_secs(),
-            progress.machine.unwrap_or("loading"),
+            progress.engine.unwrap_or("loading"),
             progress.turn,
             time.as_secs_f64(),
         ),

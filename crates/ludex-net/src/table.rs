@@ -76,7 +76,7 @@ struct Ask {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     /// The engine, once there is one.
-    pub machine: Option<&'static str>,
+    pub engine: Option<&'static str>,
     pub turn: u64,
     /// Whether a move was ever asked for.
     pub is_asked: bool,
@@ -207,7 +207,7 @@ impl Host {
         let loaded = load_in_time(&self.order.rules, start_clock, memory, permit, stopped)?;
         let mut participant = self.seat(&loaded)?;
         let event_time = arrived.elapsed();
-        lock(&self.shared.progress).machine = Some(loaded.engine.name());
+        lock(&self.shared.progress).engine = Some(loaded.engine.name());
         {
             let mut place = lock(&self.shared.interrupter);
             let interrupter = participant.interrupter();
@@ -222,7 +222,7 @@ impl Host {
         self.tell(|match_id| Event::Loaded {
             match_id,
             role: self.order.role.clone(),
-            machine: loaded.engine.name(),
+            engine: loaded.engine.name(),
             fallback: loaded.fallback.clone(),
             time: event_time,
         });

@@ -52,9 +52,9 @@ pub fn load_unless(
     };
     go_on()?;
     let deadline = Deadline::after(options.time).or_when(Arc::clone(stopped));
-    let fallback = match options.machine {
-        MachineChoice::Reasoner => None,
-        MachineChoice::Auto | MachineChoice::Circuit | MachineChoice::Wide => {
+    let fallback = match options.engine {
+        EngineChoice::Reasoner => None,
+        EngineChoice::Auto | EngineChoice::Circuit | EngineChoice::Wide => {
             // Program to ground program, to circuit, to machine.
             let limits = GroundLimits { deadline: deadline.clone(), ..options.ground_limits() };
             match ludex_ground::ground(&program, &limits) {
@@ -64,7 +64,7 @@ pub fn load_unless(
                     let circuit = ludex_circuit::compile(&ground_program);
                     go_on()?;
                     let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
-                    let machine = styled(Machine::new(circuit), options.machine);
+                    let machine = styled(Machine::new(circuit), options.engine);
                     let sizes = GameSizes {
                         gates,
                         edges,
@@ -86,7 +86,7 @@ pub fn load_unless(
                         diagnostics.push(diagnostic);
                         return Err(LoadError::Rules { diagnostics });
                     }
-                    None if options.machine != MachineChoice::Auto => {
+                    None if options.engine != EngineChoice::Auto => {
                         return Err(LoadError::Limit { reason: error.to_string() });
                     }
                     None => Some(error.to_string()),
@@ -164,11 +164,11 @@ impl CheckReport {
 }
 
 /// The machine, playing playouts as was asked for, or as is faster.
-fn styled(machine: Machine, choice: MachineChoice) -> Machine {
+fn styled(machine: Machine, choice: EngineChoice) -> Machine {
     match choice {
-        MachineChoice::Circuit => machine.with_playouts(PlayoutStyle::OneByOne),
-        MachineChoice::Wide => machine.with_playouts(PlayoutStyle::Wide),
-        MachineChoice::Auto | MachineChoice::Reasoner => machine.with_measured_playouts(),
+        EngineChoice::Circuit => machine.with_playouts(PlayoutStyle::OneByOne),
+        EngineChoice::Wide => machine.with_playouts(PlayoutStyle::Wide),
+        EngineChoice::Auto | EngineChoice::Reasoner => machine.with_measured_playouts(),
     }
 }
 
@@ -191,7 +191,7 @@ fn found(program: &GroundProgram, declared: Declared) -> Found {
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// The engine.
-    pub machine: MachineChoice,
+    pub engine: EngineChoice,
     /// How long grounding may take.
     pub time: Duration,
     /// Bytes that grounding, or the reasoner, may take.
@@ -211,13 +211,13 @@ impl LoadOptions {
 impl Default for LoadOptions {
     /// The fastest engine there is, within 60 seconds and 4 GB.
     fn default() -> Self {
-        Self { machine: MachineChoice::Auto, time: Duration::from_secs(60), memory: 4_000_000_000 }
+        Self { engine: EngineChoice::Auto, time: Duration::from_secs(60), memory: 4_000_000_000 }
     }
 }
 
 /// Which engine is to play.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MachineChoice {
+pub enum EngineChoice {
     /// The fastest that can be built within the limits.
     Auto,
     /// The machine on a circuit, playouts one after the other.

@@ -27,7 +27,7 @@ const GAME: &str = "(role left) (role right) (init (step 1)) (succ 1 2) (succ 2 
 
 fn game() -> (LoadedGame, Reasoner) {
     let options =
-        LoadOptions { machine: ludex_pipeline::MachineChoice::Reasoner, ..LoadOptions::default() };
+        LoadOptions { engine: ludex_pipeline::EngineChoice::Reasoner, ..LoadOptions::default() };
     let loaded = load(Source::new("duel", GAME), &options).expect("the rules are fine");
     let Engine::Reasoner(reasoner) = &loaded.engine else { unreachable!("it was asked for") };
     let reasoner = reasoner.clone();

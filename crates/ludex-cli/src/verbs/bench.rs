@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, Seed};
 use ludex_game::playouts::StartResults;
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};
-use ludex_pipeline::with_game;
+use ludex_pipeline::{EngineChoice, with_game};
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::load;
 use crate::{input, output, resources};

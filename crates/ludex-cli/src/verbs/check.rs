@@ -6,10 +6,10 @@ use ludex_base::{Deadline, Goal, RoleId};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
 };
-use ludex_pipeline::{CheckReport, with_game};
+use ludex_pipeline::{CheckReport, EngineChoice, with_game};
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::diagnostics::{self, DiagnosticJson};
 use crate::failure::{DONE, Failure, WRONG_INPUT};
 use crate::load::{load_quietly, options};

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use ludex_pipeline::EngineChoice;
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::load;
 use crate::{input, output, resources};
@@ -46,7 +47,7 @@ pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
         optimized_gates: sizes.map(|sizes| sizes.optimized_gates),
         optimized_edges: sizes.map(|sizes| sizes.optimized_edges),
         peak_mb: resources::peak_mb(),
-        machine: loaded.machine_name(),
+        machine: loaded.engine_name(),
         reason: loaded.fallback.clone(),
     };
     let code = if report.reason.is_some() { LIMIT } else { DONE };

@@ -23,14 +23,14 @@ use crate::{input, interrupt, match_moves, output};
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let players = parse_players(&args.players)?;
     let input = input::read(&args.rules.rules)?;
-    let loaded = load(&input, args.engine.machine, common)?;
+    let loaded = load(&input, args.engine.choice(), common)?;
     let played = with_game!(&loaded.engine, |game| play(game, &loaded, &players, args, common))?;
     let Played { series, seating, survey } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
     let heading = Heading {
         name: input.name.clone(),
-        machine: loaded.machine_name(),
+        machine: loaded.engine_name(),
         clocks: clocks(args),
         count: args.count,
         is_cooperative: survey.is_cooperative,

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use ludex_base::{Deadline, StopReason};
 use ludex_game::perft;
-use ludex_pipeline::with_game;
+use ludex_pipeline::{EngineChoice, with_game};
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::load;
 use crate::{input, output};
@@ -39,7 +39,7 @@ pub fn run(
     let stopped = counted.stopped.map(StopReason::name);
     let code = if stopped.is_some() { LIMIT } else { DONE };
     if common.json {
-        let machine = loaded.machine_name();
+        let machine = loaded.engine_name();
         output::json(&PerftJson { nodes: counted.nodes, seconds, machine, stopped })?;
         return Ok(code);
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ludex_base::RoleId;
 use ludex_game::{Game, Role};
-use ludex_pipeline::with_game;
+use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::PlayerSpec;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::board::Layout;
 use crate::failure::{DONE, Failure};
 use crate::load::load;

@@ -61,7 +61,7 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
         fs::create_dir_all(folder)?;
     }
     let input = input::read(&args.rules.rules)?;
-    let loaded = load(&input, args.engine.machine, common)?;
+    let loaded = load(&input, args.engine.choice(), common)?;
     introduce(&mut guests);
     let stop = interrupt::flag();
     with_game!(&loaded.engine, |game| {
@@ -320,7 +320,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         let looked = Deadline::after(SURVEY_TIME);
         let heading = Heading {
             name: self.name.into(),
-            machine: self.loaded.machine_name(),
+            machine: self.loaded.engine_name(),
             clocks: self.series.clocks,
             count: self.args.count,
             is_cooperative: survey(self.game, N_SURVEYED, Seed(1), &looked).is_cooperative,

@@ -2,10 +2,10 @@
 
 use ludex_base::{Deadline, StopReason};
 use ludex_game::trace::{End, Line, Step, Trace, trace};
-use ludex_pipeline::with_game;
+use ludex_pipeline::{EngineChoice, with_game};
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice};
+use crate::args::Common;
 use crate::failure::{DONE, Failure};
 use crate::input::{self, Input};
 use crate::load::load;

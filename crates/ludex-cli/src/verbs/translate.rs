@@ -11,12 +11,12 @@ use ludex_encode::{
 };
 use ludex_game::{Belief, BeliefLimits, Cursor as _, Describe as _, Game as _};
 use ludex_machine::Machine;
-use ludex_pipeline::Engine;
+use ludex_pipeline::{Engine, EngineChoice};
 use ludex_qcsp::lang::{write_network, write_stochastic};
 use ludex_qcsp::stochastic::StochasticNetwork;
 use serde::Serialize;
 
-use crate::args::{Common, EngineChoice, NetworkForm};
+use crate::args::{Common, NetworkForm};
 use crate::failure::{DONE, Failure};
 use crate::load::load;
 use crate::{input, output, resources};
