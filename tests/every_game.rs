@@ -4,11 +4,11 @@
 
 use std::fs;
 
+use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed};
-use ludex_cli::board::Layout;
-use ludex_cli::library::About;
 use ludex_cli::transcript::{RECORDED_STEPS, transcript};
 use ludex_game::perft;
+use ludex_library::About;
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::load_for;

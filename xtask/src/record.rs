@@ -4,11 +4,11 @@ use std::fs;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
+use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed, Source};
-use ludex_cli::board::Layout;
-use ludex_cli::library::About;
 use ludex_cli::transcript::{RECORDED_STEPS, transcript};
 use ludex_game::perft;
+use ludex_library::About;
 use ludex_pipeline::{LoadOptions, load, with_game};
 use ludex_testkit::{RulesFile, library};
 

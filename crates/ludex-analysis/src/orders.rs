@@ -1,5 +1,7 @@
 //! Successor relations, by what they are and not by what they are called.
 //!
+//! [`find_orders`] looks at a ground program and [`stated_orders`] at the facts of a rulesheet.
+//!
 //! A static relation of two arguments is a successor relation if it is antisymmetric, functional,
 //! injective and acyclic; then it is a set of chains, and each chain puts its terms in a row.
 //!
@@ -7,8 +9,10 @@
 //! idea of Kuhlmann, Dresner and Stone, *Automatic heuristic construction in a complete general game
 //! player*, 2006, from syntax to meaning.
 
+use std::collections::BTreeMap;
+
 use ludex_base::Symbol;
-use ludex_gdl::TermId;
+use ludex_gdl::{Pattern, Program, RelationId, Stage, TermId};
 use ludex_ground::{StaticPairs, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -34,23 +38,64 @@ pub fn find_orders(vocabulary: &Vocabulary) -> Vec<Order> {
     vocabulary.static_pairs.iter().flat_map(of).collect()
 }
 
+/// The orders that the facts of a program state, of two terms or more.
+///
+/// Nothing is grounded for them, so that every game has them, also those that only the reasoner plays;
+/// orders that rules derive are missing.
+pub fn stated_orders(program: &Program) -> Vec<Order> {
+    let orders = |(&relation, pairs): (&RelationId, &Vec<[TermId; 2]>)| {
+        let pairs: Vec<(TermId, TermId)> = pairs.iter().map(|&[from, to]| (from, to)).collect();
+        let relation = program.relation(relation).name;
+        let chains = chains(&pairs).unwrap_or_default().into_iter();
+        chains.map(move |terms| Order { relation, terms }).collect::<Vec<_>>()
+    };
+    ground_facts(program).iter().flat_map(orders).collect()
+}
+
+/// The facts of every static relation of `N` arguments.
+pub(crate) fn ground_facts<const N: usize>(
+    program: &Program,
+) -> BTreeMap<RelationId, Vec<[TermId; N]>> {
+    let mut facts: BTreeMap<RelationId, Vec<[TermId; N]>> = BTreeMap::new();
+    for rule in program.rules.iter().filter(|rule| rule.body.is_empty()) {
+        let relation = rule.head.relation;
+        let term = |pattern: &Pattern| match pattern {
+            Pattern::Ground(term) => Some(*term),
+            _ => None,
+        };
+        let terms: Option<Vec<TermId>> = rule.head.args.iter().map(term).collect();
+        if let Some(Ok(terms)) = terms.map(<[TermId; N]>::try_from)
+            && program.relation(relation).stage == Stage::Static
+        {
+            facts.entry(relation).or_default().push(terms);
+        }
+    }
+    facts
+}
+
 /// The chains of a relation; `None` if it is no successor relation.
 fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
     let mut after: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut has_one_before: FxHashSet<TermId> = FxHashSet::default();
+    let mut starts: Vec<TermId> = Vec::new();
     for &(from, to) in pairs {
-        // One successor each, and each of one term only.
-        if after.insert(from, to).is_some() || !has_one_before.insert(to) {
+        match after.insert(from, to) {
+            // A fact may be written twice.
+            Some(before) if before == to => continue,
+            Some(_) => return None,
+            None => starts.push(from),
+        }
+        if !has_one_before.insert(to) {
             return None;
         }
     }
-    let first = pairs.iter().map(|pair| pair.0).filter(|term| !has_one_before.contains(term));
-    let chains: Vec<Vec<TermId>> = first
+    starts.retain(|term| !has_one_before.contains(term));
+    let chains: Vec<Vec<TermId>> = (starts.into_iter())
         .map(|first| std::iter::successors(Some(first), |term| after.get(term).copied()).collect())
         .collect();
     // What is on no chain goes round in a circle.
     let n_steps: usize = chains.iter().map(|chain| chain.len() - 1).sum();
-    (n_steps == pairs.len()).then_some(chains)
+    (n_steps == after.len()).then_some(chains)
 }
 
 impl Order {

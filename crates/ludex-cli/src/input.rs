@@ -5,9 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use ludex_base::{Diagnostic, Severity, Source};
+use ludex_library::LibraryGame;
 use sha2::{Digest, Sha256};
-
-use crate::library;
 
 /// A rulesheet that was found, not yet read as a rulesheet.
 #[derive(Clone, Debug)]
@@ -96,11 +95,11 @@ pub fn read(rules: &str) -> Result<Input, InputError> {
     if path.exists() && !path.is_dir() {
         return read_file(&name, path);
     }
-    match library::find(rules) {
+    match ludex_library::find(rules) {
         Some(game) => Ok(of_library(game)),
         None => Err(InputError::NotFound {
             rules: rules.into(),
-            suggestions: library::suggestions(rules),
+            suggestions: ludex_library::suggestions(rules),
         }),
     }
 }
@@ -142,7 +141,7 @@ pub fn shown_path(file: &str) -> &str {
 }
 
 /// The rulesheet of a built-in game.
-pub fn of_library(game: &library::LibraryGame) -> Input {
+pub fn of_library(game: &LibraryGame) -> Input {
     Input::new(game.name, &format!("games/{}/rules.kif", game.name), game.rules.as_bytes())
 }
 

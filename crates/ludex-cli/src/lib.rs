@@ -3,7 +3,7 @@
 //! Read the modules in the order a call passes them:
 //!
 //! 1. [`args`] and [`net_args`]: what can be said.
-//! 2. [`library`] and [`input`]: from a name to a text.
+//! 2. [`input`]: from a name to a text.
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
 //! 5. [`board`]: states as pictures; [`session`], [`person`] and [`transcript`]: playing;
@@ -21,13 +21,10 @@ use failure::Failure;
 
 pub mod args;
 pub mod net_args;
-pub mod library;
 pub mod input;
 pub mod load;
 pub mod verbs;
 
-mod domains;
-mod orders;
 pub mod board;
 pub mod session;
 pub mod transcript;

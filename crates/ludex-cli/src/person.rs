@@ -6,12 +6,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use ludex_analysis::Layout;
 use ludex_base::{MoveId, RoleId};
 use ludex_game::Cursor;
 use ludex_player::{Playable, Player, Seen};
 use ludex_referee::{Answer, Lapse, Reply, Seat};
 
-use crate::board::{Layout, in_columns};
+use crate::board::{draw, in_columns};
 use crate::output::say;
 use crate::session::{Said, understand};
 
@@ -104,7 +105,7 @@ impl<G: Playable> PersonSeat<G> {
         }
         if !self.game.has_percepts() {
             let fluents = self.game.state_texts(self.cursor.state());
-            say(self.layout.draw(&fluents, self.width).trim_end());
+            say(draw(&self.layout.picture(&fluents), self.width).trim_end());
         }
     }
 

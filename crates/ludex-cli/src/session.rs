@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ludex_analysis::Layout;
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
 use ludex_game::trace::{sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Observe};
@@ -11,7 +12,7 @@ use ludex_gdl::Program;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Seen};
 use ludex_search::MoveReport;
 
-use crate::board::{Layout, in_columns};
+use crate::board::{draw, in_columns};
 
 /// Who sits where, and how the others think.
 #[derive(Clone, Debug)]
@@ -159,7 +160,7 @@ where
         writeln!(self.output)?;
         if self.is_open() {
             let fluents = self.game.state_texts(self.cursor.state());
-            write!(self.output, "{}", self.layout.draw(&fluents, self.config.width))?;
+            write!(self.output, "{}", draw(&self.layout.picture(&fluents), self.config.width))?;
         } else if self.steps.is_empty() {
             writeln!(self.output, "You see only your own moves and what the rules let you see.")?;
         }

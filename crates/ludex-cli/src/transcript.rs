@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use ludex_analysis::Layout;
 use ludex_base::{MoveId, Rng, RoleId, Seed};
 use ludex_game::trace::{hash_texts, sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Describe, Observe, PlayEnd, PlayVisitor, RandomPlay};
 
-use crate::board::{Layout, in_columns};
+use crate::board::{draw, in_columns};
 
 /// Joint moves of the transcripts that are kept beside the rules of our games.
 pub const RECORDED_STEPS: usize = 60;
@@ -58,7 +59,7 @@ where
         let (step, n_fluents, hash) = (self.n_states, fluents.len(), hash_texts(&fluents));
         self.n_states += 1;
         self.line(format_args!("\nstep {step}: {n_fluents} fluents, {hash}"));
-        self.text.push_str(&self.layout.draw(&fluents, WIDTH));
+        self.text.push_str(&draw(&self.layout.picture(&fluents), WIDTH));
         if cursor.is_terminal() {
             return;
         }

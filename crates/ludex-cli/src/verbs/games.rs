@@ -5,7 +5,7 @@ use comfy_table::{ContentArrangement, Table};
 use serde::Serialize;
 
 use crate::failure::{DONE, Failure};
-use crate::{library, output};
+use crate::output;
 
 #[derive(Serialize)]
 struct GamesJson {
@@ -27,7 +27,7 @@ struct GameJson {
 /// Lists the games that are built in.
 pub fn run(json: bool) -> Result<u8, Failure> {
     if json {
-        let games = library::games().iter().map(|game| {
+        let games = ludex_library::games().iter().map(|game| {
             let about = game.about();
             GameJson {
                 name: game.name,
@@ -48,7 +48,7 @@ pub fn run(json: bool) -> Result<u8, Failure> {
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(output::width() as u16);
-    for game in library::games() {
+    for game in ludex_library::games() {
         let about = game.about();
         table.add_row([game.name.to_string(), about.kind, about.summary]);
     }

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ludex_analysis::Layout;
 use ludex_base::RoleId;
 use ludex_game::{Game, Role};
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::PlayerSpec;
 
 use crate::args::Common;
-use crate::board::Layout;
 use crate::failure::{DONE, Failure};
 use crate::load::load;
 use crate::session::{self, SessionConfig};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed};
 use ludex_net::{Address, RemoteMatch, RemoteSeat, info};
 use ludex_pipeline::with_game;
@@ -19,7 +20,6 @@ use ludex_referee::{
 };
 
 use crate::args::Common;
-use crate::board::Layout;
 use crate::community::{Circumstances, RecordJson, record_json};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};

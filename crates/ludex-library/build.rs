@@ -1,5 +1,4 @@
-//! Builds the library of games into the binary: every folder of `games/` with a `rules.kif`
-//! is in it, and is named nowhere else.
+//! Builds the games in: every folder of `games/` with a `rules.kif`. No list names them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

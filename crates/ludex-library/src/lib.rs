@@ -1,4 +1,13 @@
-//! The games that are built into the binary.
+//! The games of `games/`, built in: their rules, and what each is.
+//!
+//! ```
+//! let game = ludex_library::find("Tic-Tac-Toe").expect("a built-in game");
+//! assert_eq!(game.name, "tictactoe");
+//! assert!(game.rules.contains("(role"));
+//! assert_eq!(ludex_library::suggestions("tictactow"), ["tictactoe"]);
+//! ```
+//!
+//! To add a game, add a folder; the build script finds it.
 
 use serde::Deserialize;
 
