@@ -7,7 +7,7 @@
 use std::fs;
 use std::process::Command;
 
-use ludex_testkit::command::binary;
+use ludex_testkit::command::{binary, ludex_with, stdout};
 use ludex_testkit::workspace;
 
 #[test]
@@ -59,6 +59,52 @@ fn the_guides_to_the_protocol_name_options_that_are_there() {
             assert!(help.contains(option), "{document}: {option} is no option of {verb}");
         }
     }
+}
+
+/// The picture of the front page shows lines of the rulesheet, and the last position of the game
+/// that its description tells how to play; `cargo xtask picture` draws it anew.
+#[test]
+fn the_picture_is_true() {
+    let svg = read("docs/pictures/connectfour.svg");
+    let rules = squeezed(&read("games/connectfour/rules.kif"));
+    let description = between(&svg, "<desc>", "</desc>");
+    let (command, moves) = description.split_once(" | ").expect("a command and its moves");
+    let args: Vec<&str> = command.split(' ').skip(1).collect();
+    let printed = squeezed(&stdout(&ludex_with(&args, moves.replace(' ', "\n"))));
+
+    let shown: Vec<String> =
+        svg.lines().filter(|line| line.contains("<tspan")).map(words).collect();
+    let prompt = shown.iter().position(|line| line.starts_with('$')).expect("a command is shown");
+    let (clauses, session) = shown.split_at(prompt);
+    assert!(clauses.len() > 10 && session.len() > 10, "{shown:?}");
+    for line in clauses {
+        assert!(rules.contains(line), "the rulesheet has no line {line}");
+    }
+    let (calls, position) = session.split_at(2);
+    assert!(squeezed(command)[0].starts_with(&calls[0][1..]), "{calls:?}");
+    let from = printed.iter().rposition(|line| *line == position[0]).expect("the last move");
+    let mut rest = printed[from..].iter();
+    for line in position {
+        assert!(rest.any(|it| it == line || line.ends_with('>') && it.starts_with(line)), "{line}");
+    }
+}
+
+/// The lines of a text without blanks, as a picture places its words by coordinates.
+fn squeezed(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+/// The words of a line of SVG, without blanks.
+fn words(line: &str) -> String {
+    let text: String =
+        line.split('<').filter_map(|tag| tag.split_once('>')).map(|it| it.1).collect();
+    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    text.split_whitespace().collect()
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start}"));
+    rest.split_once(end).unwrap_or_else(|| panic!("no {end}")).0
 }
 
 /// Every link of the documents to a file leads to one.

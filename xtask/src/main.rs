@@ -10,6 +10,7 @@ mod test;
 mod record;
 mod golden;
 mod agree;
+mod picture;
 mod bench;
 
 #[derive(Parser)]
@@ -28,6 +29,8 @@ enum Task {
         /// Only these games
         games: Vec<String>,
     },
+    /// Draw the picture of the front page anew
+    Picture,
     /// Play every recorded line of the public rulesheets, by both engines
     Golden {
         /// Only these games
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Test => test::run(),
         Task::Record { games } => record::run(&games),
+        Task::Picture => picture::run(),
         Task::Golden { games } => golden::run(&games),
         Task::Agree { games, states, seconds } => agree::run(&games, states, seconds),
         Task::Bench { seconds } => bench::run(seconds),
