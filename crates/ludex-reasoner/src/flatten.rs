@@ -151,17 +151,19 @@ impl Schema {
         found
     }
 
-    /// What a head puts into the columns of a table: its own or a view of it. `None` for the
-    /// head if it puts nothing there, and for columns that are not written out.
+    /// What the head of a rule puts into the columns of a table: its own or a view of it. `None`
+    /// for the whole if the rule adds no row to the table, and for columns that are not written
+    /// out.
     pub(crate) fn head_columns<'a>(
         &self,
-        head: &'a [Pattern],
+        rule: &'a FlatRule,
         table: TableId,
     ) -> Option<Vec<Option<&'a Pattern>>> {
         let Some(opening) = self.tables[table.index()].opens else {
-            return Some(head.iter().map(Some).collect());
+            // A component may have rules of several relations.
+            return (rule.table == table).then(|| rule.head.iter().map(Some).collect());
         };
-        let mut columns = self.head_columns(head, opening.table)?;
+        let mut columns = self.head_columns(rule, opening.table)?;
         let opened: Vec<Option<&Pattern>> = match columns[opening.column] {
             Some(Pattern::Compound(name, args)) => {
                 if (*name, args.len()) != (opening.name, opening.n_args) {

@@ -213,7 +213,7 @@ impl RulesCatalog<'_, '_> {
             let (component, table, columns) = (call.component, call.table, call.columns.clone());
             let mut plans = Vec::new();
             for rule in &program.components[component].rules {
-                if let Some(head) = program.schema.head_columns(&rule.head, table) {
+                if let Some(head) = program.schema.head_columns(rule, table) {
                     let key: Vec<Option<&Pattern>> = columns.iter().map(|&c| head[c]).collect();
                     plans.push(plan(rule, Purpose::Call(&key), statistics, self));
                 }

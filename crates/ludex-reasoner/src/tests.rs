@@ -322,3 +322,37 @@ fn calls_come_to_an_end_in_cycles() {
     let one_way = (0..71).flat_map(|x| [(x, x / 2), (x, x * 3 % 70)]);
     check_connected(one_way, [false, true]);
 }
+
+/// Two relations with different numbers of arguments depend on each other here. Calls for the one ran
+/// the rules of the other too, and read arguments that its heads do not have.
+#[test]
+fn a_call_ran_the_rules_of_another_relation_of_its_component() {
+    let edges: String = (0..70).map(|x| format!("(edge {x} {}) ", x + 1)).collect();
+    let reasoner = reasoner(&format!(
+        "{edges} (init go) (<= (arc ?x ?y) (true go) (edge ?x ?y))
+         (<= (path ?x ?y) (arc ?x ?y)) (<= (path ?x ?z) (arc ?x ?y) (onward ?y ?z go))
+         (<= (onward ?x ?y ?f) (path ?x ?y) (true ?f))
+         (<= (legal r there) (path 0 70)) (<= (legal r back) (path 70 0))"
+    ));
+    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    let mut cursor = reasoner.cursor();
+    let moves = cursor.legal_moves(RoleId::new(0)).to_vec();
+    let texts: Vec<String> = moves.into_iter().map(|id| reasoner.move_text(id)).collect();
+    assert_eq!(texts, ["there", "wait"]);
+}
+
+/// A variable that nothing binds makes `has_liberties` a relation that is evaluated on demand, in one
+/// component with the relation that collects what is asked for. The sheet comes from a fuzzer; what
+/// it asks for grows without end.
+#[test]
+fn an_unbound_variable_under_a_call_read_beyond_the_head() {
+    let rules = "(init (cell 1 2 empty))
+        (<= terminal (true (cell ?x ?y ?player)) (no_liberties ?x ?y))
+        (<= (has_liberties ?x ?y ?list) (true (cell ?x ?y ?color))
+            (and (adjacent ?x ?y ?u ?v)
+                 (or (true (cell ?v)) (and (has_liberties ?u ?v (cons ?list))))))
+        (<= (no_liberties ?x ?y) (not (has_liberties ?x ?y (nil))))
+        (<= (adjacent ?x ?y ?x ?v))";
+    let error = reasoner_within(rules, &ReasonerLimits::default()).err();
+    assert_eq!(error, Some(ReasonerError::TermTooDeep { limit: 500 }));
+}
