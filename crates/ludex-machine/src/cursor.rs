@@ -5,13 +5,13 @@ use std::sync::Arc;
 use ludex_base::{BitSet, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Observe};
 
-use crate::evaluate::Values;
+use crate::gates::evaluate::Values;
 use crate::machine::Parts;
-use crate::net::{Net, NetState};
+use crate::net::counters::{Net, NetState};
 
 /// Stands on a state of a [`Machine`](crate::Machine).
 ///
-/// A step costs as much as changes by it, see [`Net`](crate::net). Circuits with large loops are
+/// A step costs as much as changes by it, see [`Net`](crate::net::counters). Circuits with large loops are
 /// evaluated gate by gate instead.
 #[derive(Clone, Debug)]
 pub struct MachineCursor {

@@ -12,14 +12,14 @@ use ludex_game::{
 
 use rustc_hash::FxHashMap;
 
-use crate::code::PlanCode;
 use crate::cursor::MachineCursor;
-use crate::evaluate::Values;
-use crate::net::Net;
-use crate::plan::WidePlan;
-use crate::schedule::Schedule;
+use crate::gates::evaluate::Values;
+use crate::gates::schedule::Schedule;
+use crate::lanes::step_tapes::LaneTapes;
+use crate::lanes::word::n_words;
+use crate::native::code::TapeCode;
+use crate::net::counters::Net;
 use crate::wide::WideRunner;
-use crate::word::n_words;
 
 /// Loops are unrolled for the net if that adds at most so many gates.
 const MAX_UNROLLED: usize = 100_000;
@@ -39,7 +39,7 @@ pub(crate) struct Parts {
     /// are too large to unroll.
     net: OnceLock<Option<Net>>,
     /// For playouts in lanes, made when the first runner is.
-    wide: OnceLock<(Arc<WidePlan>, Option<Arc<PlanCode>>)>,
+    wide: OnceLock<(Arc<LaneTapes>, Option<Arc<TapeCode>>)>,
     pub roles: Vec<Role>,
     /// For each fluent, its gate if a gate reads it.
     pub fluent_gates: Vec<Option<u32>>,
@@ -169,31 +169,31 @@ impl Parts {
 
     fn wide_runner(&self) -> WideRunner {
         let make = || {
-            let plan = Arc::new(WidePlan::new(&self.circuit));
-            let code = PlanCode::new(&plan, n_words()).map(Arc::new);
-            let code = code.filter(|code| self.is_worth_it(&plan, code));
-            (plan, code)
+            let tapes = Arc::new(LaneTapes::new(&self.circuit));
+            let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
+            let code = code.filter(|code| self.is_worth_it(&tapes, code));
+            (tapes, code)
         };
-        let (plan, code) = self.wide.get_or_init(make);
-        WideRunner::new(Arc::clone(plan), code.clone())
+        let (tapes, code) = self.wide.get_or_init(make);
+        WideRunner::new(Arc::clone(tapes), code.clone())
     }
 }
 
 impl Parts {
     /// Whether machine code is faster than the tapes. Small code always is; code that the caches do not
     /// hold may not be, and is tried.
-    fn is_worth_it(&self, plan: &Arc<WidePlan>, code: &Arc<PlanCode>) -> bool {
+    fn is_worth_it(&self, tapes: &Arc<LaneTapes>, code: &Arc<TapeCode>) -> bool {
         if code.n_bytes() < TRIED_CODE {
             return true;
         }
-        let time = |code: Option<&Arc<PlanCode>>| {
-            let mut runner = WideRunner::new(Arc::clone(plan), code.cloned());
+        let time = |code: Option<&Arc<TapeCode>>| {
+            let mut runner = WideRunner::new(Arc::clone(tapes), code.cloned());
             let run = |_| {
                 let start = Instant::now();
                 let request = PlayoutRequest {
                     starts: std::slice::from_ref(&self.circuit.init),
                     n_per_start: 256,
-                    max_steps: plan.steps.len().clamp(1, 2),
+                    max_steps: tapes.steps.len().clamp(1, 2),
                     wants_moves: false,
                     deadline: &Deadline::after(TRIED_TIME),
                 };

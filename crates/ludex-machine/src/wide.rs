@@ -18,13 +18,13 @@ use ludex_base::{BitSet, MoveId, Rng, RoleId};
 use ludex_game::playouts::PlayedGame;
 use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner};
 
-use crate::code::{PlanCode, Question};
-use crate::draw::{Draw, WordRng, count_options};
-use crate::native::Spill;
-use crate::plan::WidePlan;
-use crate::run::{RunTape, tape_runner};
-use crate::tape::Slots;
-use crate::word::{Word, n_words};
+use crate::lanes::draw::{Draw, WordRng, count_options};
+use crate::lanes::run::{RunTape, tape_runner};
+use crate::lanes::step_tapes::LaneTapes;
+use crate::lanes::tape::Slots;
+use crate::lanes::word::{Word, n_words};
+use crate::native::code::{Question, TapeCode};
+use crate::native::function::Spill;
 
 /// How many buffers of finished playouts there are. Four take about 220 playouts of random lengths
 /// before one lane has filled all of them.
@@ -42,10 +42,10 @@ enum Width {
 }
 
 impl WideRunner {
-    pub fn new(plan: Arc<WidePlan>, code: Option<Arc<PlanCode>>) -> Self {
+    pub fn new(tapes: Arc<LaneTapes>, code: Option<Arc<TapeCode>>) -> Self {
         let lanes = match n_words() {
-            8 => Width::Eight(Box::new(Lanes::new(plan, code))),
-            _ => Width::Four(Box::new(Lanes::new(plan, code))),
+            8 => Width::Eight(Box::new(Lanes::new(tapes, code))),
+            _ => Width::Four(Box::new(Lanes::new(tapes, code))),
         };
         Self { lanes }
     }
@@ -54,11 +54,11 @@ impl WideRunner {
 impl WideRunner {
     /// Whether it can play from a state: from reachable ones always.
     pub fn can_start(&self, state: &BitSet) -> bool {
-        let plan = match &self.lanes {
-            Width::Four(lanes) => &lanes.plan,
-            Width::Eight(lanes) => &lanes.plan,
+        let tapes = match &self.lanes {
+            Width::Four(lanes) => &lanes.tapes,
+            Width::Eight(lanes) => &lanes.tapes,
         };
-        plan.phase_of(state).is_some()
+        tapes.phase_of(state).is_some()
     }
 }
 
@@ -131,9 +131,9 @@ fn run_eight(
 
 /// The working memory of all lanes.
 struct Lanes<const N: usize> {
-    plan: Arc<WidePlan>,
-    /// The tapes of the plan as machine code, where there can be any.
-    code: Option<Arc<PlanCode>>,
+    tapes: Arc<LaneTapes>,
+    /// The tapes as machine code, where there can be any.
+    code: Option<Arc<TapeCode>>,
     run_tape: RunTape<N>,
     values: Vec<Word<N>>,
     next: Vec<Word<N>>,
@@ -179,26 +179,26 @@ struct Work<'a, 'b> {
 }
 
 impl<const N: usize> Lanes<N> {
-    fn new(plan: Arc<WidePlan>, code: Option<Arc<PlanCode>>) -> Self {
+    fn new(tapes: Arc<LaneTapes>, code: Option<Arc<TapeCode>>) -> Self {
         let n_lanes = Word::<N>::N_LANES;
         let buffer = || Buffer {
             occupied: Word::ZERO,
-            fluents: vec![Word::ZERO; plan.goals.fluents.len()],
+            fluents: vec![Word::ZERO; tapes.goals.fluents.len()],
             tickets: vec![Ticket::default(); n_lanes],
             n_steps: vec![0; n_lanes],
         };
         Self {
             run_tape: tape_runner(),
-            values: vec![Word::ZERO; plan.n_values],
+            values: vec![Word::ZERO; tapes.n_values],
             next: Vec::new(),
-            goal_values: vec![Word::ZERO; plan.goals.n_slots],
+            goal_values: vec![Word::ZERO; tapes.goals.n_slots],
             buffers: std::iter::repeat_with(buffer).take(N_BUFFERS).collect(),
             tickets: vec![Ticket::default(); n_lanes],
-            draws: (plan.steps.iter())
+            draws: (tapes.steps.iter())
                 .map(|step| step.options.iter().map(|_| Draw::new()).collect())
                 .collect(),
             spills: vec![Spill::ZERO; code.as_ref().map_or(0, |code| code.n_spills())],
-            plan,
+            tapes,
             code,
         }
     }
@@ -210,14 +210,14 @@ impl<const N: usize> Lanes<N> {
         rng: &mut Rng,
         results: &mut PlayoutResults,
     ) {
-        let plan = Arc::clone(&self.plan);
+        let tapes = Arc::clone(&self.tapes);
         let n_lanes = Word::<N>::N_LANES;
         let n_starts = request.starts.len();
         if results.starts.len() < n_starts {
             results.starts.resize_with(n_starts, Default::default);
         }
-        results.starts.iter_mut().for_each(|it| it.goal_sums.resize(plan.n_roles, 0));
-        let phase_of = |start| plan.phase_of(start).expect("a start is a reachable state");
+        results.starts.iter_mut().for_each(|it| it.goal_sums.resize(tapes.n_roles, 0));
+        let phase_of = |start| tapes.phase_of(start).expect("a start is a reachable state");
         let mut work = Work {
             n_jobs: (n_starts as u64).saturating_mul(request.n_per_start as u64),
             next_jobs: (0..n_lanes as u64).collect(),
@@ -234,8 +234,8 @@ impl<const N: usize> Lanes<N> {
         let (mut active, mut idle) = (Word::ZERO, Word::ONES);
         let mut step = 0;
         while !request.deadline.reached() {
-            let phase = (step % plan.steps.len() as u64) as usize;
-            let now = &plan.steps[phase];
+            let phase = (step % tapes.steps.len() as u64) as usize;
+            let now = &tapes.steps[phase];
             // Step 1. Begin the playouts that start in this phase.
             self.refill(&mut idle, &mut active, phase, step, &mut work);
             if active.is_zero() {
@@ -291,17 +291,17 @@ impl<const N: usize> Lanes<N> {
     /// Whether a playout may be over before it begins. Then every lane waits for a step in which that
     /// is found out.
     fn is_some_start_terminal(&mut self, work: &Work<'_, '_>) -> bool {
-        let plan = Arc::clone(&self.plan);
+        let tapes = Arc::clone(&self.tapes);
         let n_lanes = Word::<N>::N_LANES;
         let chunks = work.request.starts.chunks(n_lanes).zip(work.phases.chunks(n_lanes));
         chunks.into_iter().any(|(starts, phases)| {
-            (0..plan.steps.len()).filter(|phase| phases.contains(phase)).any(|phase| {
+            (0..tapes.steps.len()).filter(|phase| phases.contains(phase)).any(|phase| {
                 let here = (0..starts.len()).filter(|&lane| phases[lane] == phase);
                 let of_lane = |lane| (Word::<N>::of_lane(lane), &starts[lane]);
                 self.set_lanes(here.clone().map(of_lane));
                 let lanes = here.fold(Word::ZERO, |lanes, lane| lanes | Word::of_lane(lane));
                 self.evaluate_terminal(phase);
-                !(plan.steps[phase].terminal.read(&self.values) & lanes).is_zero()
+                !(tapes.steps[phase].terminal.read(&self.values) & lanes).is_zero()
             })
         })
     }
@@ -309,23 +309,23 @@ impl<const N: usize> Lanes<N> {
     /// Evaluates which playouts are over.
     #[inline(always)]
     fn evaluate_terminal(&mut self, phase: usize) {
-        let Self { plan, code, values, spills, .. } = self;
+        let Self { tapes, code, values, spills, .. } = self;
         match code {
             Some(code) if code.run(Question::Terminal(phase), values, spills) => {}
-            _ => (self.run_tape)(&plan.steps[phase].terminal_tape, values),
+            _ => (self.run_tape)(&tapes.steps[phase].terminal_tape, values),
         }
     }
 
     /// Evaluates which moves are legal, and counts them.
     #[inline(always)]
     fn evaluate_legal(&mut self, phase: usize) {
-        let Self { plan, code, values, spills, .. } = self;
+        let Self { tapes, code, values, spills, .. } = self;
         match code {
             Some(code) if code.run(Question::Legal(phase), values, spills) => {}
             _ => {
-                (self.run_tape)(&plan.steps[phase].legal_tape, values);
+                (self.run_tape)(&tapes.steps[phase].legal_tape, values);
                 // A closure would not be compiled for this processor.
-                for tree in &plan.steps[phase].options {
+                for tree in &tapes.steps[phase].options {
                     count_options(tree, values);
                 }
             }
@@ -335,12 +335,12 @@ impl<const N: usize> Lanes<N> {
     /// Evaluates the next state, which is the current one then.
     #[inline(always)]
     fn evaluate_next(&mut self, phase: usize) {
-        let Self { plan, code, values, spills, .. } = self;
+        let Self { tapes, code, values, spills, .. } = self;
         match code {
             Some(code) if code.run(Question::Next(phase), values, spills) => {}
             _ => {
-                (self.run_tape)(&plan.steps[phase].next_tape, values);
-                plan.steps[phase].next.run(self.run_tape, values, &mut self.next);
+                (self.run_tape)(&tapes.steps[phase].next_tape, values);
+                tapes.steps[phase].next.run(self.run_tape, values, &mut self.next);
             }
         }
     }
@@ -348,7 +348,7 @@ impl<const N: usize> Lanes<N> {
     /// Puts states into lanes, each into its own.
     #[inline(always)]
     fn set_lanes<'s>(&mut self, states: impl Iterator<Item = (Word<N>, &'s BitSet)> + Clone) {
-        let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.plan.n_fluents];
+        let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.tapes.n_fluents];
         let all = states.clone().fold(Word::ZERO, |all, (lanes, _)| all | lanes);
         for fluent in fluents.iter_mut() {
             *fluent &= !all;
@@ -377,7 +377,7 @@ impl<const N: usize> Lanes<N> {
         }
         // A refill writes all fluents, for one lane as for many. It waits until idle lanes have cost as
         // much as it will.
-        let is_worth_it = work.idle_cost >= 2 * self.plan.n_fluents * Word::<N>::N_LANES;
+        let is_worth_it = work.idle_cost >= 2 * self.tapes.n_fluents * Word::<N>::N_LANES;
         if has_one_start && !active.is_zero() && !is_worth_it {
             return;
         }
@@ -429,8 +429,8 @@ impl<const N: usize> Lanes<N> {
                 continue;
             };
             let taken = lanes & !buffer.occupied;
-            let fluents = &self.values[Slots::FIRST_FLUENT as usize..][..self.plan.n_fluents];
-            for (kept, &idx) in buffer.fluents.iter_mut().zip(&self.plan.goals.fluents) {
+            let fluents = &self.values[Slots::FIRST_FLUENT as usize..][..self.tapes.n_fluents];
+            for (kept, &idx) in buffer.fluents.iter_mut().zip(&self.tapes.goals.fluents) {
                 *kept = kept.merged(fluents[idx], taken);
             }
             for lane in taken.lanes() {
@@ -444,28 +444,28 @@ impl<const N: usize> Lanes<N> {
 
     /// Evaluates the goals of all finished playouts and reports them.
     fn flush(&mut self, work: &mut Work<'_, '_>) {
-        let plan = Arc::clone(&self.plan);
+        let tapes = Arc::clone(&self.tapes);
         for buffer in &mut self.buffers {
             if buffer.occupied.is_zero() {
                 continue;
             }
-            for (kept, &idx) in buffer.fluents.iter().zip(&plan.goals.fluents) {
+            for (kept, &idx) in buffer.fluents.iter().zip(&tapes.goals.fluents) {
                 self.goal_values[Slots::FIRST_FLUENT as usize + idx] = *kept;
             }
             match &self.code {
                 Some(code)
                     if code.run(Question::Goals, &mut self.goal_values, &mut self.spills) => {}
-                _ => (self.run_tape)(&plan.goals.tape, &mut self.goal_values),
+                _ => (self.run_tape)(&tapes.goals.tape, &mut self.goal_values),
             }
-            report(&plan, buffer, &self.goal_values, work);
+            report(&tapes, buffer, &self.goal_values, work);
             buffer.occupied = Word::ZERO;
         }
     }
 
     /// Writes down the moves that were drawn.
     fn note_moves(&mut self, phase: usize) {
-        let first_move = Slots::FIRST_FLUENT as usize + self.plan.n_fluents;
-        let trees = &self.plan.steps[phase].options;
+        let first_move = Slots::FIRST_FLUENT as usize + self.tapes.n_fluents;
+        let trees = &self.tapes.steps[phase].options;
         let drawn = self.draws[phase].iter().zip(trees).flat_map(|(draw, tree)| draw.drawn(tree));
         for option in drawn {
             for lane in self.values[option.target as usize].lanes() {
@@ -489,7 +489,7 @@ impl<const N: usize> Lanes<N> {
 
 /// Adds the playouts of a buffer to the results.
 fn report<const N: usize>(
-    plan: &WidePlan,
+    tapes: &LaneTapes,
     buffer: &mut Buffer<N>,
     goal_values: &[Word<N>],
     work: &mut Work<'_, '_>,
@@ -506,15 +506,15 @@ fn report<const N: usize>(
             work.results.games.push(PlayedGame {
                 start_idx: ticket.start_idx,
                 moves: std::mem::take(&mut ticket.moves),
-                goals: vec![0; plan.n_roles],
+                goals: vec![0; tapes.n_roles],
             });
         }
     }
     let has_games = work.results.games.len() > first_game;
     let has_one_start = work.request.starts.len() == 1;
-    for role in (0..plan.n_roles).map(RoleId::new) {
+    for role in (0..tapes.n_roles).map(RoleId::new) {
         let mut open = buffer.occupied;
-        for &(of, value, signal) in &plan.goals.values {
+        for &(of, value, signal) in &tapes.goals.values {
             if of != role || value == 0 {
                 continue;
             }

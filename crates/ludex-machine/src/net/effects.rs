@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::conjunctions::{Conjunctions, Literal};
+use crate::net::conjunctions::{Conjunctions, Literal};
 
 /// Specialising stops when it has looked at so many literals: some games have many moves that all
 /// touch everything.
@@ -41,8 +41,8 @@ pub(crate) struct Effects {
     pub touches: Lists<u32>,
     /// For each output, whether moves of several roles may meet in it.
     pub is_joint: Vec<bool>,
-    /// For each output, whether it is told of moves; it is in no list then.
-    pub is_told: Vec<bool>,
+    /// For each output, whether it counts moves as it counts fluents; it is in no list then.
+    pub follows_moves: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl Effects {
             keeps: Lists::new(),
             touches: Lists::new(),
             is_joint,
-            is_told: vec![false; outputs.len()],
+            follows_moves: vec![false; outputs.len()],
         };
         let moves: Vec<(usize, Option<usize>)> = (moves_of.iter().zip(waiting))
             .flat_map(|(moves, &waiting)| moves.clone().map(move |it| (it, waiting)))
@@ -128,21 +128,21 @@ impl Effects {
         let n_old = table.n_nodes();
         let mut n_own = vec![0; outputs.len()];
         let step = moves.len().div_ceil(N_TRIED).max(1);
-        let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.is_told);
+        let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.follows_moves);
         for &(played, waiting) in moves.iter().step_by(step) {
             pass.specialise(played, waiting, &mut effects);
         }
         let is_own = |change: &&Change| change.value.node() >= n_old;
         effects.changes.entries.iter().filter(is_own).for_each(|it| n_own[it.output as usize] += 1);
         let n_tried = moves.len().div_ceil(step);
-        for (is_told, n_own) in effects.is_told.iter_mut().zip(n_own) {
-            *is_told = 2 * n_own > n_tried && n_tried > 4;
+        for (follows_moves, n_own) in effects.follows_moves.iter_mut().zip(n_own) {
+            *follows_moves = 2 * n_own > n_tried && n_tried > 4;
         }
 
         // Step 2. All moves.
         effects.changes = Lists::new();
         effects.touches = Lists::new();
-        let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.is_told);
+        let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.follows_moves);
         for &(played, waiting) in &moves {
             if pass.n_work <= MAX_WORK {
                 pass.specialise(played, waiting, &mut effects);
@@ -153,8 +153,8 @@ impl Effects {
             effects.changes = Lists::empty(moves.len());
             effects.keeps = Lists::empty(moves.len());
             effects.touches = Lists::empty(moves.len());
-            for (is_told, output) in effects.is_told.iter_mut().zip(outputs) {
-                *is_told = reads[output.node()] != Reads::Nothing;
+            for (follows_moves, output) in effects.follows_moves.iter_mut().zip(outputs) {
+                *follows_moves = reads[output.node()] != Reads::Nothing;
             }
         }
         effects
@@ -275,13 +275,13 @@ impl<'a> Pass<'a> {
         idle: &'a Idle,
         reads: &'a [Reads],
         outputs: &'a [Literal],
-        is_told: &[bool],
+        follows_moves: &[bool],
     ) -> Self {
         let n_nodes = reads.len();
         // Only what specialised outputs depend on is of interest.
         let mut is_needed = vec![false; table.n_nodes()];
         let specialised =
-            || outputs.iter().zip(is_told).enumerate().filter(|(_, (_, told))| !**told);
+            || outputs.iter().zip(follows_moves).enumerate().filter(|(_, (_, follows))| !**follows);
         specialised().for_each(|(_, (&literal, _))| table.mark_cone(literal, &mut is_needed));
         let depends = |literal: &Literal| reads[literal.node()] != Reads::Nothing;
         let mut edges: Vec<(u32, (u32, Literal))> = Vec::new();

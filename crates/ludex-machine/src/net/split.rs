@@ -11,7 +11,7 @@ use std::ops::Range;
 use ludex_base::BitSet;
 use rustc_hash::FxHashMap;
 
-use crate::conjunctions::{Conjunctions, Literal};
+use crate::net::conjunctions::{Conjunctions, Literal};
 
 /// A move has at most so many conditions that are stored apart.
 pub(crate) const MAX_PLANES: usize = 4;
@@ -185,8 +185,8 @@ impl Proofs {
         };
         for node in table.first()..table.n_nodes() {
             let literals = table.literals(node).iter();
-            let wrong = literals.clone().filter(|it| !proofs.holds(**it));
-            let least = wrong.map(|it| proofs.sizes[it.node()]).min();
+            let not_held = literals.clone().filter(|it| !proofs.holds(**it));
+            let least = not_held.map(|it| proofs.sizes[it.node()]).min();
             let sum =
                 || literals.fold(0, |sum: u64, it| sum.saturating_add(proofs.sizes[it.node()]));
             let size = least.unwrap_or_else(sum).saturating_add(1);

@@ -6,8 +6,8 @@
 
 use ludex_circuit::{Circuit, Gate, GateId, Loop};
 
-use crate::fuse::{inner_gates, without_not};
-use crate::word::Word;
+use crate::lanes::fuse::{inner_gates, without_not};
+use crate::lanes::word::Word;
 
 /// An operation, spelt out.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ pub(crate) struct Head {
 pub(crate) type Shape = [usize; 5];
 
 /// The usual shapes, which have loops of their own.
-pub(crate) const FORMS: [Shape; 17] = [
+pub(crate) const USUAL_SHAPES: [Shape; 17] = [
     [2, 0, 0, 0, 0],
     [1, 1, 0, 0, 0],
     [0, 2, 0, 0, 0],
@@ -99,9 +99,9 @@ pub(crate) const FORMS: [Shape; 17] = [
     [0, 0, 0, 2, 0],
 ];
 
-/// The code tells slots as the place of their first 64 bits in 256-bit words: that is what a processor
-/// can add to an address.
-pub(crate) const PLACES_PER_SLOT: u32 = 4;
+/// The code gives slots as offsets in units of 64 bits, for words of 256: that is what a processor can
+/// add to an address.
+pub(crate) const OFFSETS_PER_SLOT: u32 = 4;
 
 /// How many inputs or pairs of a sort fit into a head.
 pub(crate) const MAX_COUNT: usize = (1 << 15) - 1;
@@ -277,7 +277,7 @@ impl Tape {
         for run in operations.chunk_by(|a, b| a.0 == b.0) {
             self.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
             for (_, inputs, id) in run {
-                self.code.extend(places(inputs));
+                self.code.extend(offsets(inputs));
                 slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
                 slots.n_slots += 1;
             }
@@ -320,7 +320,7 @@ impl Tape {
                 let mut shape = [0; 5];
                 shape[sort] = link.len() / width;
                 self.code.extend(Head { is_or, shape, n_operations: 1 }.words());
-                self.code.extend(places(&link));
+                self.code.extend(offsets(&link));
                 sorts[0].push(slots.n_slots);
                 slots.n_slots += 1;
             }
@@ -341,8 +341,8 @@ impl Tape {
         for run in operations.chunk_by(|a, b| a.0 == b.0) {
             tape.code.extend(Head { n_operations: run.len(), ..run[0].0 }.words());
             for (_, target, inputs) in run {
-                tape.code.extend(places(&[*target]));
-                tape.code.extend(places(inputs));
+                tape.code.extend(offsets(&[*target]));
+                tape.code.extend(offsets(inputs));
             }
         }
         tape.parts.push(Part { end: tape.code.len() as u32, first_slot: 0, feedback: Vec::new() });
@@ -380,9 +380,9 @@ impl Tape {
                 code = rest;
                 for _ in 0..head.n_operations {
                     let mut next_slot = || {
-                        let (place, rest) = code.split_first().expect("operations are complete");
+                        let (offset, rest) = code.split_first().expect("operations are complete");
                         code = rest;
-                        place / PLACES_PER_SLOT
+                        offset / OFFSETS_PER_SLOT
                     };
                     let target = if self.has_targets { next_slot() } else { slot };
                     slot += 1;
@@ -407,7 +407,7 @@ impl Tape {
         debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
         let first_slot = slots.n_slots;
         self.code.extend(Head { is_or: false, shape: [0, 1, 0, 0, 0], n_operations: 1 }.words());
-        self.code.extend(places(&[slot]));
+        self.code.extend(offsets(&[slot]));
         self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback: Vec::new() });
         slots.signals[id.index()] = Some(Signal::plain(slots.n_slots));
         slots.n_slots += 1;
@@ -430,8 +430,8 @@ impl Operation {
     }
 }
 
-fn places(slots: &[u32]) -> impl Iterator<Item = u32> {
-    slots.iter().map(|slot| slot * PLACES_PER_SLOT)
+fn offsets(slots: &[u32]) -> impl Iterator<Item = u32> {
+    slots.iter().map(|slot| slot * OFFSETS_PER_SLOT)
 }
 
 impl Head {
@@ -447,9 +447,10 @@ impl Head {
         ]
     }
 
-    /// The number of the shape in [`FORMS`], or a larger one.
+    /// The number of the shape in [`USUAL_SHAPES`], or a larger one.
     fn form(self) -> u32 {
-        FORMS.iter().position(|form| *form == self.shape).unwrap_or(FORMS.len()) as u32
+        USUAL_SHAPES.iter().position(|shape| *shape == self.shape).unwrap_or(USUAL_SHAPES.len())
+            as u32
     }
 
     /// The head and its form.

@@ -1,7 +1,7 @@
 //! Runs tapes.
 
-use crate::tape::{FORMS, Head, PLACES_PER_SLOT, Shape, Tape};
-use crate::word::Word;
+use crate::lanes::tape::{Head, OFFSETS_PER_SLOT, Shape, Tape, USUAL_SHAPES};
+use crate::lanes::word::Word;
 
 /// Runs a tape on some values.
 pub(crate) type RunTape<const N: usize> = fn(&Tape, &mut [Word<N>]);
@@ -32,7 +32,7 @@ pub(crate) fn tape_runner<const N: usize>() -> RunTape<N> {
 
 #[inline(always)]
 fn run<const N: usize>(tape: &Tape, values: &mut [Word<N>]) {
-    // `run_form` and `operate` rely on this.
+    // `run_shape` and `operate` rely on this.
     assert!(values.len() >= tape.n_slots, "there is a value for every slot");
     let mut start = 0;
     for part in &tape.parts {
@@ -76,13 +76,13 @@ fn run_code<const N: usize, const HAS_TARGETS: bool>(
             ($($form:literal)*) => {
                 match (is_or, form) {
                     $(
-                        (false, $form) => run_form::<N, HAS_TARGETS, false>(
-                            FORMS[$form], operations, slot, values),
-                        (true, $form) => run_form::<N, HAS_TARGETS, true>(
-                            FORMS[$form], operations, slot, values),
+                        (false, $form) => run_shape::<N, HAS_TARGETS, false>(
+                            USUAL_SHAPES[$form], operations, slot, values),
+                        (true, $form) => run_shape::<N, HAS_TARGETS, true>(
+                            USUAL_SHAPES[$form], operations, slot, values),
                     )*
-                    (false, _) => run_form::<N, HAS_TARGETS, false>(shape, operations, slot, values),
-                    (true, _) => run_form::<N, HAS_TARGETS, true>(shape, operations, slot, values),
+                    (false, _) => run_shape::<N, HAS_TARGETS, false>(shape, operations, slot, values),
+                    (true, _) => run_shape::<N, HAS_TARGETS, true>(shape, operations, slot, values),
                 }
             };
         }
@@ -99,7 +99,7 @@ fn n_words<const HAS_TARGETS: bool>([plain, negated, pairs @ ..]: Shape) -> usiz
 
 /// Operations of one shape; where that is a constant, the compiler makes use of it.
 #[inline(always)]
-fn run_form<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
+fn run_shape<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
     shape: Shape,
     operations: &[u32],
     mut slot: usize,
@@ -107,7 +107,7 @@ fn run_form<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
 ) {
     for operation in operations.chunks_exact(n_words::<HAS_TARGETS>(shape)) {
         let value = operate::<N, IS_OR>(shape, &operation[usize::from(HAS_TARGETS)..], values);
-        let place = if HAS_TARGETS { operation[0] } else { slot as u32 * PLACES_PER_SLOT };
+        let place = if HAS_TARGETS { operation[0] } else { slot as u32 * OFFSETS_PER_SLOT };
         // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
         // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
         // (docs/decisions/009).
@@ -126,7 +126,7 @@ fn run_form<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
 /// Where the value of a slot begins, in words of 64 bits.
 #[inline(always)]
 fn first_word<const N: usize>(place: u32) -> usize {
-    place as usize * N / PLACES_PER_SLOT as usize
+    place as usize * N / OFFSETS_PER_SLOT as usize
 }
 
 #[inline(always)]

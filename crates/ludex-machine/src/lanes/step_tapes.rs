@@ -3,11 +3,11 @@
 use ludex_base::{BitSet, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId, Phases};
 
-use crate::fuse::{n_readers, without_not};
-use crate::options::{DrawOption, OptionTree};
-use crate::run::RunTape;
-use crate::tape::{MAX_COUNT, Signal, Slots, Tape};
-use crate::word::Word;
+use crate::lanes::fuse::{n_readers, without_not};
+use crate::lanes::options::{DrawOption, OptionTree};
+use crate::lanes::run::RunTape;
+use crate::lanes::tape::{MAX_COUNT, Signal, Slots, Tape};
+use crate::lanes::word::Word;
 
 /// Re-evaluating gates after a refill is worth it up to this share of the whole.
 const MAX_REPEATED_SHARE: f64 = 0.1;
@@ -17,20 +17,20 @@ const DRAW_COST: usize = 6;
 
 /// A circuit prepared for lanes, whatever their number.
 #[derive(Debug)]
-pub(crate) struct WidePlan {
+pub(crate) struct LaneTapes {
     /// How many values there are: slots, then counts of options.
     pub n_values: usize,
     pub n_fluents: usize,
     pub n_roles: usize,
     phases: Phases,
     /// A step, for each phase of the game.
-    pub steps: Vec<StepPlan>,
-    pub goals: GoalPlan,
+    pub steps: Vec<StepTapes>,
+    pub goals: GoalTapes,
 }
 
 /// How to play a step. All lanes are in the same phase of the game.
 #[derive(Debug)]
-pub(crate) struct StepPlan {
+pub(crate) struct StepTapes {
     n_slots: usize,
     /// Whether the playout is over.
     pub terminal_tape: Tape,
@@ -63,7 +63,7 @@ pub(crate) struct NextCopy {
 
 /// How to evaluate the goals, on slots of their own.
 #[derive(Debug)]
-pub(crate) struct GoalPlan {
+pub(crate) struct GoalTapes {
     pub tape: Tape,
     pub n_slots: usize,
     /// Sorted by role, the largest value first.
@@ -72,15 +72,15 @@ pub(crate) struct GoalPlan {
     pub fluents: Vec<usize>,
 }
 
-impl WidePlan {
+impl LaneTapes {
     pub fn new(circuit: &Circuit) -> Self {
         // Factors are taken out first: a sheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
         let phases = circuit.phases();
-        let mut steps: Vec<StepPlan> = (0..phases.n_phases())
+        let mut steps: Vec<StepTapes> = (0..phases.n_phases())
             .map(|phase| {
                 let circuit = circuit.in_phase(&phases, phase);
-                StepPlan::new(&circuit.with_selections().with_shared_parts())
+                StepTapes::new(&circuit.with_selections().with_shared_parts())
             })
             .collect();
         let n_slots = steps.iter().map(|step| step.n_slots).max().expect("there is a phase");
@@ -93,7 +93,7 @@ impl WidePlan {
             n_roles: circuit.n_roles(),
             phases,
             steps,
-            goals: GoalPlan::new(circuit),
+            goals: GoalTapes::new(circuit),
         }
     }
 
@@ -103,7 +103,7 @@ impl WidePlan {
     }
 }
 
-impl StepPlan {
+impl StepTapes {
     fn new(circuit: &Circuit) -> Self {
         let mut terminal_slots = Slots::new(circuit);
         let first_computed = terminal_slots.len() as u32;
@@ -243,7 +243,7 @@ fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption
     (tape, options)
 }
 
-impl GoalPlan {
+impl GoalTapes {
     fn new(circuit: &Circuit) -> Self {
         let mut slots = Slots::new(circuit);
         let gates = || circuit.goals.iter().map(|&(_, _, id)| id);

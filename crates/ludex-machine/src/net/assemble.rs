@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use ludex_circuit::{Circuit, GateId};
 
-use crate::conjunctions::{Conjunctions, Literal};
-use crate::effects::{Effects, sorted_lists};
-use crate::net::{Count, Ending, Fan, Home, Layout, MoveEffects, Net, NetState};
-use crate::refute::refuting_role;
-use crate::split::{Guard, NextParts, split_legal, split_terminal, take_guards};
-use crate::weigh::better_kept;
+use crate::net::conjunctions::{Conjunctions, Literal};
+use crate::net::counters::{Count, Ending, Fan, Home, Layout, MoveEffects, Net, NetState};
+use crate::net::effects::{Effects, sorted_lists};
+use crate::net::refute::refuting_role;
+use crate::net::split::{Guard, NextParts, split_legal, split_terminal, take_guards};
+use crate::net::weigh::better_kept;
 
 /// Evaluating a lazy node calls itself so many times at most.
 const MAX_DEPTH: usize = 512;
@@ -34,7 +34,7 @@ impl Net {
         let effects = Effects::new(&mut table, &outputs, &moves_of, &waiting);
 
         let value =
-            |idx: usize| if effects.is_told[idx] { outputs[idx] } else { effects.idle[idx] };
+            |idx: usize| if effects.follows_moves[idx] { outputs[idx] } else { effects.idle[idx] };
         let n_fluents = circuit.next.len();
         let next = NextParts::new(
             &mut table,
@@ -75,7 +75,7 @@ impl Net {
         bits.push((layout.terminal * 64, terminal));
 
         let goals = circuit.goals.iter().map(|(_, _, id)| of_gates[id.index()]).collect();
-        let plan = Plan {
+        let assembly = Assembly {
             circuit,
             table,
             layout,
@@ -87,7 +87,7 @@ impl Net {
             endings,
             goals,
         };
-        Some(plan.assemble_weighed())
+        Some(assembly.assemble_weighed())
     }
 }
 
@@ -153,7 +153,7 @@ impl Layout {
     }
 }
 
-struct Plan<'a> {
+struct Assembly<'a> {
     circuit: &'a Circuit,
     table: Conjunctions,
     layout: Layout,
@@ -168,7 +168,7 @@ struct Plan<'a> {
     goals: Vec<Literal>,
 }
 
-impl Plan<'_> {
+impl Assembly<'_> {
     /// The net, with those nodes kept up to date of which that is cheaper than asking for them.
     fn assemble_weighed(&self) -> Net {
         let (net, lazy) = self.assemble(&[]);
@@ -188,8 +188,8 @@ impl Plan<'_> {
         kept.iter().for_each(|&node| self.table.mark_cone(Literal::of(node), &mut is_counter));
         let gated = self.gated.iter().map(|&(_, (_, literal))| literal);
         let guards = self.guards.iter().map(|guard| guard.literal);
-        let told = self.bits.iter().map(|&(_, literal)| literal).chain(gated).chain(guards);
-        told.for_each(|literal| self.table.mark_cone(literal, &mut is_counter));
+        let counted = self.bits.iter().map(|&(_, literal)| literal).chain(gated).chain(guards);
+        counted.for_each(|literal| self.table.mark_cone(literal, &mut is_counter));
         let mut is_needed = is_counter.clone();
         self.lazy_literals().for_each(|literal| self.table.mark_cone(literal, &mut is_needed));
         let first = self.table.first();
@@ -255,7 +255,7 @@ impl Plan<'_> {
             guards: (self.guards.iter())
                 .map(|it| Guard { literal: new(it.literal), others: it.others.clone() })
                 .collect(),
-            tells_moves: self.effects.is_told.contains(&true),
+            propagates_moves: self.effects.follows_moves.contains(&true),
             endings: (self.endings.iter())
                 .map(|it| Ending { literal: new(it.literal), ..*it })
                 .collect(),
@@ -285,15 +285,15 @@ impl Plan<'_> {
         lazy_ends: &[u32],
     ) -> NetState {
         let first = self.table.first();
-        let mut counts = vec![Count::told(1); first + order.len()];
-        counts[0] = Count::told(0);
+        let mut counts = vec![Count::propagated(1); first + order.len()];
+        counts[0] = Count::propagated(0);
         for fluent in self.circuit.init.iter() {
-            counts[self.table.fluent_node(fluent)] = Count::told(0);
+            counts[self.table.fluent_node(fluent)] = Count::propagated(0);
         }
         for (idx, &node) in order[..first_lazy - first].iter().enumerate() {
-            let is_wrong = |&&it: &&Literal| !holds(&counts, new(it));
-            let n_wrong = self.table.literals(node).iter().filter(is_wrong).count();
-            counts[first + idx] = Count::told(n_wrong);
+            let is_false = |&&it: &&Literal| !holds(&counts, new(it));
+            let n_false = self.table.literals(node).iter().filter(is_false).count();
+            counts[first + idx] = Count::propagated(n_false);
         }
         let mut words = vec![0; self.layout.n_words()];
         for &(bit, literal) in &self.bits {

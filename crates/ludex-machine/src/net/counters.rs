@@ -4,7 +4,7 @@
 //! a fluent is told to the nodes that read it, and goes on from those whose count reaches or leaves
 //! zero. What does not change costs nothing.
 //!
-//! Moves are no part of that: a step applies the [`Effects`](crate::effects) of its moves. What only
+//! Moves are no part of that: a step applies the [`Effects`](crate::net::effects) of its moves. What only
 //! they need, and the goals, are *lazy* nodes: evaluated when asked for, and remembered until the
 //! state changes.
 
@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use ludex_base::{BitSet, MoveId, Rng};
 
-use crate::conjunctions::Literal;
-use crate::effects::Lists;
-use crate::split::Guard;
+use crate::net::conjunctions::Literal;
+use crate::net::effects::Lists;
+use crate::net::split::Guard;
 
 /// A circuit without loops as a net.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Net {
     pub(crate) gated: Lists<(u32, Literal)>,
     /// The fluents that have such a list: words and bits.
     pub(crate) gates: Vec<(u32, u64)>,
-    /// For each move, its effects: see [`Effects`](crate::effects::Effects).
+    /// For each move, its effects: see [`Effects`](crate::net::effects::Effects).
     pub(crate) effects: Vec<MoveEffects>,
     pub(crate) changes: Vec<(u32, Literal)>,
     pub(crate) keeps: Vec<(u32, u64)>,
@@ -48,7 +48,7 @@ pub(crate) struct Net {
     /// For outputs that several roles' moves may change at once, what decides them.
     pub(crate) joint: Vec<Literal>,
     /// Whether some output is told of moves.
-    pub(crate) tells_moves: bool,
+    pub(crate) propagates_moves: bool,
     /// For each role, what most of its moves need.
     pub(crate) guards: Vec<Guard>,
     /// The game is over if one of these holds, or if the bit for it is set.
@@ -138,7 +138,7 @@ pub(crate) struct NetState {
     /// For each lazy node, when it was evaluated.
     pub epochs: Vec<u32>,
     pub epoch: u32,
-    /// For each lazy node, the place of the literal that is looked at first: in nodes with many, the
+    /// For each lazy node, the index of the literal that is looked at first: in nodes with many, the
     /// one that decided it when it did not hold last, as it often decides again.
     pub witnesses: Vec<u32>,
     /// For each output, the last epoch in which a move reached it.
@@ -149,15 +149,16 @@ pub(crate) struct NetState {
     pub home: Home,
 }
 
-/// How many literals of a node do not hold, doubled; plus one if its readers were told that it holds.
+/// How many literals of a node do not hold, doubled; plus one if its readers have
+/// counted it as one that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Count(u32);
 
 impl Count {
-    /// Of a node whose readers know its value.
-    pub fn told(n_wrong: usize) -> Self {
-        let n_wrong = u32::try_from(n_wrong).expect("literals fit in 31 bits");
-        Count(n_wrong * 2 + u32::from(n_wrong == 0))
+    /// Of a node whose readers have counted its value.
+    pub fn propagated(n_false: usize) -> Self {
+        let n_false = u32::try_from(n_false).expect("literals fit in 31 bits");
+        Count(n_false * 2 + u32::from(n_false == 0))
     }
 
     #[inline]
@@ -165,14 +166,14 @@ impl Count {
         self.0 < 2
     }
 
-    /// Whether its readers know its value.
+    /// Whether its readers have counted its value.
     #[inline]
-    fn is_told(self) -> bool {
+    fn is_propagated(self) -> bool {
         self.holds() == (self.0 & 1 != 0)
     }
 
     #[inline]
-    fn tell(&mut self) {
+    fn mark_propagated(&mut self) {
         self.0 ^= 1;
     }
 
@@ -276,7 +277,7 @@ impl Net {
         // Step 1. Tell the moves, where that is needed.
         let is_active = |played: &&MoveId| !self.effects[played.index()].is_none();
         let may_meet = joint.len() > 1 && joint.iter().filter(is_active).count() > 1;
-        if may_meet || self.tells_moves {
+        if may_meet || self.propagates_moves {
             self.set_moves(net, joint);
         }
 
@@ -335,7 +336,7 @@ impl Net {
         played.clear();
         played.extend_from_slice(joint);
         net.played = played;
-        self.tell(net);
+        self.propagate(net);
     }
 
     /// Decides the outputs that several moves of a joint move reach; the moves are set.
@@ -383,23 +384,23 @@ impl Net {
     /// Evaluates a lazy node and what it needs, until it is decided.
     fn evaluate(&self, net: &mut NetState, node: usize) -> bool {
         let idx = node - self.first_lazy;
-        let places = self.lazy_places(idx);
+        let range = self.lazy_range(idx);
         let witness = net.witnesses[idx] as usize;
-        let wrong = self.find_wrong(net, witness..places.end);
-        let wrong = wrong.or_else(|| self.find_wrong(net, places.start..witness));
-        if let Some(place) = wrong.filter(|_| places.len() >= MIN_WIDE) {
-            net.witnesses[idx] = place as u32;
+        let found = self.find_false(net, witness..range.end);
+        let found = found.or_else(|| self.find_false(net, range.start..witness));
+        if let Some(literal_idx) = found.filter(|_| range.len() >= MIN_WIDE) {
+            net.witnesses[idx] = literal_idx as u32;
         }
-        net.counts[node] = Count::told(usize::from(wrong.is_some()));
+        net.counts[node] = Count::propagated(usize::from(found.is_some()));
         net.epochs[idx] = net.epoch;
-        wrong.is_none()
+        found.is_none()
     }
 
-    /// The place of a literal of lazy nodes that does not hold, the first of some.
+    /// The index of a literal of lazy nodes that does not hold, the first of some.
     #[inline]
-    fn find_wrong(&self, net: &mut NetState, mut places: Range<usize>) -> Option<usize> {
-        places.find(|&place| {
-            let literal = self.lazy_literals[place];
+    fn find_false(&self, net: &mut NetState, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&literal_idx| {
+            let literal = self.lazy_literals[literal_idx];
             let node = literal.node();
             let is_known =
                 node < self.first_lazy || net.epochs[node - self.first_lazy] == net.epoch;
@@ -408,16 +409,16 @@ impl Net {
         })
     }
 
-    /// The places of the literals of a lazy node, the first lazy node being number 0.
+    /// Where the literals of a lazy node are, the first lazy node being number 0.
     #[inline]
-    fn lazy_places(&self, idx: usize) -> Range<usize> {
+    fn lazy_range(&self, idx: usize) -> Range<usize> {
         let start = if idx == 0 { 0 } else { self.lazy_ends[idx - 1] };
         start as usize..self.lazy_ends[idx] as usize
     }
 
     /// What a lazy node reads, the first lazy node being number 0.
     pub fn lazy_inputs(&self, idx: usize) -> &[Literal] {
-        &self.lazy_literals[self.lazy_places(idx)]
+        &self.lazy_literals[self.lazy_range(idx)]
     }
 
     /// Whether a percept was seen in the last step.
@@ -539,24 +540,24 @@ impl Net {
                 net.flip(1 + word_idx * 64 + bit);
             }
         }
-        self.tell(net);
+        self.propagate(net);
         self.forget(net);
     }
 
-    /// Tells all changes until there are no more, in the order they came up, so that most of what a
-    /// node reads has settled before it tells.
-    fn tell(&self, net: &mut NetState) {
+    /// Propagates all changes until there are no more, in the order they came up, so that most of what
+    /// a node reads has settled before its readers count it.
+    fn propagate(&self, net: &mut NetState) {
         let NetState { counts, bits, queue, .. } = net;
         let mut n_queued = std::mem::take(&mut net.n_queued);
-        let mut n_told = 0;
-        while n_told < n_queued {
-            let node = queue[n_told] as usize;
-            n_told += 1;
+        let mut n_propagated = 0;
+        while n_propagated < n_queued {
+            let node = queue[n_propagated] as usize;
+            n_propagated += 1;
             // It may have changed back while it waited.
-            if counts[node].is_told() {
+            if counts[node].is_propagated() {
                 continue;
             }
-            counts[node].tell();
+            counts[node].mark_propagated();
             let holds = counts[node].holds();
             let (fan, end) = (self.fans[node], self.fans[node + 1]);
             let plain = &self.readers[fan.plain as usize..fan.negated as usize];

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::emit::{Emitted, SPILL_BYTES, SPILL_OFFSET};
-use crate::word::Word;
+use crate::lanes::word::Word;
+use crate::native::emit::{Emitted, SPILL_BYTES, SPILL_OFFSET};
 
 /// A value in working memory.
 #[derive(Clone, Copy, Debug)]

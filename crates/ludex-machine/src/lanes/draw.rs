@@ -21,8 +21,8 @@
 
 use ludex_base::Rng;
 
-use crate::options::{BLOCK, BLOCK_BITS, Block, DrawOption, MAX_BITS, OptionTree};
-use crate::word::Word;
+use crate::lanes::options::{BLOCK, BLOCK_BITS, Block, DrawOption, MAX_BITS, OptionTree};
+use crate::lanes::word::Word;
 
 /// A generator of random words: xoshiro256++ (Blackman and Vigna, 2019) in every 64 lanes.
 pub(crate) struct WordRng<const N: usize> {

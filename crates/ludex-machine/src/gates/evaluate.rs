@@ -1,6 +1,6 @@
 //! The values of the gates.
 
-use crate::schedule::{Kind, Section};
+use crate::gates::schedule::{Kind, Section};
 
 /// One byte a gate: 1 if it holds.
 pub(crate) type Values = Vec<u8>;

@@ -4,7 +4,7 @@
 //! nothing to interpret, so it goes depth first: a value is used soon after it was made, mostly while it
 //! is still in a register, and is then never written down.
 
-use crate::tape::{Operation, Signal, Tape};
+use crate::lanes::tape::{Operation, Signal, Tape};
 
 /// A word that an instruction reads or makes.
 pub(crate) type Value = u32;

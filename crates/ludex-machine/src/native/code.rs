@@ -1,16 +1,16 @@
-//! The functions for a step: the tapes of a plan as machine code.
+//! The functions for a step: its tapes as machine code.
 
-use crate::emit::{Emitted, emit};
-use crate::native::{Native, Spill};
-use crate::options::{BLOCK_BITS, Block, NO_OPTION, OptionTree};
-use crate::plan::{StepPlan, WidePlan};
-use crate::straight::{Join, StraightMaker, Value};
-use crate::tape::Tape;
-use crate::word::Word;
+use crate::lanes::options::{BLOCK_BITS, Block, NO_OPTION, OptionTree};
+use crate::lanes::step_tapes::{LaneTapes, StepTapes};
+use crate::lanes::tape::Tape;
+use crate::lanes::word::Word;
+use crate::native::emit::{Emitted, emit};
+use crate::native::function::{Native, Spill};
+use crate::native::straight::{Join, StraightMaker, Value};
 
-/// The machine code of a plan.
+/// The machine code of a tapes.
 #[derive(Debug)]
-pub(crate) struct PlanCode {
+pub(crate) struct TapeCode {
     native: Native,
     /// For each phase: whether a playout is over, which moves are legal, and what is true next.
     steps: Vec<[Answer; 3]>,
@@ -38,10 +38,10 @@ enum Answer {
     OnTape,
 }
 
-impl PlanCode {
+impl TapeCode {
     /// The code for words of so many times 64 bits; none if this processor can't run any.
-    pub fn new(plan: &WidePlan, n_words: usize) -> Option<Self> {
-        let WidePlan { steps, goals, n_values, .. } = plan;
+    pub fn new(tapes: &LaneTapes, n_words: usize) -> Option<Self> {
+        let LaneTapes { steps, goals, n_values, .. } = tapes;
         let mut functions = Functions { emitted: Vec::new(), slot_bytes: 8 * n_words };
         let steps = steps.iter().map(|step| functions.add_step(step, *n_values)).collect();
         let goals = functions.add(&[&goals.tape], goals.n_slots, |maker| {
@@ -107,8 +107,8 @@ impl Functions {
         Answer::Function(self.emitted.len() - 1)
     }
 
-    fn add_step(&mut self, step: &StepPlan, n_values: usize) -> [Answer; 3] {
-        let StepPlan { terminal_tape, legal_tape, next_tape, next, .. } = step;
+    fn add_step(&mut self, step: &StepTapes, n_values: usize) -> [Answer; 3] {
+        let StepTapes { terminal_tape, legal_tape, next_tape, next, .. } = step;
         let mut read_next = vec![false; n_values];
         next_tape.mark_reads(&mut read_next);
         next.in_place.mark_reads(&mut read_next);
@@ -262,26 +262,26 @@ mod tests {
     use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner as _};
 
     use super::*;
-    use crate::draw;
-    use crate::run::tape_runner;
+    use crate::lanes::draw;
+    use crate::lanes::run::tape_runner;
+    use crate::lanes::word::n_words;
     use crate::tests::{circuit, library};
     use crate::wide::WideRunner;
-    use crate::word::n_words;
 
     /// Evaluates random words by tapes and by machine code, several steps of every phase, and compares
     /// what each answers. Returns whether there was a function: none if this system can't run any.
-    fn check<const N: usize>(name: &str, plan: &WidePlan) -> bool {
-        let Some(code) = PlanCode::new(plan, N) else { return false };
+    fn check<const N: usize>(name: &str, tapes: &LaneTapes) -> bool {
+        let Some(code) = TapeCode::new(tapes, N) else { return false };
         let run_tape = tape_runner::<N>();
         let mut rng = Seed(5).rng();
         let mut random = || Word::<N>(std::array::from_fn(|_| rng.next_u64()));
         let mut spills = vec![Spill::ZERO; code.n_spills()];
         let (mut buffer, mut n_functions) = (Vec::new(), 0);
-        for (phase, step) in plan.steps.iter().enumerate() {
+        for (phase, step) in tapes.steps.iter().enumerate() {
             let n_counts: usize =
                 step.options.iter().map(|tree| tree.end() - tree.levels[0].start).sum();
             let first_count = step.options[0].levels[0].start;
-            let mut by_tape: Vec<Word<N>> = (0..plan.n_values).map(|_| random()).collect();
+            let mut by_tape: Vec<Word<N>> = (0..tapes.n_values).map(|_| random()).collect();
             by_tape[0] = Word::ZERO;
             by_tape[first_count..][..n_counts].fill(Word::ZERO);
             let mut by_code = by_tape.clone();
@@ -321,18 +321,18 @@ mod tests {
                     run_tape(&step.next_tape, &mut by_code);
                     step.next.run(run_tape, &mut by_code, &mut buffer);
                 }
-                let n_inputs = 1 + plan.n_fluents;
+                let n_inputs = 1 + tapes.n_fluents;
                 assert!(by_tape[..n_inputs] == by_code[..n_inputs], "{place}: next");
             }
         }
-        let mut by_tape: Vec<Word<N>> = (0..plan.goals.n_slots).map(|_| random()).collect();
+        let mut by_tape: Vec<Word<N>> = (0..tapes.goals.n_slots).map(|_| random()).collect();
         by_tape[0] = Word::ZERO;
         let mut by_code = by_tape.clone();
-        run_tape(&plan.goals.tape, &mut by_tape);
+        run_tape(&tapes.goals.tape, &mut by_tape);
         if !code.run(Question::Goals, &mut by_code, &mut spills) {
-            run_tape(&plan.goals.tape, &mut by_code);
+            run_tape(&tapes.goals.tape, &mut by_code);
         }
-        for (role, value, signal) in &plan.goals.values {
+        for (role, value, signal) in &tapes.goals.values {
             let agrees = signal.read(&by_tape) == signal.read(&by_code);
             assert!(agrees, "{name}: goal {value} of role {}", role.index());
         }
@@ -343,8 +343,8 @@ mod tests {
     fn lanes_play_the_same_games_with_and_without_machine_code() {
         for (name, rules) in library() {
             let circuit = circuit(&rules).optimized();
-            let plan = Arc::new(WidePlan::new(&circuit));
-            let code = PlanCode::new(&plan, n_words()).map(Arc::new);
+            let tapes = Arc::new(LaneTapes::new(&circuit));
+            let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
             let play = |code| {
                 let request = PlayoutRequest {
                     starts: std::slice::from_ref(&circuit.init),
@@ -354,7 +354,7 @@ mod tests {
                     deadline: &Deadline::never(),
                 };
                 let mut results = PlayoutResults::default();
-                let mut runner = WideRunner::new(Arc::clone(&plan), code);
+                let mut runner = WideRunner::new(Arc::clone(&tapes), code);
                 runner.run(&request, &mut Seed(3).rng(), &mut results);
                 let played = |game: PlayedGame| (game.start_idx, game.moves, game.goals);
                 results.games.into_iter().map(played).collect::<Vec<_>>()
@@ -381,10 +381,10 @@ mod tests {
         }
         let mut n_with_functions = 0;
         for (name, rules) in games {
-            let plan = WidePlan::new(&circuit(&rules).optimized());
-            n_with_functions += u32::from(check::<4>(&name, &plan));
+            let tapes = LaneTapes::new(&circuit(&rules).optimized());
+            n_with_functions += u32::from(check::<4>(&name, &tapes));
             // Words of 512 bits, in two halves.
-            check::<8>(&name, &plan);
+            check::<8>(&name, &tapes);
         }
         #[cfg(all(target_arch = "x86_64", unix))]
         if is_x86_feature_detected!("avx2") {

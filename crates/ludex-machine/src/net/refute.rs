@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::conjunctions::{Conjunctions, Literal};
-use crate::split::Guard;
+use crate::net::conjunctions::{Conjunctions, Literal};
+use crate::net::split::Guard;
 
 /// A proof for a move looks at most at so many literals on average, and goes no deeper than this.
 const MAX_LOOKS: usize = 256;
@@ -110,7 +110,7 @@ mod tests {
     use ludex_game::{Cursor, Game};
 
     use crate::Machine;
-    use crate::net::Net;
+    use crate::net::counters::Net;
     use crate::tests::{check, circuit};
 
     /// Two roles take three free cells from a line of eighty, one of them neighbours, the other with a gap;

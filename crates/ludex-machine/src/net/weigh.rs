@@ -6,8 +6,8 @@
 
 use ludex_base::{BitSet, Seed};
 
-use crate::conjunctions::Literal;
-use crate::net::{Net, NetState};
+use crate::net::conjunctions::Literal;
+use crate::net::counters::{Net, NetState};
 
 /// Playing stops after so many steps, or when so many nodes and literals were looked at.
 const MAX_STEPS: usize = 1000;

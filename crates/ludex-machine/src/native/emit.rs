@@ -4,7 +4,7 @@
 //! or, exclusive or, and-not, load and store of 256 bits, and no others but those at its end. Values are
 //! kept in registers; when these are full, the value that is read again last leaves its register.
 
-use crate::straight::{Instruction, Join, Straight, Value};
+use crate::native::straight::{Instruction, Join, Straight, Value};
 
 /// The bytes of a function, and the working memory that it needs.
 #[derive(Clone, Debug)]
