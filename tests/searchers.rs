@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use ludex_base::{BitSet, Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 use ludex_machine::Machine;
-use ludex_macucb::{NetworkSpec, Networks};
-use ludex_search::{
-    Claim, GamesMeant, InformationSearcher, Limits, SEARCHES, SearchSpec, Searcher,
-};
+use ludex_macucb::registry::claims;
+use ludex_macucb::{NETWORK_SEARCHES, NetworkSearch, Networks, WithNetworks};
+use ludex_search::{Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SEARCHES, SearchSpec};
 use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
 
@@ -42,11 +41,8 @@ ludex_testkit::searcher_suite! { crate::games;
     uct_stopped: "uct:stop=4",
     mast_stopped: "mast:stop=3,proximity=1",
     minimax: "minimax",
-    negamax: "negamax",
     alphabeta: "alphabeta",
-    paranoid: "paranoid",
     maxn: "maxn",
-    expectimax: "expectimax",
     cfr: "cfr",
     cfr_external: "cfr:variant=external",
     nash: "nash",
@@ -73,9 +69,8 @@ mod networks {
 
     #[test]
     fn every_registered_search_is_tested() {
-        for entry in ludex_macucb::NETWORK_SEARCHES {
-            let is_tested =
-                TESTED.iter().any(|text| crate::on_network(text).0.entry().name == entry.name);
+        for entry in crate::NETWORK_SEARCHES {
+            let is_tested = TESTED.iter().any(|text| crate::on_network(text).0.name == entry.name);
             assert!(is_tested, "{} has no line in the suite", entry.name);
         }
     }
@@ -98,38 +93,39 @@ mod networks {
 }
 
 /// A search on networks as the suite sees it.
-struct OnNetwork(NetworkSpec);
+struct OnNetwork(SearchSpec<NetworkSearch>);
 
 fn on_network(text: &str) -> OnNetwork {
-    OnNetwork(NetworkSpec::parse(text).expect("good options").expect("it is registered"))
+    let spec = SearchSpec::parse_in(NETWORK_SEARCHES, "search", text);
+    OnNetwork(spec.expect("it is registered"))
 }
 
 impl Candidate for OnNetwork {
     fn claims(&self) -> &'static [Claim] {
-        self.0.claims()
+        claims(&self.0)
     }
 
     fn games(&self) -> &GamesMeant {
-        &self.0.entry().games
+        &self.0.games
     }
 
     fn counts_nodes(&self) -> bool {
         false
     }
 
-    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
         G: Playouts + Clone + 'static,
     {
-        self.0.build(game, &networks_of(game))
+        self.0.build(&with_networks(game))
     }
 
-    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
         G: Playouts + Describe + Clone + 'static,
         G::Cursor: Observe + 'static,
     {
-        self.0.build_informed(game, &networks_of(game))
+        self.0.build_informed(&with_networks(game))
     }
 }
 
@@ -137,6 +133,10 @@ thread_local! {
     /// The networks of games, by circuit: making one takes longer than most tests of it. Each thread has
     /// its own, as who asks for one waits until it is made.
     static NETWORKS: RefCell<HashMap<usize, Arc<Networks<BitSet>>>> = RefCell::default();
+}
+
+fn with_networks<G: Game + Clone + 'static>(game: &G) -> WithNetworks<G> {
+    WithNetworks { game: game.clone(), feature_finder: None, networks: networks_of(game) }
 }
 
 /// Only machines have a circuit; their states are sets of fluents.
@@ -169,7 +169,7 @@ fn game(name: &str) -> &'static Machine {
 #[test]
 fn every_registered_search_is_tested() {
     for entry in SEARCHES {
-        let is_tested = TESTED.iter().any(|text| spec(text).entry().name == entry.name);
+        let is_tested = TESTED.iter().any(|text| spec(text).name == entry.name);
         assert!(is_tested, "{} has no line in the suite", entry.name);
     }
 }
@@ -189,13 +189,13 @@ fn searches_answer_legally_without_the_state() {
 }
 
 #[test]
-fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
+fn minimax_and_alphabeta_agree_at_every_horizon() {
     for name in
         ["tictactoe", "connectfour", "breakthrough-small", "pig", "three-player-nim", "tron"]
     {
         let game = game(name);
         for depth in 1..=3 {
-            let rewards: Vec<f64> = ["minimax", "negamax", "alphabeta"]
+            let rewards: Vec<f64> = ["minimax", "alphabeta"]
                 .iter()
                 .map(|rule| {
                     // Without a table: one that remembers deeper searches knows more.
@@ -339,7 +339,7 @@ fn thousands_of_moves_are_reported_at_once() {
          (goal one 50) (goal two 50)"
     );
     let game = ludex_tests::machine_of("many", &rules);
-    for text in ["alphabeta", "maxn", "paranoid"] {
+    for text in ["alphabeta", "maxn"] {
         let limits = Limits::iterations(50, Seed(1));
         let start = Instant::now();
         let report = spec(text).build(&game).search(&game.cursor(), RoleId::new(0), &limits);

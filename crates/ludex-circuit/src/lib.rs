@@ -19,6 +19,7 @@ mod select; // 8. what a move finds and where it puts it, apart
 mod factor; // 9. common factors taken out
 mod share; // 10. gates within gates
 mod certain; // 11. what a role knows of every gate
+mod rules; // 12. games that have a circuit
 
 #[cfg(test)]
 mod tests;
@@ -27,3 +28,4 @@ pub use certain::Certain;
 pub use circuit::{Circuit, Gate, GateId, Loop};
 pub use compile::compile;
 pub use phases::Phases;
+pub use rules::Rules;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use ludex_player::NetworkWork;
 use ludex_referee::{
     AnswerRecord, Clocks, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally,
 };
-use ludex_search::NetworkWork;
 use serde::Serialize;
 
 use crate::output;

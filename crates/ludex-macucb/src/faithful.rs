@@ -23,12 +23,13 @@ use ludex_game::{
     Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
 };
 use ludex_search::mcts::{Uct, UctOptions};
-use ludex_search::{Limits, MoveReport, NetworkWork, SearchReport, Searcher};
+use ludex_search::{Extension, Limits, MoveReport, SearchReport, Searcher};
 
 use crate::forward::Forward;
 use crate::graph::{Arm, Chooses, Graph, Node, NodeId, Seats};
+use crate::networks::Networks;
 use crate::resolve::{Mac, Resolver};
-use crate::rules::Networks;
+use crate::work::NetworkWork;
 
 ludex_search::option_names! {
     /// What plays games out.
@@ -615,7 +616,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             n_iterations,
             n_playouts: turn.n_playouts,
             depth: turn.depth,
-            network: Some(turn.work),
+            extension: Some(Extension::new(turn.work)),
             ..report(turn.graph, root, legal)
         };
         Ok((stopped, report))
@@ -714,7 +715,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
                 let lost = start.elapsed();
                 let report = self.plain.search(root, role, limits);
                 let work = NetworkWork { note, resolution: lost, ..NetworkWork::default() };
-                SearchReport { network: Some(work), ..report }
+                report.extended(work)
             }
         }
     }

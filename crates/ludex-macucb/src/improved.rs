@@ -19,14 +19,14 @@ use ludex_game::{
     Cursor, MAX_RANDOM_STEPS, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
     StateOf,
 };
-use ludex_search::duel::{FORCED_PART, forced_search, looks_like_duel};
+use ludex_search::duel::{FORCED_PART, FORCED_SEARCH, looks_like_duel};
 use ludex_search::mcts::advice::Adviser;
-use ludex_search::mcts::registry::SelectionName;
 use ludex_search::mcts::{Uct, UctOptions};
-use ludex_search::{Limits, NetworkWork, SearchReport, Searcher};
+use ludex_search::{Limits, OpenSearcher, Search, SearchReport, Searcher};
 
+use crate::networks::Networks;
 use crate::outlook::Outlook;
-use crate::rules::Networks;
+use crate::work::NetworkWork;
 
 /// What the search can be told.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Improved<G: Playouts> {
     options: ImprovedOptions,
     tree: Option<Uct<G>>,
     /// Looks for what is forced; `None` until it is known whether the game is a duel.
-    forced: Option<Option<Box<dyn Searcher<G::Cursor> + Send>>>,
+    forced: Option<Option<OpenSearcher<G>>>,
     ledger: Arc<Ledger>,
     /// Why there is no network.
     note: Option<String>,
@@ -214,11 +214,7 @@ impl<G: Playouts + Clone + 'static> Improved<G> {
 /// are played out in batches where that is faster.
 fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> UctOptions {
     let has_chance = game.roles().iter().any(|role| role.is_random);
-    let options = if has_chance {
-        UctOptions::default()
-    } else {
-        UctOptions { selection: SelectionName::Grave, c: 0.2, ..UctOptions::default() }
-    };
+    let options = if has_chance { UctOptions::default() } else { UctOptions::GRAVE };
     // What a clock says must not count where only iterations do. Games that hide something are searched by
     // what roles know, and large ones among them take long to begin a batch.
     let may_try = limits.iterations.is_none() && !game.has_percepts();
@@ -293,7 +289,8 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
             } else {
                 Some(false)
             };
-            self.forced = found.map(|is_duel| is_duel.then(|| forced_search().build(&self.game)));
+            self.forced =
+                found.map(|is_duel| is_duel.then(|| FORCED_SEARCH.build("alphabeta", &self.game)));
         }
         let forced = self.forced.as_mut().and_then(Option::as_mut);
         let forced = forced.map(|search| search.search(root, role, &limits.part(FORCED_PART)));
@@ -316,6 +313,6 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
             resolution: Duration::from_nanos(asked.saturating_sub(injection)),
             simulation: start.elapsed().saturating_sub(prepared + Duration::from_nanos(asked)),
         };
-        SearchReport { network: Some(network), ..report }
+        report.extended(network)
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, Rng, RoleId};
+use ludex_circuit::Rules;
 use ludex_encode::{PlanError, PlanLimits};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, OneByOne,
@@ -21,13 +22,12 @@ use ludex_game::{
 };
 use ludex_search::hyperplay::{ImperfectPlay, ImperfectPlayOptions};
 use ludex_search::ismcts::{Ismcts, IsmctsOptions};
-use ludex_search::{
-    Information, InformationSearcher, Limits, MoveReport, NetworkWork, SearchReport, Searcher,
-};
+use ludex_search::{Information, InformationSearcher, Limits, MoveReport, SearchReport, Searcher};
 
 use crate::information::{Estimate, Planned, nothing, plan_moves};
+use crate::networks::Networks;
 use crate::outlook::Outlook;
-use crate::rules::{Networks, Rules};
+use crate::work::NetworkWork;
 
 /// Which plans are played.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -229,7 +229,7 @@ where
                         work.n_solved = planned.n_solved;
                         work.n_closed = u64::from(planned.is_exact);
                         work.plan = format!("{} steps, {end}", planned.n_steps);
-                        return SearchReport { network: Some(work), ..report };
+                        return report.extended(work);
                     }
                     None => "no legal move was planned".into(),
                 }
@@ -238,8 +238,8 @@ where
         };
         let report = self.otherwise.search(known, limits);
         work.plan = format!("none: {why}");
-        work.add(&report.network.unwrap_or_default());
-        SearchReport { network: Some(work), ..report }
+        report.extension().into_iter().for_each(|done| work.add(done));
+        report.extended(work)
     }
 }
 
@@ -514,7 +514,7 @@ where
             with_certain(report, sum, (1.0 - part).max(0.0))
         };
         let work = NetworkWork { simulation: start.elapsed(), ..certain.work };
-        SearchReport { network: Some(work), ..report }
+        report.extended(work)
     }
 }
 

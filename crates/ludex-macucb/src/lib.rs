@@ -1,13 +1,12 @@
 //! MAC-UCB: playing by solving the constraint networks of states.
 //!
-//! A game that has a circuit offers it by [`Rules`]; [`Networks`] makes the network of a step from it,
-//! once for a match. A [`NetworkSpec`] reads `mac-ucb:faithful` and builds a searcher. Where there is
-//! no network, because the engine has no circuit or the network would be too large, a search of
+//! A game that has a circuit offers it by [`Rules`](ludex_circuit::Rules); [`Networks`] makes the network
+//! of a step from it, once for a match. [`NETWORK_SEARCHES`] lists the searches. Where there is no network, because the engine has no circuit or the network would be too large, a search of
 //! `ludex-search` takes over and the report says so.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. [`rules`]: where networks come from.
+//! 1. [`networks`]: where networks come from; `work`: what searches on them add to their reports.
 //! 2. `resolve`: solving the network of a state by consistency, and `forward`, by forward checking.
 //! 3. `graph`: the table of states, and the operators.
 //! 4. `faithful`: the search as it was published.
@@ -17,7 +16,8 @@
 //!    for such roles.
 //! 7. [`registry`]: the list.
 
-pub mod rules;
+pub mod networks;
+mod work;
 mod resolve;
 mod forward;
 mod graph;
@@ -31,5 +31,6 @@ pub mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use registry::{NETWORK_SEARCHES, NetworkEntry, NetworkSpec};
-pub use rules::{NetworkBounds, Networks, Rules};
+pub use networks::{NetworkBounds, NetworkIngredients, Networks, WithNetworks};
+pub use registry::{NETWORK_SEARCHES, NetworkSearch};
+pub use work::NetworkWork;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
+use ludex_circuit::Rules;
 use ludex_encode::{EncodeConfig, EncodeError, PlanError, PlanLimits, Template, encode};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned, draw_joint,
@@ -12,13 +13,13 @@ use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_one_stage};
 use ludex_search::duel::looks_like_duel;
-use ludex_search::{Limits, SearchReport};
+use ludex_search::{Limits, SearchReport, SearchSpec};
 
 use crate::forward::Forward;
 use crate::information::{nothing, plan_moves};
 use crate::outlook::Outlook;
 use crate::resolve::{Mac, Resolver};
-use crate::{NetworkBounds, NetworkSpec, Networks, Rules};
+use crate::{NETWORK_SEARCHES, NetworkBounds, NetworkSearch, NetworkWork, Networks, WithNetworks};
 
 fn machine(name: &str) -> Machine {
     let library = ludex_testkit::library();
@@ -43,9 +44,21 @@ fn networks(machine: &Machine, bounds: NetworkBounds) -> Arc<Networks<BitSet>> {
     Networks::within(Some(rules), bounds)
 }
 
+fn spec(text: &str) -> SearchSpec<NetworkSearch> {
+    SearchSpec::parse_in(NETWORK_SEARCHES, "search", text).expect("it is registered")
+}
+
+fn work_of(report: &SearchReport) -> Option<NetworkWork> {
+    report.extension().cloned()
+}
+
+fn with_networks(machine: &Machine, bounds: NetworkBounds) -> WithNetworks<Machine> {
+    let networks = networks(machine, bounds);
+    WithNetworks { game: machine.clone(), feature_finder: None, networks }
+}
+
 fn search(machine: &Machine, text: &str, bounds: NetworkBounds, limits: &Limits) -> SearchReport {
-    let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
-    let mut searcher = spec.build(machine, &networks(machine, bounds));
+    let mut searcher = spec(text).build(&with_networks(machine, bounds));
     searcher.search(&machine.cursor(), RoleId::new(0), limits)
 }
 
@@ -169,7 +182,7 @@ fn tictactoe_is_fully_explored_within_five_seconds() {
     let deadline = Deadline::after(Duration::from_secs(5));
     let limits = Limits::until(deadline, Seed(1));
     let report = search(&machine, "mac-ucb:faithful", NetworkBounds::default(), &limits);
-    let work = report.network.clone().expect("it has a network");
+    let work = work_of(&report).expect("it has a network");
     assert!(report.is_proven && report.reward == Some(0.5), "{report:?}");
     assert!(report.stopped.is_none() && work.note.is_empty(), "{report:?}");
     assert!(work.n_closed > 500, "{work:?}");
@@ -191,7 +204,7 @@ fn a_network_that_is_too_large_is_said_and_another_search_plays() {
             let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
             assert!(report.chosen.is_some_and(|id| legal.contains(&id)), "{text}: {report:?}");
             assert!(report.n_playouts > 0, "{text}: {report:?}");
-            let note = report.network.expect("it says what it did").note;
+            let note = work_of(&report).expect("it says what it did").note;
             assert!(note.contains("too large") || note.contains("bytes"), "{text}: {note}");
         }
     }
@@ -200,8 +213,8 @@ fn a_network_that_is_too_large_is_said_and_another_search_plays() {
 #[test]
 fn what_was_solved_is_kept_from_move_to_move() {
     let machine = machine("tictactoe");
-    let spec = NetworkSpec::parse("mac-ucb:faithful").expect("good options").expect("registered");
-    let mut searcher = spec.build(&machine, &networks(&machine, NetworkBounds::default()));
+    let mut searcher =
+        spec("mac-ucb:faithful").build(&with_networks(&machine, NetworkBounds::default()));
     let mut cursor = machine.cursor();
     let limits = Limits::iterations(20_000, Seed(1));
     let first = searcher.search(&cursor, RoleId::new(0), &limits);
@@ -274,10 +287,9 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
 
 /// What a search on networks plays after a line of joint moves, for the first role, by what it knows.
 fn played(machine: &Machine, text: &str, line: &[&[&str]], limits: &Limits) -> SearchReport {
-    let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
-    let networks = networks(machine, NetworkBounds::default());
+    let from = with_networks(machine, NetworkBounds::default());
     let known = ludex_testkit::hidden::information_after(machine, RoleId::new(0), line);
-    spec.build_informed(machine, &networks).search(&known, limits)
+    spec(text).build_informed(&from).search(&known, limits)
 }
 
 #[test]
@@ -301,7 +313,7 @@ fn hidden_matching_pennies_and_monty_hall_are_played_by_plans_to_the_end() {
             let is_same = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
             assert!(rest.zip(other).is_none_or(is_same), "{text}: {report:?}");
             assert_eq!(rest.is_some(), other.is_some(), "{text}: {report:?}");
-            let work = report.network.expect("it has a network");
+            let work = work_of(&report).expect("it has a network");
             assert!(work.plan.ends_with("to the end") && work.n_solved > 0, "{work:?}");
             assert!(text != "mac-ucb" || report.is_proven, "{text}");
         }
@@ -338,7 +350,7 @@ fn a_plan_for_one_is_not_made_where_others_choose() {
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_planned) in [("mac-ucb", false), ("mac-ucb:faithful", true)] {
         let report = played(&machine, text, line, &Limits::iterations(1_000, Seed(1)));
-        let work = report.network.clone().expect("it has a network");
+        let work = work_of(&report).expect("it has a network");
         assert_eq!(work.plan.ends_with("to the end"), is_planned, "{text}: {work:?}");
         assert!(is_planned || work.plan.contains("may have a choice"), "{work:?}");
         assert!(report.chosen.is_some() && report.reward.is_some(), "{text}: {report:?}");
@@ -352,13 +364,12 @@ fn without_a_network_hidden_games_are_played_all_the_same() {
     let few = NetworkBounds { max_gates: 10, ..NetworkBounds::default() };
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for text in ["mac-ucb", "mac-ucb:faithful"] {
-        let spec = NetworkSpec::parse(text).expect("good options").expect("it is registered");
         let known = ludex_testkit::hidden::information_after(&machine, RoleId::new(0), line);
         let limits = Limits::until(Deadline::after(Duration::from_millis(50)), Seed(1));
         let report =
-            spec.build_informed(&machine, &networks(&machine, few)).search(&known, &limits);
+            spec(text).build_informed(&with_networks(&machine, few)).search(&known, &limits);
         assert!(report.chosen.is_some_and(|id| known.legal_moves().contains(&id)), "{report:?}");
-        let work = report.network.expect("it says what it did");
+        let work = work_of(&report).expect("it says what it did");
         assert!(work.plan.contains("too large") && work.note.contains("too large"), "{work:?}");
     }
 }
@@ -383,7 +394,7 @@ fn a_plan_after_the_choice_of_another_role_proves_nothing() {
     let machine = machine_of("hide", rules.to_string());
     let line: &[&[&str]] = &[&["_", "(hide left)"]];
     let report = played(&machine, "mac-ucb", line, &Limits::iterations(100, Seed(1)));
-    let work = report.network.clone().expect("it has a network");
+    let work = work_of(&report).expect("it has a network");
     assert!(work.plan.ends_with("to the end"), "{work:?}");
     assert_eq!(report.reward, Some(0.5));
     assert!(!report.is_proven && report.moves.iter().all(|it| it.proven.is_none()), "{report:?}");
@@ -395,7 +406,7 @@ fn without_a_share_of_the_time_the_network_is_asked_nothing() {
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_asked) in [("mac-ucb", true), ("mac-ucb:share=0", false)] {
         let report = played(&machine, text, line, &Limits::iterations(200, Seed(1)));
-        let work = report.network.expect("it says what it did");
+        let work = work_of(&report).expect("it says what it did");
         assert_eq!(work.n_solved > 0, is_asked, "{text}: {work:?}");
     }
 }
@@ -447,7 +458,7 @@ fn a_network_without_a_solution_takes_no_more_than_its_part_of_the_playouts() {
     for text in ["mac-ucb:faithful,ratio=0.5", "fc-ucb:ratio=0.5,playouts=machine"] {
         let limits = Limits::iterations(400, Seed(1));
         let report = search(&machine, text, NetworkBounds::default(), &limits);
-        let work = report.network.clone().expect("it has a network");
+        let work = work_of(&report).expect("it has a network");
         // Half of the iterations are playouts and half are networks, as the ratio says.
         assert!(report.n_playouts >= 150 && work.n_solved >= 150, "{text}: {report:?}");
         let jumped = report.moves.iter().find(|it| it.id == jump).expect("it is legal");
@@ -480,11 +491,11 @@ fn where_nobody_can_move_the_network_has_no_solution() {
 #[test]
 fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
     let machine = machine("connectfour");
-    let spec = NetworkSpec::parse("mac-ucb:faithful").expect("good options").expect("registered");
+    let spec = spec("mac-ucb:faithful");
     let role = RoleId::new(0);
     let mut n_nodes = Vec::new();
     for has_time in [true, false] {
-        let mut searcher = spec.build(&machine, &networks(&machine, NetworkBounds::default()));
+        let mut searcher = spec.build(&with_networks(&machine, NetworkBounds::default()));
         let mut cursor = machine.cursor();
         let first = searcher.search(&cursor, role, &Limits::iterations(300, Seed(1)));
         let joint = first.line.first().expect("it has looked ahead");

@@ -9,7 +9,8 @@ use ludex_base::{MoveId, RoleId};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_gdl::Program;
 use ludex_reasoner::{Reasoner, ReasonerCursor, ReasonerLimits};
-use ludex_search::{Limits, SEARCHES, SearchReport};
+use ludex_search::flat::{Flat, FlatOptions};
+use ludex_search::{Limits, SearchReport, Searcher};
 
 use crate::worker::Worker;
 
@@ -51,8 +52,7 @@ fn choose(reasoner: &Reasoner, question: &BackupQuestion) -> BackupAnswer {
             .collect();
         cursor.play(&joint?);
     }
-    let flat = SEARCHES.iter().find(|entry| entry.name == "flat").unwrap_or(&SEARCHES[0]);
-    let mut searcher = flat.spec().build(reasoner);
+    let mut searcher = Flat::new(reasoner, FlatOptions::DEFAULT);
     let report = searcher.search(&cursor, question.role, &question.limits);
     Some((reasoner.move_text(report.chosen?), report))
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use ludex_base::{MoveId, RoleId};
-use ludex_circuit::Certain;
+use ludex_circuit::{Certain, Rules};
 use ludex_game::StateOf;
-use ludex_macucb::Rules;
 use ludex_search::information::{Certainty, Follower, Model, Told};
 
 use crate::Playable;

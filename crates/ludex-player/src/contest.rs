@@ -1,4 +1,4 @@
-//! Which of several plans plays a game best: they play it against each other, with little time a move.
+//! Which searches play a game best: they play it against each other, with little time a move.
 //!
 //! How a game is best played is hard to tell from its looks and easy to see. What wins at a few
 //! milliseconds a move mostly wins at fifty: see decision 23.
@@ -10,7 +10,7 @@ use ludex_game::Cursor;
 use ludex_search::Limits;
 
 use crate::Playable;
-use crate::stages::{Plan, Stages};
+use crate::stages::{StageList, Stages};
 
 /// Exchanges of seats with each challenger to find time for, each two games.
 const N_EXCHANGES: usize = 8;
@@ -27,7 +27,7 @@ const PRIOR_SHARE: f64 = 0.35;
 const N_GAMES_TO_FAIL: f64 = 4.0;
 const FAILING_SHARE: f64 = 0.25;
 
-/// A plan with a mind for each seat. They keep from game to game what they learn.
+/// Searches with a mind for each seat. They keep from game to game what they learn.
 pub(crate) struct Contender<G: Playable> {
     minds: Vec<(RoleId, Stages<G>)>,
     /// What it got as a challenger, 0 to 1 a game.
@@ -36,10 +36,10 @@ pub(crate) struct Contender<G: Playable> {
 }
 
 impl<G: Playable> Contender<G> {
-    pub fn new(game: &G, plan: &Plan) -> Self {
+    pub fn new(game: &G, stages: &StageList) -> Self {
         let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
         let seats = game.role_ids().filter(is_player);
-        let minds = seats.map(|role| (role, Stages::new(game, plan))).collect();
+        let minds = seats.map(|role| (role, Stages::new(game, stages))).collect();
         Self { minds, gained: 0.0, n_games: 0.0 }
     }
 
@@ -74,7 +74,7 @@ impl<G: Playable> Contender<G> {
 }
 
 /// Challengers play the champion in turn, for games of two roles (and `random`) with opposed goals that
-/// last about that many steps. Gives the place of the one that is to be expected to win, if any is.
+/// last about that many steps. Gives the index of the one that is to be expected to win, if any is.
 pub(crate) fn contest<G: Playable>(
     game: &G,
     champion: &mut Contender<G>,
@@ -108,9 +108,9 @@ pub(crate) fn contest<G: Playable>(
             challenger.n_games += seats.len() as f64;
         }
     }
-    let expected = |place: &usize| challengers[*place].expected();
+    let expected = |idx: &usize| challengers[*idx].expected();
     let best = (0..challengers.len()).max_by(|a, b| expected(a).total_cmp(&expected(b)));
-    best.filter(|place| expected(place) > 0.5)
+    best.filter(|idx| expected(idx) > 0.5)
 }
 
 /// Plays one game with the second contender in that seat; its reward there. `None` if it has no end or
@@ -162,13 +162,14 @@ mod tests {
     use ludex_search::SearchSpec;
 
     use super::*;
+    use crate::stages::StageSpec;
     use crate::tests::loaded;
 
     fn winner(champion: &str, challengers: &[&str], time: Duration) -> Option<usize> {
         let (_, game) = loaded("tictactoe");
         let contender = |name: &&str| {
-            let plan: Plan = vec![(SearchSpec::parse(name).unwrap(), 1.0)];
-            Contender::new(&game, &plan)
+            let spec = SearchSpec::parse(name).unwrap();
+            Contender::new(&game, &vec![StageSpec::last(spec.name, spec.search)])
         };
         let mut challengers: Vec<_> = challengers.iter().map(contender).collect();
         let limits = Limits::until(Deadline::after(time), Seed(1));

@@ -10,30 +10,37 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId};
 use ludex_game::{Cursor, Observe};
+use ludex_search::hyperplay::{HyperPlayOptions, ImperfectPlayOptions};
 use ludex_search::information::{Follower, Model, Patience, Told};
-use ludex_search::{Hint, Limits, SearchSpec};
+use ludex_search::iss::IssOptions;
+use ludex_search::{Hint, Limits};
 
 use crate::Playable;
 use crate::certainty::follower;
 use crate::player::{BELIEF_PART, DOUBTFUL_PART};
-use crate::stages::{Plan, Stages};
+use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::Survey;
 
-/// The first plan, or another that plays the game clearly better as far as the start clock can tell.
-pub(crate) fn best_plan<G: Playable>(
+/// The first stages, or another search that plays the game clearly better as far as the start clock can
+/// tell.
+pub(crate) fn best_stages<G: Playable>(
     game: &G,
-    first: Plan,
+    first: StageList,
     survey: &Survey,
     limits: &Limits,
-) -> Plan {
-    let others: &[&str] = match survey.features.n_roles {
-        1 => &["hyperplay", "hyperplay-ii", "iss"],
-        2 if survey.is_constant_sum => &["hyperplay"],
+) -> StageList {
+    let hyperplay = StageSpec::last("hyperplay", HyperPlayOptions::DEFAULT);
+    let others = match survey.features.n_roles {
+        1 => vec![
+            hyperplay,
+            StageSpec::last("hyperplay-ii", ImperfectPlayOptions::DEFAULT),
+            StageSpec::last("iss", IssOptions::DEFAULT),
+        ],
+        2 if survey.is_constant_sum => vec![hyperplay],
         _ => return first,
     };
-    let other = |name: &&str| vec![(SearchSpec::parse(name).expect("it is registered"), 1.0)];
-    let mut plans = vec![first];
-    plans.extend(others.iter().map(other));
+    let mut candidates = vec![first];
+    candidates.extend(others.into_iter().map(|stage| vec![stage]));
     let limits = Limits {
         deadline: limits.deadline.part(CONTEST_PART),
         hint: Hint::default(),
@@ -41,8 +48,8 @@ pub(crate) fn best_plan<G: Playable>(
         memory: limits.memory / 2,
         ..limits.clone()
     };
-    let best = best_informed(game, &plans, survey.mean_length, &limits);
-    plans.swap_remove(best)
+    let best = best_informed(game, &candidates, survey.mean_length, &limits);
+    candidates.swap_remove(best)
 }
 
 /// The part of the start clock in which searches are tried.
@@ -53,15 +60,15 @@ const N_ROUNDS: usize = 6;
 /// Fewer say nothing.
 const MIN_ROUNDS: f64 = 3.0;
 /// After so many rounds, a challenger that is behind another by that much is not tried on.
-const N_ROUNDS_TO_LAG: f64 = 2.0;
-const LAG: f64 = 0.15;
+const MIN_ROUNDS_TO_DROP: f64 = 2.0;
+const MAX_BEHIND: f64 = 0.15;
 /// A turn with less time tells nothing, and with more not much more.
 const MIN_TURN: Duration = Duration::from_millis(4);
 const MAX_TURN: Duration = Duration::from_millis(100);
 /// A match that lasts so many times as long as random ones is given up.
 const MAX_STRETCH: f64 = 4.0;
 /// What is won beside the first choice has to be so many times what chance makes of it.
-const SURE: f64 = 1.5;
+const MIN_SCORE: f64 = 1.5;
 /// Chance makes at least this of one round, as far as a few rounds can tell.
 const MIN_DEVIATION: f64 = 0.1;
 
@@ -92,25 +99,25 @@ impl Gain {
     }
 
     fn is_better(&self) -> bool {
-        self.n >= MIN_ROUNDS && self.score() > SURE
+        self.n >= MIN_ROUNDS && self.score() > MIN_SCORE
     }
 
     fn lags(&self, most: f64) -> bool {
-        self.n >= N_ROUNDS_TO_LAG && self.mean() < most - LAG
+        self.n >= MIN_ROUNDS_TO_DROP && self.mean() < most - MAX_BEHIND
     }
 
     fn is_worse(&self) -> bool {
-        self.n >= MIN_ROUNDS && self.score() < -SURE
+        self.n >= MIN_ROUNDS && self.score() < -MIN_SCORE
     }
 }
 
-/// The place of the plan that is to be expected to do best; that of the first, unless another is clearly
-/// better in matches that last about so many steps.
+/// The index of the candidate that is to be expected to do best; that of the first, unless another is
+/// clearly better in matches that last about so many steps.
 ///
 /// For one role, or two with opposed goals.
 pub(crate) fn best_informed<G: Playable>(
     game: &G,
-    plans: &[Plan],
+    candidates: &[StageList],
     mean_length: f64,
     limits: &Limits,
 ) -> usize {
@@ -118,11 +125,11 @@ pub(crate) fn best_informed<G: Playable>(
     let seats: Vec<RoleId> = game.role_ids().filter(is_player).collect();
     assert!(matches!(seats.len(), 1 | 2), "one role, or two that exchange seats");
     let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
-    let mut gains = vec![Gain::default(); plans.len()];
+    let mut gains = vec![Gain::default(); candidates.len()];
     for round in 0..N_ROUNDS {
         let most = gains[1..].iter().map(Gain::mean).fold(f64::NEG_INFINITY, f64::max);
         let is_open = |&idx: &usize| !gains[idx].is_worse() && !gains[idx].lags(most);
-        let open: Vec<usize> = (1..plans.len()).filter(is_open).collect();
+        let open: Vec<usize> = (1..candidates.len()).filter(is_open).collect();
         let n_matches = if seats.len() == 1 { open.len() + 1 } else { 2 * open.len() };
         let n_turns = n_matches as f64 * mean_length.max(1.0);
         let left = limits.deadline.remaining().unwrap_or(FOREVER);
@@ -132,34 +139,34 @@ pub(crate) fn best_informed<G: Playable>(
         let n_left = (N_ROUNDS - round) as f64 * n_turns;
         let turn = left.div_f64(n_left).clamp(MIN_TURN, MAX_TURN);
         let limits = Limits { seed: limits.seed.child(round as u64), ..limits.clone() };
-        let play = |by_seat: &[(RoleId, &Plan)]| play(game, by_seat, turn, max_steps, &limits);
-        let Some(differences) = play_round(&play, &seats, plans, &open) else { break };
+        let play = |by_seat: &[(RoleId, &StageList)]| play(game, by_seat, turn, max_steps, &limits);
+        let Some(differences) = play_round(&play, &seats, candidates, &open) else { break };
         open.iter().zip(differences).for_each(|(&idx, it)| gains[idx].add(it));
     }
-    let better = (1..plans.len()).filter(|&idx| gains[idx].is_better());
+    let better = (1..candidates.len()).filter(|&idx| gains[idx].is_better());
     better.max_by(|&a, &b| gains[a].mean().total_cmp(&gains[b].mean())).unwrap_or(0)
 }
 
 /// Long enough for any clock.
 const FOREVER: Duration = Duration::from_secs(1 << 20);
 
-/// How much better each of these plans did than the first; `None` if time ran out.
+/// How much better each of these candidates did than the first; `None` if time ran out.
 fn play_round(
-    play: &impl Fn(&[(RoleId, &Plan)]) -> Option<Vec<f64>>,
+    play: &impl Fn(&[(RoleId, &StageList)]) -> Option<Vec<f64>>,
     seats: &[RoleId],
-    plans: &[Plan],
+    candidates: &[StageList],
     open: &[usize],
 ) -> Option<Vec<f64>> {
     match *seats {
         [me] => {
-            let reward = |idx: usize| play(&[(me, &plans[idx])]).map(|it| it[0]);
+            let reward = |idx: usize| play(&[(me, &candidates[idx])]).map(|it| it[0]);
             let first = reward(0)?;
             open.iter().map(|&idx| Some(reward(idx)? - first)).collect()
         }
         [a, b] => {
             let gained = |idx: usize| {
-                let one = play(&[(a, &plans[idx]), (b, &plans[0])])?;
-                let other = play(&[(a, &plans[0]), (b, &plans[idx])])?;
+                let one = play(&[(a, &candidates[idx]), (b, &candidates[0])])?;
+                let other = play(&[(a, &candidates[0]), (b, &candidates[idx])])?;
                 Some((one[0] - one[1] + other[1] - other[0]) / 2.0)
             };
             open.iter().map(|&idx| gained(idx)).collect()
@@ -178,15 +185,15 @@ struct Seat<G: Playable> {
 /// Plays a match; what each seat got, half of everything if the match has no end. `None` if time ran out.
 fn play<G: Playable>(
     game: &G,
-    by_seat: &[(RoleId, &Plan)],
+    by_seat: &[(RoleId, &StageList)],
     turn: Duration,
     max_steps: usize,
     limits: &Limits,
 ) -> Option<Vec<f64>> {
     let mut seats: Vec<Seat<G>> = (by_seat.iter())
-        .map(|&(role, plan)| Seat {
+        .map(|&(role, stages)| Seat {
             role,
-            mind: Stages::new(game, plan),
+            mind: Stages::new(game, stages),
             follower: follower(game, role, Model::uniform()),
         })
         .collect();
@@ -250,16 +257,20 @@ impl<G: Playable> Seat<G> {
 #[cfg(test)]
 mod tests {
     use ludex_base::Seed;
+    use ludex_search::SearchSpec;
 
     use super::*;
     use crate::tests::loaded;
 
     fn best(game: &str, names: &[&str], length: f64, time: Duration) -> usize {
         let (_, game) = loaded(game);
-        let plan = |name: &&str| vec![(SearchSpec::parse(name).expect("it is there"), 1.0)];
-        let plans: Vec<Plan> = names.iter().map(plan).collect();
+        let candidate = |name: &&str| {
+            let spec = SearchSpec::parse(name).expect("it is there");
+            vec![StageSpec::last(spec.name, spec.search)]
+        };
+        let candidates: Vec<StageList> = names.iter().map(candidate).collect();
         let limits = Limits::until(Deadline::after(time), Seed(1));
-        best_informed(&game, &plans, length, &limits)
+        best_informed(&game, &candidates, length, &limits)
     }
 
     #[test]

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
-use ludex_macucb::{NetworkSpec, Networks};
+use ludex_macucb::{Networks, WithNetworks};
 use ludex_search::information::{Follower, Model};
-use ludex_search::{Information, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher};
+use ludex_search::{HiddenSearcher, Information, Limits, OpenSearcher, Search, SearchReport};
 
 use crate::Playable;
 use crate::flagship::Flagship;
 use crate::knowledge::Situation;
-use crate::roster::PlayerSpec;
+use crate::roster::{PlayedBy, PlayerSpec};
 
 /// Chooses moves; keeps what it learned during a match.
 pub(crate) trait Mind<G: Playable>: Send {
@@ -46,10 +46,9 @@ impl<G: Playable> Minds<G> {
     /// Those of a player.
     pub fn new(spec: &PlayerSpec, game: &G) -> Self {
         let (spec, game) = (spec.clone(), game.clone());
-        Self::by(move || match &spec {
-            PlayerSpec::Flagship(options) => Box::new(Flagship::new(&game, options)),
-            PlayerSpec::Search(spec) => Box::new(OneSearch::new(&game, spec)),
-            PlayerSpec::Network(spec) => Box::new(OneSearch::on_networks(&game, spec)),
+        Self::by(move || match spec.played_by() {
+            PlayedBy::Flagship(options) => Box::new(Flagship::new(&game, options)),
+            PlayedBy::Search(search) => Box::new(OneSearch::new(&game, spec.name(), search)),
         })
     }
 
@@ -92,33 +91,27 @@ pub(crate) struct OneSearch<G: Playable> {
 
 /// The search, for the kind of game it is.
 enum Searches<G: Playable> {
-    Open(Box<dyn Searcher<G::Cursor> + Send>),
-    Hidden(Box<dyn InformationSearcher<StateOf<G>> + Send>),
+    Open(OpenSearcher<G>),
+    Hidden(HiddenSearcher<G>),
 }
 
 impl<G: Playable> OneSearch<G> {
-    pub fn new(game: &G, spec: &SearchSpec) -> Self {
-        let searcher = if !game.has_percepts() {
-            Searches::Open(spec.build_with(game, game.feature_finder()))
-        } else {
-            Searches::Hidden(spec.build_informed(game))
+    /// A search that goes by this name.
+    pub fn new(
+        game: &G,
+        name: &'static str,
+        search: &(impl Search<WithNetworks<G>> + ?Sized),
+    ) -> Self {
+        let from = WithNetworks {
+            game: game.clone(),
+            feature_finder: game.feature_finder(),
+            networks: Networks::new(game.rules()),
         };
-        Self::with(game, spec.entry().name, searcher)
-    }
-
-    /// A search on networks; all its searchers share those of the game.
-    pub fn on_networks(game: &G, spec: &NetworkSpec) -> Self {
-        let name = spec.entry().name;
-        let networks = Networks::new(game.rules());
-        let searcher = if !game.has_percepts() {
-            Searches::Open(spec.build(game, &networks))
+        let searcher = if game.has_percepts() {
+            Searches::Hidden(search.build_informed(name, &from))
         } else {
-            Searches::Hidden(spec.build_informed(game, &networks))
+            Searches::Open(search.build(name, &from))
         };
-        Self::with(game, name, searcher)
-    }
-
-    fn with(game: &G, name: &'static str, searcher: Searches<G>) -> Self {
         Self { game: game.clone(), name, cursor: game.cursor(), searcher }
     }
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use ludex_analysis::find_features;
 use ludex_base::{BitSet, Seed};
-use ludex_circuit::Circuit;
+use ludex_circuit::{Circuit, Rules};
 use ludex_game::{Describe, FeatureFinder, Game, Observe, Playouts, StateOf};
 use ludex_machine::Machine;
-use ludex_macucb::Rules;
 use ludex_reasoner::Reasoner;
 
 use crate::mind::Minds;
@@ -76,9 +75,11 @@ impl Rules<BitSet> for OfMachine {
 #[cfg(test)]
 mod tests {
     use ludex_base::RoleId;
+    use ludex_game::Cursor;
     use ludex_search::{Limits, SearchSpec};
 
     use super::*;
+    use crate::mind::OneSearch;
     use crate::tests::loaded;
 
     #[test]
@@ -86,9 +87,9 @@ mod tests {
         let (_, machine) = loaded("breakthrough-small");
         let report = |text: &str| {
             let spec = SearchSpec::parse(text).expect("there is such a search");
-            let mut searcher = spec.build_with(&machine, machine.feature_finder());
+            let mut searcher = OneSearch::new(&machine, spec.name, &spec.search);
             let limits = Limits::iterations(2_000, Seed(1));
-            searcher.search(&machine.cursor(), RoleId::new(0), &limits)
+            searcher.search(machine.cursor().state(), RoleId::new(0), &limits)
         };
         let by_rules = report("alphabeta:proximity=0,rules=4");
         assert_eq!(by_rules, report("alphabeta:proximity=0,rules=4"));

@@ -546,7 +546,7 @@ impl<G: Playable> Player<G> {
             line: report.line.iter().take(MAX_LINE).map(texts).collect(),
             time: asked.elapsed(),
             note: String::new(),
-            network: report.network.clone(),
+            network: report.extension().cloned(),
         }
     }
 }

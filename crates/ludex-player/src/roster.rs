@@ -2,28 +2,92 @@
 
 use std::fmt;
 
-use ludex_macucb::{NETWORK_SEARCHES, NetworkSpec};
-use ludex_search::options::{Options, Written, read_into};
-use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, SEARCHES, SearchSpec};
+use ludex_macucb::{NETWORK_SEARCHES, NetworkIngredients, NetworkSearch};
+use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, PlainSearch, SEARCHES, SearchSpec};
 
 use crate::flagship::FlagshipOptions;
 
-/// Who plays.
-#[derive(Clone)]
-pub enum PlayerSpec {
-    /// The player that chooses its searches by the game.
-    Flagship(FlagshipOptions),
-    /// One search, always.
-    Search(SearchSpec),
-    /// One search on networks, always.
-    Network(NetworkSpec),
+ludex_search::search_enum! {
+    /// Every kind of search there is.
+    pub enum AnySearch from NetworkIngredients {
+        /// One that needs nothing but the game.
+        Plain(PlainSearch),
+        /// One on networks.
+        Network(NetworkSearch),
+    }
+}
+
+ludex_search::options_enum! {
+    /// What a player plays by.
+    pub(crate) enum PlayedBy {
+        /// The searches that suit the game.
+        Flagship(FlagshipOptions),
+        /// One search, always.
+        Search(AnySearch),
+    }
+}
+
+/// Every search, in the order help texts show them.
+pub fn searches() -> impl Iterator<Item = SearchSpec<AnySearch>> {
+    SEARCHES.iter().map(SearchSpec::of).chain(NETWORK_SEARCHES.iter().map(SearchSpec::of))
 }
 
 /// The name of the flagship.
 pub const FLAGSHIP: &str = "ludex";
 
-const FLAGSHIP_CLAIMS: &[Claim] =
-    &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal, Claim::HiddenInformation];
+const FLAGSHIP_SPEC: SearchSpec<PlayedBy> = SearchSpec {
+    name: FLAGSHIP,
+    summary: "chooses its searches by the game; hidden information by what its role has seen",
+    games: GamesMeant::ANY,
+    claims: &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal, Claim::HiddenInformation],
+    search: PlayedBy::Flagship(FlagshipOptions::DEFAULT),
+};
+
+/// All players, the flagship first.
+fn roster() -> Vec<SearchSpec<PlayedBy>> {
+    std::iter::once(FLAGSHIP_SPEC).chain(searches().map(|it| it.of())).collect()
+}
+
+/// Who plays.
+#[derive(Clone)]
+pub struct PlayerSpec(SearchSpec<PlayedBy>);
+
+impl PlayerSpec {
+    /// Reads the name of a player, with options if it has any: `ludex`, `uct:c=0.7`.
+    ///
+    /// # Errors
+    /// A name or option that does not exist, with its place.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        SearchSpec::parse_in(&roster(), "player", text).map(Self)
+    }
+
+    /// Whether it thinks before it moves.
+    pub fn takes_time(&self) -> bool {
+        self.name() != "random"
+    }
+
+    /// The name alone.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it plays by.
+    pub(crate) fn played_by(&self) -> &PlayedBy {
+        &self.0.search
+    }
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == FLAGSHIP_SPEC { f.write_str(FLAGSHIP) } else { self.0.fmt(f) }
+    }
+}
+
+impl fmt::Debug for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlayerSpec({self})")
+    }
+}
 
 /// A player as lists show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,33 +106,14 @@ pub struct PlayerInfo {
 
 /// All players, the flagship first.
 pub fn players() -> Vec<PlayerInfo> {
-    let mut all = vec![PlayerInfo {
-        name: FLAGSHIP,
-        summary: "chooses its searches by the game; hidden information by what its role has seen",
-        games: vec!["any".into()],
-        claims: FLAGSHIP_CLAIMS.iter().map(|claim| claim.name()).collect(),
-        options: in_columns(FlagshipOptions::default().list()),
-    }];
-    let info = |name, summary, games: &GamesMeant, claims: &[Claim], options: Vec<OptionInfo>| {
-        PlayerInfo {
-            name,
-            summary,
-            games: games_in_words(games),
-            claims: claims.iter().map(|claim| claim.name()).collect(),
-            options: in_columns(options),
-        }
+    let info = |spec: SearchSpec<PlayedBy>| PlayerInfo {
+        name: spec.name,
+        summary: spec.summary,
+        games: games_in_words(&spec.games),
+        claims: spec.claims.iter().map(|claim| claim.name()).collect(),
+        options: in_columns(spec.options()),
     };
-    all.extend(
-        SEARCHES
-            .iter()
-            .map(|it| info(it.name, it.summary, &it.games, it.claims, it.spec().options())),
-    );
-    all.extend(
-        NETWORK_SEARCHES
-            .iter()
-            .map(|it| info(it.name, it.summary, &it.games, it.claims, it.spec().options())),
-    );
-    all
+    roster().into_iter().map(info).collect()
 }
 
 fn in_columns(options: Vec<OptionInfo>) -> Vec<(&'static str, String, &'static str)> {
@@ -92,69 +137,6 @@ fn games_in_words(games: &GamesMeant) -> Vec<String> {
     ];
     let able = abilities.into_iter().filter(|(is_able, _)| *is_able);
     std::iter::once(roles).chain(able.map(|(_, words)| words.to_string())).collect()
-}
-
-impl PlayerSpec {
-    /// Reads the name of a player, with options if it has any: `ludex`, `uct:c=0.7`.
-    ///
-    /// # Errors
-    /// A name or option that does not exist, with its place.
-    pub fn parse(text: &str) -> Result<Self, OptionError> {
-        let name = text.split(':').next().unwrap_or("").trim();
-        if name == FLAGSHIP {
-            let mut options = FlagshipOptions::default();
-            if let Some(colon) = text.find(':') {
-                read_into(&mut options, text, colon + 1)?;
-            }
-            return Ok(PlayerSpec::Flagship(options));
-        }
-        if let Some(spec) = NetworkSpec::parse(text)? {
-            return Ok(PlayerSpec::Network(spec));
-        }
-        SearchSpec::parse(text).map(PlayerSpec::Search).map_err(|error| {
-            let is_name = !SEARCHES.iter().any(|entry| entry.name == name);
-            let known: Vec<&str> = players().iter().map(|info| info.name).collect();
-            let message = if is_name {
-                format!("there is no player `{name}`; there are {}", known.join(", "))
-            } else {
-                error.message.clone()
-            };
-            OptionError { message, ..error }
-        })
-    }
-
-    /// Whether it thinks before it moves.
-    pub fn takes_time(&self) -> bool {
-        self.name() != "random"
-    }
-
-    /// The name alone.
-    pub fn name(&self) -> &'static str {
-        match self {
-            PlayerSpec::Flagship(_) => FLAGSHIP,
-            PlayerSpec::Search(spec) => spec.entry().name,
-            PlayerSpec::Network(spec) => spec.entry().name,
-        }
-    }
-}
-
-impl fmt::Display for PlayerSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlayerSpec::Flagship(options) if *options == FlagshipOptions::default() => {
-                f.write_str(FLAGSHIP)
-            }
-            PlayerSpec::Flagship(options) => write!(f, "{FLAGSHIP}:{}", Written(&options.list())),
-            PlayerSpec::Search(spec) => spec.fmt(f),
-            PlayerSpec::Network(spec) => spec.fmt(f),
-        }
-    }
-}
-
-impl fmt::Debug for PlayerSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PlayerSpec({self})")
-    }
 }
 
 #[cfg(test)]

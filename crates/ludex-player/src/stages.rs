@@ -2,15 +2,30 @@
 
 use ludex_base::RoleId;
 use ludex_game::StateOf;
-use ludex_search::{Information, Limits, SearchReport, SearchSpec};
+use ludex_search::{Information, Limits, PlainSearch, SearchReport};
 
 use crate::Playable;
 use crate::mind::{OneSearch, Opinion};
 
-/// Searches in their order, each with its part of the time that is left then.
-pub(crate) type Plan = Vec<(SearchSpec, f64)>;
+/// A search that thinks about a turn for a part of the time that is left then.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct StageSpec {
+    pub name: &'static str,
+    pub search: PlainSearch,
+    pub part: f64,
+}
 
-/// The searches of a plan; the last keeps what it learned.
+impl StageSpec {
+    /// A search that has all the time that is left.
+    pub fn last(name: &'static str, search: impl Into<PlainSearch>) -> Self {
+        Self { name, search: search.into(), part: 1.0 }
+    }
+}
+
+/// Stages in their order.
+pub(crate) type StageList = Vec<StageSpec>;
+
+/// The searches of some stages; the last keeps what it learned.
 pub(crate) struct Stages<G: Playable> {
     stages: Vec<Stage<G>>,
 }
@@ -21,13 +36,13 @@ struct Stage<G: Playable> {
 }
 
 impl<G: Playable> Stages<G> {
-    pub fn new(game: &G, plan: &Plan) -> Self {
-        assert!(!plan.is_empty(), "a plan has a search");
-        let stage = |(spec, part): &(SearchSpec, f64)| Stage {
-            search: OneSearch::new(game, spec),
-            part: *part,
+    pub fn new(game: &G, stages: &StageList) -> Self {
+        assert!(!stages.is_empty(), "there is a stage");
+        let stage = |spec: &StageSpec| Stage {
+            search: OneSearch::new(game, spec.name, &spec.search),
+            part: spec.part,
         };
-        Self { stages: plan.iter().map(stage).collect() }
+        Self { stages: stages.iter().map(stage).collect() }
     }
 
     /// The last search looks at the initial state ahead.
@@ -59,11 +74,11 @@ impl<G: Playable> Stages<G> {
                 break;
             }
         }
-        let report = before.expect("a plan has a search");
+        let report = before.expect("there is a stage");
         Opinion { report, search: names.join("+") }
     }
 
     fn last(&mut self) -> &mut OneSearch<G> {
-        &mut self.stages.last_mut().expect("a plan has a search").search
+        &mut self.stages.last_mut().expect("there is a stage").search
     }
 }

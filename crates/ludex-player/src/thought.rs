@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ludex_base::MoveId;
-use ludex_search::NetworkWork;
+pub use ludex_macucb::NetworkWork;
 
 /// A move, and how it came about.
 #[derive(Clone, PartialEq, Debug)]

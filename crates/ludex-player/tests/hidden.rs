@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, RoleId, Seed, Source};
-use ludex_circuit::Circuit;
+use ludex_circuit::{Circuit, Rules};
 use ludex_game::{
     Belief, BeliefLimits, Cursor, Describe, Game, Learned, Observe, OneByOne, Playouts, Role,
     StateOf,
 };
 use ludex_machine::Machine;
-use ludex_macucb::{NetworkSpec, Networks, Rules};
+use ludex_macucb::{NETWORK_SEARCHES, Networks, WithNetworks};
 use ludex_pipeline::{Engine, LoadOptions, load};
-use ludex_player::follower;
+use ludex_player::{AnySearch, follower};
 use ludex_search::information::{Follower, Model, Patience, Told};
-use ludex_search::{Claim, InformationSearcher, Limits, SEARCHES, SearchSpec};
+use ludex_search::{Claim, Limits, SearchSpec};
 use ludex_testkit::hidden::{
     count_beliefs, count_doubts, information_after, random_step, search_informed,
 };
@@ -33,51 +33,19 @@ fn game(name: &str) -> Machine {
     machine_of(name, &rules.text())
 }
 
-/// A search by its name, of either list.
-enum AnySearch {
-    Plain(SearchSpec),
-    OnNetwork(NetworkSpec),
-}
-
 /// Every search, and those on networks in both ways.
-fn searches() -> impl Iterator<Item = AnySearch> {
-    let plain = SEARCHES.iter().map(|entry| AnySearch::Plain(entry.spec()));
-    plain.chain(["mac-ucb", "mac-ucb:faithful", "fc-ucb"].map(|text| {
-        let spec = NetworkSpec::parse(text).expect("good options");
-        AnySearch::OnNetwork(spec.expect("it is registered"))
-    }))
+fn searches() -> impl Iterator<Item = SearchSpec<AnySearch>> {
+    let faithful = SearchSpec::parse_in(NETWORK_SEARCHES, "search", "mac-ucb:faithful");
+    ludex_player::searches().chain([faithful.expect("it is registered").of()])
 }
 
-impl AnySearch {
-    fn name(&self) -> String {
-        match self {
-            AnySearch::Plain(spec) => spec.to_string(),
-            AnySearch::OnNetwork(spec) => spec.to_string(),
-        }
-    }
-
-    fn claims(&self) -> &'static [Claim] {
-        match self {
-            AnySearch::Plain(spec) => spec.entry().claims,
-            AnySearch::OnNetwork(spec) => spec.claims(),
-        }
-    }
-
-    /// A searcher for a role of a game with these rules.
-    fn build<G>(
-        &self,
-        game: &G,
-        rules: Arc<dyn Rules<StateOf<G>>>,
-    ) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
-    where
-        G: Playouts + Describe + Clone + 'static,
-        G::Cursor: Observe + 'static,
-    {
-        match self {
-            AnySearch::Plain(spec) => spec.build_informed(game),
-            AnySearch::OnNetwork(spec) => spec.build_informed(game, &Networks::new(Some(rules))),
-        }
-    }
+/// What a game with these rules offers to searches.
+fn with_networks<G>(game: &G, rules: Arc<dyn Rules<StateOf<G>>>) -> WithNetworks<G>
+where
+    G: Game + Clone,
+{
+    let networks = Networks::new(Some(rules));
+    WithNetworks { game: game.clone(), feature_finder: None, networks }
 }
 
 #[test]
@@ -290,7 +258,7 @@ fn information_is_paid_for_where_it_is_worth_it() {
     let told = machine_of("told-bomb", &BOMB.replace("SEEN", "true (phase prepare)"));
     let mut n_claims = 0;
     for spec in searches() {
-        if !spec.claims().contains(&Claim::ValuesInformation) {
+        if !spec.claims.contains(&Claim::ValuesInformation) {
             continue;
         }
         n_claims += 1;
@@ -299,11 +267,11 @@ fn information_is_paid_for_where_it_is_worth_it() {
             assert_eq!(known.possible().len(), 2);
             let rules = Arc::new(game.circuit().clone());
             let limits = Limits::iterations(3_000, Seed(1));
-            let report = spec.build(game, rules).search(&known, &limits);
+            let report = spec.build_informed(&with_networks(game, rules)).search(&known, &limits);
             let chosen = game.move_text(report.chosen.expect("it has moves"));
-            assert_eq!(chosen, right, "{}: {report:?}", spec.name());
+            assert_eq!(chosen, right, "{spec}: {report:?}");
             let reward = report.reward.expect("it was searched");
-            assert!((reward - value).abs() < 0.1, "{}: {reward}", spec.name());
+            assert!((reward - value).abs() < 0.1, "{spec}: {reward}");
         }
     }
     assert!(n_claims >= 7);
@@ -508,7 +476,8 @@ fn searches_never_see_the_true_state() {
                 let mut truth = marked.cursor();
                 truth.state.is_true = true;
                 let mut follower = Follower::new(&marked, me, Model::uniform());
-                let mut searcher = spec.build(&marked, Arc::new(marked.clone()));
+                let from = with_networks(&marked, Arc::new(marked.clone()));
+                let mut searcher = spec.build_informed(&from);
                 let mut rng = Seed(1).rng();
                 let mut reports = Vec::new();
                 let think = |is_so: bool| is_thinking.store(is_so, Ordering::Relaxed);
@@ -530,7 +499,7 @@ fn searches_never_see_the_true_state() {
                 (truth.state.state.clone(), reports)
             });
             assert_ne!(first.0, second.0, "{name}: different things happened");
-            assert_eq!(first.1, second.1, "{name}: {} saw more than it was told", spec.name());
+            assert_eq!(first.1, second.1, "{name}: {spec} saw more than it was told");
         }
     }
 }

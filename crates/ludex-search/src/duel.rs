@@ -1,7 +1,7 @@
 //! Duels: two roles take turns for opposite goals, and nothing is hidden or left to chance.
 //!
 //! What is forced in a duel is seen by a short search in depth, better than by playouts. So whoever
-//! grows a tree there lets [`forced_search`] look first, for [`FORCED_PART`] of the turn, and keeps
+//! grows a tree there lets [`FORCED_SEARCH`] look first, for [`FORCED_PART`] of the turn, and keeps
 //! away from what it proved to be lost ([`SearchReport::respecting`](crate::SearchReport::respecting)).
 
 use std::ops::ControlFlow;
@@ -9,15 +9,15 @@ use std::ops::ControlFlow;
 use ludex_base::{Deadline, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
-use crate::registry::{GameFeatures, SearchSpec};
+use crate::alphabeta::DepthFirstOptions;
+use crate::claims::GameFeatures;
 
 /// The part of a turn in which forced lines are looked for.
 pub const FORCED_PART: f64 = 0.12;
 
 /// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
-pub fn forced_search() -> SearchSpec {
-    SearchSpec::parse("alphabeta:table=4,proximity=0").expect("the search is registered")
-}
+pub const FORCED_SEARCH: DepthFirstOptions =
+    DepthFirstOptions { table: 4, proximity: 0.0, ..DepthFirstOptions::DEFAULT };
 
 /// Whether a game is a duel, by what is known of it. The sum of goals is constant where goals are opposite.
 pub fn is_duel(features: &GameFeatures, is_constant_sum: bool) -> bool {

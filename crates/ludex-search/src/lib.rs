@@ -9,7 +9,7 @@
 //! use ludex_search::SearchSpec;
 //!
 //! let spec = SearchSpec::parse("random").expect("there is such a search");
-//! assert_eq!(spec.entry().claims[0].name(), "legal");
+//! assert_eq!(spec.claims[0].name(), "legal");
 //! ```
 //!
 //! Read the modules in this order:
@@ -25,13 +25,17 @@
 //! 8. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
 //!    hidden information.
 //! 9. [`nested`]: lines that are found once and played, for puzzles.
-//! 10. [`registry`]: the list.
+//! 10. [`claims`], [`ingredients`], [`spec`]: what there is to say of a search, what it is built from,
+//!     and its name with options; [`registry`]: the list.
 //! 11. [`duel`]: the games in which it is looked for what is forced.
 
 pub mod searcher;
 pub mod limits;
 pub mod report;
 pub mod options;
+pub mod claims;
+pub mod ingredients;
+pub mod spec;
 pub mod random;
 mod roles;
 mod clock;
@@ -53,10 +57,13 @@ pub mod duel;
 #[cfg(test)]
 mod toy;
 
+pub use claims::{Claim, GameFeatures, GamesMeant};
 pub use information::{Information, InformationSearcher};
+pub use ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
-pub use registry::{Claim, GameFeatures, GamesMeant, SEARCHES, SearchEntry, SearchSpec};
-pub use report::{MoveReport, NetworkWork, SearchReport};
+pub use registry::{PlainSearch, SEARCHES};
+pub use report::{Extension, MoveReport, ReportExtension, SearchReport};
 pub use roles::heap_bytes_of;
 pub use searcher::Searcher;
+pub use spec::SearchSpec;

@@ -160,9 +160,14 @@ macro_rules! search_options {
             $(#[doc = $help] pub $field: $type,)*
         }
 
+        impl $name {
+            /// Every option as it is unless told otherwise.
+            pub const DEFAULT: Self = Self { $($field: $default,)* };
+        }
+
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default,)* }
+                Self::DEFAULT
             }
         }
 
@@ -183,6 +188,43 @@ macro_rules! search_options {
                     value: $crate::options::OptionValue::write(&self.$field),
                     help: $help.trim(),
                 },)*]
+            }
+        }
+    };
+}
+
+/// Defines an enum over structs of options that is again a struct of options.
+#[macro_export]
+macro_rules! options_enum {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident {
+            $($(#[doc = $help:literal])* $variant:ident($options:ty),)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        $vis enum $name {
+            $($(#[doc = $help])* $variant($options),)*
+        }
+
+        $(impl From<$options> for $name {
+            fn from(options: $options) -> Self {
+                Self::$variant(options)
+            }
+        })*
+
+        impl $crate::options::Options for $name {
+            fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+                match self {
+                    $(Self::$variant(options) => options.set(name, value),)*
+                }
+            }
+
+            fn list(&self) -> Vec<$crate::options::OptionInfo> {
+                match self {
+                    $(Self::$variant(options) => options.list(),)*
+                }
             }
         }
     };

@@ -1,6 +1,8 @@
 //! What a search found.
 
-use std::time::Duration;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 use ludex_base::{MoveId, StopReason};
 
@@ -30,43 +32,41 @@ pub struct SearchReport {
     pub stopped: Option<StopReason>,
     /// The line of play that the search expects: joint moves, role by role.
     pub line: Vec<Vec<MoveId>>,
-    /// What was done on constraint networks, in searches that have them.
-    pub network: Option<NetworkWork>,
+    /// What the kind of search adds.
+    pub extension: Option<Extension>,
 }
 
-/// What a search did on the constraint networks of states.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct NetworkWork {
-    /// Why there is no network and another search took over; empty when there is one.
-    pub note: String,
-    /// What was planned where the state is hidden, or why nothing was; empty where it is known.
-    pub plan: String,
-    /// Networks that were asked: all solutions, or whether there are any.
-    pub n_solved: u64,
-    /// States whose value is exact by what the networks said.
-    pub n_closed: u64,
-    /// Time in which states were put into networks.
-    pub injection: Duration,
-    /// Time in which networks were solved, without injection.
-    pub resolution: Duration,
-    /// Time in which games were played out.
-    pub simulation: Duration,
+/// What one kind of search adds to its reports.
+pub trait ReportExtension: Any + fmt::Debug + Send + Sync {
+    /// What this and another report of the same kind say together.
+    fn joined(&self, other: &dyn ReportExtension) -> Extension;
+
+    /// The same without what a clock measured.
+    fn without_times(&self) -> Extension;
+
+    /// Whether another report says the same.
+    fn equals(&self, other: &dyn ReportExtension) -> bool;
 }
 
-impl NetworkWork {
-    /// Adds what was done elsewhere for the same move.
-    pub fn add(&mut self, other: &NetworkWork) {
-        if self.note.is_empty() {
-            self.note.clone_from(&other.note);
-        }
-        if self.plan.is_empty() {
-            self.plan.clone_from(&other.plan);
-        }
-        self.n_solved += other.n_solved;
-        self.n_closed += other.n_closed;
-        self.injection += other.injection;
-        self.resolution += other.resolution;
-        self.simulation += other.simulation;
+/// An extension of a report, of whatever kind.
+#[derive(Clone, Debug)]
+pub struct Extension(Arc<dyn ReportExtension>);
+
+impl Extension {
+    /// An extension of a report.
+    pub fn new(extension: impl ReportExtension) -> Self {
+        Self(Arc::new(extension))
+    }
+
+    /// What two reports say together.
+    pub fn joined(&self, other: &Extension) -> Extension {
+        self.0.joined(&*other.0)
+    }
+}
+
+impl PartialEq for Extension {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(&*other.0)
     }
 }
 
@@ -108,10 +108,19 @@ impl SearchReport {
 
     /// The same report without what a clock measured.
     pub fn without_times(mut self) -> Self {
-        if let Some(work) = &mut self.network {
-            (work.injection, work.resolution, work.simulation) = Default::default();
-        }
+        self.extension = self.extension.map(|it| it.0.without_times());
         self
+    }
+
+    /// What one kind of search added; `None` where another kind searched.
+    pub fn extension<T: ReportExtension>(&self) -> Option<&T> {
+        let extension: &dyn Any = &*self.extension.as_ref()?.0;
+        extension.downcast_ref()
+    }
+
+    /// The same report with what a kind of search adds, in place of what was there.
+    pub fn extended(self, extension: impl ReportExtension) -> Self {
+        Self { extension: Some(Extension::new(extension)), ..self }
     }
 
     /// The same report, but it keeps away from moves which an earlier search of the same state proved to

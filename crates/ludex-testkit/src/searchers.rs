@@ -1,4 +1,4 @@
-//! What every [`Searcher`] keeps, by its claims.
+//! What every [`Searcher`](ludex_search::Searcher) keeps, by its claims.
 //!
 //! Each function takes a registered search and the games of the library, and panics where a claim
 //! does not hold. The macro [`searcher_suite!`](crate::searcher_suite) makes a test of all of them for
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
 use ludex_search::{
-    Claim, GamesMeant, InformationSearcher, Limits, SearchReport, SearchSpec, Searcher,
+    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SearchReport, SearchSpec,
 };
 
 use crate::exact::Exact;
@@ -74,12 +74,12 @@ pub trait Candidate {
     fn counts_nodes(&self) -> bool;
 
     /// A searcher for a game.
-    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
         G: Playouts + Clone + 'static;
 
     /// A searcher for a role who does not see the state.
-    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
         G: Playouts + Describe + Clone + 'static,
         G::Cursor: Observe + 'static;
@@ -87,25 +87,25 @@ pub trait Candidate {
 
 impl Candidate for SearchSpec {
     fn claims(&self) -> &'static [Claim] {
-        self.entry().claims
+        self.claims
     }
 
     fn games(&self) -> &GamesMeant {
-        &self.entry().games
+        &self.games
     }
 
     fn counts_nodes(&self) -> bool {
         self.options().iter().any(|option| option.name == "rule")
     }
 
-    fn build<G>(&self, game: &G) -> Box<dyn Searcher<G::Cursor> + Send>
+    fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
         G: Playouts + Clone + 'static,
     {
         SearchSpec::build(self, game)
     }
 
-    fn build_informed<G>(&self, game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
+    fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
         G: Playouts + Describe + Clone + 'static,
         G::Cursor: Observe + 'static,
@@ -487,7 +487,7 @@ fn search<P: Candidate, G: Playouts + Clone + 'static>(
 ) -> SearchReport {
     let mut cursor = game.cursor();
     cursor.set_state(state);
-    let mut searcher: Box<dyn Searcher<G::Cursor> + Send> = spec.build(game);
+    let mut searcher: OpenSearcher<G> = spec.build(game);
     searcher.search(&cursor, role, &effort(spec, Seed(1)))
 }
 

@@ -2,11 +2,12 @@
 //!
 //! | rule | games | what the others do |
 //! | --- | --- | --- |
-//! | minimax, negamax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
-//! | alphabeta | one role, two roles with opposed goals | the same, with pruning and a table |
-//! | paranoid | more roles | all minimize our goal |
+//! | minimax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
+//! | alphabeta | any number of roles | the same, with pruning and a table |
 //! | maxn | any goals, any number of roles | maximize their own goal |
-//! | expectimax | with `random` | minimize our goal; chance is averaged |
+//!
+//! With more than two roles alpha-beta is what the literature calls *paranoid*: all others play against
+//! us. Chance is averaged under every rule (*expectimax*).
 //!
 //! Roles that choose at once do so one after the other, we first: the others answer what they do not
 //! see in the game, so values are what we can be sure of. States at the horizon are evaluated; what
@@ -17,15 +18,16 @@
 //! Multi-Player Games*, 2000 (paranoid).
 //!
 //! Read the modules in this order: `walk` (states on a path), `crate::evaluate`, `learn` and `judge`, `table` and `order` (what
-//! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
+//! alpha-beta remembers), then the rules `minimax`, `pruned`, `maxn`.
 
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, FeatureFinder, Playouts, Wanted};
+use ludex_game::{Cursor, Describe, FeatureFinder, Game, Observe, Playouts, Wanted};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::{Hint, Limits};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of};
@@ -37,7 +39,6 @@ pub(crate) mod judge;
 mod table;
 mod order;
 mod minimax;
-mod negamax;
 mod pruned;
 mod maxn;
 
@@ -52,8 +53,6 @@ crate::option_names! {
     pub enum Rule {
         /// Maximum for us, minimum for the others.
         Minimax = "minimax",
-        /// The same, written from the view of who chooses.
-        Negamax = "negamax",
         /// The same with pruning, table, killers and history.
         AlphaBeta = "alphabeta",
         /// Everybody for itself.
@@ -64,7 +63,7 @@ crate::option_names! {
 crate::search_options! {
     /// Options of [`DepthFirst`].
     pub struct DepthFirstOptions {
-        /// minimax, negamax, alphabeta or maxn
+        /// minimax, alphabeta or maxn
         rule: Rule = Rule::AlphaBeta,
         /// weight of mobility in the evaluation
         mobility: f64 = 1.0,
@@ -113,6 +112,20 @@ pub(crate) struct Value {
 
 /// The search ran out of time or nodes.
 pub(crate) struct Stopped;
+
+impl<I: Ingredients> Search<I> for DepthFirstOptions {
+    fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(DepthFirst::new(name, from.game(), self.clone(), from.feature_finder()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
+}
 
 impl<G: Playouts> DepthFirst<G> {
     /// A search that knows nothing yet. With a finder it can look at what the rules suggest.
@@ -166,7 +179,6 @@ impl<G: Playouts> DepthFirst<G> {
         let first_other = walk.n_deciders_up_to(0, me);
         match self.options.rule {
             Rule::Minimax => walk.minimax_from(0, first_other, depth),
-            Rule::Negamax => walk.negamax_from(0, first_other, depth, true),
             Rule::AlphaBeta => {
                 let table = self.table.as_mut().expect("a search begins with a table");
                 pruned::Pruned { walk, table, order: &mut self.order }.value_from(
@@ -289,7 +301,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             depth: depth as u32,
             stopped,
             line: self.line(root, role, chosen),
-            network: None,
+            extension: None,
         }
     }
 }

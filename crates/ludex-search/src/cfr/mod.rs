@@ -15,10 +15,11 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::information::{AllMoves, Possible, Sight, first_view};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::Limits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
@@ -72,6 +73,20 @@ const MAX_NODES_WITHOUT_CLOCK: usize = 1 << 14;
 /// And with few iterations fewer, or working them out would take longer than learning from them.
 const NODES_AN_ITERATION: u64 = 16;
 const MIN_NODES: usize = 1 << 8;
+
+impl<I: Ingredients> Search<I> for CfrOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Cfr::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        Box::new(Cfr::new(from.game(), self.clone()))
+    }
+}
 
 impl<G: Playouts> Cfr<G> {
     /// A search that knows nothing yet.

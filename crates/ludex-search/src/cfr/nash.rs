@@ -6,11 +6,12 @@
 //! equilibria or none that is quick to find; see [`Induction::new`] for what is taken then.
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Playouts};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts};
 
 use super::form::{Form, FormLimits, Node};
 use super::{MAX_NODES, MAX_NODES_WITHOUT_CLOCK, NODE_BYTES, estimate_by, without_small};
 use crate::information::AllMoves;
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::normal::NormalForm;
 use crate::report::{MoveReport, SearchReport};
@@ -225,6 +226,20 @@ pub struct Nash<G> {
     options: NashOptions,
     roles: Roles,
     game: std::marker::PhantomData<fn(G)>,
+}
+
+impl<I: Ingredients> Search<I> for NashOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Nash::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 impl<G: Playouts> Nash<G> {

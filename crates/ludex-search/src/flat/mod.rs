@@ -9,10 +9,12 @@
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
 use ludex_game::{
-    Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+    Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, PlayoutRequest, PlayoutResults,
+    PlayoutRunner, Playouts,
 };
 
 use crate::clock::Clock;
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
 use crate::report::{MoveReport, SearchReport};
@@ -54,6 +56,20 @@ struct Bandit<C: Cursor> {
 struct Arm {
     n_visits: u64,
     goal_sum: u64,
+}
+
+impl<I: Ingredients> Search<I> for FlatOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Flat::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 impl<G: Playouts> Flat<G> {

@@ -12,15 +12,16 @@
 //! choices is ours, to have enough samples in a short turn.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 use rustc_hash::FxHashMap;
 
-use super::Within;
 use crate::clock::Clock;
 use crate::information::{
     Information, InformationSearcher, OwnPercepts, Possible, Weights, view_after,
 };
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::Limits;
+use crate::mcts::UctOptions;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
@@ -91,6 +92,20 @@ const CHOICE_BYTES: usize = 400;
 /// Draws for each particle to find a step that agrees.
 const N_TRIES: usize = 3;
 
+impl<I: Ingredients> Search<I> for ImperfectPlayOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(ImperfectPlay::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        Box::new(ImperfectPlay::new(from.game(), self.clone()))
+    }
+}
+
 impl<G: Playouts + Clone + 'static> ImperfectPlay<G> {
     /// A search that knows nothing yet.
     pub fn new(game: &G, options: ImperfectPlayOptions) -> Self {
@@ -99,7 +114,7 @@ impl<G: Playouts + Clone + 'static> ImperfectPlay<G> {
             roles: Roles::of(game),
             cursor: game.cursor(),
             choices: FxHashMap::default(),
-            complete: Within::Uct.spec().build(game),
+            complete: UctOptions::DEFAULT.build("uct", game),
         }
     }
 }

@@ -14,11 +14,15 @@
 //! Imperfect Information*, 2012.
 
 use ludex_base::{MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Game, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 
+use crate::alphabeta::DepthFirstOptions;
+use crate::flat::FlatOptions;
 use crate::information::{Information, InformationSearcher, Weights};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::{Hint, Limits};
-use crate::registry::SearchSpec;
+use crate::mcts::UctOptions;
+use crate::registry::PlainSearch;
 use crate::report::{MoveReport, SearchReport};
 use crate::searcher::Searcher;
 
@@ -56,10 +60,15 @@ crate::search_options! {
 const N_STATES: usize = 10;
 
 impl Within {
-    /// The search with its default options.
-    pub(crate) fn spec(self) -> SearchSpec {
-        let name = crate::options::OptionValue::write(&self);
-        SearchSpec::parse(&name).expect("the search is registered")
+    /// The search of that name.
+    fn search(self) -> PlainSearch {
+        match self {
+            Self::Uct => UctOptions::DEFAULT.into(),
+            Self::Grave => UctOptions::GRAVE.into(),
+            Self::Mast => UctOptions::MAST.into(),
+            Self::Flat => FlatOptions::DEFAULT.into(),
+            Self::AlphaBeta => DepthFirstOptions::DEFAULT.into(),
+        }
     }
 }
 
@@ -72,18 +81,32 @@ pub struct HyperPlay<G: Playouts> {
     n_states: usize,
     cursor: G::Cursor,
     /// Keeps what it learned where the state is known.
-    searcher: Box<dyn Searcher<G::Cursor> + Send>,
+    searcher: OpenSearcher<G>,
 }
 
 /// Makes a search for complete information.
-pub type BuildSearcher<G> = Box<dyn Fn(&G) -> Box<dyn Searcher<<G as Game>::Cursor> + Send> + Send>;
+pub type BuildSearcher<G> = Box<dyn Fn(&G) -> OpenSearcher<G> + Send>;
+
+impl<I: Ingredients> Search<I> for HyperPlayOptions {
+    fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(HyperPlay::new(name, from.game(), self))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        Box::new(HyperPlay::new(name, from.game(), self))
+    }
+}
 
 impl<G: Playouts + Clone + 'static> HyperPlay<G> {
     /// The search of that name.
     pub fn new(name: &'static str, game: &G, options: &HyperPlayOptions) -> Self {
-        let within = options.search.spec();
+        let within = options.search.search();
         let n_states = options.states.max(1);
-        Self { n_states, ..Self::over(name, game, Box::new(move |game| within.build(game))) }
+        Self { n_states, ..Self::over(name, game, Box::new(move |game| within.build(name, game))) }
     }
 
     /// Any search for complete information.
@@ -183,9 +206,10 @@ impl Joined {
         whole.n_bytes = whole.n_bytes.max(report.n_bytes);
         whole.depth = whole.depth.max(report.depth);
         whole.stopped = whole.stopped.or(report.stopped);
-        if let Some(work) = &report.network {
-            whole.network.get_or_insert_default().add(work);
-        }
+        whole.extension = match (whole.extension.take(), &report.extension) {
+            (Some(so_far), Some(more)) => Some(so_far.joined(more)),
+            (so_far, more) => so_far.or_else(|| more.clone()),
+        };
         let is_listed = |id: &MoveId| whole.moves.iter().any(|known| known.id == *id);
         // Of searches that value nothing the first to choose does.
         whole.chosen = whole.chosen.or(report.chosen.filter(is_listed));

@@ -28,13 +28,14 @@
 //! and Shimony, *MCTS Based on Simple Regret*, 2012.
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::information::{
     AllMoves, Information, InformationSearcher, OwnPercepts, Possible, Sight, Weights, first_view,
     view_after,
 };
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::Limits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
@@ -153,6 +154,20 @@ const ANYTHING_AT_ROOT: f64 = 0.5;
 const ANYTHING: f64 = 0.15;
 /// Iterations between two hints.
 const HINT_INTERVAL: u64 = 32;
+
+impl<I: Ingredients> Search<I> for IsmctsOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Ismcts::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        Box::new(Ismcts::new(from.game(), self.clone()))
+    }
+}
 
 impl<G: Playouts> Ismcts<G> {
     /// A search that knows nothing yet.

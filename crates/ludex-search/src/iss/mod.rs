@@ -16,11 +16,12 @@
 use std::collections::BTreeMap;
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, JointMoves, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, JointMoves, Observe, Playouts, StateOf};
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
 use crate::information::{AllMoves, Information, InformationSearcher, OwnPercepts, Sight, Weights};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::Limits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
@@ -73,6 +74,20 @@ struct Look<'a, C: Cursor, V> {
 
 /// Time is over, or the steps that were allowed are.
 struct Stopped;
+
+impl<I: Ingredients> Search<I> for IssOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Iss::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        Box::new(Iss::new(from.game(), self.clone()))
+    }
+}
 
 impl<G: Playouts> Iss<G> {
     /// A search for a game.

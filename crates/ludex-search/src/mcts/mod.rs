@@ -25,10 +25,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use ludex_base::{RoleId, StopReason};
-use ludex_game::{Cursor, MAX_RANDOM_STEPS, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::report::SearchReport;
 use crate::roles::{Roles, hash_of};
@@ -126,6 +127,20 @@ pub struct Uct<G: Playouts> {
     tree: Option<Tree<StateOf<G>>>,
     workers: Vec<Worker<G::Cursor, G::Runner>>,
     adviser: Option<Box<dyn Adviser<StateOf<G>>>>,
+}
+
+impl<I: Ingredients> Search<I> for UctOptions {
+    fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Uct::new(name, from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 impl<G: Playouts + Clone> Uct<G> {

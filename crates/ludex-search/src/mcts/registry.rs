@@ -52,6 +52,13 @@ const MIN_SEEN: u32 = 7;
 /// What pairs of moves and fluents may take, for each thread.
 const PAST_BYTES: usize = 16 << 20;
 
+impl UctOptions {
+    /// With the all-moves-as-first statistics of an ancestor.
+    pub const GRAVE: Self = Self { selection: SelectionName::Grave, c: 0.2, ..Self::DEFAULT };
+    /// With playouts that prefer moves that did well before.
+    pub const MAST: Self = Self { playout: PlayoutName::Mast, ..Self::DEFAULT };
+}
+
 impl SelectionName {
     /// The rule of this name.
     pub fn build(self, options: &UctOptions) -> Box<dyn Selection> {

@@ -17,10 +17,11 @@
 use std::time::{Duration, Instant};
 
 use ludex_base::{RoleId, StopReason};
-use ludex_game::Playouts;
+use ludex_game::{Describe, Game, Observe, Playouts};
 
 use super::report::choose;
 use super::{Uct, UctOptions};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::report::{MoveReport, SearchReport};
 use crate::searcher::Searcher;
@@ -64,6 +65,20 @@ pub struct RootParallel<G: Playouts> {
 
 /// Visits and goals of the root moves.
 pub(super) type RootStats = Vec<(u32, u64)>;
+
+impl<I: Ingredients> Search<I> for RootOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(RootParallel::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
+}
 
 impl<G: Playouts + Clone> RootParallel<G> {
     /// A search that knows nothing yet.
@@ -238,7 +253,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
             stopped: if proven.is_some() { None } else { stop_of(&reports) },
             line: line.unwrap_or_default(),
             moves,
-            network: None,
+            extension: None,
         }
     }
 }

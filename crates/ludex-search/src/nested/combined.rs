@@ -10,9 +10,10 @@
 use std::time::Instant;
 
 use ludex_base::RoleId;
-use ludex_game::Playouts;
+use ludex_game::{Describe, Game, Observe, Playouts};
 
 use super::{Nested, NmcsOptions, Rule};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::mcts::{Uct, UctOptions};
 use crate::report::SearchReport;
@@ -35,6 +36,20 @@ pub struct UctNested<G: Playouts> {
     uct: Uct<G>,
     nested: Nested<G>,
     is_puzzle: bool,
+}
+
+impl<I: Ingredients> Search<I> for UctNestedOptions {
+    fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(UctNested::new(from.game(), self.clone()))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 impl<G: Playouts + Clone> UctNested<G> {

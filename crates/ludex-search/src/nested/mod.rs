@@ -24,8 +24,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ludex_base::{RoleId, Seed, StopReason};
-use ludex_game::{Cursor, Playouts, StateOf};
+use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
 
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::report::SearchReport;
 use crate::roles::Roles;
@@ -79,6 +80,34 @@ pub struct Nested<G: Playouts> {
     roles: Roles,
     best: Option<Line<StateOf<G>>>,
     wants_long: bool,
+}
+
+impl<I: Ingredients> Search<I> for NmcsOptions {
+    fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Nested::new(name, from.game(), Rule::Nmcs(self.clone())))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
+}
+
+impl<I: Ingredients> Search<I> for NrpaOptions {
+    fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Nested::new(name, from.game(), Rule::Nrpa(self.clone())))
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 impl<G: Playouts> Nested<G> {

@@ -3,8 +3,9 @@
 //! For any game.
 
 use ludex_base::RoleId;
-use ludex_game::Cursor;
+use ludex_game::{Cursor, Describe, Game, Observe};
 
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
 use crate::report::SearchReport;
 use crate::searcher::Searcher;
@@ -12,6 +13,20 @@ use crate::searcher::Searcher;
 crate::search_options! {
     /// Options of [`Random`]: there are none.
     pub struct RandomOptions {}
+}
+
+impl<I: Ingredients> Search<I> for RandomOptions {
+    fn build(&self, _name: &'static str, _from: &I) -> OpenSearcher<I::Game> {
+        Box::new(Random::default())
+    }
+
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
+    where
+        I::Game: Describe,
+        <I::Game as Game>::Cursor: Observe + 'static,
+    {
+        as_if_known(self, name, from.game())
+    }
 }
 
 /// Draws a legal move. Each call on one searcher draws anew.

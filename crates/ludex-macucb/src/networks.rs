@@ -4,33 +4,43 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ludex_base::{BitSet, Deadline};
-use ludex_circuit::Circuit;
+use ludex_base::Deadline;
+use ludex_circuit::{Circuit, Rules};
 use ludex_encode::{EncodeConfig, EncodeError, Template, encode};
+use ludex_game::{FeatureFinder, Game, Playouts, StateOf};
+use ludex_search::Ingredients;
 
-/// The rules of a game as a circuit, and how its states are read as fluents.
-pub trait Rules<S>: Send + Sync {
-    /// The circuit.
-    fn circuit(&self) -> &Circuit;
-
-    /// The fluents that are true in a state.
-    fn fluents<'a>(&self, state: &'a S) -> &'a BitSet;
-
-    /// The state in which these fluents are true.
-    fn state(&self, fluents: &BitSet) -> S;
+/// What searches on networks are built from.
+pub trait NetworkIngredients: Ingredients {
+    /// The networks of the game, which the searchers of a match share.
+    fn networks(&self) -> &Arc<Networks<StateOf<Self::Game>>>;
 }
 
-impl Rules<BitSet> for Circuit {
-    fn circuit(&self) -> &Circuit {
-        self
+/// A game with all that searches can use of its rules.
+pub struct WithNetworks<G: Game> {
+    /// The game.
+    pub game: G,
+    /// Finds what the rules suggest to look at in a state, if somebody does.
+    pub feature_finder: Option<FeatureFinder>,
+    /// The networks.
+    pub networks: Arc<Networks<StateOf<G>>>,
+}
+
+impl<G: Playouts + Clone + 'static> Ingredients for WithNetworks<G> {
+    type Game = G;
+
+    fn game(&self) -> &G {
+        &self.game
     }
 
-    fn fluents<'a>(&self, state: &'a BitSet) -> &'a BitSet {
-        state
+    fn feature_finder(&self) -> Option<FeatureFinder> {
+        self.feature_finder.clone()
     }
+}
 
-    fn state(&self, fluents: &BitSet) -> BitSet {
-        fluents.clone()
+impl<G: Playouts + Clone + 'static> NetworkIngredients for WithNetworks<G> {
+    fn networks(&self) -> &Arc<Networks<StateOf<G>>> {
+        &self.networks
     }
 }
 

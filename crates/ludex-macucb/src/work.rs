@@ -1,0 +1,61 @@
+//! What searches on networks add to their reports.
+
+use std::any::Any;
+use std::time::Duration;
+
+use ludex_search::{Extension, ReportExtension};
+
+/// What a search did on the constraint networks of states.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NetworkWork {
+    /// Why there is no network and another search took over; empty when there is one.
+    pub note: String,
+    /// What was planned where the state is hidden, or why nothing was; empty where it is known.
+    pub plan: String,
+    /// Networks that were asked: all solutions, or whether there are any.
+    pub n_solved: u64,
+    /// States whose value is exact by what the networks said.
+    pub n_closed: u64,
+    /// Time in which states were put into networks.
+    pub injection: Duration,
+    /// Time in which networks were solved, without injection.
+    pub resolution: Duration,
+    /// Time in which games were played out.
+    pub simulation: Duration,
+}
+
+impl NetworkWork {
+    /// Adds what was done elsewhere for the same move.
+    pub fn add(&mut self, other: &NetworkWork) {
+        if self.note.is_empty() {
+            self.note.clone_from(&other.note);
+        }
+        if self.plan.is_empty() {
+            self.plan.clone_from(&other.plan);
+        }
+        self.n_solved += other.n_solved;
+        self.n_closed += other.n_closed;
+        self.injection += other.injection;
+        self.resolution += other.resolution;
+        self.simulation += other.simulation;
+    }
+}
+
+impl ReportExtension for NetworkWork {
+    fn joined(&self, other: &dyn ReportExtension) -> Extension {
+        let mut whole = self.clone();
+        let other: &dyn Any = other;
+        other.downcast_ref().into_iter().for_each(|other| whole.add(other));
+        Extension::new(whole)
+    }
+
+    fn without_times(&self) -> Extension {
+        let [injection, resolution, simulation] = [Duration::ZERO; 3];
+        Extension::new(Self { injection, resolution, simulation, ..self.clone() })
+    }
+
+    fn equals(&self, other: &dyn ReportExtension) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref() == Some(self)
+    }
+}
