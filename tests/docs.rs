@@ -34,10 +34,10 @@ fn the_guide_to_chance_is_true() {
 #[test]
 fn the_reference_of_the_language_is_complete() {
     let text = read("docs/language.md");
-    for code in ludex_qcsp::lang::codes::ALL {
+    for code in ludex_model::codes::ALL {
         assert!(text.contains(&format!("| `{code}` |")), "no row for the diagnostic {code}");
     }
-    for (name, _) in ludex_qcsp::lang::usages() {
+    for (name, _) in ludex_model::usages() {
         assert!(text.contains(&format!("`{name}")), "{name} is not in the reference");
     }
 }

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId, Seed, Source};
-use ludex_csp::{Goal, Network, SearchConfig, ValueSet, VarId, solve, xcsp3};
+use ludex_csp::{Goal, Network, SearchConfig, ValueSet, VarId, solve};
 use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
+use ludex_formats::xcsp3;
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::{Machine, MachineCursor};
-use ludex_qcsp::lang::{Data, Limits, compile, to_network, to_stochastic, write_network};
-use ludex_qcsp::stochastic::{Arithmetic, StochasticConfig, rational, solve_stochastic};
+use ludex_model::{Data, Limits, compile, to_network, to_stochastic, write_network};
+use ludex_scsp::{Arithmetic, SolveConfig, rational};
 use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::{RulesFile, corpus, in_parallel, library};
@@ -370,8 +371,8 @@ fn shared_information_is_written_as_a_game_that_everyone_sees() {
     let goal = goal.unwrap_or_else(|| panic!("no goal of a: {text}"));
     // Nobody saw how the coin fell: whatever is said is right half of the time.
     network.set_utility(goal);
-    let config = StochasticConfig { arithmetic: Arithmetic::Exact, ..StochasticConfig::best() };
-    let found = solve_stochastic(&network, &config).expect("it is proper");
+    let config = SolveConfig { arithmetic: Arithmetic::Exact, ..SolveConfig::best() };
+    let found = ludex_scsp::solve(&network, &config).expect("it is proper");
     assert_eq!(found.exact, Some(rational(50, 1)));
 }
 

@@ -6,13 +6,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ludex_base::Seed;
 use ludex_csp::propagators::table::TableAlgorithm;
-use ludex_csp::xcsp3::{SearchMethod, SolveOptions};
 use ludex_csp::{
-    AllDifferentStrength, Branching, Restarts, SearchConfig, ValueOrder, VariableOrder,
+    AllDifferentStrength, Branching, Restarts, SearchConfig, SearchMethod, SolveOptions,
+    ValueOrder, VariableOrder,
 };
 use ludex_pipeline::EngineChoice;
-use ludex_qcsp::stochastic::{Method as StochasticMethod, StochasticConfig};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
+use ludex_scsp::{Method as StochasticMethod, SolveConfig as StochasticConfig};
 
 use crate::net_args::{PlayerArgs, RefereeArgs};
 

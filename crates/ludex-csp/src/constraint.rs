@@ -12,7 +12,6 @@ use crate::propagators::{Automaton, Mdd};
 use crate::{Value, ValueSet};
 
 /// A constraint as it was stated.
-#[non_exhaustive]
 pub enum Constraint {
     /// An expression is true.
     Intension(Expr),
@@ -253,7 +252,7 @@ impl Constraint {
     }
 
     /// Shows the expressions it is made of, in order.
-    pub(crate) fn for_each_term(&self, see: &mut dyn FnMut(&Expr)) {
+    pub fn for_each_term(&self, see: &mut dyn FnMut(&Expr)) {
         fn condition_term(condition: &Condition, see: &mut dyn FnMut(&Expr)) {
             if let Condition::Compare(_, right) = condition {
                 see(right);
@@ -315,6 +314,24 @@ impl Constraint {
         });
         scope
     }
+}
+
+/// The constraints with conjunctions taken apart.
+pub fn conjuncts(constraints: &[Constraint]) -> Vec<Constraint> {
+    fn flatten(e: &Expr, into: &mut Vec<Constraint>) {
+        match e {
+            Expr::And(list) => list.iter().for_each(|e| flatten(e, into)),
+            e => into.push(Constraint::Intension(e.clone())),
+        }
+    }
+    let mut all = Vec::new();
+    for constraint in constraints {
+        match constraint {
+            Constraint::Intension(e) => flatten(e, &mut all),
+            other => all.push(other.clone()),
+        }
+    }
+    all
 }
 
 /// What must be true of a number that a constraint computes.

@@ -131,7 +131,7 @@ impl CspError {
     }
 
     /// The error as one of constraint number `index`, counted from 0.
-    pub(crate) fn in_constraint(self, index: usize, kind: &str) -> Self {
+    pub fn in_constraint(self, index: usize, kind: &str) -> Self {
         match self {
             CspError::Stopped(reason) => CspError::Stopped(reason),
             problem => CspError::InConstraint {

@@ -5,7 +5,7 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. `values`: sets of integers
+//! 1. `verdict`: the answer of every solver; `values`: sets of integers
 //! 2. `trail`: words that remember what they were
 //! 3. `domains`: variables, pruned and restored
 //! 4. `propagator`: what a constraint has to offer; `engine`: who wakes whom
@@ -13,7 +13,6 @@
 //! 6. `constraint`, `meaning`, `network`: what a modeler states; `check`; `preprocess`;
 //!    `post`: from there to propagators
 //! 7. `sac`: singleton consistency; [`search`]
-//! 8. [`xcsp3`]: files in and out
 //!
 //! To add a constraint, write a [`Propagator`] in `propagators/`, a line for it in
 //! the top-level `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
@@ -34,9 +33,9 @@ mod sac;
 pub mod search;
 mod trail;
 mod values;
-pub mod xcsp3;
+mod verdict;
 
-pub use constraint::{Condition, Constraint};
+pub use constraint::{Condition, Constraint, conjuncts};
 pub use domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 pub use engine::{Engine, PropagatorId};
 pub use error::CspError;
@@ -50,12 +49,8 @@ pub use preprocess::{Preprocessed, preprocess, simplify};
 pub use propagator::{Cost, Propagator, Pruning, Setup};
 pub use sac::singleton_consistency;
 pub use search::{
-    Branching, Goal, Report, Restarts, SearchConfig, Statistics, ValueOrder, VariableOrder,
-    Verdict, solve, solve_with,
+    Branching, Goal, Report, Restarts, SearchConfig, SearchMethod, SolveOptions, Statistics,
+    ValueOrder, VariableOrder, solve, solve_by, solve_with,
 };
 pub use values::{VALUE_LIMIT, Value, ValueSet};
-
-/// The guide, so that its code is tested.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/constraints.md")]
-pub struct Guide;
+pub use verdict::Verdict;

@@ -98,7 +98,8 @@ impl Network {
         &self.variables[x.index()]
     }
 
-    pub(crate) fn variable_mut(&mut self, x: VarId) -> &mut Variable {
+    /// A variable, for what a reader finds out after it was added.
+    pub fn variable_mut(&mut self, x: VarId) -> &mut Variable {
         &mut self.variables[x.index()]
     }
 
@@ -217,7 +218,8 @@ impl Network {
         self.objective = Some(Objective { expr: expr.into(), is_minimized: false });
     }
 
-    pub(crate) fn set_objective(&mut self, objective: Option<Objective>) {
+    /// Sets the objective, or takes it away.
+    pub fn set_objective(&mut self, objective: Option<Objective>) {
         self.objective = objective;
     }
 

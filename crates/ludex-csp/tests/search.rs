@@ -365,7 +365,7 @@ fn nogoods_are_recorded_and_prune() {
     };
     let with = solve(&network, &config(true)).unwrap();
     let without = solve(&network, &config(false)).unwrap();
-    assert_eq!((with.verdict(), without.verdict()), (Verdict::No, Verdict::No));
+    assert_eq!((with.verdict(), without.verdict()), (Verdict::False, Verdict::False));
     assert!(with.statistics.n_nogoods > 0 && with.statistics.n_restarts > 0);
     assert!(with.statistics.n_nodes < without.statistics.n_nodes);
 }
@@ -469,7 +469,7 @@ fn what_preprocessing_refutes_or_moves_is_told_as_stated() {
     let x = network.ints("x", 2, 0..4);
     network.require(x[0].less_than(0));
     let report = solve(&network, &SearchConfig::default()).unwrap();
-    assert_eq!((report.verdict(), report.stopped), (Verdict::No, None));
+    assert_eq!((report.verdict(), report.stopped), (Verdict::False, None));
     // More solutions than can be told.
     let mut network = Network::new();
     network.ints("x", 10, 0..1000);

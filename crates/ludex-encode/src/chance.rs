@@ -6,7 +6,7 @@
 use ludex_base::RoleId;
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{Condition, Constraint, Expr, Network, Value, VarId};
-use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, StochasticVariable, rational};
+use ludex_scsp::{Distribution, StochasticNetwork, StochasticVariable, rational};
 
 use crate::template::{MoveVar, Template};
 use crate::unroll::Unrolled;

@@ -2,9 +2,7 @@
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, CspError, Network};
-use ludex_qcsp::stochastic::{
-    Distribution, StochasticConstraint, StochasticNetwork, StochasticVariable,
-};
+use ludex_scsp::{Distribution, StochasticConstraint, StochasticNetwork, StochasticVariable};
 use thiserror::Error;
 
 use crate::groups::GroupEffort;

@@ -3,14 +3,12 @@
 //! The constraints are those of the template: which moves of the party are legal, what follows and
 //! what is seen is left to them. [`Plan`](crate::Plan) says the same of one step by tables, and of
 //! several. As most variables follow from others, solve it with propagation
-//! ([`Method::Propagation`](ludex_qcsp::stochastic::Method)).
+//! ([`Method::Propagation`](ludex_scsp::Method)).
 
 use ludex_base::{BitSet, RoleId};
 use ludex_csp::{Expr, Value, VarId};
 use ludex_game::{Belief, Cursor, Game};
-use ludex_qcsp::stochastic::{
-    Distribution, Rational, StochasticNetwork, StochasticVariable, rational,
-};
+use ludex_scsp::{Distribution, Rational, StochasticNetwork, StochasticVariable, rational};
 use rustc_hash::FxHashMap;
 
 use crate::plan::Worlds;

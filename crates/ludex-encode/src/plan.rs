@@ -8,9 +8,7 @@ use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Value, ValueSet, VarId, Variable};
 use ludex_game::{Belief, BeliefError, BeliefLimits, Cursor, Describe, Learned, Observe};
-use ludex_qcsp::stochastic::{
-    Distribution, Rational, StochasticNetwork, StochasticVariable, rational,
-};
+use ludex_scsp::{Distribution, Rational, StochasticNetwork, StochasticVariable, rational};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 

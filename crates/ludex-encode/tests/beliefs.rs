@@ -10,9 +10,9 @@ use ludex_game::{
 };
 use ludex_ground::GroundLimits;
 use ludex_machine::{Machine, MachineCursor};
-use ludex_qcsp::stochastic::{
-    Arithmetic, Method, Policy, PolicyId, PolicyNode, Rational, StochasticConfig,
-    StochasticNetwork, best_by_definition, evaluate_policy, rational, solve_stochastic,
+use ludex_scsp::{
+    Arithmetic, Method, Policy, PolicyId, PolicyNode, Rational, SolveConfig, StochasticNetwork,
+    best_by_definition, evaluate_policy, rational, solve,
 };
 
 fn library_machine(name: &str) -> Machine {
@@ -178,8 +178,8 @@ impl Plays<'_> {
 /// What is best, exactly; the policy is worth what the solver says.
 fn best(network: &StochasticNetwork, method: Method) -> (Rational, Policy) {
     let arithmetic = Arithmetic::Exact;
-    let config = StochasticConfig { arithmetic, method, ..StochasticConfig::best() };
-    let report = solve_stochastic(network, &config).expect("the network is proper");
+    let config = SolveConfig { arithmetic, method, ..SolveConfig::best() };
+    let report = solve(network, &config).expect("the network is proper");
     let (value, policy) = (report.exact.expect("exact"), report.policy.expect("a policy"));
     let evaluation = evaluate_policy(network, &policy).expect("the policy fits");
     assert_eq!(evaluation.utility, value);

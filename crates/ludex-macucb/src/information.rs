@@ -12,9 +12,7 @@ use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::{Value, Variable};
 use ludex_encode::{Plan, PlanError, PlanLimits, Template};
 use ludex_game::{Belief, Cursor, Describe, Observe};
-use ludex_qcsp::stochastic::{
-    Distribution, StochasticConfig, StochasticVariable, rational, solve_stochastic,
-};
+use ludex_scsp::{Distribution, SolveConfig, StochasticVariable, rational, solve};
 use rustc_hash::FxHashMap;
 
 /// What the moves of a role are worth over the next steps.
@@ -73,7 +71,7 @@ where
     let mut plan = template.plan(game, belief, role, n_steps, limits)?;
     let of_role = template.moves[role.index()];
     let first = plan.moves[0][0];
-    let config = StochasticConfig { deadline: deadline.clone(), ..StochasticConfig::best() };
+    let config = SolveConfig { deadline: deadline.clone(), ..SolveConfig::best() };
     let is_exact = !plan.network.domain(plan.terminal).contains(0);
     let worth = if is_exact {
         100.0
@@ -91,7 +89,7 @@ where
             return Ok(None);
         }
         plan.network.decide_among(first, vec![value]);
-        let report = solve_stochastic(&plan.network, &config).expect("a plan is a good network");
+        let report = solve(&plan.network, &config).expect("a plan is a good network");
         if report.stopped.is_some() {
             return Ok(None);
         }

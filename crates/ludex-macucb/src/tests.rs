@@ -11,7 +11,7 @@ use ludex_game::{
 };
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
-use ludex_qcsp::stochastic::{Distribution, StochasticNetwork, rational, solve_one_stage};
+use ludex_scsp::{Distribution, StochasticNetwork, rational, solve_one_stage};
 use ludex_search::duel::looks_like_duel;
 use ludex_search::{Limits, SearchReport, SearchSpec};
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, Seed, StopReason};
+use ludex_csp::Verdict;
 
 use crate::strategy::Strategy;
 
@@ -197,34 +198,6 @@ pub enum StrategyRequest {
     One,
     /// All winning ones, as one graph.
     All,
-}
-
-/// Whether a model is true.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Verdict {
-    /// The existential player wins.
-    True,
-    /// The universal player wins.
-    False,
-    /// The search stopped before it knew.
-    Unknown(StopReason),
-}
-
-impl Verdict {
-    /// `true`, `false` or `unknown`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::True => "true",
-            Verdict::False => "false",
-            Verdict::Unknown(_) => "unknown",
-        }
-    }
-}
-
-impl From<bool> for Verdict {
-    fn from(is_true: bool) -> Self {
-        if is_true { Verdict::True } else { Verdict::False }
-    }
 }
 
 /// What was found.

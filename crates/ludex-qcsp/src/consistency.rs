@@ -17,12 +17,11 @@
 //! *Pure values* can't hurt their owner: all constraints hold with them, whatever the others
 //! are. An existential variable takes one at once, a universal one need not try it.
 
-use ludex_csp::{Constraint, Network, PostConfig, Value, ValueSet, VarId};
+use ludex_csp::{Constraint, Network, PostConfig, Value, ValueSet, VarId, conjuncts};
 
 use crate::config::Consistency;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::plan::split;
 use crate::scope::Quantifier;
 
 /// Constraints with more tuples than this are left alone.
@@ -43,7 +42,7 @@ pub fn enforce(
     }
     let mut domains: Vec<ValueSet> =
         model.variables().iter().map(|x| x.variable.domain.clone()).collect();
-    let constraints = split(model.goal_constraints());
+    let constraints = conjuncts(model.goal_constraints());
     loop {
         let before = domains.clone();
         for constraint in &constraints {
@@ -77,7 +76,7 @@ pub fn pure_values(model: &Model) -> Result<Vec<ValueSet>, ModelError> {
     require_unrestricted(model, "the rule of pure values")?;
     let mut domains: Vec<ValueSet> =
         model.variables().iter().map(|x| x.variable.domain.clone()).collect();
-    let constraints = split(model.goal_constraints());
+    let constraints = conjuncts(model.goal_constraints());
     for i in 0..domains.len() {
         let x = VarId::new(i);
         let mentioning: Vec<(&Constraint, Vec<VarId>)> = constraints

@@ -42,29 +42,23 @@
 //! 4. `config`: options, verdicts, reports
 //! 5. `plan`: which variable is decided when, and what follows; `search`: the search over it
 //! 6. [`consistency`]: quantified consistencies; `solve`: the entry
-//! 7. [`stochastic`]: networks with chance instead of an opponent
-//! 8. [`lang`]: the text language; [`xcsp3`] and [`qdimacs`]: files of other solvers
 
 mod check;
 mod config;
 pub mod consistency;
 mod definition;
 mod error;
-pub mod lang;
 mod measure;
 mod model;
 mod plan;
-pub mod qdimacs;
 mod scope;
 mod search;
 mod solve;
-pub mod stochastic;
 mod strategy;
-pub mod xcsp3;
 
 pub use config::{
     Consistency, Propagation, Report, Sizes, SolveConfig, Statistics, StrategyRefused,
-    StrategyRequest, ValueOrder, Verdict,
+    StrategyRequest, ValueOrder,
 };
 pub use definition::by_definition;
 pub use error::ModelError;

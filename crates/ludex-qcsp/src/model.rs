@@ -17,7 +17,8 @@ use crate::scope::{
 /// criteria a QCOP+.
 ///
 /// ```
-/// use ludex_qcsp::{Model, SolveConfig, Verdict, solve};
+/// use ludex_csp::Verdict;
+/// use ludex_qcsp::{Model, SolveConfig, solve};
 /// // exists x in {0,1} forall y in {0,1} exists z in {1,2}: x + y = z
 /// let mut model = Model::new();
 /// model.exists("first");

@@ -14,7 +14,6 @@ ludex_base::define_id! {
 
 /// Whose scope it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum Quantifier {
     /// There is a way to choose the variables.
     Exists,

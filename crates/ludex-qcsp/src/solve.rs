@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ludex_base::StopReason;
-use ludex_csp::Expr;
+use ludex_csp::{Expr, Verdict};
 
-use crate::config::{Report, SolveConfig, Statistics, StrategyRequest, Verdict};
+use crate::config::{Report, SolveConfig, Statistics, StrategyRequest};
 use crate::consistency::{enforce, pure_values};
 use crate::error::ModelError;
 use crate::model::Model;

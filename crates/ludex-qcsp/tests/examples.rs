@@ -13,7 +13,7 @@
 mod models;
 
 use ludex_csp::{
-    Constraint, Expr, Value, ValueSet, VarId, all_of, any_of, element, if_then_else, sum,
+    Constraint, Expr, Value, ValueSet, VarId, Verdict, all_of, any_of, element, if_then_else, sum,
 };
 use ludex_qcsp::*;
 use models::*;

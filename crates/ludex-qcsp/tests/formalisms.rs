@@ -4,7 +4,7 @@
 mod models;
 
 use ludex_csp::propagators::table::Table;
-use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, minimum, sum};
+use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, Verdict, minimum, sum};
 use ludex_qcsp::*;
 use models::*;
 

@@ -2,7 +2,7 @@
 
 use ludex_base::{Rng, Seed};
 use ludex_csp::propagators::table::Table;
-use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, element, if_then_else, sum};
+use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, Verdict, element, if_then_else, sum};
 use ludex_qcsp::*;
 
 fn term(rng: &mut Rng, vars: &[VarId]) -> Expr {

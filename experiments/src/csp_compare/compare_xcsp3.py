@@ -381,7 +381,7 @@ def target_folder():
 
 
 def build():
-    command = ["cargo", "build", "--release", "-p", "ludex-csp", "--example", "solve_xcsp3"]
+    command = ["cargo", "build", "--release", "-p", "ludex-formats", "--example", "solve_xcsp3"]
     if subprocess.run(command, cwd=ROOT).returncode != 0:
         sys.exit("solve_xcsp3 could not be built")
     return target_folder() / "release" / "examples" / "solve_xcsp3"

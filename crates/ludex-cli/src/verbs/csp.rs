@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use ludex_base::{Deadline, StopReason};
-use ludex_csp::xcsp3::{Answer, Instance, SearchMethod, SolveOptions, Status};
-use ludex_csp::{CspError, Goal, PostConfig, SearchConfig, Value, xcsp3};
+use ludex_csp::{CspError, Goal, PostConfig, SearchConfig, SearchMethod, SolveOptions, Value};
+use ludex_formats::xcsp3::{self, Answer, Instance, Status};
 use ludex_pipeline::LoadOptions;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -5,15 +5,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, RoleId};
-use ludex_csp::{Variable, xcsp3};
+use ludex_csp::Variable;
 use ludex_encode::{
     EncodeConfig, Information, PlanLimits, Sizes, Steps, Template, Unrolled, encode,
 };
+use ludex_formats::xcsp3;
 use ludex_game::{Belief, BeliefLimits, Cursor as _, Describe as _, Game as _};
 use ludex_machine::Machine;
+use ludex_model::{write_network, write_stochastic};
 use ludex_pipeline::{Engine, EngineChoice};
-use ludex_qcsp::lang::{write_network, write_stochastic};
-use ludex_qcsp::stochastic::StochasticNetwork;
+use ludex_scsp::StochasticNetwork;
 use serde::Serialize;
 
 use crate::args::{Common, NetworkForm};

@@ -1,12 +1,14 @@
 //! Searching for solutions.
 //!
 //! [`solve`] is the entry: it posts a network, prepares it and runs [`mac`], on several
-//! threads if asked. [`study`] has the older tree searches and [`local`] min-conflicts.
+//! threads if asked. [`study`] has the older tree searches and [`local`] min-conflicts;
+//! [`solve_by`] runs the one that its options name.
 
 mod heuristics;
 pub mod local;
 mod mac;
 mod nogoods;
+mod options;
 mod parallel;
 mod restarts;
 pub mod study;
@@ -24,9 +26,11 @@ use crate::post::{PostConfig, Posted};
 use crate::preprocess::{preprocess, simplify};
 use crate::propagators::ObjectiveBound;
 use crate::sac::singleton_consistency;
+use crate::verdict::Verdict;
 
 pub use heuristics::{ValueOrder, VariableOrder};
 pub use mac::Branching;
+pub use options::{SearchMethod, SolveOptions, solve_by};
 pub use restarts::Restarts;
 
 /// What to look for. With an objective, the best solution is looked for in any case.
@@ -95,17 +99,6 @@ impl Default for SearchConfig {
     }
 }
 
-/// An answer that may be missing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict<P> {
-    /// Yes, and the proof.
-    Yes(P),
-    /// No, certainly.
-    No,
-    /// The search stopped before it knew.
-    Unknown(StopReason),
-}
-
 /// What a search did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
@@ -165,10 +158,10 @@ impl Report {
     }
 
     /// Whether there is a solution.
-    pub fn verdict(&self) -> Verdict<&[Value]> {
+    pub fn verdict(&self) -> Verdict {
         match (self.best(), self.stopped) {
-            (Some(solution), _) => Verdict::Yes(solution),
-            (None, None) => Verdict::No,
+            (Some(_), _) => Verdict::True,
+            (None, None) => Verdict::False,
             (None, Some(reason)) => Verdict::Unknown(reason),
         }
     }

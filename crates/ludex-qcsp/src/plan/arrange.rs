@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use ludex_csp::{Comparison, Condition, Constraint, Expr, Operation, VarId, element};
+use ludex_csp::{Comparison, Condition, Constraint, Expr, Operation, VarId, conjuncts, element};
 use rustc_hash::FxHashSet;
 
+use super::Rule;
 use super::fold::{fold, is_total};
 use super::implied::implied;
 use super::probe::decider;
-use super::{Rule, split};
 use crate::model::Model;
 
 /// A scope in the order of its search.
@@ -33,7 +33,7 @@ pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> A
     let mut open = Open {
         model,
         unknown: scope.variables.iter().copied().collect(),
-        pending: split(&scope.restrictor)
+        pending: conjuncts(&scope.restrictor)
             .into_iter()
             .chain(more.iter().cloned())
             .map(|constraint| {

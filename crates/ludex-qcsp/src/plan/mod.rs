@@ -15,7 +15,7 @@ mod key;
 pub(crate) mod measures;
 mod probe;
 
-use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId};
+use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, conjuncts};
 use rustc_hash::FxHashSet;
 
 use crate::error::ModelError;
@@ -214,7 +214,7 @@ pub(crate) fn plan(
             && scope.any(|x| model.variable(x).scope.index() + 1 == n_scopes)
     };
     let (fused, goal): (Vec<Constraint>, Vec<Constraint>) =
-        split(model.goal_constraints()).into_iter().partition(is_fused);
+        conjuncts(model.goal_constraints()).into_iter().partition(is_fused);
     let arranged: Vec<Arranged> = (0..n_scopes)
         .map(|scope| arrange(model, scope, if scope + 1 == n_scopes { &fused } else { &[] }))
         .collect();
@@ -697,22 +697,4 @@ fn push_copy(steps: &mut Vec<Step>, from: u32, to: u32) {
         return;
     }
     steps.push(Step::Copy { from, to, n: 1 });
-}
-
-/// The constraints with conjunctions taken apart.
-pub(crate) fn split(constraints: &[Constraint]) -> Vec<Constraint> {
-    fn flatten(e: &Expr, into: &mut Vec<Constraint>) {
-        match e {
-            Expr::And(list) => list.iter().for_each(|e| flatten(e, into)),
-            e => into.push(Constraint::Intension(e.clone())),
-        }
-    }
-    let mut all = Vec::new();
-    for constraint in constraints {
-        match constraint {
-            Constraint::Intension(e) => flatten(e, &mut all),
-            other => all.push(other.clone()),
-        }
-    }
-    all
 }

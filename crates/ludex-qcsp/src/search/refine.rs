@@ -9,13 +9,12 @@
 //! After Janota and Marques-Silva (RAReQS, 2012), with a constraint solver in place of SAT.
 
 use ludex_base::StopReason;
-use ludex_csp::{Constraint, Expr, Network, SearchConfig, ValueSet, VarId};
+use ludex_csp::{Constraint, Expr, Network, SearchConfig, ValueSet, VarId, conjuncts};
 use rustc_hash::FxHashMap;
 
 use super::decide::Opened;
 use super::{Searcher, Stopped};
 use crate::model::Model;
-use crate::plan::split;
 use crate::scope::Quantifier;
 
 impl Searcher<'_> {
@@ -52,7 +51,7 @@ impl Searcher<'_> {
         let n_levels = self.plan.first_level[1];
         if self.plan.levels[..n_levels].iter().any(|level| !level.goal.is_empty()) {
             let is_own = |x: &VarId| model.variable(*x).scope.index() == 0;
-            for constraint in split(model.goal_constraints()) {
+            for constraint in conjuncts(model.goal_constraints()) {
                 if constraint.scope().iter().all(is_own) {
                     network.add(constraint);
                 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use ludex_base::{Deadline, Diagnostic, Severity, Source};
 use ludex_csp::CspError;
+use ludex_formats::{qdimacs, xcsp3};
+use ludex_model::{Compiled, Data, Datum, Limits, codes, compile, to_stochastic};
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::Model;
-use ludex_qcsp::lang::{Compiled, Data, Datum, Limits, codes, compile, to_stochastic};
-use ludex_qcsp::stochastic::{self, StochasticError, StochasticNetwork};
+use ludex_scsp::{ScspError, StochasticNetwork};
 use serde_json::Value;
 
 use crate::args::{Common, QcspFile};
@@ -21,8 +22,8 @@ pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Mod
     let max_bytes = max_memory.min(MAX_BYTES);
     let text = read_text(&args.file, max_bytes)?;
     let read = match Path::new(&args.file).extension().and_then(|end| end.to_str()) {
-        Some("xml") => ludex_qcsp::xcsp3::read,
-        Some("qdimacs") => ludex_qcsp::qdimacs::read,
+        Some("xml") => xcsp3::quantified::read,
+        Some("qdimacs") => qdimacs::read,
         _ => {
             let compiled = compiled(args, text, max_memory, deadline)?;
             if compiled.chance.is_some() {
@@ -52,7 +53,7 @@ pub fn read_stochastic(
     // No text of the language begins like this.
     if end == Some("xml") || text.trim_start().starts_with('<') {
         no_data(args)?;
-        return stochastic::xcsp3::read(&text, deadline)
+        return xcsp3::stochastic::read(&text, deadline)
             .map_err(|error| wrong_network(&args.file, &error, deadline));
     }
     let source = Source::new(shown_path(&args.file), text.clone());
@@ -68,12 +69,12 @@ pub fn read_stochastic(
 }
 
 /// A stochastic network that means nothing.
-fn wrong_network(file: &str, error: &StochasticError, deadline: &Deadline) -> Failure {
+fn wrong_network(file: &str, error: &ScspError, deadline: &Deadline) -> Failure {
     let (line, message) = match error {
-        StochasticError::Constraint(CspError::Stopped(_)) if deadline.reached() => {
+        ScspError::Constraint(CspError::Stopped(_)) if deadline.reached() => {
             return Failure::Limit("the time was up before the network was read".into());
         }
-        StochasticError::Syntax { line, problem } => (Some(*line), problem.clone()),
+        ScspError::Syntax { line, problem } => (Some(*line), problem.clone()),
         other => (None, other.to_string()),
     };
     Failure::File { path: shown_path(file).into(), code: "malformed-network", line, message }

@@ -6,8 +6,9 @@
 use std::io::{self, BufRead, Write};
 
 use ludex_base::Deadline;
+use ludex_csp::Verdict;
 use ludex_qcsp::{
-    Model, NodeId, ScopeId, SolveConfig, Strategy, StrategyNode, StrategyRequest, Verdict, solve,
+    Model, NodeId, ScopeId, SolveConfig, Strategy, StrategyNode, StrategyRequest, solve,
 };
 
 use super::{input, strategy};

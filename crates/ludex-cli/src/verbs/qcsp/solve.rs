@@ -4,9 +4,10 @@ use std::fs;
 use std::time::Instant;
 
 use ludex_base::Deadline;
+use ludex_csp::Verdict;
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::{
-    Model, Optimality, Quantifier, Report, SolveConfig, StrategyRequest, Verdict, check_optimality,
+    Model, Optimality, Quantifier, Report, SolveConfig, StrategyRequest, check_optimality,
     check_strategy, solve,
 };
 use serde::Serialize;
@@ -27,10 +28,10 @@ pub fn run(args: &QcspSolve, common: &Common) -> Result<u8, Failure> {
         ids.into_iter().for_each(|id| model.ties(id, ties));
     }
     if let Some(file) = &args.xcsp3 {
-        return export(&model, file, &args.file.file, ludex_qcsp::xcsp3::write);
+        return export(&model, file, &args.file.file, ludex_formats::xcsp3::quantified::write);
     }
     if let Some(file) = &args.qdimacs {
-        return export(&model, file, &args.file.file, ludex_qcsp::qdimacs::write);
+        return export(&model, file, &args.file.file, ludex_formats::qdimacs::write);
     }
     if let Some(file) = &args.check_strategy {
         return check(&model, file, common);

@@ -7,11 +7,12 @@ use std::fs;
 use std::time::Instant;
 
 use ludex_base::{Deadline, StopReason};
+use ludex_csp::Verdict;
+use ludex_formats::xcsp3;
 use ludex_pipeline::LoadOptions;
-use ludex_qcsp::Verdict;
-use ludex_qcsp::stochastic::{
-    Aim, Arithmetic, Policy, StochasticConfig, StochasticError, StochasticNetwork,
-    StochasticReport, evaluate_policy_by, expand_scenarios_by, solve_stochastic, xcsp3,
+use ludex_scsp::{
+    Aim, Arithmetic, Policy, Report, ScspError, SolveConfig, StochasticNetwork, evaluate_policy_by,
+    expand_scenarios_by, solve,
 };
 use serde::Serialize;
 
@@ -36,7 +37,7 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
     let network = read_stochastic(&args.file, common, &deadline)?;
     if let Some(file) = &args.xcsp3 {
-        let text = xcsp3::write(&network).map_err(wrong)?;
+        let text = xcsp3::stochastic::write(&network).map_err(wrong)?;
         return match file.as_str() {
             "-" => output::text(&text).map_err(Failure::from),
             file => {
@@ -54,8 +55,8 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     if args.two_parts {
         return two_parts::run(&network, common, &deadline, start);
     }
-    let default = StochasticConfig::default();
-    let config = StochasticConfig {
+    let default = SolveConfig::default();
+    let config = SolveConfig {
         aim: if args.best { Aim::Best } else { Aim::Threshold },
         method: args.method,
         arithmetic: if args.exact { Arithmetic::Exact } else { Arithmetic::Floating },
@@ -66,7 +67,7 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
         ..default
     };
     let bar = output::spinner(format!("solving {}", args.file.file));
-    let report = solve_stochastic(&network, &config);
+    let report = solve(&network, &config);
     bar.finish_and_clear();
     let report = report.map_err(wrong)?;
     let answer = Answer::new(&network, &report, start);
@@ -84,7 +85,7 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     Ok(report.stopped.map_or(DONE, stopped))
 }
 
-fn wrong(error: StochasticError) -> Failure {
+fn wrong(error: ScspError) -> Failure {
     Failure::Call(error.to_string())
 }
 
@@ -250,7 +251,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(network: &StochasticNetwork, report: &StochasticReport, start: Instant) -> Self {
+    fn new(network: &StochasticNetwork, report: &Report, start: Instant) -> Self {
         let policy = report.policy.as_ref();
         let is_small = |policy: &&Policy| policy.n_nodes() <= MAX_REPORTED;
         Self {

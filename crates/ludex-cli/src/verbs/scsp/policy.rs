@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use ludex_csp::{Value, VarId};
-use ludex_qcsp::stochastic::{Policy, PolicyId, PolicyNode, StochasticNetwork};
+use ludex_scsp::{Policy, PolicyId, PolicyNode, StochasticNetwork};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::failure::Failure;

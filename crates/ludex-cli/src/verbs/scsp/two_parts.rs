@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::Value;
-use ludex_qcsp::Verdict;
-use ludex_qcsp::stochastic::{OneStage, StochasticNetwork, solve_one_stage};
+use ludex_csp::Verdict;
+use ludex_scsp::{OneStage, StochasticNetwork, solve_one_stage};
 use serde::Serialize;
 
 use super::policy::{FirstDecisions, Shown};

@@ -1,0 +1,120 @@
+//! The text language of quantified networks, `.qcp`.
+//!
+//! [`compile`] turns a text and the values of its parameters into a [`Model`](ludex_qcsp::Model).
+//! `docs/language.md` is the reference.
+//!
+//! Read the modules in this order; each uses only those before it.
+//!
+//! 1. `lexer`: characters to tokens; [`syntax`]: the tree
+//! 2. `parse` and `expressions`: tokens to a tree; `print`: back again
+//! 3. `names`: whether every name means something, from the text alone; `suggest`
+//! 4. `data`: values of parameters
+//! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
+//!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
+//! 6. `lower`: items to a model; by theme `parameters`, `scopes`, `objectives`; `game`: rounds
+//!    from one state to the next; `optimum`: models inside models; `random`: scopes of chance
+//! 7. `write`: networks as text
+
+mod arithmetic;
+mod builtins;
+pub mod codes;
+mod compute;
+mod conditions;
+mod data;
+mod eval;
+mod expressions;
+mod game;
+mod generator;
+mod indexing;
+mod lexer;
+mod limits;
+mod loops;
+mod lower;
+mod names;
+mod objectives;
+mod optimum;
+mod parameters;
+mod parse;
+mod print;
+mod random;
+mod scopes;
+mod suggest;
+pub mod syntax;
+mod value;
+mod write;
+
+use ludex_base::{Deadline, Diagnostic, Severity, Source, Span};
+
+pub use builtins::usages;
+pub use data::{Data, Datum};
+pub use limits::Limits;
+pub use lower::Compiled;
+pub use optimum::to_network;
+pub use parse::parse;
+pub use print::{print, print_expression};
+pub use random::{Chance, ChanceScope, to_stochastic};
+pub use write::{unused_name, write_network, write_stochastic};
+
+/// Turns a text with values for its parameters into a model.
+///
+/// ```
+/// use ludex_base::{Deadline, Source};
+/// use ludex_model::{Data, Datum, Limits, compile};
+/// use ludex_csp::Verdict;
+/// use ludex_qcsp::{SolveConfig, solve};
+/// let text = "param n: int;
+///     exists x: 0..n;
+///     forall y: 0..n where y != x;
+///     goal x + y <= n + 1;";
+/// let mut data = Data::default();
+/// data.values.insert("n".into(), Datum::Int(3));
+/// let source = Source::new("example.qcp", text);
+/// let compiled = compile(&source, &data, &Limits::default(), &Deadline::never()).unwrap();
+/// let report = solve(&compiled.model, &SolveConfig::default())?;
+/// assert_eq!(report.verdict, Verdict::True);
+/// # Ok::<(), ludex_qcsp::ModelError>(())
+/// ```
+///
+/// # Errors
+/// Everything that is wrong with the text or with the values, with places and remedies.
+pub fn compile(
+    source: &Source,
+    data: &Data,
+    limits: &Limits,
+    deadline: &Deadline,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    if source.text().len() > limits.max_bytes {
+        let message = format!("a model has at most {} bytes", limits.max_bytes);
+        let place = Span::new(0, 0);
+        return Err(vec![Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, place, message)]);
+    }
+    // Functions that call each other nest deeper than the stack of a small thread allows.
+    std::thread::scope(|scope| {
+        let worker =
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || {
+                let (tree, diagnostics) = parse(source.text());
+                if !diagnostics.is_empty() {
+                    return Err(diagnostics);
+                }
+                let diagnostics = names::check_names(&tree);
+                if !diagnostics.is_empty() {
+                    return Err(diagnostics);
+                }
+                lower::lower(&tree, data, limits, deadline)
+            });
+        match worker.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => {
+                let message = format!("no thread to read the model with: {error}");
+                let place = Span::new(0, 0);
+                Err(vec![Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, place, message)])
+            }
+        }
+    })
+}
+
+const STACK_BYTES: usize = 256 << 20;
+
+#[cfg(test)]
+mod tests;

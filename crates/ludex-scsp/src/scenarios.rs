@@ -1,0 +1,307 @@
+//! All scenarios at once: chance variables become constants of an ordinary network.
+//!
+//! Each decision is copied for every history of draws before it, each constraint for every
+//! scenario, with a truth variable that says whether the policy satisfies the scenario; the
+//! weights of the satisfied ones sum to the threshold. A second opinion for small networks.
+
+use std::sync::Arc;
+
+use ludex_base::{Deadline, StopReason};
+use ludex_csp::propagators::table::{STAR, Table};
+use ludex_csp::{
+    Constraint, Expr, Network, Operation, SearchConfig, VALUE_LIMIT, Value, VarId, all_of, solve,
+    sum,
+};
+use num_bigint::BigInt;
+use num_traits::{One, ToPrimitive};
+use rustc_hash::FxHashMap;
+
+use crate::error::{ScspError, Stop};
+use crate::network::{Rational, StochasticConstraint, StochasticNetwork};
+
+/// An ordinary network that stands for all scenarios of a stochastic one.
+pub struct Expansion {
+    /// The network. Its objective is the total weight of satisfied scenarios.
+    pub network: Network,
+    /// What all scenarios weigh together.
+    pub weight: Value,
+    /// How many scenarios there are.
+    pub n_scenarios: usize,
+}
+
+/// What is known of the best policy of an expansion.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExpansionReport {
+    /// The greatest satisfaction of any policy that reaches the thresholds of the constraints that
+    /// have their own; `None` when there is none. When the search was stopped, the greatest so far.
+    pub best: Option<Rational>,
+    /// Decisions of the search.
+    pub n_nodes: u64,
+    /// Why there may be a better one.
+    pub stopped: Option<StopReason>,
+}
+
+impl ExpansionReport {
+    /// The greatest satisfaction, rounded.
+    pub fn value(&self) -> Option<f64> {
+        self.best.as_ref().and_then(ToPrimitive::to_f64)
+    }
+}
+
+impl Expansion {
+    /// Looks for the policy of greatest satisfaction.
+    ///
+    /// # Errors
+    /// When the network can't be posted.
+    pub fn best(&self, deadline: &Deadline) -> Result<ExpansionReport, ScspError> {
+        let config = SearchConfig { deadline: deadline.clone(), ..SearchConfig::default() };
+        let report = solve(&self.network, &config)?;
+        let best = report.value.map(|value| Rational::new(value.into(), self.weight.into()));
+        let n_nodes = report.statistics.n_nodes;
+        Ok(ExpansionReport { best, n_nodes, stopped: report.stopped })
+    }
+}
+
+/// At most this many scenarios are expanded.
+const MAX_SCENARIOS: usize = 100_000;
+
+/// Expands a network to all its scenarios, in at most so many bytes; `Err` in the result says
+/// which limit was reached.
+///
+/// # Errors
+/// When it means nothing, has too many scenarios, has probabilities that depend on decisions or
+/// whose common denominator is too large, or a constraint that can't be made conditional, such as an
+/// expression that may have no value.
+pub fn expand_scenarios_by(
+    network: &StochasticNetwork,
+    max_bytes: u64,
+    deadline: &Deadline,
+) -> Result<Result<Expansion, StopReason>, ScspError> {
+    match expand(network, max_bytes, deadline) {
+        Ok(expansion) => Ok(Ok(expansion)),
+        Err(Stop::Limit(reason)) => Ok(Err(reason)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+/// The same without limits of time and memory.
+///
+/// # Errors
+/// As [`expand_scenarios_by`].
+pub fn expand_scenarios(network: &StochasticNetwork) -> Result<Expansion, ScspError> {
+    let expansion = expand_scenarios_by(network, u64::MAX, &Deadline::never())?;
+    Ok(expansion.expect("there are no limits"))
+}
+
+fn expand(
+    network: &StochasticNetwork,
+    max_bytes: u64,
+    deadline: &Deadline,
+) -> Result<Expansion, Stop> {
+    if let Some(error) = network.check_by(deadline).into_iter().next() {
+        return Err(error.into());
+    }
+    for x in network.ids() {
+        let Some(distribution) = &network.variable(x).distribution else { continue };
+        if let Some(&parent) = distribution.parents(x).iter().find(|&&y| !network.is_chance(y)) {
+            return Err(refused(format!(
+                "how `{}` is drawn depends on the decision `{}`",
+                network.name(x),
+                network.name(parent)
+            ))
+            .into());
+        }
+    }
+    let mut room = Room { deadline, bytes_left: max_bytes };
+    let mut scenarios = Vec::new();
+    let mut values = vec![0; network.variables().len()];
+    network.on_deep_stack(|| {
+        draw(network, 0, &mut values, Rational::one(), &mut scenarios, &mut room)
+    })?;
+    let denominator =
+        scenarios.iter().fold(BigInt::one(), |all, (_, p)| common_multiple(&all, p.denom()));
+    let weight = denominator.to_i32().filter(|&weight| weight <= VALUE_LIMIT);
+    let weight = weight
+        .ok_or_else(|| refused(format!("the probabilities have denominator {denominator}")))?;
+
+    let mut plain = Network::new();
+    let mut copies: FxHashMap<(VarId, Vec<Value>), VarId> = FxHashMap::default();
+    let mut satisfied: Vec<Expr> = Vec::new();
+    let mut own: Vec<Vec<Expr>> = vec![Vec::new(); network.constraints().len()];
+    let n_mentioned = |c: &StochasticConstraint| match &c.constraint {
+        Constraint::Intension(expr) => n_parts(expr),
+        Constraint::Table { table, .. } => table.len() * table.arity(),
+        other => other.scope().len().pow(2),
+    };
+    let n_mentioned: usize = network.constraints().iter().map(n_mentioned).sum();
+    for (s, (values, p)) in scenarios.iter().enumerate() {
+        // Truth variables with their names, and the constraints, which the solver copies.
+        let n_constraints = network.constraints().len();
+        room.take(BYTES_A_VARIABLE * (1 + n_constraints) + BYTES_A_PART * n_mentioned)?;
+        let n_before = plain.variables().len();
+        let copy: Vec<VarId> = network
+            .ids()
+            .map(|x| {
+                let drawn_before = network.ids().take(x.index()).filter(|&y| network.is_chance(y));
+                let history: Vec<Value> = drawn_before.map(|y| values[y.index()]).collect();
+                if network.is_chance(x) {
+                    let value = values[x.index()];
+                    *copies.entry((x, vec![value])).or_insert_with(|| {
+                        plain.int(format!("{}={value}", network.name(x)), value..=value)
+                    })
+                } else {
+                    *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
+                        let name = format!("{}{history:?}", network.name(x));
+                        plain.int(name, network.domain(x).clone())
+                    })
+                }
+            })
+            .collect();
+        room.take(BYTES_A_VARIABLE * (plain.variables().len() - n_before))?;
+        let times = (p * Rational::from_integer(weight.into())).to_integer();
+        let times = times.to_i32().expect("at most the whole weight");
+        let joint = plain.bool(format!("satisfied@{s}"));
+        satisfied.push(joint * times);
+        for (i, constraint) in network.constraints().iter().enumerate() {
+            let to = |x: VarId| copy[x.index()];
+            let constraint_here = constraint.constraint.renamed(&to, &|x| to(x).into());
+            let truth = match constraint.threshold {
+                None => joint,
+                Some(_) => {
+                    let truth = plain.bool(format!("constraint{}@{s}", i + 1));
+                    own[i].push(truth * times);
+                    truth
+                }
+            };
+            if let Constraint::Intension(expr) = &constraint_here
+                && may_lack_value(expr, &plain)
+            {
+                let reason = "an expression may have no value, as it divides by 0 or has an index \
+                              outside of its list, and can't be made conditional";
+                return Err(refused(reason.into()).into());
+            }
+            plain.add(implied(truth, constraint_here)?);
+        }
+    }
+    for (i, weights) in own.into_iter().enumerate() {
+        let Some(threshold) = &network.constraints()[i].threshold else { continue };
+        let least = (threshold * Rational::from_integer(weight.into())).ceil().to_integer();
+        plain.require(sum(weights).at_least(least.to_i32().expect("at most the whole weight")));
+    }
+    plain.maximize(sum(satisfied));
+    Ok(Expansion { network: plain, weight, n_scenarios: scenarios.len() })
+}
+
+fn refused(reason: String) -> ScspError {
+    ScspError::Option { option: "scenario expansion", reason }
+}
+
+/// The least common multiple: a fraction is reduced by the greatest common divisor.
+fn common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
+    let reduced = Rational::new(a.clone(), b.clone());
+    reduced.numer() * b
+}
+
+/// A variable of the expansion with its name and domain, and its places in the solver.
+const BYTES_A_VARIABLE: usize = 1000;
+/// A part of a constraint, in the network and in the solver.
+const BYTES_A_PART: usize = 200;
+
+fn n_parts(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(n_parts).sum::<usize>()
+}
+
+/// What time and memory are left.
+struct Room<'a> {
+    deadline: &'a Deadline,
+    bytes_left: u64,
+}
+
+impl Room<'_> {
+    fn take(&mut self, n_bytes: usize) -> Result<(), Stop> {
+        let left = self.bytes_left.checked_sub(n_bytes as u64);
+        self.bytes_left = left.ok_or(Stop::Limit(StopReason::Memory))?;
+        if self.deadline.reached() { Err(Stop::Limit(StopReason::Time)) } else { Ok(()) }
+    }
+}
+
+/// Collects what can be drawn, with its probability; decisions are left at 0.
+fn draw(
+    network: &StochasticNetwork,
+    at: usize,
+    values: &mut Vec<Value>,
+    p: Rational,
+    scenarios: &mut Vec<(Vec<Value>, Rational)>,
+    room: &mut Room<'_>,
+) -> Result<(), Stop> {
+    let Some(x) = (at..network.variables().len()).map(VarId::new).find(|&x| network.is_chance(x))
+    else {
+        if scenarios.len() == MAX_SCENARIOS {
+            let reason = format!("there are more than {MAX_SCENARIOS} scenarios");
+            return Err(refused(reason).into());
+        }
+        room.take(size_of_val(&values[..]) + size_of::<(Vec<Value>, Rational)>() + 64)?;
+        scenarios.push((values.clone(), p));
+        return Ok(());
+    };
+    let outcomes = network.outcomes(x, &|y| values[y.index()]);
+    // The check does not look at every row of a large distribution.
+    if outcomes.is_empty() {
+        return Err(network.undrawable(x, &|y| values[y.index()], None).into());
+    }
+    for (value, q) in outcomes {
+        values[x.index()] = value;
+        draw(network, x.index() + 1, values, &p * q, scenarios, room)?;
+    }
+    values[x.index()] = 0;
+    Ok(())
+}
+
+/// Whether an expression may have no value. A condition that has none does not hold, and one that
+/// is only asked now and then can't say so.
+fn may_lack_value(expr: &Expr, network: &Network) -> bool {
+    let bounds = |e: &Expr| {
+        e.bounds(&|x| {
+            let domain = &network.variable(x).domain;
+            (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
+        })
+    };
+    let lacks = match expr {
+        Expr::Binary(Operation::Div | Operation::Mod, _, divisor) => {
+            let (least, most) = bounds(divisor);
+            least <= 0 && 0 <= most
+        }
+        Expr::Binary(Operation::Pow, _, exponent) => bounds(exponent).0 < 0,
+        Expr::Element(list, index) => {
+            let (least, most) = bounds(index);
+            least < 0 || most >= list.len() as i64
+        }
+        _ => false,
+    };
+    lacks || expr.children().into_iter().any(|part| may_lack_value(part, network))
+}
+
+/// The constraint, where the truth variable is 1.
+fn implied(truth: VarId, constraint: Constraint) -> Result<Constraint, ScspError> {
+    Ok(match constraint {
+        Constraint::Intension(expr) => Constraint::Intension(Expr::from(truth).implies(expr)),
+        Constraint::Table { scope, table, is_positive } => {
+            let arity = scope.len() + 1;
+            let rows = table.tuples().map(|tuple| [&[1], tuple].concat());
+            let free = is_positive.then(|| {
+                let mut row = vec![STAR; arity];
+                row[0] = 0;
+                row
+            });
+            let table = Arc::new(Table::from_tuples(arity, rows.chain(free)));
+            let scope = std::iter::once(truth).chain(scope).collect();
+            Constraint::Table { scope, table, is_positive }
+        }
+        Constraint::AllDifferent { list, except } if except.is_empty() => {
+            let pairs = (0..list.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let differ = pairs.map(|(i, j)| list[i].clone().differs(list[j].clone()));
+            Constraint::Intension(Expr::from(truth).implies(all_of(differ)))
+        }
+        other => return Err(refused(format!("`{}` can't be made conditional", other.name()))),
+    })
+}

@@ -1,0 +1,220 @@
+//! Random networks against the definition.
+
+use ludex_base::{Deadline, Seed};
+use ludex_csp::Value;
+use ludex_csp::Verdict;
+use ludex_scsp::*;
+use rustc_hash::FxHashMap;
+
+use crate::networks::*;
+
+#[test]
+fn random_networks_agree_with_the_definition() {
+    let mut rng = Seed(17).rng();
+    let mut nodes: FxHashMap<&str, u64> = FxHashMap::default();
+    // How many nodes were not searched again.
+    let mut n_saved: FxHashMap<&str, i64> = FxHashMap::default();
+    // How many networks were small enough to list all their policies.
+    let mut n_listed = 0;
+    for n in 0..2_000 {
+        let mut network = random_network(&mut rng);
+        let utility = network.utility().cloned();
+        if utility.is_some() {
+            // Without a threshold, the utility is all that counts.
+            network.set_threshold(rational(0, 1));
+        }
+        let best = best_by_definition(&network);
+        if n_policies(&network) <= 500 {
+            let mut any = network.clone();
+            any.set_threshold(rational(0, 1));
+            assert_eq!(best_of_all_policies(&any), Some(best.clone()), "network {n}");
+            n_listed += 1;
+        }
+        for (name, method) in Method::ALL {
+            let report = solve(&network, &exact(method, Aim::Best)).unwrap();
+            assert_eq!(report.exact, Some(best.clone()), "network {n}, {name}");
+            let evaluation = evaluate_policy(&network, &report.policy.unwrap()).unwrap();
+            assert_eq!(evaluation.utility, best, "network {n}, {name}");
+            *nodes.entry(name).or_default() += report.statistics.n_nodes;
+            let without = SolveConfig { remembers: false, ..exact(method, Aim::Best) };
+            let without = solve(&network, &without).unwrap();
+            assert_eq!(without.exact, report.exact, "network {n}, {name}");
+            *n_saved.entry(name).or_default() +=
+                without.statistics.n_nodes as i64 - report.statistics.n_nodes as i64;
+            let floating =
+                solve(&network, &config(method, Aim::Best, Arithmetic::Floating)).unwrap();
+            let exact_value = report.value;
+            assert!((floating.value - exact_value).abs() <= floating.error, "network {n}, {name}");
+        }
+        if utility.is_some() {
+            continue;
+        }
+        let expected = Verdict::from(best >= *network.threshold());
+        for (name, method) in Method::ALL {
+            for consistency in [false, true] {
+                let config = SolveConfig { consistency, ..exact(method, Aim::Threshold) };
+                let report = solve(&network, &config).unwrap();
+                assert_eq!(report.verdict, expected, "network {n}, {name}");
+                if let Some(policy) = report.policy {
+                    let evaluation = evaluate_policy(&network, &policy).unwrap();
+                    assert!(evaluation.reaches_thresholds(&network), "network {n}, {name}");
+                    assert_eq!(Some(evaluation.satisfaction), report.exact, "network {n}, {name}");
+                }
+            }
+        }
+    }
+    println!("nodes: {nodes:?}, policies listed: {n_listed}");
+    assert!(n_listed > 500, "{n_listed}");
+    assert!(nodes["sfc"] < nodes["ssbt"]);
+    assert!(n_saved.values().all(|&n| n > 1000), "{n_saved:?}");
+}
+
+/// Whether a policy reaches every threshold, those below 1 up to what rounding can do.
+fn nearly_reaches(network: &StochasticNetwork, evaluation: &Evaluation) -> bool {
+    let slack = rational(1, 1 << 40);
+    let reaches = |p: &Rational, threshold: &Rational| {
+        p >= threshold || *threshold < rational(1, 1) && p + &slack >= *threshold
+    };
+    let mut own = network.constraints().iter().zip(&evaluation.by_constraint);
+    reaches(&evaluation.satisfaction, network.threshold())
+        && own.all(|(c, p)| c.threshold.as_ref().is_none_or(|threshold| reaches(p, threshold)))
+}
+
+#[test]
+fn several_thresholds_agree_with_all_policies() {
+    let mut rng = Seed(5).rng();
+    let (mut n_possible, mut n_expanded) = (0, 0);
+    for n in 0..1_000 {
+        let network = small_network(&mut rng);
+        let expected = best_of_all_policies(&network);
+        n_possible += usize::from(expected.is_some());
+        // What is possible at all where the threshold of the whole is not looked at.
+        let mut any = network.clone();
+        any.set_threshold(rational(0, 1));
+        let possible = best_of_all_policies(&any);
+        for (name, method) in Method::ALL {
+            let report = solve(&network, &exact(method, Aim::Best)).unwrap();
+            if report.verdict == Verdict::True {
+                assert_eq!(report.exact, expected, "network {n}, {name}");
+            } else {
+                assert_eq!(
+                    (report.verdict, &expected),
+                    (Verdict::False, &None),
+                    "network {n}, {name}"
+                );
+                if network.utility().is_none() {
+                    let found = report.policy.and(report.exact);
+                    assert_eq!(found, possible, "network {n}, {name}");
+                }
+            }
+            for consistency in [false, true] {
+                let config = SolveConfig { consistency, ..exact(method, Aim::Threshold) };
+                let report = solve(&network, &config).unwrap();
+                let verdict = Verdict::from(expected.is_some());
+                assert_eq!(report.verdict, verdict, "network {n}, {name}, {consistency}");
+                if let Some(policy) = report.policy {
+                    let evaluation = evaluate_policy(&network, &policy).unwrap();
+                    assert!(evaluation.reaches_thresholds(&network), "network {n}, {name}");
+                }
+            }
+            for aim in [Aim::Threshold, Aim::Best] {
+                let floating = config(method, aim, Arithmetic::Floating);
+                let report = solve(&network, &floating).unwrap();
+                if report.verdict == Verdict::True {
+                    let policy = report.policy.expect("there is one");
+                    let evaluation = evaluate_policy(&network, &policy).unwrap();
+                    assert!(nearly_reaches(&network, &evaluation), "network {n}, {name}, {aim:?}");
+                } else {
+                    assert_eq!(expected, None, "network {n}, {name}, {aim:?}");
+                }
+            }
+        }
+        if network.utility().is_none()
+            && let Ok(expansion) = expand_scenarios(&network)
+        {
+            let report = expansion.best(&Deadline::never()).unwrap();
+            assert_eq!(report.stopped, None);
+            let best = report.best.filter(|best| best >= network.threshold());
+            assert_eq!(best, expected, "network {n} expanded");
+            n_expanded += 1;
+        }
+    }
+    assert!((200..900).contains(&n_possible) && n_expanded > 50, "{n_possible}, {n_expanded}");
+}
+
+/// For one constraint, arc consistency removes a value of a decision exactly if no policy that
+/// reaches the threshold uses it.
+#[test]
+fn arc_consistency_keeps_what_good_policies_use() {
+    let mut rng = Seed(23).rng();
+    let mut n_removed = 0;
+    for n in 0..1_000 {
+        let whole = small_network(&mut rng);
+        let Some(constraint) = rng.choose(whole.constraints()) else { continue };
+        let mut network = StochasticNetwork::new();
+        for variable in whole.variables() {
+            network.variable_with(variable.clone());
+        }
+        network.add(constraint.constraint.clone());
+        network.set_threshold(whole.threshold().clone());
+        let found = arc_consistency(&network, &Deadline::never()).unwrap();
+        let mut used: Vec<Vec<Value>> = vec![Vec::new(); network.variables().len()];
+        for plays in all_policies(&network) {
+            if worth(&network, &plays).is_some() {
+                for (_, values) in plays {
+                    used.iter_mut().zip(values).for_each(|(used, value)| used.push(value));
+                }
+            }
+        }
+        for x in network.ids().filter(|&x| !network.is_chance(x)) {
+            let is_used = |value: &Value| used[x.index()].contains(value);
+            let expected: Vec<Value> = network.domain(x).iter().filter(is_used).collect();
+            if expected.is_empty() {
+                assert!(found.is_inconsistent, "network {n}");
+                continue;
+            }
+            let left: Vec<Value> = found.domains[x.index()].iter().collect();
+            assert_eq!(left, expected, "network {n}, `{}`", network.name(x));
+            n_removed += network.domain(x).len() - expected.len() as u64;
+        }
+    }
+    assert!(n_removed > 100, "{n_removed}");
+}
+
+#[test]
+fn two_parts_agree_with_the_definition() {
+    let mut rng = Seed(9).rng();
+    for n in 0..300 {
+        let mut network = StochasticNetwork::new();
+        network.stage();
+        let a = network.decision("a", 0..=3);
+        let b = network.decision("b", 0..=2);
+        let c = network.decision("c", 0..=2);
+        let distribution = random_distribution(&network, &mut rng, &[a, b, c], 2);
+        let y = network.chance("y", 0..=2, distribution);
+        let differs = rng.below(4) as Value;
+        network.require((a + b).differs(differs));
+        network.require((b + c + y).at_least(1 + rng.below(3) as Value));
+        network.require((a + y).at_most(2 + rng.below(3) as Value));
+        network.set_threshold(rational(rng.below(5) as i64, 4));
+        let found = solve_one_stage(&network, u64::MAX, &Deadline::never()).unwrap();
+        let mut expected = Vec::new();
+        for a_value in 0..=3 {
+            for b_value in 0..=2 {
+                for c_value in 0..=2 {
+                    let mut fixed = network.clone();
+                    for (x, value) in [(a, a_value), (b, b_value), (c, c_value)] {
+                        fixed.require(x.equals(value));
+                    }
+                    // The hard part holds also where nothing is asked of the chance part.
+                    if a_value + b_value != differs
+                        && best_by_definition(&fixed) >= *network.threshold()
+                    {
+                        expected.push(vec![a_value, b_value, c_value]);
+                    }
+                }
+            }
+        }
+        assert_eq!(found.solutions, expected, "network {n}");
+    }
+}
