@@ -1,17 +1,43 @@
-//! `cargo xtask endings`: whether random games end alike whichever way they are played.
+//! Whether random games end alike in lanes, on the cursor and by the reasoner: goals and lengths of many
+//! playouts, compared by chi-square tests.
 
 use std::fmt::Write as _;
+use std::slice;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, Seed};
 use ludex_machine::PlayoutStyle;
 use ludex_testkit::statistics::{ChiSquare, Endings};
 use ludex_testkit::{RulesFile, corpus, in_parallel};
 use ludex_tests::{machine, reasoner};
+use xtask::tools::{select, shared_folder};
 
-use crate::tables::write_run;
-use crate::tools::{processor, select, shared_folder};
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Form;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "endings",
+    question: "Do random games end alike in lanes, on the cursor and by the reasoner?",
+    command: "cargo experiment endings",
+    table: "endings.tsv, endings.md",
+    options: Options::augment_args,
+    run: |run, given| compare_all(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games
+    games: Vec<String>,
+    /// Playouts of each game in lanes, and as many on the cursor
+    #[arg(long, default_value_t = 100_000)]
+    playouts: u64,
+    /// Seconds for each game by the reasoner
+    #[arg(long, default_value_t = 60)]
+    reasoner_seconds: u64,
+}
 
 /// Turns and simultaneous moves, one role and more, with and without hidden information.
 const GAMES: &[&str] = &[
@@ -51,8 +77,9 @@ struct Row {
 }
 
 /// Plays each game in lanes, on the cursor and by the reasoner and compares goals and lengths.
-pub fn run(names: &[String], n_playouts: u64, reasoner_seconds: u64) -> Result<()> {
-    let names: Vec<String> = match names {
+fn compare_all(run: &Run, options: &Options) -> Result<()> {
+    let &Options { playouts: n_playouts, reasoner_seconds, .. } = options;
+    let names: Vec<String> = match &options.games[..] {
         [] => GAMES.iter().map(ToString::to_string).collect(),
         names => names.to_vec(),
     };
@@ -71,25 +98,39 @@ pub fn run(names: &[String], n_playouts: u64, reasoner_seconds: u64) -> Result<(
         "lanes",
         "cursor",
         "reasoner",
-        "mean length",
-        "",
-        "",
+        "length lanes",
+        "length cursor",
+        "length reasoner",
         "p goals cursor",
         "p lengths cursor",
         "p goals reasoner",
         "p lengths reasoner",
     ];
-    let mut tsv = header.join("\t") + "\n";
+    let mut tsv = run.rows(Form::Tsv, &header);
+    let mut table = run.rows(
+        Form::Markdown,
+        &[
+            "game",
+            "lanes",
+            "cursor",
+            "reasoner",
+            "mean lengths",
+            "goals, cursor",
+            "lengths, cursor",
+            "goals, reasoner",
+            "lengths, reasoner",
+        ],
+    );
     let mut markdown = format!(
         "# Random games end alike whichever way they are played\n\n\
-         Made by `cargo xtask endings --playouts {n_playouts} --reasoner-seconds {reasoner_seconds}` on {}.\n\
+         {}.\n\
          Goals (of all roles together) and lengths of playouts in lanes, beside those one at a time on the cursor and those of the reasoner, \
          by the chi-square test of two samples; rare categories are put together, lengths are in at most 24 classes.\n\
          `p` is the chance of a difference as large if the distributions are the same.\n\
-         All comparisons together are held to a level of {LEVEL}, so each to {level:.6}.\n\n\
-         | game | lanes | cursor | reasoner | mean lengths | goals, cursor | lengths, cursor | goals, reasoner | lengths, reasoner |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        processor(),
+         All comparisons together are held to a level of {LEVEL}, so each to {level:.6}.\n\n",
+        run.made_by(&format!(
+            "endings --playouts {n_playouts} --reasoner-seconds {reasoner_seconds}"
+        )),
     );
     let mut n_wrong = 0;
     for row in rows.iter().flatten() {
@@ -97,20 +138,15 @@ pub fn run(names: &[String], n_playouts: u64, reasoner_seconds: u64) -> Result<(
         let counts = [row.n_lanes, row.n_cursor, row.n_reasoner].map(|n| n.to_string());
         let lengths = row.lengths.map(|length| format!("{length:.3}"));
         let tests = row.tests.map(|test| format!("{:.4}", test.p));
-        writeln!(
-            tsv,
-            "{}\t{}\t{}\t{}",
-            row.name,
-            counts.join("\t"),
-            lengths.join("\t"),
-            tests.join("\t")
-        )?;
-        let cells = [counts.join(" | "), lengths.join(", "), tests.join(" | ")];
-        writeln!(markdown, "| {} | {} |", row.name, cells.join(" | "))?;
+        let of =
+            |lengths: &[String]| [slice::from_ref(&row.name), &counts, lengths, &tests].concat();
+        tsv.push(&of(&lengths));
+        table.push(&of(&[lengths.join(", ")]));
     }
+    markdown += table.text();
     let n_rows = rows.iter().flatten().count();
     writeln!(markdown, "\n{n_wrong} of {} comparisons fail.", 4 * n_rows)?;
-    write_run("endings", &tsv, &markdown)?;
+    run.write("endings", &tsv, &markdown)?;
     println!("{n_wrong} of {} comparisons fail", 4 * n_rows);
     if n_wrong > 0 || n_rows < games.len() {
         bail!("{n_wrong} comparisons fail, {} games were not played", games.len() - n_rows);

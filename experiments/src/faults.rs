@@ -1,19 +1,48 @@
-//! Matches over HTTP with messages broken on the way, in full.
+//! Whether players survive broken messages: matches over HTTP with a proxy that breaks some on the way.
 
-use std::fs;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
+use clap::{Args, FromArgMatches as _};
 use ludex_base::Seed;
 use ludex_tests::faults::{self, FaultConfig};
+use xtask::tools::build_ludex;
 
-use crate::tools::{build_ludex, processor, runs_folder};
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Form;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "faults",
+    question: "Do matches over HTTP end well when a fifth of the messages are broken on the way?",
+    command: "cargo experiment faults",
+    table: "faults.md",
+    options: Options::augment_args,
+    run: |run, given| play_all(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Matches
+    #[arg(long, default_value_t = 500)]
+    count: usize,
+    /// Matches at a time
+    #[arg(long, default_value_t = 8)]
+    parallel: usize,
+    /// Broken messages of a hundred
+    #[arg(long, default_value_t = 20)]
+    percent: usize,
+    /// Where the faults come from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
 
 /// Megabytes that a process may grow by after the first matches, beyond a tenth of what it had.
 const MAX_GROWTH_MB: f64 = 16.0;
 
-/// Plays the matches and writes what came of them to `benches/runs`.
-pub fn run(count: usize, n_parallel: usize, percent: usize, seed: u64) -> Result<()> {
+/// Plays the matches and writes what came of them.
+fn play_all(run: &Run, options: &Options) -> Result<()> {
+    let &Options { count, parallel: n_parallel, percent, seed } = options;
     build_ludex()?;
     let began = Instant::now();
     let config = FaultConfig { count, n_parallel, percent, seed: Seed(seed) };
@@ -21,34 +50,39 @@ pub fn run(count: usize, n_parallel: usize, percent: usize, seed: u64) -> Result
         eprintln!("{n_played} matches, {:.0} s", began.elapsed().as_secs_f64());
     });
     let ms = 1000.0 * report.longest.as_secs_f64();
-    let mut text = format!(
-        "# Matches over HTTP with broken messages\n\n\
-         `cargo xtask faults --count {count} --parallel {n_parallel} --percent {percent} --seed {seed}`: \
-         tic-tac-toe and Kuhn poker between two processes of `ludex player`, one that answers at once \
-         (`uct`, 30 iterations) and one that uses its clock of 1 s (`flat`); {}; {:.0} s.\n\n\
-         | what | number |\n| --- | ---: |\n\
-         | matches | {count} |\n| finished | {} |\n\
-         | messages of the referee | {} |\n| broken on the way there or back | {} |\n\
-         | answers to messages that came whole | {} |\n| of these late | {} |\n\
-         | the longest of them, ms | {ms:.0} |\n\
-         | answers by players that had received everything before | {} |\n| of these not legal | {} |\n\n\
-         What was in memory after each tenth of the matches, in MB:\n\n\
-         | first player | second player | referee |\n| ---: | ---: | ---: |\n",
-        processor(),
-        began.elapsed().as_secs_f64(),
-        report.n_finished,
-        report.n_requests,
-        report.n_broken,
-        report.n_judged,
-        report.late.len(),
-        report.n_informed,
-        report.illegal.len(),
-    );
-    for [first, second, referee] in &report.megabytes {
-        text += &format!("| {first:.0} | {second:.0} | {referee:.0} |\n");
+    let command =
+        format!("faults --count {count} --parallel {n_parallel} --percent {percent} --seed {seed}");
+    let mut counts = run.rows(Form::Markdown, &["what", "number"]);
+    for (what, number) in [
+        ("matches", count),
+        ("finished", report.n_finished),
+        ("messages of the referee", report.n_requests),
+        ("broken on the way there or back", report.n_broken),
+        ("answers to messages that came whole", report.n_judged),
+        ("of these late", report.late.len()),
+        ("the longest of them, ms", ms.round() as usize),
+        ("answers by players that had received everything before", report.n_informed),
+        ("of these not legal", report.illegal.len()),
+    ] {
+        counts.push(&[what, &number.to_string()]);
     }
+    let mut memory = run.rows(Form::Markdown, &["first player", "second player", "referee"]);
+    for megabytes in &report.megabytes {
+        memory.push(&megabytes.map(|mb| format!("{mb:.0}")));
+    }
+    let text = format!(
+        "# Matches over HTTP with broken messages\n\n\
+         {}: \
+         tic-tac-toe and Kuhn poker between two processes of `ludex player`, one that answers at once \
+         (`uct`, 30 iterations) and one that uses its clock of 1 s (`flat`); {:.0} s.\n\n{}\n\
+         What was in memory after each tenth of the matches, in MB:\n\n{}",
+        run.made_by(&command),
+        began.elapsed().as_secs_f64(),
+        counts.text(),
+        memory.text(),
+    );
     print!("{text}");
-    fs::write(runs_folder()?.join("faults.md"), text)?;
+    run.write_file("faults.md", &text)?;
     ensure!(report.n_finished == count, "matches did not finish");
     ensure!(report.illegal.is_empty(), "not legal: {:?}", report.illegal);
     ensure!(report.late.is_empty(), "late: {:?}", report.late);

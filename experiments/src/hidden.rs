@@ -1,5 +1,4 @@
-//! `cargo xtask hidden`: searches for hidden information against each other, and alone where a game
-//! has one role.
+//! How strong searches for hidden information are: against each other, and alone where a game has one role.
 //!
 //! Rounds go over all games and players, so that a run that is stopped early has seen a little of
 //! everything; each appends to one table, and the report is made from the table at any time. Before
@@ -11,15 +10,44 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, Seed};
 use ludex_referee::{Comparison, Estimate, Exchange, estimate};
 use ludex_search::SearchSpec;
 use ludex_testkit::hidden::{BeliefCount, count_beliefs, model_gain};
 use ludex_testkit::{RulesFile, corpus, library};
+use xtask::tools::{build_ludex, shared_folder};
 
-use crate::matches::{Table, n_roles, sum};
-use crate::series::{lapses_in_words, mean_over_games, play};
-use crate::tools::{build_ludex, processor, shared_folder};
+use crate::matches::{n_roles, play, sum};
+use crate::published::Published;
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::series::{Budget, lapses_in_words, mean_over_games, share_cell};
+use crate::tables::Table;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "hidden",
+    question: "Which search plays best where the state is hidden, and are beliefs right?",
+    command: "cargo experiment hidden",
+    table: "hidden.tsv, beliefs.tsv, hidden.md",
+    options: Options::augment_args,
+    run: |run, given| hidden(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games
+    games: Vec<String>,
+    /// Only these players, alone and against each other
+    #[arg(long, value_delimiter = ',')]
+    players: Vec<String>,
+    /// Milliseconds a move
+    #[arg(long, default_value_t = 30)]
+    clock: u64,
+    /// Begin no more series after so many minutes; 0 only reports
+    #[arg(long, default_value_t = 25.0)]
+    minutes: f64,
+}
 
 /// The searches, as players name them.
 const SEARCHES: &[&str] = &["ismcts", "hyperplay", "hyperplay-ii", "iss", "cfr", "uct"];
@@ -35,18 +63,6 @@ const PUBLISHED: &[(&str, &str)] = &[
     ("vacuum-cleaner-random", "Vaccum Cleaner Random"),
     ("wumpus", "Wumpus"),
 ];
-
-/// What to play.
-pub struct Job {
-    /// Only these games; all if empty.
-    pub games: Vec<String>,
-    /// Only these players, alone and against each other; all if empty.
-    pub players: Vec<String>,
-    /// Milliseconds a move.
-    pub clock: u64,
-    /// No series is begun after this time.
-    pub time: Option<Duration>,
-}
 
 const HEADER: &str =
     "game\tplayers\tclock\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves\tseconds";
@@ -65,33 +81,32 @@ const START_CLOCK: &str = "1";
 const N_ALONE: usize = 10;
 
 /// Plays the searches, one thread a player.
-pub fn hidden(job: &Job) -> Result<()> {
-    let beliefs = Table::open("beliefs", BELIEF_HEADER)?;
-    let table = Table::open("hidden", HEADER)?;
-    let started = Instant::now();
-    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
-    if !is_over() {
-        let games = games(&job.games)?;
+fn hidden(run: &Run, options: &Options) -> Result<()> {
+    let beliefs = Table::open(run, "beliefs", BELIEF_HEADER)?;
+    let table = Table::open(run, "hidden", HEADER)?;
+    let budget = Budget::minutes(Some(options.minutes));
+    if !budget.is_over() {
+        let games = games(&options.games)?;
         count(&beliefs, &games)?;
         let ludex = build_ludex()?;
         let mut seats: BTreeMap<String, usize> = BTreeMap::new();
         for rules in &games {
             seats.insert(rules.name.clone(), n_roles(&ludex, &rules.path.display().to_string())?);
         }
-        while !is_over() {
-            let mut open = open_series(&table, &games, &seats, job)?;
+        while !budget.is_over() {
+            let mut open = open_series(&table, &games, &seats, options)?;
             // Those with the fewest rounds first.
             open.sort_by_key(|it| it.2);
             let Some(least) = open.first().map(|it| it.2) else { break };
             for (rules, players, round) in open.into_iter().filter(|it| it.2 == least) {
-                if is_over() {
+                if budget.is_over() {
                     break;
                 }
-                play_round(&ludex, &table, rules, &players, job.clock, round)?;
+                play_round(&ludex, &table, rules, &players, options.clock, round)?;
             }
         }
     }
-    summarize(&table, &beliefs)
+    summarize(run, &table, &beliefs)
 }
 
 /// The rulesheets with percepts that were asked for.
@@ -120,7 +135,7 @@ fn count(table: &Table, games: &[RulesFile]) -> Result<()> {
         let mut row = vec![rules.name.clone()];
         row.extend([n_matches, n_steps, n_exact, n_missing, n_lost].map(|n| n.to_string()));
         row.extend([format!("{gain:.4}"), n_gains.to_string()]);
-        table.append(&row.iter().map(String::as_str).collect::<Vec<_>>())?;
+        table.append(&row)?;
     }
     Ok(())
 }
@@ -130,17 +145,18 @@ fn open_series<'g>(
     table: &Table,
     games: &'g [RulesFile],
     seats: &BTreeMap<String, usize>,
-    job: &Job,
+    options: &Options,
 ) -> Result<Vec<(&'g RulesFile, String, usize)>> {
     let mut n_rounds: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let clock = job.clock.to_string();
+    let clock = options.clock.to_string();
     for row in table.rows()?.into_iter().filter(|row| row.get(2) == Some(&clock)) {
         let round: usize = row.get(3).and_then(|cell| cell.parse().ok()).unwrap_or(0);
         let entry = n_rounds.entry((row[0].clone(), row[1].clone())).or_default();
         *entry = (*entry).max(round + 1);
     }
-    let is_wanted =
-        |name: &&&str| job.players.is_empty() || job.players.iter().any(|wanted| wanted == **name);
+    let is_wanted = |name: &&&str| {
+        options.players.is_empty() || options.players.iter().any(|wanted| wanted == **name)
+    };
     let wanted: Vec<&str> = SEARCHES.iter().chain(OTHERS).filter(is_wanted).copied().collect();
     let mut open = Vec::new();
     for rules in games {
@@ -185,7 +201,7 @@ fn play_round(
             _ => "0".into(),
         };
         table.append(&[
-            &rules.name,
+            rules.name.as_str(),
             players,
             &clock.to_string(),
             &round.to_string(),
@@ -228,7 +244,7 @@ struct SeriesRows {
     lapses: [u64; 4],
 }
 
-fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
+fn summarize(run: &Run, table: &Table, beliefs: &Table) -> Result<()> {
     let mut series: BTreeMap<(String, String), SeriesRows> = BTreeMap::new();
     let mut clocks: Vec<String> = Vec::new();
     for row in table.rows()? {
@@ -253,9 +269,11 @@ fn summarize(table: &Table, beliefs: &Table) -> Result<()> {
         }
     }
     let mut text = format!(
-        "# Hidden information\n\nMade by `cargo xtask hidden` on {}: {} ms a move where no other time is told, start clock 1 s, one thread a player.\n\n",
-        processor(),
-        clocks.first().map_or("", String::as_str)
+        "# Hidden information\n\n{}: {} ms a move where no other time is told, start clock 1 s, one thread a player.\n{} {}\n\n",
+        run.made_by("hidden"),
+        clocks.first().map_or("", String::as_str),
+        table.commits_in_words()?,
+        beliefs.commits_in_words()?,
     );
     write_beliefs(&mut text, beliefs)?;
     write_alone(&mut text, &series)?;
@@ -306,16 +324,7 @@ fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
         let cells: Vec<String> = names
             .iter()
             .map(|name| match series.get(&(game.clone(), name.to_string())) {
-                Some(rows) => match mean_goal(&rows.goals) {
-                    Some(it) => format!(
-                        "{:.1} ({:.1} to {:.1}; {})",
-                        it.mean,
-                        it.low,
-                        it.high,
-                        rows.goals.len()
-                    ),
-                    None => String::new(),
-                },
+                Some(rows) => goal_cell(&rows.goals),
                 None => String::new(),
             })
             .collect();
@@ -327,24 +336,25 @@ fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     Ok(())
 }
 
-fn mean_goal(goals: &[f64]) -> Option<Estimate> {
+/// The mean goal with its interval and the number of matches; nothing where there are none.
+fn goal_cell(goals: &[f64]) -> String {
     let rewards: Vec<f64> = goals.iter().map(|goal| goal / 100.0).collect();
-    estimate(&rewards).map(|it| it.scaled(100.0))
+    estimate(&rewards).map(|it| it.scaled(100.0)).map_or_else(String::new, |it| {
+        format!("{:.1} ({:.1} to {:.1}; {})", it.mean, it.low, it.high, goals.len())
+    })
 }
 
 /// The best figure of each game of the published table for one role, and whose it is.
 fn published() -> BTreeMap<String, String> {
-    let path =
-        shared_folder().map(|it| it.join("reference/tables/thesis-4.7-macucb2-gdl2-single.tsv"));
-    let text = path.ok().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let header = lines.next().unwrap_or_default();
-    let best = |cells: &Vec<&str>| {
-        let number = |idx: usize| cells[idx].parse::<f64>().unwrap_or(0.0);
-        let best = (1..cells.len()).max_by(|&a, &b| number(a).total_cmp(&number(b)))?;
-        Some((cells[0].to_string(), format!("{} ({})", cells[best], header[best])))
+    let Ok(table) = Published::thesis("thesis-4.7-macucb2-gdl2-single.tsv") else {
+        return BTreeMap::new();
     };
-    lines.filter_map(|cells| best(&cells)).collect()
+    let best = |(name, cells): (&str, &[String])| {
+        let number = |idx: usize| cells[idx].parse::<f64>().unwrap_or(0.0);
+        let best = (0..cells.len()).max_by(|&a, &b| number(a).total_cmp(&number(b)))?;
+        Some((name.to_string(), format!("{} ({})", cells[best], table.columns()[best + 1])))
+    };
+    table.by_name().into_iter().filter_map(best).collect()
 }
 
 fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
@@ -382,10 +392,7 @@ fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     writeln!(text, "| game | {} |\n| --- |{}", heads.join(" | "), " --- |".repeat(heads.len()))?;
     for game in games_of(series, |_, rows| !rows.exchanges.is_empty()) {
         let cell = |(name, other): &(&str, &str)| match share(series, &game, name, other) {
-            Some(it) => {
-                let n = exchanges(series, &game, name, other).len() * 2;
-                format!("{:.0} ({:.0} to {:.0}; {n})", it.mean, it.low, it.high)
-            }
+            Some(it) => share_cell(&it, exchanges(series, &game, name, other).len() * 2),
             None => String::new(),
         };
         let cells: Vec<String> = against.iter().map(cell).collect();
@@ -412,9 +419,7 @@ fn write_teams(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
             let is_in = |players: &str| players.split(',').any(|it| it == *name);
             let found = series.iter().filter(|((of, players), _)| *of == game && is_in(players));
             let goals: Vec<f64> = found.flat_map(|(_, rows)| rows.goals.iter().copied()).collect();
-            mean_goal(&goals).map_or_else(String::new, |it| {
-                format!("{:.1} ({:.1} to {:.1}; {})", it.mean, it.low, it.high, goals.len())
-            })
+            goal_cell(&goals)
         };
         let cells: Vec<String> = names.iter().map(cell).collect();
         writeln!(text, "| {game} | {} |", cells.join(" | "))?;

@@ -1,5 +1,5 @@
-//! `cargo xtask improvements`: each policy of the Monte Carlo searches, and evaluations of depth-first ones,
-//! against the search they improve, and the searches for puzzles by what they reach.
+//! What improvements of searches are worth: each policy of the Monte Carlo searches, and evaluations of
+//! depth-first ones, against the search they improve, and the searches for puzzles by what they reach.
 //!
 //! Rounds go over all pairs and games, as in `strength`; a series is done when the sequential test knows the
 //! stronger player or all its matches are played. The report is made from the tables at any time.
@@ -7,16 +7,44 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::{Args, FromArgMatches as _};
 use ludex_referee::{Comparison, Estimate, Verdict, estimate};
+use xtask::tools::build_ludex;
 
-use crate::matches::{Table, find_game};
+use crate::matches::{find_game, play};
+use crate::registry::Experiment;
+use crate::run::Run;
 use crate::series::{
-    PairSeries, Round, header, lapses_in_words, mean_over_games, play, play_round, series_of,
+    Budget, PairSeries, Round, header, lapses_in_words, mean_over_games, play_round, series_of,
+    share_cell,
 };
-use crate::tools::{build_ludex, processor};
+use crate::tables::Table;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "improvements",
+    question: "Which policies and evaluations make a search stronger, and which search suits puzzles?",
+    command: "cargo experiment improvements",
+    table: "improvements.tsv, improvements_puzzles.tsv, improvements.md",
+    options: Options::augment_args,
+    run: |run, given| improvements(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games and puzzles
+    games: Vec<String>,
+    /// Only this improvement, by its name in the report, and no puzzles; may be given several times
+    #[arg(long)]
+    pair: Vec<String>,
+    /// Most matches of a pair on a game, and of a search on a puzzle
+    #[arg(long, default_value_t = 32)]
+    count: usize,
+    /// Begin no more rounds after so many minutes; 0 only reports
+    #[arg(long)]
+    minutes: Option<f64>,
+}
 
 /// What is compared.
 struct Pair {
@@ -102,29 +130,17 @@ const PUZZLES: &[&str] = &[
 const PUZZLE_MATCHES: usize = 2;
 const PUZZLE_CLOCKS: [&str; 2] = ["1", "0.1"];
 
-/// What to play.
-pub struct Job {
-    /// Only these games and puzzles; all if empty.
-    pub games: Vec<String>,
-    /// Only these improvements; all if empty.
-    pub pairs: Vec<String>,
-    /// Most matches of a pair on a game, and of a search on a puzzle.
-    pub max_matches: usize,
-    /// No round is begun after this time.
-    pub time: Option<Duration>,
-}
-
 /// Plays what is not known yet, puzzles after each round unless improvements are named.
-pub fn improvements(job: &Job) -> Result<()> {
-    let table = Table::open("improvements", &header("improvement"))?;
-    let puzzles = Table::open("improvements_puzzles", "game\tsearch\tround\tgoals")?;
+fn improvements(run: &Run, options: &Options) -> Result<()> {
+    let table = Table::open(run, "improvements", &header("improvement"))?;
+    let puzzles = Table::open(run, "improvements_puzzles", "game\tsearch\tround\tgoals")?;
     let ludex = build_ludex()?;
-    let started = Instant::now();
-    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
+    let budget = Budget::minutes(options.minutes);
+    let with_puzzles = options.pair.is_empty();
     for round in 0.. {
-        let open = open_pairs(&table, job)?;
+        let open = open_pairs(&table, options)?;
         for &(game, n_roles, pair_idx, round) in &open {
-            if is_over() {
+            if budget.is_over() {
                 break;
             }
             let Pair { name: pair, improved, plain, clocks } = PAIRS[pair_idx];
@@ -132,34 +148,37 @@ pub fn improvements(job: &Job) -> Result<()> {
             let n_matches = PER_ROLE * n_roles;
             play_round(&ludex, &table, &Round { game, pair, players, round, n_matches, clocks })?;
         }
-        if job.pairs.is_empty() {
-            play_puzzles(&ludex, &puzzles, job, round, is_over)?;
+        if with_puzzles {
+            play_puzzles(&ludex, &puzzles, options, round, &budget)?;
         }
-        let more_puzzles = job.pairs.is_empty() && (round + 1) * PUZZLE_MATCHES < job.max_matches;
-        if (open.is_empty() && !more_puzzles) || is_over() {
+        let more_puzzles = with_puzzles && (round + 1) * PUZZLE_MATCHES < options.count;
+        if (open.is_empty() && !more_puzzles) || budget.is_over() {
             break;
         }
     }
-    describe(&table, &puzzles)
+    describe(run, &table, &puzzles)
 }
 
-fn is_wanted(job: &Job, game: &str) -> bool {
-    job.games.is_empty() || job.games.iter().any(|name| name == game)
+fn is_wanted(options: &Options, game: &str) -> bool {
+    options.games.is_empty() || options.games.iter().any(|name| name == game)
 }
 
 /// The pairs that are not decided, those with the fewest rounds first: the game, its roles, the pair, and
 /// the number of the next round.
-fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usize, usize)>> {
+fn open_pairs(
+    table: &Table,
+    options: &Options,
+) -> Result<Vec<(&'static str, usize, usize, usize)>> {
     let done = series_of(table)?;
     let mut open = Vec::new();
-    for &(game, n_roles) in GAMES.iter().filter(|(game, _)| is_wanted(job, game)) {
+    for &(game, n_roles) in GAMES.iter().filter(|(game, _)| is_wanted(options, game)) {
         for (pair_idx, pair) in PAIRS.iter().enumerate() {
-            if !job.pairs.is_empty() && job.pairs.iter().all(|name| name != pair.name) {
+            if !options.pair.is_empty() && options.pair.iter().all(|name| name != pair.name) {
                 continue;
             }
-            let series = done.get(&(game.to_string(), pair.name.to_string()));
+            let series = done.get(&[game, pair.name].map(String::from));
             let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
-            if series.map_or(0, PairSeries::n_matches) < job.max_matches && !is_known {
+            if series.map_or(0, PairSeries::n_matches) < options.count && !is_known {
                 open.push((game, n_roles, pair_idx, series.map_or(0, |series| series.n_rounds)));
             }
         }
@@ -172,16 +191,16 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, usize, usiz
 fn play_puzzles(
     ludex: &Path,
     table: &Table,
-    job: &Job,
+    options: &Options,
     round: usize,
-    is_over: impl Fn() -> bool,
+    budget: &Budget,
 ) -> Result<()> {
     let is_done = |row: &Vec<String>| (row[0].clone(), row[1].clone(), row[2].clone());
     let done: BTreeSet<(String, String, String)> = table.rows()?.iter().map(is_done).collect();
-    for game in PUZZLES.iter().filter(|game| is_wanted(job, game)) {
+    for game in PUZZLES.iter().filter(|game| is_wanted(options, game)) {
         for search in PUZZLE_SEARCHES {
             let key = (game.to_string(), search.to_string(), round.to_string());
-            if done.contains(&key) || is_over() {
+            if done.contains(&key) || budget.is_over() {
                 continue;
             }
             let path = find_game(game)?;
@@ -189,7 +208,7 @@ fn play_puzzles(
             let Some(report) = played else { continue };
             let matches = report["matches"].as_array().into_iter().flatten();
             let goals: Vec<String> = matches.map(|it| it["goals"][0].to_string()).collect();
-            table.append(&[game, search, &round.to_string(), &goals.join(" ")])?;
+            table.append(&[*game, *search, &round.to_string(), &goals.join(" ")])?;
         }
     }
     Ok(())
@@ -214,10 +233,10 @@ struct GameResult<'a> {
     share: Estimate,
 }
 
-fn describe(table: &Table, puzzles: &Table) -> Result<()> {
+fn describe(run: &Run, table: &Table, puzzles: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_pair: BTreeMap<&str, Vec<GameResult<'_>>> = BTreeMap::new();
-    for ((game, pair), found) in &series {
+    for ([game, pair], found) in &series {
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let share = compared.share.scaled(100.0);
         by_pair.entry(pair).or_default().push(GameResult {
@@ -228,12 +247,15 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
     }
     let mut text = format!(
         "# Improvements of searches\n\n\
-         Made by `cargo xtask improvements` on {}, one thread a player, both on one core.\n\
+         {}, one thread a player, both on one core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
-         All exchanges of seats are in `improvements.tsv`.\n\n\
+         All exchanges of seats are in `improvements.tsv`.\n\
+         {} {}\n\n\
          | improvement | search | against | start clock | a move | games | matches | mean share | 95 % interval | helps on | hurts on |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        processor(),
+        run.made_by("improvements"),
+        table.commits_in_words()?,
+        puzzles.commits_in_words()?,
     );
     let mut words = String::new();
     for Pair { name: pair, improved, plain, clocks } in PAIRS {
@@ -269,12 +291,7 @@ fn describe(table: &Table, puzzles: &Table) -> Result<()> {
         let cells: Vec<String> = by_pair_names(&by_pair)
             .iter()
             .map(|pair| match by_pair[pair].iter().find(|it| it.game == *game) {
-                Some(GameResult { n_matches, share, .. }) => {
-                    format!(
-                        "{:.0} ({:.0} to {:.0}; {n_matches})",
-                        share.mean, share.low, share.high
-                    )
-                }
+                Some(GameResult { n_matches, share, .. }) => share_cell(share, *n_matches),
                 None => String::new(),
             })
             .collect();
@@ -326,9 +343,7 @@ fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
     };
     for game in PUZZLES {
         let cell = |search: &&str| match of(game, search) {
-            Some((goal, n)) => {
-                format!("{:.0} ({:.0} to {:.0}; {n})", goal.mean, goal.low, goal.high)
-            }
+            Some((goal, n)) => share_cell(&goal, n),
             None => String::new(),
         };
         let cells: Vec<String> = PUZZLE_SEARCHES.iter().map(cell).collect();

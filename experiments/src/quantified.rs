@@ -1,19 +1,38 @@
-//! The quantified models beside other solvers: `quantified`.
+//! How fast quantified models are solved, beside other solvers, by depth, threads and options.
 //!
 //! Every figure comes from a run of the command on a file of `models/`, as a person would make
 //! it. A run whose answer is wrong is an error.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use clap::{Args, FromArgMatches as _};
 use ludex_testkit::workspace;
 use serde_json::Value;
+use xtask::tools::build_ludex;
 
-use crate::tools::{build_ludex, processor, runs_folder};
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Form;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "quantified",
+    question: "How fast are quantified models solved, beside QeCode and Quacode?",
+    command: "cargo experiment quantified",
+    table: "quantified.md",
+    options: Options::augment_args,
+    run: |run, given| measure(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Connect four on the usual board is asked for up to this depth
+    #[arg(long, default_value_t = 25)]
+    deepest: usize,
+}
 
 /// A problem that others have been timed on.
 struct Problem {
@@ -81,7 +100,7 @@ const COMPARED: &[(&str, &[&str])] = &[
 ];
 
 /// The options, each against the default.
-const OPTIONS: &[&[&str]] = &[
+const SOLVER_OPTIONS: &[&[&str]] = &[
     &[],
     &["--order", "ascending"],
     &["--order", "goal"],
@@ -108,35 +127,33 @@ const OPTIONS: &[&[&str]] = &[
 const OPTION_SECONDS: &str = "5";
 
 /// Times the problems of the others, connect four by depth, threads and options.
-pub fn run(deepest: usize) -> Result<()> {
+fn measure(run: &Run, &Options { deepest }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let mut text = format!(
         "# Quantified networks beside QeCode and Quacode\n\n\
-         Made by `cargo xtask quantified --deepest {deepest}` on {}, by runs of `ludex qcsp solve \
+         {}, by runs of `ludex qcsp solve \
          models/NAME.qcp -D … --json --threads 1`.\n\
          *Process* is the wall time of the whole process, *seconds* what it reports; the shortest of \
          three runs where a run takes less than a second.\n\
          The figures of the others are processor seconds on a machine of the same kind; their \
          matrices of the matrix game are their own.\n\n",
-        processor()
+        run.made_by(&format!("quantified --deepest {deepest}"))
     );
-    problems(&ludex, &mut text)?;
-    depths(&ludex, deepest, &mut text)?;
-    options(&ludex, &mut text)?;
-    let path = runs_folder()?.join("quantified.md");
-    fs::write(&path, &text).with_context(|| format!("{}", path.display()))?;
+    problems(run, &ludex, &mut text)?;
+    depths(run, &ludex, deepest, &mut text)?;
+    options(run, &ludex, &mut text)?;
     println!("{text}");
-    Ok(())
+    run.write_file("quantified.md", &text)
 }
 
 /// What a run came to.
-struct Run {
+struct Solved {
     /// None when the command refused the options.
     report: Option<Value>,
     wall: f64,
 }
 
-impl Run {
+impl Solved {
     fn number(&self, key: &str) -> f64 {
         self.report.as_ref().and_then(|report| report[key].as_f64()).unwrap_or(f64::NAN)
     }
@@ -146,7 +163,7 @@ impl Run {
     }
 }
 
-fn solve(ludex: &Path, model: &str, parameters: &[&str], options: &[&str]) -> Result<Run> {
+fn solve(ludex: &Path, model: &str, parameters: &[&str], options: &[&str]) -> Result<Solved> {
     let mut command = Command::new(ludex);
     command.current_dir(workspace()).args(["qcsp", "solve"]);
     command.arg(format!("models/{model}.qcp"));
@@ -157,19 +174,19 @@ fn solve(ludex: &Path, model: &str, parameters: &[&str], options: &[&str]) -> Re
     let start = Instant::now();
     let output = command.output().context("`ludex` does not start")?;
     let wall = start.elapsed().as_secs_f64();
-    Ok(Run { report: serde_json::from_slice(&output.stdout).ok(), wall })
+    Ok(Solved { report: serde_json::from_slice(&output.stdout).ok(), wall })
 }
 
 /// The shortest of three runs, or the only one of a long problem.
-fn shortest(ludex: &Path, problem: &Problem) -> Result<Run> {
-    let once = || -> Result<Run> {
-        let run = solve(ludex, problem.model, problem.parameters, &["--threads", "1"])?;
+fn shortest(ludex: &Path, problem: &Problem) -> Result<Solved> {
+    let once = || -> Result<Solved> {
+        let solved = solve(ludex, problem.model, problem.parameters, &["--threads", "1"])?;
         let is_right = match problem.answer {
-            Is(verdict) => run.status() == verdict.to_string(),
-            Optimum(value) => run.number("value") == value as f64,
+            Is(verdict) => solved.status() == verdict.to_string(),
+            Optimum(value) => solved.number("value") == value as f64,
         };
-        ensure!(is_right, "{}: the answer is {:?}", problem.name, run.report);
-        Ok(run)
+        ensure!(is_right, "{}: the answer is {:?}", problem.name, solved.report);
+        Ok(solved)
     };
     let mut best = once()?;
     for _ in 0..if best.wall < 1.0 { 2 } else { 0 } {
@@ -181,48 +198,52 @@ fn shortest(ludex: &Path, problem: &Problem) -> Result<Run> {
     Ok(best)
 }
 
-fn problems(ludex: &Path, text: &mut String) -> Result<()> {
-    writeln!(
-        text,
-        "| problem | answer | QeCode | Quacode | wanted | process | seconds | nodes | |"
-    )?;
-    writeln!(text, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
+fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
+    let mut rows = run.rows(
+        Form::Markdown,
+        &["problem", "answer", "QeCode", "Quacode", "wanted", "process", "seconds", "nodes", ""],
+    );
     for problem in PROBLEMS {
-        let run = shortest(ludex, problem)?;
+        let solved = shortest(ludex, problem)?;
         let answer = match problem.answer {
             Is(verdict) => verdict.to_string(),
             Optimum(value) => value.to_string(),
         };
         let (wanted, met) = match problem.wanted {
-            Some(wanted) if run.wall < wanted => (format!("under {wanted}"), "met"),
+            Some(wanted) if solved.wall < wanted => (format!("under {wanted}"), "met"),
             Some(wanted) => (format!("under {wanted}"), "not met"),
             None => ("–".into(), ""),
         };
-        let row = format!(
-            "| {} | {answer} | {} | {} | {wanted} | {:.3} | {:.3} | {} | {met} |",
+        let cells = [
             problem.name,
+            &answer,
             problem.qecode,
             problem.quacode,
-            run.wall,
-            run.number("seconds"),
-            run.number("nodes"),
-        );
-        eprintln!("{row}");
-        writeln!(text, "{row}")?;
+            &wanted,
+            &format!("{:.3}", solved.wall),
+            &format!("{:.3}", solved.number("seconds")),
+            &solved.number("nodes").to_string(),
+            met,
+        ];
+        eprintln!("{}", cells.join("\t"));
+        rows.push(&cells);
     }
+    *text += rows.text();
     Ok(())
 }
 
 /// Connect four on the usual board by depth, and two threads against one where that takes
 /// more than ten seconds.
-fn depths(ludex: &Path, deepest: usize, text: &mut String) -> Result<()> {
+fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<()> {
     writeln!(
         text,
         "\nConnect four 6 rows x 7 columns, \"can the first player win within so many moves\" \
-         (QeCode: depth 15 in 1,000 s):\n\n\
-         | depth | answer | nodes | process, one thread | two threads | ratio |\n\
-         | --- | --- | --- | --- | --- | --- |"
+         (QeCode: depth 15 in 1,000 s):\n"
     )?;
+    let mut rows = run.rows(
+        Form::Markdown,
+        &["depth", "answer", "nodes", "process, one thread", "two threads", "ratio"],
+    );
     for depth in (9..=deepest).step_by(2) {
         let parameter = format!("depth={depth}");
         let one = solve(ludex, "connect-four", &[&parameter], &["--threads", "1"])?;
@@ -230,24 +251,21 @@ fn depths(ludex: &Path, deepest: usize, text: &mut String) -> Result<()> {
         let two = if one.wall > 10.0 {
             let two = solve(ludex, "connect-four", &[&parameter], &["--threads", "2"])?;
             ensure!(two.status() == "false", "depth {depth}: {:?}", two.report);
-            format!("{:.1} | {:.2}", two.wall, one.wall / two.wall)
+            [format!("{:.1}", two.wall), format!("{:.2}", one.wall / two.wall)]
         } else {
-            " | ".into()
+            [String::new(), String::new()]
         };
-        let row = format!(
-            "| {depth} | {} | {} | {:.2} | {two} |",
-            one.status(),
-            one.number("nodes"),
-            one.wall
-        );
-        eprintln!("{row}");
-        writeln!(text, "{row}")?;
+        let (nodes, wall) = (one.number("nodes").to_string(), format!("{:.2}", one.wall));
+        let cells = [&depth.to_string(), one.status(), &nodes, &wall, &two[0], &two[1]];
+        eprintln!("{}", cells.join("\t"));
+        rows.push(&cells);
     }
+    *text += rows.text();
     Ok(())
 }
 
 /// Nodes and seconds of every option on every model; what does not apply is a dash.
-fn options(ludex: &Path, text: &mut String) -> Result<()> {
+fn options(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     writeln!(
         text,
         "\nOptions compared, one thread: nodes and seconds; a dash where the option does not apply \
@@ -258,27 +276,29 @@ fn options(ludex: &Path, text: &mut String) -> Result<()> {
         .iter()
         .map(|(model, parameters)| [&[*model][..], *parameters].concat().join(" "))
         .collect();
-    writeln!(text, "| option | {} |", names.join(" | "))?;
-    writeln!(text, "| --- |{}", " --- |".repeat(names.len()))?;
+    let names = names.iter().map(String::as_str);
+    let columns: Vec<&str> = std::iter::once("option").chain(names).collect();
+    let mut rows = run.rows(Form::Markdown, &columns);
     let mut answers: Vec<Option<String>> = vec![None; COMPARED.len()];
-    for option in OPTIONS {
+    for option in SOLVER_OPTIONS {
         let name = if option.is_empty() { "default".into() } else { option.join(" ") };
-        let mut row = format!("| {name} |");
+        let mut row = vec![name];
         for (&(model, parameters), answer) in COMPARED.iter().zip(&mut answers) {
             let limits = ["--threads", "1", "--time", OPTION_SECONDS];
-            let run = solve(ludex, model, parameters, &[option, &limits[..]].concat())?;
-            match run.status() {
-                "refused" => row += " – |",
-                "unknown" => row += " over |",
+            let solved = solve(ludex, model, parameters, &[option, &limits[..]].concat())?;
+            row.push(match solved.status() {
+                "refused" => "–".into(),
+                "unknown" => "over".into(),
                 status => {
                     let known = answer.get_or_insert_with(|| status.to_string());
                     ensure!(known == status, "{model} {option:?}: {status}");
-                    row += &format!(" {}, {:.3} |", run.number("nodes"), run.number("seconds"));
+                    format!("{}, {:.3}", solved.number("nodes"), solved.number("seconds"))
                 }
-            }
+            });
         }
-        eprintln!("{row}");
-        writeln!(text, "{row}")?;
+        eprintln!("{}", row.join("\t"));
+        rows.push(&row);
     }
+    *text += rows.text();
     Ok(())
 }

@@ -1,10 +1,9 @@
-//! `cargo xtask search-table`: how fast trees grow, on one thread and on two.
+//! How fast search trees grow, on one thread and on two.
 
-use std::fmt::Write as _;
-use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_cli::resources::cpu_time;
 use ludex_game::Playouts;
@@ -12,8 +11,33 @@ use ludex_pipeline::{Engine, EngineChoice};
 use ludex_search::{Limits, SearchSpec};
 use ludex_testkit::library;
 use ludex_tests::load_for;
+use xtask::tools::select_corpus;
 
-use crate::tools::{processor, runs_folder, select_corpus};
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Form;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "search",
+    question: "How fast do search trees grow, on one thread and on two?",
+    command: "cargo experiment search",
+    table: "search.tsv, search.md",
+    options: Options::augment_args,
+    run: |run, given| measure_all(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Seconds for each search
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Only these games; nothing is written then
+    #[arg(long)]
+    games: Vec<String>,
+    /// Only these searches; nothing is written then
+    #[arg(long)]
+    searches: Vec<String>,
+}
 
 /// The games of the table: public rulesheets, and our own chess, since the public one takes minutes
 /// to ground.
@@ -39,9 +63,9 @@ impl Row {
     }
 }
 
-/// Searches from the first state of each game and writes the table to `benches/runs`; with `games`
-/// only these, and nothing is written.
-pub fn run(seconds: f64, games: &[String], searches: &[String]) -> Result<()> {
+/// Searches from the first state of each game and writes the table.
+fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Result<()> {
+    let seconds = *seconds;
     let is_partial = !games.is_empty() || !searches.is_empty();
     let wanted = |names: &[&str]| -> Vec<String> {
         let is_wanted = |name: &&str| games.is_empty() || games.iter().any(|it| it == name);
@@ -76,7 +100,7 @@ pub fn run(seconds: f64, games: &[String], searches: &[String]) -> Result<()> {
             }
         }
     }
-    if is_partial { Ok(()) } else { write(&rows, seconds) }
+    if is_partial { Ok(()) } else { write(run, &rows, seconds) }
 }
 
 fn measure<G: Playouts + Clone + 'static>(
@@ -112,10 +136,19 @@ fn measure<G: Playouts + Clone + 'static>(
     })
 }
 
-fn write(rows: &[Row], seconds: f64) -> Result<()> {
-    let mut tsv = String::from(
-        "game\tsearch\tthreads\titerations_per_cpu_second\tplayouts_per_cpu_second\t\
-         iterations_per_second\tcores_used\tspeedup_on_free_cores\n",
+fn write(run: &Run, rows: &[Row], seconds: f64) -> Result<()> {
+    let mut tsv = run.rows(
+        Form::Tsv,
+        &[
+            "game",
+            "search",
+            "threads",
+            "iterations_per_cpu_second",
+            "playouts_per_cpu_second",
+            "iterations_per_second",
+            "cores_used",
+            "speedup_on_free_cores",
+        ],
     );
     for row in rows {
         let single = rows
@@ -124,31 +157,25 @@ fn write(rows: &[Row], seconds: f64) -> Result<()> {
             .context("the row of one thread")?;
         // With cores to itself, each thread does what a CPU second does.
         let speedup = row.n_threads as f64 * row.per_cpu_second() / single.per_cpu_second();
-        writeln!(
-            tsv,
-            "{}\t{}\t{}\t{:.0}\t{:.0}\t{:.0}\t{:.2}\t{:.2}",
-            row.game,
-            row.search,
-            row.n_threads,
-            row.per_cpu_second(),
-            row.playouts / row.cpu_seconds,
-            row.iterations / row.wall_seconds,
-            row.cpu_seconds / row.wall_seconds,
-            speedup
-        )?;
+        tsv.push(&[
+            row.game.clone(),
+            row.search.into(),
+            row.n_threads.to_string(),
+            format!("{:.0}", row.per_cpu_second()),
+            format!("{:.0}", row.playouts / row.cpu_seconds),
+            format!("{:.0}", row.iterations / row.wall_seconds),
+            format!("{:.2}", row.cpu_seconds / row.wall_seconds),
+            format!("{speedup:.2}"),
+        ]);
     }
     let markdown = format!(
         "# How fast trees grow\n\n\
-         `search.tsv`, made by `cargo xtask search-table --seconds {seconds}` on {}.\n\
+         {}; all rows are in `search.tsv`.\n\
          One search from the first state of each game, public rulesheets but for our own chess; `uct` plays one game from each new leaf on the cursor, `uct-leaf` 64 on the wide machine, `uct-lanes` one from each of 256 leaves.\n\
          An iteration adds one leaf.\n\
          The machine did other work meanwhile, so the figures that compare are those a CPU second; `cores_used` says how much of the cores the search got.\n\
          `speedup_on_free_cores` is threads times iterations a CPU second, over those of one thread: what two threads gain where each has a core.\n",
-        processor()
+        run.made_by(&format!("search --seconds {seconds}"))
     );
-    let folder = runs_folder()?;
-    fs::write(folder.join("search.tsv"), tsv)?;
-    fs::write(folder.join("search.md"), markdown)?;
-    println!("{}", folder.join("search.tsv").display());
-    Ok(())
+    run.write("search", &tsv, &markdown)
 }

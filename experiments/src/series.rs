@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ludex_referee::{Estimate, Exchange, SequentialTest, Verdict};
-use serde_json::Value;
 
-use crate::matches::{Table, find_game, run, sum};
+use crate::matches::{find_game, play, sum};
+use crate::tables::Table;
 
-/// The columns of a table of rounds; what the second one is called is up to the task.
+/// The columns of a table of rounds; what the second one is called is up to the experiment.
 pub(crate) fn header(second: &str) -> String {
     format!("game\t{second}\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves")
 }
@@ -52,22 +53,6 @@ pub(crate) fn play_round(ludex: &Path, table: &Table, it: &Round<'_>) -> Result<
     Ok(())
 }
 
-/// Plays the matches of a round, whose number is the seed: the report, if there is one.
-pub(crate) fn play(
-    ludex: &Path,
-    rules: &Path,
-    players: &str,
-    n_matches: usize,
-    round: usize,
-    [start_clock, play_clock]: [&str; 2],
-) -> Result<Option<Value>> {
-    let (path, count) = (rules.display().to_string(), n_matches.to_string());
-    let seed = (round + 1).to_string();
-    let what = ["match", &path, "--players", players, "--count", &count, "--seed", &seed];
-    let clocks = ["--start-clock", start_clock, "--play-clock", play_clock, "--json"];
-    run(ludex, &[&what[..], &clocks].concat())
-}
-
 /// The mean over games, each as often. The games are taken as they are: only the luck within each of them
 /// varies.
 pub(crate) fn mean_over_games<'a>(of_games: impl IntoIterator<Item = &'a Estimate>) -> Estimate {
@@ -91,6 +76,11 @@ pub(crate) fn lapses_in_words(series: impl Iterator<Item = [u64; 4]>) -> String 
     )
 }
 
+/// A share in percent with its interval and the number of matches, as tables show it.
+pub(crate) fn share_cell(share: &Estimate, n_matches: usize) -> String {
+    format!("{:.0} ({:.0} to {:.0}; {n_matches})", share.mean, share.low, share.high)
+}
+
 /// All that was played by one pair.
 #[derive(Default)]
 pub(crate) struct PairSeries {
@@ -98,11 +88,20 @@ pub(crate) struct PairSeries {
     pub(crate) n_rounds: usize,
     /// Late, illegal, fallbacks, moves.
     pub(crate) lapses: [u64; 4],
+    /// The same of the first player alone, where the table tells them apart.
+    pub(crate) first_lapses: Option<[u64; 4]>,
 }
 
 impl PairSeries {
+    /// A goal that is not a number stands for a game that can't be played, so that the pair is done; where only
+    /// the second is none, nobody is compared.
     pub(crate) fn verdict(&self) -> Verdict {
-        let outcomes = self.exchanges.iter().map(|exchange| (exchange.outcome(), 2));
+        let is_missing = |it: &Exchange| it.first.is_nan();
+        if self.exchanges.iter().any(is_missing) {
+            return Verdict::First;
+        }
+        let compared = self.exchanges.iter().filter(|it| !it.second.is_nan());
+        let outcomes = compared.map(|exchange| (exchange.outcome(), 2));
         SequentialTest::default().verdict(outcomes)
     }
 
@@ -111,27 +110,71 @@ impl PairSeries {
     }
 }
 
-/// What a table has, by game and pair.
-pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<(String, String), PairSeries>> {
-    let mut series: BTreeMap<(String, String), PairSeries> = BTreeMap::new();
-    for row in table.rows()? {
-        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
-        let (Some(round), Some(first), Some(second)) = (number(2), number(3), number(4)) else {
+/// What a table has of each pair. The first `N` columns tell pairs apart; the round, both goals and the lapses
+/// follow, and those of the first player alone if the row has them.
+pub(crate) fn series_in<const N: usize>(rows: &[Vec<String>]) -> BTreeMap<[String; N], PairSeries> {
+    let mut series: BTreeMap<[String; N], PairSeries> = BTreeMap::new();
+    for row in rows {
+        let number = |idx: usize| row.get(N + idx).and_then(|cell| cell.parse::<f64>().ok());
+        let (Some(round), Some(first), Some(second)) = (number(0), number(1), number(2)) else {
             continue;
         };
-        let entry = series.entry((row[0].clone(), row[1].clone())).or_default();
+        let entry = series.entry(std::array::from_fn(|at| row[at].clone())).or_default();
         entry.exchanges.push(Exchange { first, second });
         entry.n_rounds = entry.n_rounds.max(round as usize + 1);
-        for (idx, lapse) in entry.lapses.iter_mut().enumerate() {
-            *lapse += number(5 + idx).unwrap_or(0.0) as u64;
+        let add = |lapses: &mut [u64; 4], from: usize| {
+            for (idx, lapse) in lapses.iter_mut().enumerate() {
+                *lapse += number(from + idx).unwrap_or(0.0) as u64;
+            }
+        };
+        add(&mut entry.lapses, 3);
+        if row.len() > N + 7 {
+            add(entry.first_lapses.get_or_insert_default(), 7);
         }
     }
-    Ok(series)
+    series
+}
+
+/// What a table of rounds has, by game and pair.
+pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<[String; 2], PairSeries>> {
+    Ok(series_in(&table.rows()?))
+}
+
+/// Says when to begin nothing more.
+pub(crate) struct Budget {
+    end: Option<Instant>,
+}
+
+impl Budget {
+    /// So many minutes from now, or as long as there is something to play.
+    pub(crate) fn minutes(minutes: Option<f64>) -> Self {
+        let end = |minutes| Instant::now() + Duration::from_secs_f64(60.0 * minutes);
+        Self { end: minutes.map(end) }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_without_the_columns_of_the_first_player_are_read() {
+        let row = |text: &str| text.split(' ').map(String::from).collect::<Vec<String>>();
+        let old = row("clock nim mac-ucb uct 25 0 100 0 2 0 5 60");
+        let new = row("clock nim mac-ucb uct 25 1 0 100 1 0 4 50 1 0 2 25");
+        let of_old = series_in::<5>(std::slice::from_ref(&old));
+        let of_both = series_in::<5>(&[old, new]);
+        let only = |series: &BTreeMap<[String; 5], PairSeries>| {
+            let found = series.values().next().expect("a series");
+            (found.exchanges.len(), found.lapses, found.first_lapses)
+        };
+        assert_eq!(only(&of_old), (1, [2, 0, 5, 60], None));
+        assert_eq!(only(&of_both), (2, [3, 0, 9, 110], Some([1, 0, 2, 25])));
+    }
 
     #[test]
     fn more_games_make_the_interval_of_their_mean_narrower() {

@@ -1,4 +1,4 @@
-//! `cargo xtask strength`: `ludex` against other players, over many games.
+//! How strong `ludex` is: matches against other players, over many games.
 //!
 //! Rounds go over all pairs, so that a run that is stopped early has seen a little of everything; each
 //! appends its exchanges of seats to one table. A pair is done when the sequential test knows the
@@ -7,16 +7,43 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::{Args, FromArgMatches as _};
 use ludex_referee::{Comparison, Estimate, Verdict};
+use xtask::tools::build_ludex;
 
-use crate::matches::Table;
+use crate::registry::Experiment;
+use crate::run::Run;
 use crate::series::{
-    PairSeries, Round, header, lapses_in_words, mean_over_games, play_round, series_of,
+    Budget, PairSeries, Round, header, lapses_in_words, mean_over_games, play_round, series_of,
+    share_cell,
 };
-use crate::tools::{build_ludex, processor};
+use crate::tables::Table;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "strength",
+    question: "How strong is `ludex` against other players and the former `ludex`?",
+    command: "cargo experiment strength",
+    table: "strength.tsv, strength.md",
+    options: Options::augment_args,
+    run: |run, given| strength(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games
+    games: Vec<String>,
+    /// Only against this player; may be given several times
+    #[arg(long)]
+    against: Vec<String>,
+    /// Most matches of a pair
+    #[arg(long, default_value_t = 20)]
+    count: usize,
+    /// Begin no more series after so many minutes; 0 only reports
+    #[arg(long)]
+    minutes: Option<f64>,
+}
 
 /// Games of the published tables: two-player board games large and small, three and four roles, moves at
 /// once.
@@ -112,42 +139,32 @@ const AGAINST_RANDOM: &[&str] = &[
     "cephalopodMicro",
 ];
 
-/// What to play.
-pub struct Job {
-    /// Only these games; all if empty.
-    pub games: Vec<String>,
-    /// Only against these players; all if empty.
-    pub against: Vec<String>,
-    /// Most matches of a pair.
-    pub max_matches: usize,
-    /// No round is begun after this time.
-    pub time: Option<Duration>,
-}
-
 /// Plays `ludex` against other players, one thread a player, 50 ms a move.
-pub fn strength(job: &Job) -> Result<()> {
-    let table = Table::open("strength", &header("against"))?;
+fn strength(run: &Run, options: &Options) -> Result<()> {
+    let table = Table::open(run, "strength", &header("against"))?;
     let ludex = build_ludex()?;
-    let started = Instant::now();
-    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
-    let max_rounds = job.max_matches.div_ceil(2);
+    let budget = Budget::minutes(options.minutes);
+    let max_rounds = options.count.div_ceil(2);
     for _ in 0..max_rounds {
-        let open = open_pairs(&table, job)?;
+        let open = open_pairs(&table, options)?;
         if open.is_empty() {
             break;
         }
         for (game, against, round) in open {
-            if is_over() {
+            if budget.is_over() {
                 break;
             }
             play(&ludex, &table, game, against, round)?;
         }
     }
-    summarize(&table)
+    summarize(run, &table)
 }
 
 /// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
-fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static str, usize)>> {
+fn open_pairs(
+    table: &Table,
+    options: &Options,
+) -> Result<Vec<(&'static str, &'static str, usize)>> {
     let done = series_of(table)?;
     let mut open = Vec::new();
     for game in all_games() {
@@ -162,15 +179,15 @@ fn open_pairs(table: &Table, job: &Job) -> Result<Vec<(&'static str, &'static st
                 names.is_empty() || names.iter().any(|wanted| wanted == name)
             };
             let is_idle = against == FORMER && is_same_to_former(game);
-            if !is_in(&job.games, game) || !is_in(&job.against, against) || is_idle {
+            if !is_in(&options.games, game) || !is_in(&options.against, against) || is_idle {
                 continue;
             }
-            let series = done.get(&(game.to_string(), against.to_string()));
+            let series = done.get(&[game, against].map(String::from));
             let n_matches = series.map_or(0, PairSeries::n_matches);
             // The mean over the games tells of the former flagship, so all have the same number of matches.
             let is_known =
                 against != FORMER && series.is_some_and(|series| series.verdict() != Verdict::Open);
-            if n_matches < job.max_matches && !is_known {
+            if n_matches < options.count && !is_known {
                 open.push((game, against, series.map_or(0, |series| series.n_rounds)));
             }
         }
@@ -188,10 +205,10 @@ fn play(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) ->
     play_round(ludex, table, &Round { game, pair, players: &players, round, n_matches, clocks })
 }
 
-fn summarize(table: &Table) -> Result<()> {
+fn summarize(run: &Run, table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let mut by_player: BTreeMap<&str, Vec<(&str, usize, Estimate)>> = BTreeMap::new();
-    for ((game, against), found) in &series {
+    for ([game, against], found) in &series {
         let Some(compared) = Comparison::new(found.exchanges.clone()) else { continue };
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
@@ -201,13 +218,15 @@ fn summarize(table: &Table) -> Result<()> {
     }
     let mut text = format!(
         "# Strength of `ludex`\n\n\
-         Made by `cargo xtask strength` on {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
+         {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little; not so against the former `ludex`.\n\
          All exchanges of seats are in `strength.tsv`.\n\
+         {}\n\
          The former `ludex` is another player in duels and where something is hidden; other games against it tell of luck alone, and a row of its own leaves them out.\n\n\
          | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
          | --- | --- | --- | --- | --- | --- |\n",
-        processor()
+        run.made_by("strength"),
+        table.commits_in_words()?
     );
     for (player, rows) in &by_player {
         let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|it| &it.2));
@@ -234,9 +253,7 @@ fn summarize(table: &Table) -> Result<()> {
         let cells: Vec<String> = by_player
             .values()
             .map(|rows| match rows.iter().find(|(name, ..)| *name == game) {
-                Some((_, n, share)) => {
-                    format!("{:.0} ({:.0} to {:.0}; {n})", share.mean, share.low, share.high)
-                }
+                Some((_, n, share)) => share_cell(share, *n),
                 None => String::new(),
             })
             .collect();

@@ -1,217 +1,172 @@
-//! Tables about the public rulesheets, kept under `benches/runs`.
+//! Tables of measurements. Every row ends with the commit it was made with.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-use ludex_testkit::{RulesFile, corpus, in_parallel};
-use serde_json::Value;
+use anyhow::{Context as _, Result, bail};
 
-use crate::tools::{build_ludex, processor, runs_folder, shared_folder};
+use crate::run::Run;
 
-/// What one run of `ludex ground` came to.
-struct Grounded {
-    name: String,
-    report: Option<Value>,
-    /// What happened instead of a report, or why the reasoner plays.
-    note: String,
-    seconds: f64,
+/// How rows are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    Tsv,
+    Markdown,
 }
 
-/// Bounds of the claim that the table backs.
-const SECONDS: f64 = 5.0;
-const MEGABYTES: f64 = 2_000.0;
-
-/// Grounds every public rulesheet in a process of its own.
-pub fn ground(seconds: u64) -> Result<()> {
-    let ludex = build_ludex()?;
-    let games = corpus(&shared_folder()?);
-    let rows = in_parallel(&games, |rules| {
-        let row = ground_one(&ludex, rules, seconds);
-        eprintln!("{}\t{:.2}\t{}", row.name, row.seconds, row.note);
-        row
-    });
-    let number =
-        |row: &Grounded, key: &str| row.report.as_ref().and_then(|report| report[key].as_f64());
-    let is_within = |row: &&Grounded| {
-        row.note.is_empty()
-            && number(row, "seconds").is_some_and(|seconds| seconds < SECONDS)
-            && number(row, "peak_mb").is_some_and(|mb| mb < MEGABYTES)
-    };
-    let n_within = rows.iter().filter(is_within).count();
-    let n_stopped = rows.iter().filter(|row| row.report.is_some() && !row.note.is_empty()).count();
-    let n_crashed = rows.iter().filter(|row| row.report.is_none()).count();
-    let columns = ["seconds", "peak_mb", "fluents", "moves", "rules", "gates", "machine"];
-    let mut tsv = format!("name\t{}\tnote\n", columns.join("\t"));
-    for row in &rows {
-        let cells: Vec<String> = columns
-            .iter()
-            .map(|&key| cell(row.report.as_ref().map(|report| &report[key])))
-            .collect();
-        writeln!(tsv, "{}\t{}\t{}", row.name, cells.join("\t"), row.note)?;
-    }
-    let mut slow: Vec<&Grounded> = rows.iter().filter(|row| !is_within(row)).collect();
-    slow.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    let mut markdown = format!(
-        "# Grounding the public rulesheets\n\n\
-         Made by `cargo xtask ground-table --seconds {seconds}`: each rulesheet in a process of its own, \
-         `ludex ground --json`, two at a time on {}.\n\
-         All rows are in `ground.tsv`.\n\n\
-         | | sheets |\n| --- | --- |\n\
-         | all | {} |\n| grounded in under {SECONDS} s and {MEGABYTES} MB | {n_within} ({:.1} %) |\n\
-         | stopped by a bound with a message | {n_stopped} |\n| no report at all | {n_crashed} |\n\n\
-         Those beyond the bounds of the second line:\n\n\
-         | sheet | seconds | MB | machine | note |\n| --- | --- | --- | --- | --- |\n",
-        processor(),
-        rows.len(),
-        100.0 * n_within as f64 / rows.len() as f64,
-    );
-    for row in slow {
-        let of = |key: &str| cell(row.report.as_ref().map(|report| &report[key]));
-        writeln!(
-            markdown,
-            "| {} | {:.2} | {} | {} | {} |",
-            row.name,
-            row.seconds,
-            of("peak_mb"),
-            of("machine"),
-            row.note
-        )?;
-    }
-    write_run("ground", &tsv, &markdown)?;
-    println!(
-        "{n_within} of {} within bounds, {n_stopped} stopped, {n_crashed} without report",
-        rows.len()
-    );
-    Ok(())
+/// A table that one run makes from its first row to its last.
+pub struct Rows {
+    form: Form,
+    commit: String,
+    text: String,
 }
 
-fn ground_one(ludex: &Path, rules: &RulesFile, seconds: u64) -> Grounded {
-    let time = seconds.to_string();
-    let path = rules.path.display().to_string();
-    let args = ["ground", &path, "--json", "--time", &time, "--memory", "4GB"];
-    let start = Instant::now();
-    // The bound of time is for grounding alone; a process that hangs elsewhere is ended.
-    let output = run_for(ludex, &args, Duration::from_secs(3 * seconds + 30));
-    let seconds = start.elapsed().as_secs_f64();
-    let name = rules.name.clone();
-    match output {
-        Err(note) => Grounded { name, report: None, note, seconds },
-        Ok(text) => match serde_json::from_str::<Value>(&text) {
-            Err(_) => Grounded { name, report: None, note: "no JSON".into(), seconds },
-            Ok(report) => {
-                let reason = report["reason"].as_str().or(report["error"].as_str()).unwrap_or("");
-                let (note, is_report) = (reason.to_string(), report["seconds"].is_number());
-                Grounded { name, report: is_report.then_some(report), note, seconds }
-            }
-        },
-    }
-}
-
-/// The standard output of a process, which is ended when the time is over.
-pub fn run_for(program: &Path, args: &[&str], time: Duration) -> Result<String, String> {
-    let mut child = Command::new(program)
-        .args(args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let start = Instant::now();
-    while start.elapsed() < time {
-        match child.try_wait() {
-            Ok(Some(status)) if status.code().is_none() => return Err(format!("killed: {status}")),
-            Ok(Some(_)) => {
-                let output = child.wait_with_output().map_err(|error| error.to_string())?;
-                return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
-            Err(error) => return Err(error.to_string()),
+impl Rows {
+    pub(crate) fn new(form: Form, columns: &[&str], commit: &str) -> Self {
+        let mut rows = Self { form, commit: "commit".into(), text: String::new() };
+        rows.push(columns);
+        if form == Form::Markdown {
+            rows.text += &format!("|{}\n", " --- |".repeat(columns.len() + 1));
         }
+        rows.commit = commit.into();
+        rows
     }
-    // It may have ended by itself in this moment.
-    let _ = child.kill();
-    let _ = child.wait();
-    Err("did not end".into())
+
+    /// Adds a row, of which the commit is not given.
+    pub fn push(&mut self, cells: &[impl AsRef<str>]) {
+        let mut cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+        cells.push(&self.commit);
+        self.text += &match self.form {
+            Form::Tsv => cells.join("\t") + "\n",
+            Form::Markdown => format!("| {} |\n", cells.join(" | ")),
+        };
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
-fn cell(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => "-".into(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
+/// A table that grows over many runs: what it has is not measured again, so that a run that was stopped goes on
+/// where it was. Its rows may come from several commits; a report says from which.
+pub(crate) struct Table {
+    path: PathBuf,
+    n_columns: usize,
+    commit: String,
+    done: BTreeSet<String>,
+}
+
+impl Table {
+    /// Opens a table with these columns, separated by tabs, and the commit after them.
+    pub(crate) fn open(run: &Run, name: &str, columns: &str) -> Result<Self> {
+        let path = run.folder()?.join(format!("{name}.tsv"));
+        let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
+        let with_header = with_header(&text, &format!("{columns}\tcommit"));
+        let with_header = with_header.with_context(|| path.display().to_string())?;
+        if with_header != text {
+            fs::write(&path, with_header).with_context(|| path.display().to_string())?;
+        }
+        let n_columns = columns.split('\t').count();
+        let mut table =
+            Self { path, n_columns, commit: run.commit().into(), done: BTreeSet::new() };
+        for row in table.rows()? {
+            for n_cells in 1..=2.min(row.len()) {
+                table.done.insert(row[..n_cells].join("\t"));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Whether there is a row that begins with these cells.
+    pub(crate) fn has(&self, cells: &[&str]) -> bool {
+        self.done.contains(&cells.join("\t"))
+    }
+
+    /// Adds a row, of which the commit is not given.
+    pub(crate) fn append(&self, cells: &[impl AsRef<str>]) -> Result<()> {
+        let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+        let line = format!("{}\t{}", cells.join("\t"), self.commit);
+        println!("{line}");
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        writeln!(file, "{line}").with_context(|| self.path.display().to_string())
+    }
+
+    /// All rows, without their commits. Rows from before a column was added have fewer cells.
+    pub(crate) fn rows(&self) -> Result<Vec<Vec<String>>> {
+        let cells = |line: &str| line.split('\t').take(self.n_columns).map(String::from).collect();
+        Ok(self.text()?.lines().skip(1).map(cells).collect())
+    }
+
+    /// How many rows each commit has made, as a sentence.
+    pub(crate) fn commits_in_words(&self) -> Result<String> {
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        Ok(commits_in_words(&file, &self.text()?, self.n_columns))
+    }
+
+    /// Writes the report that is made of the table, and prints it.
+    pub(crate) fn describe(&self, report: &str) -> Result<()> {
+        let path = self.path.with_extension("md");
+        fs::write(&path, report).with_context(|| path.display().to_string())?;
+        println!("{report}");
+        Ok(())
+    }
+
+    fn text(&self) -> Result<String> {
+        fs::read_to_string(&self.path).with_context(|| self.path.display().to_string())
     }
 }
 
-/// Measures the reasoner on the games of the table of published speeds.
-pub fn reasoner(seconds: f64) -> Result<()> {
-    let ludex = build_ludex()?;
-    let shared = shared_folder()?;
-    let published =
-        fs::read_to_string(shared.join("peers/playouts.tsv")).context("peers/playouts.tsv")?;
-    let mut lines = published.lines();
-    let header: Vec<&str> = lines.next().unwrap_or("").split('\t').collect();
-    let column = header
-        .iter()
-        .position(|&name| name == "ggpbase_prover")
-        .context("there is no column `ggpbase_prover`")?;
-    let provers: BTreeMap<&str, f64> = lines
-        .filter_map(|line| {
-            let cells: Vec<&str> = line.split('\t').collect();
-            Some((cells[0], cells.get(column)?.parse().ok()?))
-        })
-        .collect();
-    let mut tsv = String::from("game\tprover\treasoner\tratio\tmean_length\tplayouts\n");
-    let mut markdown = format!(
-        "# The reasoner beside the reference prover\n\n\
-         Made by `cargo xtask reasoner-table --seconds {seconds}`: playouts a processor second, one thread, on {}.\n\
-         The column `prover` is `ggpbase_prover` of the published speeds, measured on a machine of the same kind.\n\n\
-         | game | prover | reasoner | ratio |\n| --- | --- | --- | --- |\n",
-        processor(),
-    );
-    let (mut n_twice, mut n_games) = (0, 0);
-    for (game, prover) in provers {
-        let path = shared.join("games").join(format!("{game}.kif")).display().to_string();
-        let time = seconds.to_string();
-        let args = [
-            "bench",
-            &path,
-            "--machine",
-            "reasoner",
-            "--threads",
-            "1",
-            "--seconds",
-            &time,
-            "--json",
-        ];
-        let text = run_for(&ludex, &args, Duration::from_secs_f64(20.0 * seconds + 60.0));
-        let report: Value =
-            text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        let speed = report["playouts_per_cpu_second"].as_f64().unwrap_or(0.0);
-        let ratio = speed / prover;
-        n_games += 1;
-        n_twice += usize::from(ratio >= 2.0);
-        eprintln!("{game}: {speed} against {prover}, {ratio:.1} times");
-        writeln!(
-            tsv,
-            "{game}\t{prover}\t{speed}\t{ratio:.2}\t{}\t{}",
-            report["mean_length"], report["playouts"]
-        )?;
-        writeln!(markdown, "| {game} | {prover} | {speed} | {ratio:.1} |")?;
+/// The text of a table under a header that may have grown at its end since it was written.
+fn with_header(text: &str, header: &str) -> Result<String> {
+    let (first, rows) = text.split_once('\n').unwrap_or((text, ""));
+    let is_beginning = header
+        .strip_prefix(first)
+        .is_some_and(|rest| first.is_empty() || rest.is_empty() || rest.starts_with('\t'));
+    if !is_beginning {
+        bail!("the table has the columns `{first}`, not `{header}`");
     }
-    writeln!(markdown, "\n{n_twice} of {n_games} games at twice the speed of the prover or more.")?;
-    write_run("reasoner", &tsv, &markdown)?;
-    println!("{n_twice} of {n_games} at least twice as fast");
-    Ok(())
+    Ok(format!("{header}\n{rows}"))
 }
 
-pub fn write_run(name: &str, tsv: &str, markdown: &str) -> Result<()> {
-    let folder = runs_folder()?;
-    fs::write(folder.join(format!("{name}.tsv")), tsv)?;
-    fs::write(folder.join(format!("{name}.md")), markdown)?;
-    eprintln!("written to {}", folder.display());
-    Ok(())
+fn commits_in_words(file: &str, text: &str, n_columns: usize) -> String {
+    let mut n_rows: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        *n_rows.entry(line.split('\t').nth(n_columns).unwrap_or("unknown")).or_default() += 1;
+    }
+    let counts: Vec<String> = n_rows.iter().map(|(commit, n)| format!("{commit} {n}")).collect();
+    format!("Rows of `{file}` by commit: {}.", counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_has_grown_is_written_anew_and_rows_stay() {
+        let with = |text: &str| with_header(text, "a\tb").ok();
+        assert_eq!(with("").as_deref(), Some("a\tb\n"));
+        assert_eq!(with("a\n1\n2\n").as_deref(), Some("a\tb\n1\n2\n"));
+        assert_eq!(with("a\tb\n1\t2\n").as_deref(), Some("a\tb\n1\t2\n"));
+        assert_eq!(with("other\n1\n"), None);
+        assert_eq!(with_header("a\n", "ab").ok(), None);
+    }
+
+    #[test]
+    fn rows_without_a_commit_are_of_an_unknown_one() {
+        let text = "game\tgoal\tcommit\nnim\t1\nnim\t2\thash+\nhex\t3\thash+\n";
+        let words = commits_in_words("nim.tsv", text, 2);
+        assert_eq!(words, "Rows of `nim.tsv` by commit: hash+ 2, unknown 1.");
+    }
+
+    #[test]
+    fn every_row_names_its_commit() {
+        let mut tsv = Rows::new(Form::Tsv, &["game", "goal"], "hash");
+        tsv.push(&["nim", "1"]);
+        assert_eq!(tsv.text(), "game\tgoal\tcommit\nnim\t1\thash\n");
+        let mut markdown = Rows::new(Form::Markdown, &["game"], "hash");
+        markdown.push(&["nim"]);
+        assert_eq!(markdown.text(), "| game | commit |\n| --- | --- |\n| nim | hash |\n");
+    }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask translate-agree`: networks of games and their machines on random states.
+//! Whether networks of games say what their machines do, on random states.
 //!
 //! Each game is compared in a process of its own, so that its memory is known and a game that does
 //! not come to an end costs no other one. Rows are appended as they come, and games that have one
@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use clap::{Args, FromArgMatches as _};
 use ludex_base::Deadline;
 use ludex_cli::resources::peak_mb;
 use ludex_encode::{EncodeConfig, Sizes, encode};
@@ -17,23 +18,54 @@ use ludex_pipeline::{Engine, EngineChoice, LoadError};
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::exactness::{Compared, MAX_JOINT_MOVES, compare};
 use ludex_tests::load_for;
+use xtask::tools::select_corpus;
 
-use crate::matches::Table;
-use crate::tables::run_for;
-use crate::tools::{processor, select_corpus};
+use crate::command::run_for;
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Table;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "translate-agree",
+    question: "Do networks of games have the solutions that their machines play?",
+    command: "cargo experiment translate-agree",
+    table: "translate-agree.tsv, translate-agree.md",
+    options: Options::augment_args,
+    run: |run, given| agree(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games
+    games: Vec<String>,
+    /// States of each game
+    #[arg(long, default_value_t = 100)]
+    states: usize,
+    /// Seconds for each game: for encoding, for posting and for comparing
+    #[arg(long, default_value_t = 120)]
+    seconds: u64,
+    /// Only compare this rulesheet, and print its row without its name
+    #[arg(long, hide = true)]
+    one: Option<PathBuf>,
+}
 
 const HEADER: &str = "game\tresult\tstates\tsampled\tjoint_moves\tby_propagation\tby_consistency\tby_search\tseconds\tpeak_mb\tnote";
 
 /// The place of the note in a row.
 const NOTE: usize = 10;
 
-/// Compares network and machine on `n_states` random states of each game.
-pub fn agree(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
+/// Compares network and machine on random states of each game.
+fn agree(run: &Run, options: &Options) -> Result<()> {
+    let &Options { ref games, states: n_states, seconds, ref one } = options;
+    if let Some(path) = one {
+        compare_one_here(path, n_states, seconds);
+        return Ok(());
+    }
     let mut all = select_corpus(games)?;
     if games.is_empty() {
         all.extend(library());
     }
-    let table = Table::open("translate-agree", HEADER)?;
+    let table = Table::open(run, "translate-agree", HEADER)?;
     // A difference is looked at again: something may have been done about it.
     let done: Vec<String> = latest(&table)?
         .into_values()
@@ -41,14 +73,14 @@ pub fn agree(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
         .map(|row| row[0].clone())
         .collect();
     all.retain(|rules| !done.contains(&key(rules)));
-    let own = std::env::current_exe().context("the path of this task")?;
+    let own = std::env::current_exe().context("the path of this program")?;
     in_parallel(&all, |rules| {
         let row = compare_apart(&own, rules, n_states, seconds);
-        table.append(&row.iter().map(String::as_str).collect::<Vec<_>>())
+        table.append(&row)
     })
     .into_iter()
     .collect::<Result<Vec<()>>>()?;
-    describe(&table, n_states, seconds)
+    describe(run, &table, n_states, seconds)
 }
 
 /// Two rulesheets, one of the library and one of the corpus, may have the same name.
@@ -65,7 +97,7 @@ fn latest(table: &Table) -> Result<BTreeMap<String, Vec<String>>> {
 fn compare_apart(own: &Path, rules: &RulesFile, n_states: usize, seconds: u64) -> Vec<String> {
     let path = rules.path.display().to_string();
     let (states, time) = (n_states.to_string(), seconds.to_string());
-    let args = ["translate-agree-one", &path, "--states", &states, "--seconds", &time];
+    let args = ["translate-agree", "--one", &path, "--states", &states, "--seconds", &time];
     // Grounding has its own bound, and encoding and posting the same as comparing.
     let most = ludex_tests::GROUND_TIME + Duration::from_secs(3 * seconds + 60);
     let cells = match run_for(own, &args, most) {
@@ -82,7 +114,7 @@ fn row_without_states(result: &str, note: &str) -> Vec<String> {
 }
 
 /// Compares one game and prints its row without its name.
-pub fn agree_one(path: &Path, n_states: usize, seconds: u64) -> Result<()> {
+fn compare_one_here(path: &Path, n_states: usize, seconds: u64) {
     let name = path.display().to_string();
     let rules = RulesFile { name, path: path.to_path_buf() };
     let start = Instant::now();
@@ -97,7 +129,6 @@ pub fn agree_one(path: &Path, n_states: usize, seconds: u64) -> Result<()> {
         peak_mb().map_or_else(|| "-".into(), |mb| format!("{mb:.0}")),
         note.replace(['\t', '\n'], " "),
     );
-    Ok(())
 }
 
 fn compare_one(
@@ -134,7 +165,7 @@ fn compare_one(
     }
 }
 
-fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
+fn describe(run: &Run, table: &Table, n_states: usize, seconds: u64) -> Result<()> {
     let rows: Vec<Vec<String>> = latest(table)?.into_values().collect();
     let of = |result: &str| rows.iter().filter(|row| row[1] == result).collect::<Vec<_>>();
     let (agree, differ, skipped) = (of("agrees"), of("differs"), of("skipped"));
@@ -144,7 +175,8 @@ fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
     let n_by_propagation = agree.iter().filter(|row| row[5] == row[2]).count();
     let mut text = format!(
         "# Networks of games against their machines\n\n\
-         Made by `cargo xtask translate-agree --states {n_states} --seconds {seconds}` on {}.\n\
+         {}.\n\
+         {}\n\
          For each rulesheet of the public corpus and of `games/`, random reachable states: the \
          solutions of the injected network, projected on moves, next state, end, goals and \
          percepts, are what the machine gives, as sets; and the network finds the legal moves, by \
@@ -155,7 +187,8 @@ fn describe(table: &Table, n_states: usize, seconds: u64) -> Result<()> {
          sampled | {} |\n| joint moves | {} |\n| games whose legal moves propagation alone left, in \
          all states | {n_by_propagation} |\n| states in which it did | {} |\n| states that took \
          singleton consistency | {} |\n| states that took a search | {} |\n",
-        processor(),
+        run.made_by(&format!("translate-agree --states {n_states} --seconds {seconds}")),
+        table.commits_in_words()?,
         rows.len(),
         agree.len(),
         differ.len(),

@@ -1,4 +1,4 @@
-//! What several tasks need.
+//! Games, `cargo` and the command `ludex`, as tasks and experiments need them.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -63,60 +63,4 @@ pub fn run(command: &mut Command) -> Result<()> {
         bail!("`{line}` failed");
     }
     Ok(())
-}
-
-/// A new folder `benches/runs/<date>-<machine>`, or the one there is.
-pub fn runs_folder() -> Result<PathBuf> {
-    let folder = workspace().join("benches/runs").join(format!("{}-{}", today(), machine()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
-    Ok(folder.canonicalize()?)
-}
-
-/// The machine in a few letters: architecture and number of cores, `LUDEX_MACHINE` if it is set.
-pub fn machine() -> String {
-    std::env::var("LUDEX_MACHINE").unwrap_or_else(|_| {
-        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        format!("{}-{n_cores}cores", std::env::consts::ARCH)
-    })
-}
-
-/// The processor in the words of the system.
-pub fn processor() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = info.lines().find(|line| line.starts_with("model name"));
-    line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor").to_string()
-}
-
-/// Today's date in UTC, `2026-11-15`.
-pub fn today() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let (year, month, day) = civil(now.map_or(0, |time| time.as_secs() / 86_400) as i64);
-    format!("{year}-{month:02}-{day:02}")
-}
-
-/// Year, month and day of a number of days since 1970, after Hinnant's calendar algorithms:
-/// the year begins in March, so that the leap day is its last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(19_782), (2024, 2, 29));
-        assert_eq!(civil(20_772), (2026, 11, 15));
-    }
 }

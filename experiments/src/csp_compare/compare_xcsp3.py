@@ -2,12 +2,13 @@
 """Compares ludex-csp with ACE and Choco on instances that pycsp3 writes.
 
     pip install pycsp3          # brings the instances' language and both solvers; needs Java
-    python3 experiments/src/csp_compare/compare_xcsp3.py --output benches/runs/DATE-MACHINE/csp_compare.md
+    cargo experiment csp-compare
 
 That is all: the example solve_xcsp3 is built, the instances are written (once; they are kept
 under the target folder), each is solved once by each solver on one thread, and the file is
-Markdown, ready to keep. A run takes about half an hour. Without --output the Markdown goes to
-standard output; progress goes to standard error.
+Markdown, ready to keep. A run takes about half an hour. Without --output, as when only some
+instances or solvers are asked for, the Markdown goes to standard output; progress goes to
+standard error.
 
 Times are seconds of processor of the whole process, less what the solver needs for an instance
 with nothing to do, so that the start of the Java machine does not count; times below 5 ms count
@@ -431,6 +432,7 @@ def summary(rows, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, help="write the Markdown to this file")
+    parser.add_argument("--commit", default="unknown", help="the commit that each row names [unknown]")
     parser.add_argument("--seconds", type=int, default=20, help="for each solver on each instance [20]")
     parser.add_argument("--work", type=Path, help="where instances are kept [under the target folder]")
     parser.add_argument("--binary", help="a solve_xcsp3 that is built already")
@@ -468,14 +470,13 @@ def main():
     lines = [
         f"# ludex-csp, {ace.stem} and {choco.stem}", "",
         f"{processor()}, {os.cpu_count()} cores; {first_line('java', '-version')}.",
-        f"Commit \"{first_line('git', 'log', '-1', '--format=%s')}\".",
-        f"`python3 experiments/src/csp_compare/compare_xcsp3.py --seconds {s}`: one run, the solvers one after the other on each"
+        f"Made by `cargo experiment csp-compare --seconds {s}` at commit `{options.commit}`: one run, the solvers one after the other on each"
         " instance, one thread each.", "",
         f"{len(instances)} instances of {n_families} families, {s} s each.",
         "Seconds of processor, less those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()) + ".",
         "In parentheses a bound that was not proved; a dash is no answer.", "",
-        "| instance | " + " | ".join(names) + " | answer |",
-        "| --- |" + " ---: |" * len(names) + " --- |"]
+        "| instance | " + " | ".join(names) + " | answer | commit |",
+        "| --- |" + " ---: |" * len(names) + " --- | --- |"]
     rows = []
     for label, path in instances:
         results = {}
@@ -490,7 +491,7 @@ def main():
         if wrong:
             answer = f"WRONG {closed}"
         cells = [f"{r[2]:.3f}" if r[3] else (f"({r[1]})" if r[1] is not None else "-") for r in results.values()]
-        lines.append(f"| {label} | " + " | ".join(cells) + f" | {answer} |")
+        lines.append(f"| {label} | " + " | ".join(cells) + f" | {answer} | {options.commit} |")
         print(lines[-1], file=sys.stderr, flush=True)
         rows.append((label, results, wrong))
     load.append(f"{os.getloadavg()[0]:.1f}")

@@ -1,4 +1,4 @@
-//! `cargo xtask macucb`: the experiments on MAC-UCB, beside the published ones.
+//! How strong MAC-UCB is, as published and as a tree search, beside the published experiments on it.
 //!
 //! Rounds go over all pairs of all experiments, so that a run that is stopped early has seen a little
 //! of everything; each appends its matches to one table. A pair is done when the sequential test knows
@@ -7,31 +7,47 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use ludex_referee::{Exchange, SequentialTest, Verdict};
+use clap::{Args, FromArgMatches as _};
+use ludex_referee::Verdict;
 use serde_json::Value;
+use xtask::tools::{build_ludex, shared_folder};
 
-use crate::matches::{Table, find_game, run, sum};
-use crate::series::play;
+use crate::command::ask;
+use crate::matches::{find_game, n_roles, play, sum};
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::series::{Budget, PairSeries, series_in};
 use crate::strength::GAMES;
-use crate::tools::{build_ludex, shared_folder};
+use crate::tables::Table;
 
 mod report;
 
 use report::summarize;
 
-/// What to play.
-pub struct Job {
-    /// Only these experiments; all if empty.
-    pub experiments: Vec<String>,
-    /// Only these games; all if empty.
-    pub games: Vec<String>,
-    /// Most matches of a pair.
-    pub max_matches: usize,
-    /// No round is begun after this time.
-    pub time: Option<Duration>,
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "macucb",
+    question: "Does MAC-UCB play as the published experiments say?",
+    command: "cargo experiment macucb",
+    table: "macucb.tsv, macucb_work.tsv, macucb-ratio.svg, and macucb.md with the hand-written macucb-notes.md at its end",
+    options: Options::augment_args,
+    run: |run, given| macucb(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these experiments: ratio, published, equal, strength, clock, hidden
+    experiments: Vec<String>,
+    /// Only these games
+    #[arg(long, value_delimiter = ',')]
+    games: Vec<String>,
+    /// Most matches of a pair
+    #[arg(long, default_value_t = 20)]
+    count: usize,
+    /// Begin no more series after so many minutes; 0 only reports
+    #[arg(long)]
+    minutes: Option<f64>,
 }
 
 /// One series: who plays whom at what, in which experiment.
@@ -114,26 +130,25 @@ const HEADER: &str = "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tothe
      first_late\tfirst_illegal\tfirst_fallbacks\tfirst_moves";
 
 /// Plays what is not decided yet, and reports.
-pub fn macucb(job: &Job) -> Result<()> {
-    let table = Table::open("macucb", HEADER)?;
+fn macucb(run: &Run, options: &Options) -> Result<()> {
+    let table = Table::open(run, "macucb", HEADER)?;
     let ludex = build_ludex()?;
-    let work = Table::open("macucb_work", WORK_HEADER)?;
-    let pairs = pairs(&ludex, &work, job)?;
-    let started = Instant::now();
-    let is_over = || job.time.is_some_and(|time| started.elapsed() >= time);
-    while !is_over() {
-        let open = open_pairs(&table, &pairs, job)?;
+    let work = Table::open(run, "macucb_work", WORK_HEADER)?;
+    let pairs = pairs(&ludex, &work, options)?;
+    let budget = Budget::minutes(options.minutes);
+    while !budget.is_over() {
+        let open = open_pairs(&table, &pairs, options)?;
         if open.is_empty() {
             break;
         }
         for (pair, round) in open {
-            if is_over() {
+            if budget.is_over() {
                 break;
             }
             play_round(&ludex, &table, &pair, round)?;
         }
     }
-    summarize(&table, &work)
+    summarize(run, &table, &work)
 }
 
 /// How much a search did in a move, in the middle.
@@ -167,7 +182,7 @@ fn count_work(ludex: &Path, table: &Table, game: &str) -> Result<()> {
         let players = format!("{player},random");
         let what = ["match", &path, "--players", &players, "--count", "2", "--verbose"];
         let clocks = ["--start-clock", START_CLOCK, "--play-clock", &clock, "--json"];
-        let report = run(ludex, &[&what[..], &clocks].concat())?.unwrap_or_default();
+        let report = ask(ludex, &[&what[..], &clocks].concat())?.unwrap_or_default();
         let matches = report["matches"].as_array().into_iter().flatten();
         let steps = matches.flat_map(|it| it["reports"].as_array().into_iter().flatten());
         let all = steps.flat_map(|step| step.as_array().into_iter().flatten());
@@ -190,9 +205,10 @@ fn count_work(ludex: &Path, table: &Table, game: &str) -> Result<()> {
 }
 
 /// All series of all experiments.
-fn pairs(ludex: &Path, work: &Table, job: &Job) -> Result<Vec<Pair>> {
-    let wants =
-        |name: &str| job.experiments.is_empty() || job.experiments.iter().any(|it| it == name);
+fn pairs(ludex: &Path, work: &Table, options: &Options) -> Result<Vec<Pair>> {
+    let wants = |name: &str| {
+        options.experiments.is_empty() || options.experiments.iter().any(|it| it == name)
+    };
     let mut pairs = Vec::new();
     let mut add = |experiment, game: &str, first: &str, against: &str, clock, max_matches| {
         let n_roles = ROLES.iter().find(|it| it.0 == game).map_or(2, |it| it.1);
@@ -232,7 +248,7 @@ fn pairs(ludex: &Path, work: &Table, job: &Job) -> Result<Vec<Pair>> {
     }
     for game in GAMES {
         for against in ["uct", "grave", "cfr"] {
-            add("strength", game, "mac-ucb", against, 25, job.max_matches);
+            add("strength", game, "mac-ucb", against, 25, options.count);
         }
     }
     for (game, _) in CLOCK_GAMES {
@@ -260,7 +276,7 @@ fn pairs(ludex: &Path, work: &Table, job: &Job) -> Result<Vec<Pair>> {
         }
     }
     pairs.retain(|pair| {
-        wants(pair.experiment) && (job.games.is_empty() || job.games.contains(&pair.game))
+        wants(pair.experiment) && (options.games.is_empty() || options.games.contains(&pair.game))
     });
     Ok(pairs)
 }
@@ -277,25 +293,22 @@ fn hidden_games(ludex: &Path) -> Result<Vec<(String, usize)>> {
         if !code.contains("(sees ") || games.contains_key(&rules.name) {
             continue;
         }
-        let path = rules.path.display().to_string();
-        let args = ["bench", &path, "--seconds", "0.01", "--threads", "1", "--json"];
-        let Some(report) = run(ludex, &args)? else { continue };
-        let roles = report["roles"].as_array().cloned().unwrap_or_default();
-        let n_roles = roles.iter().filter(|role| *role != "random").count();
+        // A game that can't be played is left out.
+        let Ok(n_roles) = n_roles(ludex, &rules.path.display().to_string()) else { continue };
         games.insert(rules.name, n_roles);
     }
     Ok(games.into_iter().collect())
 }
 
 /// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
-fn open_pairs(table: &Table, pairs: &[Pair], job: &Job) -> Result<Vec<(Pair, usize)>> {
+fn open_pairs(table: &Table, pairs: &[Pair], options: &Options) -> Result<Vec<(Pair, usize)>> {
     let done = series_of(table)?;
     let mut open = Vec::new();
     for pair in pairs {
         let series = done.get(&key(pair));
-        let n_matches = series.map_or(0, |series| 2 * series.exchanges.len());
+        let n_matches = series.map_or(0, PairSeries::n_matches);
         let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
-        if n_matches < pair.max_matches.min(job.max_matches) && !is_known {
+        if n_matches < pair.max_matches.min(options.count) && !is_known {
             open.push((pair.clone(), series.map_or(0, |series| series.n_rounds)));
         }
     }
@@ -326,7 +339,7 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         let mut cells: Vec<String> = key.to_vec();
         cells.extend([round.to_string(), goals[0].to_string(), goals[1].to_string()]);
         cells.extend(lapses.map(|count| count.to_string()));
-        table.append(&cells.iter().map(String::as_str).collect::<Vec<_>>())
+        table.append(&cells)
     };
     let Some(report) = play(ludex, &path, &players, n_matches, round, [START_CLOCK, &clock])?
     else {
@@ -379,56 +392,9 @@ fn goals_of(report: &Value) -> Vec<[f64; 2]> {
     }
 }
 
-/// All that was played by one pair.
-#[derive(Default)]
-pub(crate) struct PairSeries {
-    pub exchanges: Vec<Exchange>,
-    pub n_rounds: usize,
-    /// Late, illegal, fallbacks, moves.
-    pub lapses: [u64; 4],
-    /// The same of the first player alone; rows that were written before it was told have none.
-    pub first_lapses: Option<[u64; 4]>,
-}
-
-impl PairSeries {
-    fn verdict(&self) -> Verdict {
-        let is_missing = |it: &Exchange| it.first.is_nan();
-        if self.exchanges.iter().any(is_missing) {
-            return Verdict::First;
-        }
-        let compared = self.exchanges.iter().filter(|it| !it.second.is_nan());
-        let outcomes = compared.map(|exchange| (exchange.outcome(), 2));
-        SequentialTest::default().verdict(outcomes)
-    }
-}
-
 /// What the table has, by pair.
 pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<Key, PairSeries>> {
     Ok(series_in(&table.rows()?))
-}
-
-fn series_in(rows: &[Vec<String>]) -> BTreeMap<Key, PairSeries> {
-    let mut series: BTreeMap<Key, PairSeries> = BTreeMap::new();
-    for row in rows {
-        let number = |idx: usize| row.get(idx).and_then(|cell| cell.parse::<f64>().ok());
-        let (Some(round), Some(first), Some(second)) = (number(5), number(6), number(7)) else {
-            continue;
-        };
-        let key: Key = std::array::from_fn(|at| row[at].clone());
-        let entry = series.entry(key).or_default();
-        entry.exchanges.push(Exchange { first, second });
-        entry.n_rounds = entry.n_rounds.max(round as usize + 1);
-        let add = |lapses: &mut [u64; 4], from: usize| {
-            for (idx, lapse) in lapses.iter_mut().enumerate() {
-                *lapse += number(from + idx).unwrap_or(0.0) as u64;
-            }
-        };
-        add(&mut entry.lapses, 8);
-        if row.len() > 12 {
-            add(entry.first_lapses.get_or_insert_default(), 12);
-        }
-    }
-    series
 }
 
 #[cfg(test)]
@@ -483,19 +449,5 @@ mod tests {
         let player = |late: u64, moves: u64| json!({"late": late, "illegal": 0, "fallbacks": 3, "moves": moves});
         let report = json!({"players": [player(1, 40), player(5, 60)]});
         assert_eq!(lapses_of(&report), [6, 0, 6, 100, 1, 0, 3, 40]);
-    }
-
-    #[test]
-    fn rows_without_the_columns_of_the_first_player_are_read() {
-        let row = |text: &str| text.split(' ').map(String::from).collect::<Vec<String>>();
-        let old = row("clock nim mac-ucb uct 25 0 100 0 2 0 5 60");
-        let new = row("clock nim mac-ucb uct 25 1 0 100 1 0 4 50 1 0 2 25");
-        let (of_old, of_both) = (series_in(std::slice::from_ref(&old)), series_in(&[old, new]));
-        let only = |series: &BTreeMap<Key, PairSeries>| {
-            let found = series.values().next().expect("a series");
-            (found.exchanges.len(), found.lapses, found.first_lapses)
-        };
-        assert_eq!(only(&of_old), (1, [2, 0, 5, 60], None));
-        assert_eq!(only(&of_both), (2, [3, 0, 9, 110], Some([1, 0, 2, 25])));
     }
 }

@@ -1,4 +1,4 @@
-//! What `cargo xtask macucb` found, as tables beside the published ones and as a plot.
+//! What was found about MAC-UCB, as tables beside the published ones and as a plot.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,36 +7,39 @@ use std::fs;
 use anyhow::{Context as _, Result};
 use ludex_referee::{Comparison, Estimate};
 
-use crate::macucb::{
-    CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, PairSeries, RATIOS, START_CLOCK, Work, series_of,
-    work_of,
+use super::{
+    CLOCK_GAMES, CLOCKS, Key, PUBLISHED_GAMES, RATIOS, START_CLOCK, Work, series_of, work_of,
 };
-use crate::matches::{Table, seed_name};
 use crate::plot::{Plot, Scale, Series};
-use crate::series::{lapses_in_words, mean_over_games};
-use crate::tools::{processor, runs_folder, shared_folder};
+use crate::published::{Published, index};
+use crate::run::Run;
+use crate::series::{PairSeries, lapses_in_words, mean_over_games, share_cell};
+use crate::tables::Table;
 
 /// Writes `macucb.md` and `macucb-ratio.svg` from the table. What people wrote about it is in `macucb-notes.md`
 /// beside it, and comes last.
-pub(crate) fn summarize(table: &Table, work: &Table) -> Result<()> {
+pub(crate) fn summarize(run: &Run, table: &Table, work_table: &Table) -> Result<()> {
     let series = series_of(table)?;
-    let work = work_of(work)?;
+    let work = work_of(work_table)?;
     let mut text = format!(
         "# MAC-UCB\n\n\
-         Made by `cargo xtask macucb` on {}: start clock {START_CLOCK} s, one thread a player, one match a core, seats exchanged.\n\
+         {}: start clock {START_CLOCK} s, one thread a player, one match a core, seats exchanged.\n\
          A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
          A share is given with its 95 % interval and the number of matches.\n\
-         All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\n",
-        processor()
+         All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\
+         {} {}\n\n",
+        run.made_by("macucb"),
+        table.commits_in_words()?,
+        work_table.commits_in_words()?,
     );
-    ratio(&mut text, &series, &work)?;
+    ratio(run, &mut text, &series, &work)?;
     published(&mut text, &series, &work)?;
     strength(&mut text, &series)?;
     clock(&mut text, &series)?;
     hidden(&mut text, &series)?;
     writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     first_lapses(&mut text, &series)?;
-    let notes = runs_folder()?.join("macucb-notes.md");
+    let notes = run.folder()?.join("macucb-notes.md");
     if notes.exists() {
         let notes = fs::read_to_string(&notes).with_context(|| format!("{}", notes.display()))?;
         write!(text, "\n{}", notes.trim_start())?;
@@ -83,7 +86,7 @@ fn share(series: &All, key: [&str; 5]) -> Option<(Estimate, usize)> {
 
 fn cell(share: Option<(Estimate, usize)>) -> String {
     match share {
-        Some((it, n)) => format!("{:.0} ({:.0} to {:.0}; {n})", it.mean, it.low, it.high),
+        Some((it, n)) => share_cell(&it, n),
         None => "-".into(),
     }
 }
@@ -101,7 +104,7 @@ fn equal(work: &BTreeMap<String, Work>, game: &str) -> Option<String> {
     Some(format!("uct:iterations={}", work.get(game)?.iterations.max(1.0)))
 }
 
-fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Result<()> {
+fn ratio(run: &Run, text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Result<()> {
     writeln!(
         text,
         "## Time ratio (figure 4.4)\n\n\
@@ -142,16 +145,14 @@ fn ratio(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Resu
                 .collect(),
         }],
     };
-    let path = runs_folder()?.join("macucb-ratio.svg");
-    fs::write(&path, plot.to_svg()).with_context(|| format!("{}", path.display()))
+    run.write_file("macucb-ratio.svg", &plot.to_svg())
 }
 
 /// The lines of a published table by game.
 fn thesis(file: &str) -> Result<BTreeMap<String, Vec<String>>> {
-    let path = shared_folder()?.join("reference/tables").join(file);
-    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    let cells = |line: &str| line.split('\t').map(String::from).collect::<Vec<_>>();
-    Ok(text.lines().skip(1).map(cells).map(|it| (it[0].clone(), it[1..].to_vec())).collect())
+    let table = Published::thesis(file)?;
+    let of = |(name, cells): (&str, &[String])| (name.to_string(), cells.to_vec());
+    Ok(table.by_name().into_iter().map(of).collect())
 }
 
 fn published(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> Result<()> {
@@ -199,11 +200,10 @@ fn strength(text: &mut String, series: &All) -> Result<()> {
     ] {
         theirs.extend(thesis(file)?);
     }
-    let index = fs::read_to_string(shared_folder()?.join("games/INDEX.tsv"))?;
+    let index = index()?;
     let name_of = |game: &str| {
-        let line = index.lines().find(|line| line.split('\t').next() == Some(game))?;
-        let seeds = line.split('\t').nth(7)?;
-        ["T3.5:", "T3.6:", "T3.7:"].iter().find_map(|mark| seed_name(seeds, mark))
+        let sheet = index.iter().find(|sheet| sheet.game == game)?;
+        ["T3.5:", "T3.6:", "T3.7:"].iter().find_map(|mark| sheet.name_in(mark))
     };
     let players = ["uct", "cfr", "grave"];
     writeln!(

@@ -1,0 +1,121 @@
+//! One run of an experiment: the folder of its tables and the commit that makes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use ludex_testkit::workspace;
+
+use crate::tables::{Form, Rows};
+
+/// What all tables of a run have in common.
+pub struct Run {
+    folder: PathBuf,
+    commit: String,
+}
+
+impl Run {
+    /// A run that writes to a folder of `benches/runs`, without a name to that of today and this machine.
+    pub fn new(folder: Option<&Path>) -> Self {
+        let today = format!("{}-{}", today(), machine());
+        let folder = workspace().join("benches/runs").join(folder.unwrap_or(Path::new(&today)));
+        Self { folder, commit: commit().unwrap_or_else(|| "unknown".into()) }
+    }
+
+    /// The folder, which is made if there is none.
+    pub fn folder(&self) -> Result<PathBuf> {
+        fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        Ok(self.folder.canonicalize()?)
+    }
+
+    /// The commit in short; a `+` at its end says that files were changed since.
+    pub fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    /// The beginning of a report: how, at which commit and on which machine it was made.
+    pub fn made_by(&self, experiment: &str) -> String {
+        let (commit, processor) = (&self.commit, processor());
+        format!("Made by `cargo experiment {experiment}` at commit `{commit}` on {processor}")
+    }
+
+    /// A table in which the commit of this run is the last column.
+    pub fn rows(&self, form: Form, columns: &[&str]) -> Rows {
+        Rows::new(form, columns, &self.commit)
+    }
+
+    /// Writes a table and its report.
+    pub fn write(&self, name: &str, tsv: &Rows, report: &str) -> Result<()> {
+        self.write_file(&format!("{name}.tsv"), tsv.text())?;
+        self.write_file(&format!("{name}.md"), report)
+    }
+
+    /// Writes a file to the folder.
+    pub fn write_file(&self, file: &str, text: &str) -> Result<()> {
+        let path = self.folder()?.join(file);
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        eprintln!("written to {}", path.display());
+        Ok(())
+    }
+}
+
+/// The commit of the working tree. Tables and pictures do not count as changes: a run writes them itself.
+fn commit() -> Option<String> {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).current_dir(workspace()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let hash = git(&["rev-parse", "--short", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--", ".", ":!benches/runs", ":!docs/*.svg"])?;
+    Some(if changed.is_empty() { hash } else { hash + "+" })
+}
+
+/// The machine in a few letters: architecture and number of cores, `LUDEX_MACHINE` if it is set.
+fn machine() -> String {
+    std::env::var("LUDEX_MACHINE").unwrap_or_else(|_| {
+        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        format!("{}-{n_cores}cores", std::env::consts::ARCH)
+    })
+}
+
+/// The processor in the words of the system.
+fn processor() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = info.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor").to_string()
+}
+
+/// Today's date in UTC, `2026-11-15`.
+fn today() -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let (year, month, day) = civil(now.map_or(0, |time| time.as_secs() / 86_400) as i64);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a number of days since 1970, after Hinnant's calendar algorithms:
+/// the year begins in March, so that the leap day is its last.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(19_782), (2024, 2, 29));
+        assert_eq!(civil(20_772), (2026, 11, 15));
+    }
+}
