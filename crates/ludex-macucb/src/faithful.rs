@@ -302,7 +302,8 @@ impl Turn<'_> {
             let mut is_late = false;
             let is_whole = self.resolver.solutions(&mut |joint, next| {
                 found.push((joint.into(), next));
-                is_late = found.len().is_multiple_of(SOLUTIONS_BETWEEN) && deadline.reached();
+                is_late =
+                    found.len().is_multiple_of(SOLUTIONS_PER_CLOCK_CHECK) && deadline.reached();
                 !is_late
             });
             self.resolver.take_back();
@@ -350,7 +351,7 @@ impl Turn<'_> {
     fn next_open(&mut self, deadline: &Deadline) -> Option<NodeId> {
         let mut is_last_round = false;
         for n_met in 1_usize.. {
-            if n_met.is_multiple_of(ENTRIES_BETWEEN) && deadline.reached() {
+            if n_met.is_multiple_of(ENTRIES_PER_CLOCK_CHECK) && deadline.reached() {
                 return None;
             }
             let Some(entry) = self.list.pop() else {
@@ -471,8 +472,8 @@ impl Turn<'_> {
 }
 
 /// Solutions between two looks at the clock, and entries of the list.
-const SOLUTIONS_BETWEEN: usize = 16;
-const ENTRIES_BETWEEN: usize = 64;
+const SOLUTIONS_PER_CLOCK_CHECK: usize = 16;
+const ENTRIES_PER_CLOCK_CHECK: usize = 64;
 
 /// Plays a game out on the network.
 fn play_on_network(

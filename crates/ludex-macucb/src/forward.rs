@@ -49,7 +49,7 @@ enum Undo {
 }
 
 /// The deadline is asked after so many checks.
-const CHECKS_BETWEEN: u32 = 1_024;
+const PROBES_PER_CLOCK_CHECK: u32 = 1_024;
 
 impl Forward {
     /// Looks at the network of a template.
@@ -100,7 +100,7 @@ impl Forward {
     /// Whether a constraint holds whose variables are all assigned.
     fn holds(&mut self, constraint: usize) -> bool {
         self.n_checks += 1;
-        if self.n_checks.is_multiple_of(CHECKS_BETWEEN) {
+        if self.n_checks.is_multiple_of(PROBES_PER_CLOCK_CHECK) {
             self.is_stopped |= self.deadline.reached();
         }
         let assigned = &self.assigned;
@@ -160,12 +160,12 @@ impl Forward {
         }
         self.assigned[x as usize] = Some(value);
         self.trail.push(Undo::Assigned(x));
-        for place in 0..self.constraints_of[x as usize].len() {
-            let constraint = self.constraints_of[x as usize][place] as usize;
+        for idx in 0..self.constraints_of[x as usize].len() {
+            let constraint = self.constraints_of[x as usize][idx] as usize;
             self.n_open[constraint] -= 1;
         }
-        for place in 0..self.constraints_of[x as usize].len() {
-            let constraint = self.constraints_of[x as usize][place] as usize;
+        for idx in 0..self.constraints_of[x as usize].len() {
+            let constraint = self.constraints_of[x as usize][idx] as usize;
             let is_fine = match self.n_open[constraint] {
                 0 => self.holds(constraint),
                 1 => {
@@ -209,10 +209,10 @@ impl Forward {
         rng: &mut Option<&mut Rng>,
         see: &mut dyn FnMut(&Self) -> bool,
     ) -> bool {
-        let open = (from..self.order.len())
-            .find(|&place| self.assigned[self.order[place] as usize].is_none());
-        let Some(place) = open else { return see(self) };
-        let x = self.order[place];
+        let open =
+            (from..self.order.len()).find(|&idx| self.assigned[self.order[idx] as usize].is_none());
+        let Some(idx) = open else { return see(self) };
+        let x = self.order[idx];
         let domain = &self.domains[x as usize];
         let mut left: Vec<Value> = (domain.values.iter().zip(&domain.is_pruned))
             .filter(|(_, is_pruned)| !**is_pruned)
@@ -225,7 +225,7 @@ impl Forward {
         }
         for value in left {
             let length = self.trail.len();
-            let goes_on = !self.assign(x, value) || self.branch(place + 1, rng, see);
+            let goes_on = !self.assign(x, value) || self.branch(idx + 1, rng, see);
             self.undo_to(length);
             if !goes_on || self.is_stopped {
                 return false;

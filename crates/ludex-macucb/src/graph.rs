@@ -98,7 +98,7 @@ pub(crate) struct Graph {
 /// after the next one.
 const MAX_CHANGED_ARMS: usize = 50_000;
 /// What is not known of a reward.
-const UNKNOWN: f32 = 0.5;
+const UNKNOWN_REWARD: f32 = 0.5;
 
 impl Graph {
     pub fn new(seats: Seats) -> Self {
@@ -224,7 +224,7 @@ impl Graph {
                 (0, _) if role == self.seats.me => return node.value,
                 // Those who were found later have larger numbers, so this ends.
                 (0, Some(&parent)) if parent < id => id = parent,
-                (0, _) => return UNKNOWN,
+                (0, _) => return UNKNOWN_REWARD,
                 (n, _) => {
                     let sum = self.sums[id.index() * self.seats.n_roles + role.index()];
                     return sum as f32 / (n as f32 * 100.0);
@@ -334,7 +334,7 @@ impl Graph {
         new_ids[root.index()] = 0;
         let mut at = 0;
         while at < order.len() {
-            if at.is_multiple_of(NODES_BETWEEN) && deadline.reached() {
+            if at.is_multiple_of(NODES_PER_CLOCK_CHECK) && deadline.reached() {
                 return None;
             }
             for arm in self.node(order[at]).arms.as_deref().unwrap_or_default() {
@@ -392,7 +392,7 @@ impl Graph {
         self.nodes[from.index()].epoch = epoch;
         for n_met in 1_usize.. {
             let Some(id) = reached.pop() else { break };
-            if n_met.is_multiple_of(NODES_BETWEEN) && deadline.reached() {
+            if n_met.is_multiple_of(NODES_PER_CLOCK_CHECK) && deadline.reached() {
                 return None;
             }
             let Some(arms) = self.nodes[id.index()].arms.take() else {
@@ -460,7 +460,7 @@ impl Graph {
 
 const MAX_ANCESTORS: usize = 64;
 /// Nodes between two looks at the clock.
-const NODES_BETWEEN: usize = 256;
+const NODES_PER_CLOCK_CHECK: usize = 256;
 
 fn hash_of(state: &BitSet) -> u64 {
     FxBuildHasher.hash_one(state)
@@ -575,7 +575,7 @@ mod tests {
         graph.solve(ids[0], vec![arm([0, 9], ids[1])]);
         graph.solve(ids[1], vec![arm([2, 7], ids[2])]);
         let other = RoleId::new(1);
-        assert_eq!(graph.mean(ids[2], other), UNKNOWN);
+        assert_eq!(graph.mean(ids[2], other), UNKNOWN_REWARD);
         graph.add_playout(ids[0], &[80, 20]);
         assert_eq!(graph.mean(ids[2], other), 0.2);
         assert_eq!(graph.mean(ids[2], RoleId::new(0)), graph.node(ids[2]).value);

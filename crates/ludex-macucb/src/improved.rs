@@ -86,15 +86,15 @@ impl Ledger {
 }
 
 /// One answer in so many has to close something, or the network gets less.
-const PAYS: f64 = 25.0;
+const MAX_ASKED_PER_CLOSED: f64 = 25.0;
 /// Answers after which that is judged.
-const N_JUDGED: f64 = 40.0;
+const MIN_ASKED_TO_JUDGE: f64 = 40.0;
 /// How much less.
-const LESS: f64 = 0.1;
+const REDUCED_SHARE: f64 = 0.1;
 /// The part of a turn that one answer may take.
-const MAX_ANSWER: f64 = 0.1;
+const MAX_ANSWER_PART: f64 = 0.1;
 /// Nodes between two looks at the clock.
-const CALLS_BETWEEN: u64 = 64;
+const CALLS_PER_CLOCK_CHECK: u64 = 64;
 
 struct Asking<S> {
     outlook: Outlook,
@@ -111,7 +111,7 @@ impl<S> Asking<S> {
         let ledger = &self.ledger;
         let count = |counter: &AtomicU64| counter.load(Relaxed) as f64;
         let (n_asked, n_closed) = (count(&ledger.n_asked), count(&ledger.n_closed));
-        let pays = n_asked < N_JUDGED || n_closed * PAYS >= n_asked;
+        let pays = n_asked < MIN_ASKED_TO_JUDGE || n_closed * MAX_ASKED_PER_CLOSED >= n_asked;
         let turn = count(&ledger.turn);
         if self.options.share <= 0.0 {
             return false;
@@ -122,15 +122,15 @@ impl<S> Asking<S> {
         }
         let (taken, answer) = (count(&ledger.nanos), count(&ledger.nanos) / n_asked.max(1.0));
         let searched = count(&ledger.searched) + ledger.now() as f64 - count(&ledger.turn_began);
-        let part = self.options.share * if pays { 1.0 } else { LESS };
-        taken + answer <= searched * part && answer <= turn * MAX_ANSWER
+        let part = self.options.share * if pays { 1.0 } else { REDUCED_SHARE };
+        taken + answer <= searched * part && answer <= turn * MAX_ANSWER_PART
     }
 }
 
 impl<S: Send + Sync> Adviser<S> for Asking<S> {
     fn asks_at(&mut self) -> Option<u32> {
         self.n_calls += 1;
-        if self.n_calls.is_multiple_of(CALLS_BETWEEN) {
+        if self.n_calls.is_multiple_of(CALLS_PER_CLOCK_CHECK) {
             self.is_allowed = self.is_allowed();
         }
         self.is_allowed.then_some(self.options.visits as u32)
@@ -143,7 +143,7 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
         let deadline = match self.ledger.turn.load(Relaxed) {
             0 => deadline.clone(),
             turn => {
-                let most = Duration::from_nanos((turn as f64 * MAX_ANSWER) as u64);
+                let most = Duration::from_nanos((turn as f64 * MAX_ANSWER_PART) as u64);
                 deadline.no_later_than(start + most)
             }
         };
@@ -228,12 +228,12 @@ fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> Uct
 /// How much faster playouts have to be side by side.
 const BATCH_GAIN: f64 = 3.0;
 /// The part of a turn in which that is tried, and the most.
-const TRIAL_PART: u32 = 20;
+const TRIAL_DIVISOR: u32 = 20;
 const MAX_TRIAL: Duration = Duration::from_millis(20);
 
 fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> bool {
     let Some(left) = limits.deadline.remaining() else { return false };
-    let time = (left / TRIAL_PART).min(MAX_TRIAL);
+    let time = (left / TRIAL_DIVISOR).min(MAX_TRIAL);
     let starts = [root.state().clone()];
     let mut rng = limits.seed.rng();
     let mut rate = |runner: &mut dyn PlayoutRunner<State = StateOf<G>>, n_per_start: usize| {
@@ -282,7 +282,7 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
             // Where only iterations count, the clock must not.
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
-                None => limits.deadline.part(1.0 / f64::from(TRIAL_PART)),
+                None => limits.deadline.part(1.0 / f64::from(TRIAL_DIVISOR)),
             };
             let found = if self.options.forced {
                 looks_like_duel(&self.game, limits.seed.child(1), &deadline)

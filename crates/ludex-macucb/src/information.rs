@@ -79,7 +79,7 @@ where
         if !value_worlds(&mut plan, &mut game.cursor(), role, deadline, estimate) {
             return Ok(None);
         }
-        FINE
+        REWARD_SCALE
     };
     let mut planned = Planned { moves: Vec::new(), is_exact, n_steps, n_solved: 0, n_nodes: 0 };
     let values: Vec<Value> = plan.network.domain(first).iter().collect();
@@ -101,10 +101,10 @@ where
 }
 
 /// What a reward of 1 is worth where rewards are estimated.
-const FINE: f64 = 10_000.0;
+const REWARD_SCALE: f64 = 10_000.0;
 
 /// States between two looks at the clock.
-const STATES_BETWEEN: usize = 64;
+const STATES_PER_CLOCK_CHECK: usize = 64;
 
 /// Makes the worth of the state in the end the utility of a plan: its goal, or what is estimated. False
 /// when the deadline came first.
@@ -117,7 +117,7 @@ fn value_worlds<C: Cursor<State = BitSet>>(
 ) -> bool {
     let mut goals: Vec<Option<f64>> = Vec::with_capacity(plan.worlds.len());
     for (at, world) in plan.worlds.iter().enumerate() {
-        if at.is_multiple_of(STATES_BETWEEN) && deadline.reached() {
+        if at.is_multiple_of(STATES_PER_CLOCK_CHECK) && deadline.reached() {
             return false;
         }
         cursor.set_state(world);
@@ -133,10 +133,11 @@ fn value_worlds<C: Cursor<State = BitSet>>(
     let rewards = goals.iter().map(|goal| {
         goal.unwrap_or_else(|| estimates.next().expect("there is an estimate for each open state"))
     });
-    let values: Vec<Value> = rewards.map(|reward| (reward * FINE).round() as Value).collect();
+    let values: Vec<Value> =
+        rewards.map(|reward| (reward * REWARD_SCALE).round() as Value).collect();
     let mut rows = FxHashMap::default();
     for (at, value) in values.iter().enumerate() {
-        if at.is_multiple_of(STATES_BETWEEN) && deadline.reached() {
+        if at.is_multiple_of(STATES_PER_CLOCK_CHECK) && deadline.reached() {
             return false;
         }
         rows.insert(vec![at as Value], vec![(*value, rational(1, 1))]);

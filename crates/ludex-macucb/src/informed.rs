@@ -44,7 +44,7 @@ const MAX_STEPS: usize = 30;
 /// The fewest steps of a plan that does not come to an end: with fewer, it is only playouts.
 const MIN_STEPS: usize = 3;
 /// How much longer the next step takes at least: without that much time it is not begun.
-const GROWTH: u32 = 2;
+const MIN_STEP_GROWTH: u32 = 2;
 /// Games played out from each state in which a plan ends.
 const N_PLAYOUTS: usize = 8;
 
@@ -152,7 +152,7 @@ where
                 Err(error) => why = error.to_string(),
             }
             let is_done = longest.as_ref().is_some_and(|it| it.is_exact);
-            let is_short = |left| left < GROWTH * begin.elapsed();
+            let is_short = |left| left < MIN_STEP_GROWTH * begin.elapsed();
             if is_done || !why.is_empty() || deadline.remaining().is_some_and(is_short) {
                 break;
             }
@@ -186,7 +186,7 @@ fn by_playouts<'a, C: Cursor>(
         };
         let mut results = PlayoutResults::default();
         runner.run(&request, &mut rng, &mut results);
-        let reward = |place: usize| match results.starts.get(place) {
+        let reward = |idx: usize| match results.starts.get(idx) {
             Some(it) if it.n_playouts > 0 => {
                 it.goal_sums[role.index()] as f64 / (100 * it.n_playouts) as f64
             }
@@ -411,7 +411,7 @@ where
 /// Possible states that the network is asked about in a turn, and those after which it is not asked
 /// about more if none of them was certain.
 const MAX_ASKED: usize = 200;
-const N_JUDGED: usize = 12;
+const MIN_ASKED_TO_JUDGE: usize = 12;
 
 /// What is certain.
 struct Certain {
@@ -456,14 +456,14 @@ where
         let mut likely: Vec<usize> = (0..possible.len()).collect();
         likely.sort_by(|&a, &b| possible[b].weight.total_cmp(&possible[a].weight));
         let (mut rewards, mut n_solved) = (Vec::new(), 0);
-        for place in likely.into_iter().take(MAX_ASKED) {
-            if deadline.reached() || rewards.is_empty() && n_solved >= N_JUDGED as u64 {
+        for idx in likely.into_iter().take(MAX_ASKED) {
+            if deadline.reached() || rewards.is_empty() && n_solved >= MIN_ASKED_TO_JUDGE as u64 {
                 break;
             }
             n_solved += 1;
-            let fluents = self.networks.rules().fluents(&possible[place].state);
+            let fluents = self.networks.rules().fluents(&possible[idx].state);
             if let Some(goals) = outlook.certain_goals(fluents, &deadline) {
-                rewards.push((place, f64::from(goals[known.role().index()]) / 100.0));
+                rewards.push((idx, f64::from(goals[known.role().index()]) / 100.0));
             }
         }
         let injection = outlook.injection - injected;
@@ -499,8 +499,8 @@ where
             // A tree that knows of states in which nothing matters would compare moves that were
             // tried there with others that were not.
             self.search = by_knowledge(&self.game);
-            let is_certain = |place| certain.rewards.iter().any(|it| it.0 == place);
-            let weight = |place: usize| known.possible()[place].weight;
+            let is_certain = |idx| certain.rewards.iter().any(|it| it.0 == idx);
+            let weight = |idx: usize| known.possible()[idx].weight;
             let part: f64 = certain.rewards.iter().map(|it| weight(it.0)).sum();
             let sum: f64 = certain.rewards.iter().map(|it| it.1 * weight(it.0)).sum();
             let report = match known.without(is_certain) {

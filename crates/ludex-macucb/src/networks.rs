@@ -85,9 +85,9 @@ enum Made {
 /// The least that encoding takes for each gate of the circuit: 10 to 70 µs in the games measured on a quiet
 /// machine. With less time it is not begun. It stops at the deadline; what does not look at the clock in it,
 /// unrolling loops and simplifying, took less than half of this on a busy one.
-const NANOS_A_GATE: u64 = 10_000;
+const MIN_NANOS_PER_GATE: u64 = 10_000;
 /// The part of the time for a move that encoding may take.
-const ENCODE_PART: u32 = 2;
+const ENCODE_DIVISOR: u32 = 2;
 
 impl<S> Networks<S> {
     /// The networks of a game with these rules; without rules there are none.
@@ -117,7 +117,7 @@ impl<S> Networks<S> {
         post: impl FnOnce(Arc<Template>, &Deadline, u64) -> Result<T, EncodeError>,
     ) -> Result<T, String> {
         let template = self.template(deadline)?;
-        let time = deadline.remaining().map(|left| left / ENCODE_PART);
+        let time = deadline.remaining().map(|left| left / ENCODE_DIVISOR);
         let mut tried = self.posting.lock().unwrap_or_else(PoisonError::into_inner);
         if time.is_some_and(|time| time < *tried * 2) {
             return Err("the network is not posted yet: there was too little time for it".into());
@@ -153,8 +153,8 @@ impl<S> Networks<S> {
             Made::NotYet { tried } => *tried,
         };
         let n_gates = rules.circuit().n_gates();
-        let time = deadline.remaining().map(|left| left / ENCODE_PART);
-        let least = Duration::from_nanos(NANOS_A_GATE * n_gates as u64).max(tried * 2);
+        let time = deadline.remaining().map(|left| left / ENCODE_DIVISOR);
+        let least = Duration::from_nanos(MIN_NANOS_PER_GATE * n_gates as u64).max(tried * 2);
         if n_gates > self.bounds.max_gates {
             let max = self.bounds.max_gates;
             *made = Made::Refused(format!("the network is too large: {n_gates} gates of {max}"));

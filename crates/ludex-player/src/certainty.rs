@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ludex_base::{MoveId, RoleId};
 use ludex_circuit::{Certain, Rules};
 use ludex_game::StateOf;
-use ludex_search::information::{Certainty, Follower, Model, Told};
+use ludex_search::information::{Certainty, Follower, Model, Observation};
 
 use crate::Playable;
 
@@ -35,9 +35,9 @@ impl<S> ByRules<S> {
 }
 
 impl<S> Certainty for ByRules<S> {
-    fn follow(&mut self, told: Option<&Told>) {
-        let told = told.map(|told| (told.own, &told.percepts[..]));
-        self.certain.follow(self.rules.circuit(), told);
+    fn follow(&mut self, observed: Option<&Observation>) {
+        let observed = observed.map(|observed| (observed.own, &observed.percepts[..]));
+        self.certain.follow(self.rules.circuit(), observed);
     }
 
     fn legal_moves(&self, likely: &[MoveId]) -> Vec<MoveId> {

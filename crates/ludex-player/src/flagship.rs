@@ -212,7 +212,7 @@ fn depth_first_stages(survey: &Survey, options: &FlagshipOptions) -> Vec<StageLi
     } else {
         let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
         let tried = learning.into_iter().filter(|it| it.0).map(|it| it.1);
-        std::iter::once(DEEP).chain(tried).collect()
+        std::iter::once(BY_MOBILITY).chain(tried).collect()
     };
     searches.into_iter().map(|search| vec![StageSpec::last("alphabeta", search)]).collect()
 }
@@ -221,11 +221,12 @@ fn depth_first_stages(survey: &Survey, options: &FlagshipOptions) -> Vec<StageLi
 /// leaves that are chosen before others are known, cost something too.
 const BATCH_GAIN: f64 = 3.0;
 /// Values what is left at the horizon by the moves each role has.
-const DEEP: DepthFirstOptions = DepthFirstOptions { proximity: 0.0, ..DepthFirstOptions::DEFAULT };
+const BY_MOBILITY: DepthFirstOptions =
+    DepthFirstOptions { proximity: 0.0, ..DepthFirstOptions::DEFAULT };
 /// Values it by what random games say of the fluents that hold as well.
-const LEARNED: DepthFirstOptions = DepthFirstOptions { learned: 4.0, ..DEEP };
+const LEARNED: DepthFirstOptions = DepthFirstOptions { learned: 4.0, ..BY_MOBILITY };
 /// Values it by what the rules suggest to look at.
-const BY_RULES: DepthFirstOptions = DepthFirstOptions { rules: 4.0, ..DEEP };
+const BY_RULES: DepthFirstOptions = DepthFirstOptions { rules: 4.0, ..BY_MOBILITY };
 /// The part of the start clock in which one contender learns about states, and the part of what is left then in
 /// which searches are tried against each other.
 const LEARNING_PART: f64 = 0.15;

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId};
 use ludex_game::{Cursor, Observe};
 use ludex_search::hyperplay::{HyperPlayOptions, ImperfectPlayOptions};
-use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::information::{Follower, Model, Observation, Patience};
 use ludex_search::iss::IssOptions;
 use ludex_search::{Hint, Limits};
 
 use crate::Playable;
 use crate::certainty::follower;
-use crate::player::{BELIEF_PART, DOUBTFUL_PART};
+use crate::player::{BELIEF_PART, INCONSISTENT_PART};
 use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::Survey;
 
@@ -231,8 +231,8 @@ fn play<G: Playable>(
             return None;
         }
         for seat in &mut seats {
-            let told = Told::new(joint[seat.role.index()], cursor.percepts(seat.role));
-            seat.follow(told, turn, &limits.deadline, &mut rng);
+            let observed = Observation::new(joint[seat.role.index()], cursor.percepts(seat.role));
+            seat.follow(observed, turn, &limits.deadline, &mut rng);
         }
     }
     Some(vec![0.5; seats.len()])
@@ -244,13 +244,13 @@ impl<G: Playable> Seat<G> {
         self.mind.think_hidden(&self.follower.information(), limits).report.chosen
     }
 
-    fn follow(&mut self, told: Told, turn: Duration, end: &Deadline, rng: &mut Rng) {
+    fn follow(&mut self, observed: Observation, turn: Duration, end: &Deadline, rng: &mut Rng) {
         let now = Instant::now();
         let patience = Patience {
             for_many: end.no_later_than(now + turn.mul_f64(BELIEF_PART)),
-            for_one: end.no_later_than(now + turn.mul_f64(DOUBTFUL_PART)),
+            for_one: end.no_later_than(now + turn.mul_f64(INCONSISTENT_PART)),
         };
-        self.follower.follow(told, rng, &patience);
+        self.follower.follow(observed, rng, &patience);
     }
 }
 

@@ -6,7 +6,7 @@
 use ludex_base::{MoveId, Rng, RoleId};
 use ludex_game::{Cursor, Game, StateOf};
 use ludex_search::Information;
-use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::information::{Follower, Model, Observation, Patience};
 
 use crate::Playable;
 use crate::certainty::follower;
@@ -55,7 +55,7 @@ impl<G: Playable> Knowledge<G> {
             (_, Seen::Nothing) => {}
             (Knowledge::Open(cursor), Seen::Joint(joint)) => cursor.play(joint),
             (Knowledge::Hidden(follower), Seen::Own { own, percepts }) => {
-                follower.follow(Told::new(own, percepts), rng, patience);
+                follower.follow(Observation::new(own, percepts), rng, patience);
             }
             (Knowledge::Open(_), Seen::Own { .. }) | (Knowledge::Hidden(_), Seen::Joint(_)) => {
                 panic!("a role sees joint moves exactly if there are no percepts")
@@ -87,8 +87,8 @@ impl<G: Playable> Knowledge<G> {
     }
 
     /// Whether no state was found that agrees with what the role was told.
-    pub fn is_doubtful(&self) -> bool {
-        matches!(self, Knowledge::Hidden(follower) if follower.is_lost())
+    pub fn is_inconsistent(&self) -> bool {
+        matches!(self, Knowledge::Hidden(follower) if follower.is_inconsistent())
     }
 
     /// The legal moves, as far as they are known.

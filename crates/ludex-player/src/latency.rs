@@ -28,8 +28,8 @@ pub struct Schedule {
 }
 
 /// What a search keeps back at least, as a part of the clock, and the most that makes.
-const LEAST_PART: u32 = 25;
-const MOST_LEAST: Duration = Duration::from_millis(100);
+const MIN_RESERVE_DIVISOR: u32 = 25;
+const MAX_MIN_RESERVE: Duration = Duration::from_millis(100);
 
 impl Latency {
     /// What to expect before anything was measured.
@@ -74,7 +74,7 @@ impl Latency {
     pub fn schedule(&self, deadline: Instant, reserve: Duration) -> Schedule {
         let now = Instant::now();
         let left = deadline.saturating_duration_since(now).saturating_sub(reserve);
-        let least = (left / LEAST_PART).min(MOST_LEAST);
+        let least = (left / MIN_RESERVE_DIVISOR).min(MAX_MIN_RESERVE);
         // On a hopelessly late machine some of the clock is still for thinking.
         let back = (self.wake * 2).max(least / 2).min(left * 2 / 5);
         // A search that is late all the same has said what it holds best.

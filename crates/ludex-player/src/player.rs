@@ -125,7 +125,7 @@ const MAX_LEFT_BEHIND: usize = 4;
 /// The part of a turn that finding possible states may take.
 pub(crate) const BELIEF_PART: f64 = 0.3;
 /// The part of a turn in which one is looked for while none agrees.
-pub(crate) const DOUBTFUL_PART: f64 = 0.6;
+pub(crate) const INCONSISTENT_PART: f64 = 0.6;
 /// The part of the start clock in which random games tell what others may prefer.
 const MODEL_PART: f64 = 0.05;
 /// Joint moves of the expected line that are told.
@@ -269,7 +269,7 @@ impl<G: Playable> Player<G> {
             match self.search(schedule) {
                 Ok((chosen, opinion)) if legal.contains(&chosen) => {
                     let mut thought = self.thought(Rung::Search, &opinion, asked);
-                    if self.knowledge.is_doubtful() {
+                    if self.knowledge.is_inconsistent() {
                         thought.note = "no state that agrees with what was seen was found".into();
                     }
                     if opinion.report.stopped.is_some() && opinion.report.is_blank() {
@@ -494,7 +494,7 @@ impl<G: Playable> Player<G> {
             let deadline = Deadline::after(time.mul_f64(part)).or_when(self.interrupter.flag());
             self.or_stopped(deadline)
         };
-        Patience { for_many: part(BELIEF_PART), for_one: part(DOUBTFUL_PART) }
+        Patience { for_many: part(BELIEF_PART), for_one: part(INCONSISTENT_PART) }
     }
 
     /// Reached as well when all players are stopped.

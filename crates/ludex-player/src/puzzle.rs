@@ -106,11 +106,11 @@ impl<G: Playable> PuzzleSearch<G> {
         max_states: usize,
         deadline: &Deadline,
     ) {
-        let mut places: FxHashMap<StateOf<G>, u32> = FxHashMap::default();
+        let mut indexes: FxHashMap<StateOf<G>, u32> = FxHashMap::default();
         let mut states: Vec<(StateOf<G>, u32, MoveId)> = Vec::new();
         let mut best: Option<(Goal, u32)> = None;
         let mut is_whole = true;
-        places.insert(from.clone(), 0);
+        indexes.insert(from.clone(), 0);
         states.push((from.clone(), 0, MoveId::new(0)));
         let mut next = 0;
         'visit: while next < states.len() {
@@ -132,12 +132,12 @@ impl<G: Playable> PuzzleSearch<G> {
                     }
                     self.cursor.set_state(&states[next].0);
                     self.cursor.play(&[chosen]);
-                    let place = states.len() as u32;
+                    let idx = states.len() as u32;
                     let state = self.cursor.state().clone();
                     if let std::collections::hash_map::Entry::Vacant(entry) =
-                        places.entry(state.clone())
+                        indexes.entry(state.clone())
                     {
-                        entry.insert(place);
+                        entry.insert(idx);
                         states.push((state, next as u32, chosen));
                     }
                 }
@@ -145,12 +145,12 @@ impl<G: Playable> PuzzleSearch<G> {
             next += 1;
         }
         self.n_states += states.len() as u64;
-        if let Some((goal, place)) = best {
+        if let Some((goal, idx)) = best {
             let mut moves = Vec::new();
-            let mut place = place as usize;
-            while place != 0 {
-                moves.push(states[place].2);
-                place = states[place].1 as usize;
+            let mut idx = idx as usize;
+            while idx != 0 {
+                moves.push(states[idx].2);
+                idx = states[idx].1 as usize;
             }
             moves.reverse();
             self.keep(from, &found(goal, moves, is_whole));

@@ -14,7 +14,7 @@ use ludex_machine::Machine;
 use ludex_macucb::{NETWORK_SEARCHES, Networks, WithNetworks};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_player::{AnySearch, follower};
-use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::information::{Follower, Model, Observation, Patience};
 use ludex_search::{Claim, Limits, SearchSpec};
 use ludex_testkit::hidden::{
     count_beliefs, count_doubts, information_after, random_step, search_informed,
@@ -71,7 +71,7 @@ fn the_exact_set_is_the_belief_of_the_rules() {
                 let learned = Learned::going_on(cursor.percepts(me));
                 let limits = BeliefLimits::default();
                 belief = belief.follow(&mut other, &[own], &learned, &limits).expect("it is small");
-                let told = Told::new(own, cursor.percepts(me));
+                let told = Observation::new(own, cursor.percepts(me));
                 follower.follow(told, &mut rng, &Patience::endless());
                 let known = follower.information();
                 if !known.is_exact() {
@@ -130,7 +130,7 @@ fn particles_agree_with_everything_that_was_told() {
     for _ in 0..3 {
         let mut cursor = game.cursor();
         let mut follower = Follower::new(&game, me, Model::uniform());
-        let mut told: Vec<Told> = Vec::new();
+        let mut told: Vec<Observation> = Vec::new();
         loop {
             let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
             let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
@@ -138,15 +138,15 @@ fn particles_agree_with_everything_that_was_told() {
             if cursor.is_terminal() {
                 break;
             }
-            told.push(Told::new(joint[me.index()], cursor.percepts(me)));
+            told.push(Observation::new(joint[me.index()], cursor.percepts(me)));
             let patience = Patience {
                 for_many: Deadline::after(Duration::from_millis(30)),
                 for_one: Deadline::never(),
             };
             follower.follow(told[told.len() - 1].clone(), &mut rng, &patience);
-            assert!(!follower.is_lost());
+            assert!(!follower.is_inconsistent());
             let known = follower.information();
-            let steps: Vec<Told> = known.steps().iter().flatten().cloned().collect();
+            let steps: Vec<Observation> = known.steps().iter().flatten().cloned().collect();
             assert_eq!(steps, told);
             let weights: f64 = known.possible().iter().map(|it| it.weight).sum();
             assert!((weights - 1.0).abs() < 1e-9, "{weights}");
@@ -178,7 +178,10 @@ fn particles_are_as_likely_as_what_they_stand_for() {
             while let Some(told) = random_step(&game, &mut cursor, me, &mut rng) {
                 exact.follow(told.clone(), &mut rng, &Patience::endless());
                 sampled.follow(told, &mut rng, &Patience::endless());
-                assert!(exact.is_exact() && !sampled.is_exact() && !sampled.is_lost(), "{name}");
+                assert!(
+                    exact.is_exact() && !sampled.is_exact() && !sampled.is_inconsistent(),
+                    "{name}"
+                );
                 // Half the sum of all differences: how much of the sample would have to move.
                 let known = exact.information();
                 let off = known.possible().iter().map(|it| {
@@ -210,7 +213,7 @@ fn a_model_prefers_what_did_well_and_rules_nothing_out() {
         let draw = |role| *rng.choose(cursor.legal_moves(role)).expect("a move");
         let joint: Vec<MoveId> = game.role_ids().map(draw).collect();
         cursor.play(&joint);
-        let told = Told::new(joint[0], cursor.percepts(me));
+        let told = Observation::new(joint[0], cursor.percepts(me));
         for follower in [&mut plain, &mut modelled] {
             follower.follow(told.clone(), &mut Seed(1).rng(), &Patience::endless());
         }
@@ -487,7 +490,7 @@ fn searches_never_see_the_true_state() {
                     };
                     let joint: Vec<MoveId> = marked.role_ids().zip(*texts).map(find).collect();
                     ludex_game::play_checked(&mut truth, joint.len(), &joint).expect("legal");
-                    let told = Told::new(joint[me.index()], truth.percepts(me));
+                    let told = Observation::new(joint[me.index()], truth.percepts(me));
                     think(true);
                     follower.follow(told, &mut rng, &Patience::endless());
                     let known = follower.information();

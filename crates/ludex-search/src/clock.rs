@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ludex_base::Deadline;
 
 /// A deadline that is asked at an interval which follows the speed of the work: about every
-/// [`FINE`] to [`COARSE`], whether a step takes a hundred nanoseconds or a second.
+/// [`MIN_ASKING_TIME`] to [`MAX_ASKING_TIME`], whether a step takes a hundred nanoseconds or a second.
 pub(crate) struct Clock<'a> {
     deadline: &'a Deadline,
     interval: u32,
@@ -15,9 +15,9 @@ pub(crate) struct Clock<'a> {
 }
 
 /// Asking more often than this costs more than it is worth.
-const FINE: Duration = Duration::from_micros(20);
+const MIN_ASKING_TIME: Duration = Duration::from_micros(20);
 /// Asking less often than this makes answers late.
-const COARSE: Duration = Duration::from_micros(100);
+const MAX_ASKING_TIME: Duration = Duration::from_micros(100);
 const MAX_INTERVAL: u32 = 1024;
 
 impl<'a> Clock<'a> {
@@ -50,9 +50,9 @@ impl<'a> Clock<'a> {
     fn ask(&mut self) {
         let now = Instant::now();
         let elapsed = now - self.asked_at;
-        if elapsed < FINE {
+        if elapsed < MIN_ASKING_TIME {
             self.interval = (self.interval * 2).min(MAX_INTERVAL);
-        } else if elapsed > COARSE {
+        } else if elapsed > MAX_ASKING_TIME {
             self.interval = (self.interval / 4).max(1);
         }
         self.asked_at = now;

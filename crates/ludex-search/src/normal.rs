@@ -268,11 +268,11 @@ fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
     let mut set: Vec<usize> = (0..size).collect();
     while found.len() < MAX_SUPPORTS {
         found.push(set.clone());
-        let Some(place) = (0..size).rev().find(|&place| set[place] < n - size + place) else {
+        let Some(idx) = (0..size).rev().find(|&idx| set[idx] < n - size + idx) else {
             break;
         };
-        set[place] += 1;
-        for later in place + 1..size {
+        set[idx] += 1;
+        for later in idx + 1..size {
             set[later] = set[later - 1] + 1;
         }
     }

@@ -8,12 +8,12 @@ use std::ops::Range;
 
 /// What is wrong with the description of a search.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{message}, at byte {} of `{text}`", place.start)]
+#[error("{message}, at byte {} of `{text}`", span.start)]
 pub struct OptionError {
     /// The whole text.
     pub text: String,
     /// The bytes that are wrong.
-    pub place: Range<usize>,
+    pub span: Range<usize>,
     /// What is wrong, and what would be right.
     pub message: String,
 }
@@ -59,11 +59,11 @@ pub trait OptionValue: Sized {
 /// # Errors
 /// The first option that is wrong, with its place.
 pub fn read_into(options: &mut dyn Options, whole: &str, start: usize) -> Result<(), OptionError> {
-    let mut place = start;
+    let mut at = start;
     for item in whole[start..].split(',') {
-        let here = place..place + item.len();
-        place = here.end + 1;
-        let wrong = |message| OptionError { text: whole.into(), place: here.clone(), message };
+        let here = at..at + item.len();
+        at = here.end + 1;
+        let wrong = |message| OptionError { text: whole.into(), span: here.clone(), message };
         // A switch can be named alone.
         let (name, value) = item.split_once('=').unwrap_or((item, "yes"));
         options.set(name.trim(), value.trim()).map_err(wrong)?;
@@ -122,8 +122,8 @@ pub struct Written<'a>(pub &'a [OptionInfo]);
 
 impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, info) in self.0.iter().enumerate() {
-            let before = if place == 0 { "" } else { "," };
+        for (idx, info) in self.0.iter().enumerate() {
+            let before = if idx == 0 { "" } else { "," };
             write!(f, "{before}{}={}", info.name, info.value)?;
         }
         Ok(())
@@ -291,7 +291,7 @@ mod tests {
     fn a_wrong_option_has_a_place() {
         let mut options = Example::default();
         let error = read_into(&mut options, "x:c=2,dag=perhaps", 2).expect_err("a bad value");
-        assert_eq!(error.place, 6..17);
+        assert_eq!(error.span, 6..17);
         assert!(error.to_string().contains("neither `yes` nor `no`"), "{error}");
         let error = read_into(&mut options, "x:z=2", 2).expect_err("a bad name");
         assert!(error.to_string().contains("there are c, dag"), "{error}");

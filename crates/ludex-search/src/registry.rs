@@ -302,7 +302,7 @@ mod tests {
             assert_eq!(first, Some(idx), "{}", entry.name);
         }
         let error = SearchSpec::parse("unknown:c=1").expect_err("no such search");
-        assert_eq!(error.place, 0..7);
+        assert_eq!(error.span, 0..7);
         assert!(error.to_string().contains("random"), "{error}");
     }
 

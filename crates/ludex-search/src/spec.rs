@@ -46,7 +46,7 @@ impl<S: Options + Clone> SearchSpec<S> {
         let name = text[..name_end].trim();
         let Some(entry) = list.iter().find(|entry| entry.name == name) else {
             let message = unknown_name(list, kind, name);
-            return Err(OptionError { text: text.into(), place: 0..name_end, message });
+            return Err(OptionError { text: text.into(), span: 0..name_end, message });
         };
         let mut spec = entry.clone();
         if name_end < text.len() {

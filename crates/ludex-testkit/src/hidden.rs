@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
-use ludex_search::information::{Follower, Model, Patience, Told};
+use ludex_search::information::{Follower, Model, Observation, Patience};
 use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec};
 
 use crate::searchers::{Candidate, Named, find, players};
@@ -29,8 +29,8 @@ where
         };
         let joint: Vec<MoveId> = game.role_ids().zip(*texts).map(chosen).collect();
         ludex_game::play_checked(&mut cursor, joint.len(), &joint).expect("a legal line");
-        let told = Told::new(joint[me.index()], cursor.percepts(me));
-        follower.follow(told, &mut rng, &Patience::endless());
+        let observed = Observation::new(joint[me.index()], cursor.percepts(me));
+        follower.follow(observed, &mut rng, &Patience::endless());
     }
     follower.information()
 }
@@ -152,10 +152,10 @@ where
                     let again = || search_informed(spec, game, &known, 20, Seed(2)).without_times();
                     assert_eq!(again(), again(), "{name}");
                 }
-                let Some(told) = random_step(game, &mut cursor, me, &mut rng) else { break };
+                let Some(observed) = random_step(game, &mut cursor, me, &mut rng) else { break };
                 let soon = Deadline::after(Duration::from_millis(10));
                 let patience = Patience { for_many: soon, for_one: Deadline::never() };
-                follower.follow(told, &mut rng, &patience);
+                follower.follow(observed, &mut rng, &patience);
             }
         }
     }
@@ -218,14 +218,14 @@ where
                 break;
             }
             for (me, follower) in &mut followers {
-                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                let observed = Observation::new(joint[me.index()], cursor.percepts(*me));
                 let began = Instant::now();
-                follower.follow(told, &mut rng, &patience());
+                follower.follow(observed, &mut rng, &patience());
                 let legal = follower.legal_moves();
                 count.longest = count.longest.max(began.elapsed());
                 count.n_steps += 1;
                 count.n_sampled += usize::from(!follower.is_exact());
-                count.n_doubtful += usize::from(follower.is_lost());
+                count.n_doubtful += usize::from(follower.is_inconsistent());
                 let truth = cursor.legal_moves(*me);
                 let is_wrong = legal.is_empty() || legal.iter().any(|id| !truth.contains(id));
                 count.n_illegal += usize::from(is_wrong);
@@ -256,12 +256,12 @@ where
                 break;
             }
             for (me, follower) in followers.iter_mut().filter(|it| it.1.is_exact()) {
-                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                let observed = Observation::new(joint[me.index()], cursor.percepts(*me));
                 let patience =
                     Patience { for_many: Deadline::after(time), for_one: Deadline::after(FOR_ONE) };
-                follower.follow(told, &mut rng, &patience);
+                follower.follow(observed, &mut rng, &patience);
                 count.n_steps += 1;
-                count.n_lost += usize::from(follower.is_lost());
+                count.n_lost += usize::from(follower.is_inconsistent());
                 if follower.is_exact() {
                     count.n_exact += 1;
                     count.n_missing += usize::from(follower.weight_of(cursor.state()).is_none());
@@ -313,11 +313,11 @@ where
                 break;
             }
             for (me, plain, modelled, _) in &mut seats {
-                let told = Told::new(joint[me.index()], cursor.percepts(*me));
+                let observed = Observation::new(joint[me.index()], cursor.percepts(*me));
                 for follower in [&mut *plain, &mut *modelled] {
                     let soon = Deadline::after(Duration::from_millis(20));
                     let patience = Patience { for_many: soon.clone(), for_one: soon };
-                    follower.follow(told.clone(), &mut rng, &patience);
+                    follower.follow(observed.clone(), &mut rng, &patience);
                 }
                 let weights = [&*plain, &*modelled].map(|it| it.weight_of(cursor.state()));
                 if let [Some(plain_weight), Some(weight)] = weights
@@ -343,11 +343,11 @@ pub fn random_step<G: Game>(
     cursor: &mut G::Cursor,
     me: RoleId,
     rng: &mut Rng,
-) -> Option<Told>
+) -> Option<Observation>
 where
     G::Cursor: Observe,
 {
     let joint = draw_joint(game, cursor, rng)?;
     cursor.play(&joint);
-    (!cursor.is_terminal()).then(|| Told::new(joint[me.index()], cursor.percepts(me)))
+    (!cursor.is_terminal()).then(|| Observation::new(joint[me.index()], cursor.percepts(me)))
 }

@@ -47,8 +47,8 @@ impl<C: Cursor> Walk<'_, C> {
         let mut best: Option<Vec<f32>> = None;
         let mut sums = vec![0.0_f64; self.roles.n];
         let mut is_solved = true;
-        for place in 0..n_moves {
-            self.choose(ply, role, self.moves(ply, role)[place]);
+        for idx in 0..n_moves {
+            self.choose(ply, role, self.moves(ply, role)[idx]);
             let values = self.maxn_from(ply, decider_idx + 1, depth)?;
             is_solved &= values.is_solved;
             for (sum, &goal) in sums.iter_mut().zip(&values.goals) {

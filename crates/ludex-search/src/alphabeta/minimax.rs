@@ -27,8 +27,8 @@ impl<C: Cursor> Walk<'_, C> {
         };
         let mut goals = Vec::new();
         let mut is_solved = true;
-        for place in 0..self.moves(ply, role).len() {
-            self.choose(ply, role, self.moves(ply, role)[place]);
+        for idx in 0..self.moves(ply, role).len() {
+            self.choose(ply, role, self.moves(ply, role)[idx]);
             let value = self.minimax_from(ply, decider_idx + 1, depth)?;
             goals.push(value.goal);
             is_solved &= value.is_solved;

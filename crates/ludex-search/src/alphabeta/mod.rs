@@ -213,7 +213,7 @@ impl<G: Playouts> DepthFirst<G> {
                 None => n_bytes.min(useful_bytes(&limits.deadline)),
             };
             match &self.table {
-                Some(table) if table.n_bytes() > n_bytes / MUCH_LARGER => {}
+                Some(table) if table.n_bytes() > n_bytes / MIN_TABLE_GROWTH => {}
                 _ => self.table = Some(Table::new(n_bytes)),
             }
         }
@@ -231,7 +231,7 @@ fn useful_bytes(deadline: &Deadline) -> usize {
 const TABLE_BYTES_PER_SECOND: f64 = 32e6;
 const MIN_TABLE_BYTES: usize = 64 << 10;
 /// A table is kept from search to search unless one so many times as large would be filled now.
-const MUCH_LARGER: usize = 4;
+const MIN_TABLE_GROWTH: usize = 4;
 
 /// The part of the time for learning what states are worth: in the first search, which has the start
 /// clock if there is one, and in later ones.
@@ -244,7 +244,7 @@ const MAX_LINE: usize = 40;
 /// What is known about a move at the root.
 struct RootMove {
     /// Among the legal moves.
-    place: usize,
+    idx: usize,
     report: MoveReport,
     /// The value of the last horizon that was searched for it, and whether it is solved.
     value: Option<Value>,
@@ -276,7 +276,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             return SearchReport { stopped, ..SearchReport::unsearched(&legal) };
         }
         let mut moves: Vec<RootMove> = (legal.iter().enumerate())
-            .map(|(place, &id)| RootMove { place, report: MoveReport::untried(id), value: None })
+            .map(|(idx, &id)| RootMove { idx, report: MoveReport::untried(id), value: None })
             .collect();
         let (best, depth, stopped) = self.deepen(&mut walk, &mut moves, &limits.hint);
         self.take_back(&mut walk.evaluation);
@@ -285,7 +285,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         let is_solved = moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved));
         let is_won = chosen.report.proven == Some(1.0);
         let (chosen, reward) = (chosen.report.id, chosen.report.mean_reward);
-        moves.sort_unstable_by_key(|it| it.place);
+        moves.sort_unstable_by_key(|it| it.idx);
         let reports = moves.into_iter().map(|it| it.report).collect();
         SearchReport {
             chosen: Some(chosen),
@@ -346,13 +346,13 @@ impl<G: Playouts> DepthFirst<G> {
             // Step 1. The best of the last horizon first: what is found before time runs out is
             // then never worse.
             moves.sort_by(|a, b| order_of(b).total_cmp(&order_of(a)));
-            if let Some(place) = moves.iter().position(|it| it.report.id == best_id) {
-                moves[..=place].rotate_right(1);
+            if let Some(idx) = moves.iter().position(|it| it.report.id == best_id) {
+                moves[..=idx].rotate_right(1);
             }
             // Step 2. Search each move with what the ones before it guarantee.
             let mut alpha = -1.0_f32;
-            for place in 0..moves.len() {
-                let it = &mut moves[place];
+            for idx in 0..moves.len() {
+                let it = &mut moves[idx];
                 // What is solved and exact stays as it is.
                 if let (Some(proven), Some(value)) = (it.report.proven, it.value) {
                     if value.goal > alpha {
@@ -363,11 +363,11 @@ impl<G: Playouts> DepthFirst<G> {
                 }
                 let n_before = walk.n_nodes;
                 let found = self.value_after(walk, it.report.id, depth, alpha);
-                let it = &mut moves[place];
+                let it = &mut moves[idx];
                 it.report.n_visits += walk.n_nodes - n_before;
                 let Ok(value) = found else {
                     let stopped = walk.stopped();
-                    return (best_now(moves, best_id, place), depth - 1, Some(stopped));
+                    return (best_now(moves, best_id, idx), depth - 1, Some(stopped));
                 };
                 it.value = Some(value);
                 it.report.mean_reward = Some(f64::from(value.goal) / 100.0);
@@ -379,17 +379,17 @@ impl<G: Playouts> DepthFirst<G> {
                 if value.goal > alpha {
                     (alpha, best_id) = (value.goal, it.report.id);
                 }
-                hint.set(moves[best_now(moves, best_id, place + 1)].report.id);
+                hint.set(moves[best_now(moves, best_id, idx + 1)].report.id);
                 if value.is_solved && value.goal >= 100.0 {
-                    return (place_of(moves, best_id), depth, None);
+                    return (index_of(moves, best_id), depth, None);
                 }
             }
             // Step 3. Stop when no horizon is left.
             if moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved)) {
-                return (place_of(moves, best_id), depth, None);
+                return (index_of(moves, best_id), depth, None);
             }
         }
-        (place_of(moves, best_id), self.options.depth, Some(StopReason::Count))
+        (index_of(moves, best_id), self.options.depth, Some(StopReason::Count))
     }
 }
 
@@ -400,7 +400,7 @@ fn order_of(it: &RootMove) -> f32 {
 /// The best move while those from a place on have not been searched as deep as the others: one of them,
 /// if the best of the others fell below what the last horizon showed of it.
 fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
-    let best = place_of(moves, best_id);
+    let best = index_of(moves, best_id);
     if best >= n_searched {
         return best;
     }
@@ -412,7 +412,7 @@ fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
     open.filter(|&open| order_of(&moves[open]) > order_of(&moves[best])).unwrap_or(best)
 }
 
-fn place_of(moves: &[RootMove], id: MoveId) -> usize {
+fn index_of(moves: &[RootMove], id: MoveId) -> usize {
     moves.iter().position(|it| it.report.id == id).expect("the best move is one of them")
 }
 

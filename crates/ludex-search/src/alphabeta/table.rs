@@ -60,21 +60,21 @@ impl Table {
 
     pub(crate) fn find(&self, key: u64) -> Option<Entry> {
         let key = key.max(1);
-        let place = self.place(key)?;
-        let slot = self.slots[place..place + 2].iter().find(|slot| slot[0] == key)?;
+        let slot_idx = self.slot_idx(key)?;
+        let slot = self.slots[slot_idx..slot_idx + 2].iter().find(|slot| slot[0] == key)?;
         Some(unpack(slot[1]))
     }
 
     pub(crate) fn store(&mut self, key: u64, entry: Entry) {
         let key = key.max(1);
-        let Some(place) = self.place(key) else { return };
-        let deep = self.slots[place];
+        let Some(slot_idx) = self.slot_idx(key) else { return };
+        let deep = self.slots[slot_idx];
         let is_deeper = deep[0] == 0 || deep[0] == key || entry.depth >= unpack(deep[1]).depth;
-        self.slots[place + usize::from(!is_deeper)] = [key, pack(entry)];
+        self.slots[slot_idx + usize::from(!is_deeper)] = [key, pack(entry)];
     }
 
     /// Where the bucket of a key begins. The upper half of the product is even over all buckets.
-    fn place(&self, key: u64) -> Option<usize> {
+    fn slot_idx(&self, key: u64) -> Option<usize> {
         let n_buckets = self.slots.len() / 2;
         let bucket = ((u128::from(key) * n_buckets as u128) >> 64) as usize;
         (n_buckets > 0).then_some(bucket * 2)

@@ -12,12 +12,12 @@ use ludex_game::Cursor;
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
-use crate::information::{Possible, Sight, Told, first_view};
+use crate::information::{Observation, Possible, Sight, first_view};
 use crate::roles::Roles;
 
 /// The tree.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct ExtensiveForm {
     pub(super) nodes: Vec<Node>,
     /// By node, whether a step begins with it: its state is known where all moves are seen.
     pub(super) begins: Vec<bool>,
@@ -60,7 +60,7 @@ pub struct InformationSet {
 
 /// How far a form is worked out.
 #[derive(Clone, Debug)]
-pub struct FormLimits {
+pub struct ExtensiveFormLimits {
     /// Steps; a play that is longer is cut off and estimated.
     pub horizon: usize,
     /// Nodes.
@@ -69,7 +69,7 @@ pub struct FormLimits {
     pub deadline: Deadline,
 }
 
-impl Form {
+impl ExtensiveForm {
     /// Works out all plays from states that are as likely as the weights beside them say. `estimate`
     /// gives the goals of all roles, 0 to 1, where a play is cut off.
     ///
@@ -81,7 +81,7 @@ impl Form {
         cursor: &mut C,
         starts: &[(C::State, f64)],
         sight: &impl Sight<C>,
-        limits: &FormLimits,
+        limits: &ExtensiveFormLimits,
         estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
     ) -> Result<Self, StopReason> {
         let roles = Roles { n: n_roles, random };
@@ -101,11 +101,11 @@ impl Form {
         cursor: &mut C,
         starts: &[Possible<C::State>],
         sight: &impl Sight<C>,
-        limits: &FormLimits,
+        limits: &ExtensiveFormLimits,
         estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
     ) -> Result<Self, StopReason> {
         assert!(!starts.is_empty(), "a form begins somewhere");
-        let form = Form {
+        let form = ExtensiveForm {
             nodes: Vec::new(),
             begins: Vec::new(),
             edges: Vec::new(),
@@ -125,7 +125,7 @@ impl Form {
                 if view == starts[0].views[role.index()] {
                     0
                 } else {
-                    grower.past((role.index(), BEFORE, vec![view as u32, (view >> 32) as u32]))
+                    grower.past((role.index(), NO_PAST, vec![view as u32, (view >> 32) as u32]))
                 }
             };
             roles.ids().zip(&start.views).map(past).collect::<Vec<u32>>()
@@ -136,11 +136,11 @@ impl Form {
             grower.grow(cursor, &pasts, 0)?;
         } else {
             let first = grower.chance(starts.len())?;
-            for (place, start) in starts.iter().enumerate() {
+            for (idx, start) in starts.iter().enumerate() {
                 let pasts = pasts_of(&mut grower, start);
                 cursor.set_state(&start.state);
                 let child = grower.grow(cursor, &pasts, 0)?;
-                grower.form.edges[first + place] = (child, (start.weight / total) as f32);
+                grower.form.edges[first + idx] = (child, (start.weight / total) as f32);
             }
         }
         Ok(grower.form)
@@ -153,9 +153,14 @@ impl Form {
 
     /// The place of the set in which a role chooses from these moves after it was told this since
     /// the beginning of the form; `None` if no play comes there.
-    pub(super) fn find_set(&self, role: RoleId, told: &[Told], moves: &[MoveId]) -> Option<usize> {
+    pub(super) fn find_set(
+        &self,
+        role: RoleId,
+        observed: &[Observation],
+        moves: &[MoveId],
+    ) -> Option<usize> {
         let mut past = 0;
-        for step in told {
+        for step in observed {
             let mut seen: Vec<u32> = step.percepts.iter().map(|id| id.index() as u32).collect();
             seen.push(step.own.index() as u32);
             past = *self.pasts.get(&(role.index(), past, seen))?;
@@ -185,16 +190,16 @@ impl Form {
 }
 
 /// The past of pasts before the form begins.
-const BEFORE: u32 = u32::MAX;
+const NO_PAST: u32 = u32::MAX;
 
 /// What a role has played and seen, in numbers: which past it had before, and what was added.
 type Past = (usize, u32, Vec<u32>);
 
 struct Grower<'a, C, S> {
-    form: Form,
+    form: ExtensiveForm,
     roles: Roles,
     sight: &'a S,
-    limits: &'a FormLimits,
+    limits: &'a ExtensiveFormLimits,
     clock: Clock<'a>,
     estimate: &'a mut dyn FnMut(&mut C, &mut Vec<f32>),
 }
@@ -252,11 +257,11 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
             first
         };
         let weight = 1.0 / moves.len() as f32;
-        for (place, &chosen) in moves.iter().enumerate() {
+        for (idx, &chosen) in moves.iter().enumerate() {
             joint.push(chosen);
             let child = self.choose(cursor, step, joint)?;
             joint.pop();
-            self.form.edges[first + place] = (child, weight);
+            self.form.edges[first + idx] = (child, weight);
         }
         Ok(id)
     }

@@ -12,8 +12,10 @@
 use ludex_base::StopReason;
 use ludex_game::{Cursor, Observe, Playouts, StateOf};
 
-use super::{Cfr, Form, FormLimits, Solver, growing, max_nodes};
-use crate::information::{Information, InformationSearcher, OwnPercepts, Possible, Told, Weights};
+use super::{Cfr, ExtensiveForm, ExtensiveFormLimits, Solver, growing, max_nodes};
+use crate::information::{
+    Information, InformationSearcher, Observation, OwnPercepts, Possible, Weights,
+};
 use crate::limits::Limits;
 use crate::report::SearchReport;
 
@@ -24,7 +26,7 @@ pub(super) enum Whole {
     /// They are too many.
     TooLarge,
     /// These, and what was learned of them.
-    Known(Box<(Form, Solver)>),
+    Known(Box<(ExtensiveForm, Solver)>),
 }
 
 /// Possible states that plays are worked out from, of more those that are drawn.
@@ -43,7 +45,7 @@ where
         }
         let mut cursor = self.initial.clone();
         let starts = [(cursor.state().clone(), 1.0)];
-        let form_limits = FormLimits {
+        let form_limits = ExtensiveFormLimits {
             horizon: MAX_STEPS,
             max_nodes: max_nodes(limits),
             deadline: growing(limits),
@@ -51,7 +53,15 @@ where
         let (n, random) = (self.roles.n, self.roles.random);
         // A play that is cut off is one that the whole game does not have.
         let mut cut = |_: &mut G::Cursor, goals: &mut Vec<f32>| goals.resize(goals.len() + n, 0.5);
-        let form = Form::new(n, random, &mut cursor, &starts, &OwnPercepts, &form_limits, &mut cut);
+        let form = ExtensiveForm::new(
+            n,
+            random,
+            &mut cursor,
+            &starts,
+            &OwnPercepts,
+            &form_limits,
+            &mut cut,
+        );
         self.whole = match form {
             Ok(form) if !form.is_cut() => {
                 let solver = Solver::new(&form, self.options.variant, limits.seed);
@@ -78,10 +88,10 @@ where
         }
         limits.hint.set(legal[0]);
         self.work_out(limits);
-        let told: Option<Vec<Told>> = known.steps().iter().cloned().collect();
+        let observed: Option<Vec<Observation>> = known.steps().iter().cloned().collect();
         if let Whole::Known(mut whole) = std::mem::replace(&mut self.whole, Whole::Untried) {
             let (form, solver) = &mut *whole;
-            let set = told.and_then(|told| form.find_set(role, &told, legal));
+            let set = observed.and_then(|observed| form.find_set(role, &observed, legal));
             let report = set.map(|set| self.solve(form, solver, set, legal, limits));
             self.whole = Whole::Known(whole);
             if let Some(report) = report {

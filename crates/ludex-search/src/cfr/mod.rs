@@ -32,7 +32,7 @@ mod profile;
 mod hidden;
 mod nash;
 
-pub use form::{Form, FormLimits, InformationSet};
+pub use form::{ExtensiveForm, ExtensiveFormLimits, InformationSet};
 pub use nash::{Induction, Nash, NashOptions};
 pub use profile::Profile;
 pub use solver::{Solver, Variant};
@@ -71,7 +71,7 @@ const MAX_NODES: usize = 1 << 20;
 /// With a limit of iterations nothing may depend on the clock: so many nodes then.
 const MAX_NODES_WITHOUT_CLOCK: usize = 1 << 14;
 /// And with few iterations fewer, or working them out would take longer than learning from them.
-const NODES_AN_ITERATION: u64 = 16;
+const NODES_PER_ITERATION: u64 = 16;
 const MIN_NODES: usize = 1 << 8;
 
 impl<I: Ingredients> Search<I> for CfrOptions {
@@ -101,19 +101,22 @@ impl<G: Playouts> Cfr<G> {
         starts: &[Possible<StateOf<G>>],
         sight: &impl Sight<G::Cursor>,
         limits: &Limits,
-    ) -> Option<Form> {
+    ) -> Option<ExtensiveForm> {
         let mut cursor = self.initial.clone();
         let deadline = growing(limits);
         let mut rng = limits.seed.child(1).rng();
-        let mut best: Option<Form> = None;
+        let mut best: Option<ExtensiveForm> = None;
         for horizon in 1..=self.options.depth.max(1) {
-            let form_limits =
-                FormLimits { horizon, max_nodes: max_nodes(limits), deadline: deadline.clone() };
+            let form_limits = ExtensiveFormLimits {
+                horizon,
+                max_nodes: max_nodes(limits),
+                deadline: deadline.clone(),
+            };
             let before = deadline.remaining();
             let mut estimate = |cursor: &mut G::Cursor, goals: &mut Vec<f32>| {
                 estimate_by(self.options.playouts, &self.roles, cursor, goals, &mut rng, &deadline);
             };
-            let found = Form::from_possible(
+            let found = ExtensiveForm::from_possible(
                 self.roles,
                 &mut cursor,
                 starts,
@@ -199,7 +202,7 @@ impl<G: Playouts> Cfr<G> {
     /// Solves a form that begins with a choice of the role.
     fn solve_from(
         &self,
-        form: &Form,
+        form: &ExtensiveForm,
         role: RoleId,
         legal: &[MoveId],
         limits: &Limits,
@@ -217,7 +220,7 @@ impl<G: Playouts> Cfr<G> {
     /// Goes on with what was learned of a form, and draws a move of a set of it.
     fn solve(
         &self,
-        form: &Form,
+        form: &ExtensiveForm,
         solver: &mut Solver,
         set: usize,
         legal: &[MoveId],
@@ -234,9 +237,9 @@ impl<G: Playouts> Cfr<G> {
         while solver.n_iterations() < most && has_time(solver.took()) {
             let n_done = solver.n_iterations();
             if (n_done == n_before || n_done.is_power_of_two())
-                && let Some((_, place)) = self.drawn(solver, set, legal, limits)
+                && let Some((_, idx)) = self.drawn(solver, set, legal, limits)
             {
-                limits.hint.set(legal[place]);
+                limits.hint.set(legal[idx]);
             }
             solver.iterate(form);
         }
@@ -244,8 +247,8 @@ impl<G: Playouts> Cfr<G> {
         if n_iterations == 0 {
             return SearchReport { stopped: Some(StopReason::Time), ..nothing };
         }
-        let Some((parts, place)) = self.drawn(solver, set, legal, limits) else { return nothing };
-        limits.hint.set(legal[place]);
+        let Some((parts, idx)) = self.drawn(solver, set, legal, limits) else { return nothing };
+        limits.hint.set(legal[idx]);
         let means = solver.means(form);
         let reward = Profile::new(form, &means).value(set.role);
         let report = |(&id, part): (&MoveId, &f64)| MoveReport {
@@ -253,7 +256,7 @@ impl<G: Playouts> Cfr<G> {
             ..MoveReport::untried(id)
         };
         SearchReport {
-            chosen: Some(legal[place]),
+            chosen: Some(legal[idx]),
             moves: legal.iter().zip(&parts).map(report).collect(),
             reward: Some(reward.clamp(0.0, 1.0)),
             n_iterations: n_iterations - n_before,
@@ -288,8 +291,8 @@ impl<G: Playouts> Cfr<G> {
             return None;
         }
         let parts = without_small(parts, self.options.least);
-        let place = limits.seed.child(2).rng().weighted(&parts);
-        Some((parts, place))
+        let idx = limits.seed.child(2).rng().weighted(&parts);
+        Some((parts, idx))
     }
 }
 
@@ -303,7 +306,7 @@ fn growing(limits: &Limits) -> Deadline {
 
 fn max_nodes(limits: &Limits) -> usize {
     let most = match limits.iterations {
-        Some(n) => (n.saturating_mul(NODES_AN_ITERATION) as usize)
+        Some(n) => (n.saturating_mul(NODES_PER_ITERATION) as usize)
             .clamp(MIN_NODES, MAX_NODES_WITHOUT_CLOCK),
         None => MAX_NODES,
     };

@@ -8,7 +8,7 @@
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, Observe, Playouts};
 
-use super::form::{Form, FormLimits, Node};
+use super::form::{ExtensiveForm, ExtensiveFormLimits, Node};
 use super::{MAX_NODES, MAX_NODES_WITHOUT_CLOCK, NODE_BYTES, estimate_by, without_small};
 use crate::information::AllMoves;
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
@@ -39,7 +39,11 @@ impl Induction {
     ///
     /// # Errors
     /// When the time is over.
-    pub fn new(form: &Form, n_roles: usize, deadline: &Deadline) -> Result<Self, StopReason> {
+    pub fn new(
+        form: &ExtensiveForm,
+        n_roles: usize,
+        deadline: &Deadline,
+    ) -> Result<Self, StopReason> {
         let n_nodes = form.n_nodes();
         let mut induction = Self {
             parts: vec![0.0; form.n_moves()],
@@ -68,7 +72,7 @@ impl Induction {
     /// What one state is worth to all roles; notes what they do there.
     fn state(
         &mut self,
-        form: &Form,
+        form: &ExtensiveForm,
         id: usize,
         n_roles: usize,
         values: &[f64],
@@ -88,10 +92,10 @@ impl Induction {
                 joint.iter().zip(&profile).map(|(&choice, mixed)| mixed[choice]).collect();
             let likely: f64 = parts.iter().product();
             all.iter_mut().zip(of_joint).for_each(|(sum, value)| *sum += likely * value);
-            for (place, &set) in step.sets.iter().enumerate() {
-                let others = (0..parts.len()).filter(|&at| at != place).map(|at| parts[at]);
+            for (idx, &set) in step.sets.iter().enumerate() {
+                let others = (0..parts.len()).filter(|&at| at != idx).map(|at| parts[at]);
                 let role = form.sets[set].role.index();
-                worth[place][joint[place]] += others.product::<f64>() * of_joint[role];
+                worth[idx][joint[idx]] += others.product::<f64>() * of_joint[role];
             }
             next_joint(&mut joint, &step.sizes);
         }
@@ -106,7 +110,7 @@ impl Induction {
 
 /// One state: who chooses there, and what follows.
 struct Step<'a> {
-    form: &'a Form,
+    form: &'a ExtensiveForm,
     n_roles: usize,
     /// The sets of those who choose, in the order of the roles.
     sets: Vec<usize>,
@@ -117,7 +121,7 @@ struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn of(form: &'a Form, id: usize, n_roles: usize, values: &[f64]) -> Self {
+    fn of(form: &'a ExtensiveForm, id: usize, n_roles: usize, values: &[f64]) -> Self {
         let mut sets = Vec::new();
         let mut at = id;
         // Every way through a step meets the same sets.
@@ -254,12 +258,12 @@ impl<G: Playouts> Nash<G> {
         root: &G::Cursor,
         horizon: usize,
         limits: &Limits,
-    ) -> Result<(Form, Induction), StopReason> {
+    ) -> Result<(ExtensiveForm, Induction), StopReason> {
         let max_nodes = match limits.iterations {
             Some(_) => MAX_NODES_WITHOUT_CLOCK,
             None => MAX_NODES,
         };
-        let form_limits = FormLimits {
+        let form_limits = ExtensiveFormLimits {
             horizon,
             max_nodes: max_nodes.min(limits.memory / NODE_BYTES),
             deadline: limits.deadline.clone(),
@@ -272,8 +276,15 @@ impl<G: Playouts> Nash<G> {
             estimate_by(n_playouts, &self.roles, cursor, goals, &mut rng, &limits.deadline);
         };
         let Roles { n, random } = self.roles;
-        let form =
-            Form::new(n, random, &mut cursor, &starts, &AllMoves, &form_limits, &mut estimate)?;
+        let form = ExtensiveForm::new(
+            n,
+            random,
+            &mut cursor,
+            &starts,
+            &AllMoves,
+            &form_limits,
+            &mut estimate,
+        )?;
         let induction = Induction::new(&form, n, &limits.deadline)?;
         Ok((form, induction))
     }
@@ -312,17 +323,17 @@ impl<G: Playouts> Searcher<G::Cursor> for Nash<G> {
             };
             let parts = induction.parts[set.first..set.first + legal.len()].to_vec();
             let parts = without_small(parts, self.options.least);
-            let place = limits.seed.child(0).rng().weighted(&parts);
-            limits.hint.set(legal[place]);
+            let idx = limits.seed.child(0).rng().weighted(&parts);
+            limits.hint.set(legal[idx]);
             let worth = &induction.worth[role.index()];
-            let told = |(at, &id): (usize, &MoveId)| MoveReport {
+            let report_of = |(at, &id): (usize, &MoveId)| MoveReport {
                 n_visits: (parts[at] * form.n_nodes() as f64).round() as u64,
                 mean_reward: worth.get(at).copied(),
                 ..MoveReport::untried(id)
             };
             report = SearchReport {
-                chosen: Some(legal[place]),
-                moves: legal.iter().enumerate().map(told).collect(),
+                chosen: Some(legal[idx]),
+                moves: legal.iter().enumerate().map(report_of).collect(),
                 reward: Some(induction.values[role.index()]),
                 n_iterations: report.n_iterations + 1,
                 n_nodes: form.n_nodes() as u64,

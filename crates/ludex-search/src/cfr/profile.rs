@@ -2,13 +2,13 @@
 
 use ludex_base::RoleId;
 
-use super::form::{Form, Node};
+use super::form::{ExtensiveForm, Node};
 use super::solver::of;
 
 /// One strategy for every role of a form: how likely each move of each set is, set after set.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile<'a> {
-    form: &'a Form,
+    form: &'a ExtensiveForm,
     parts: &'a [f64],
 }
 
@@ -17,7 +17,7 @@ impl<'a> Profile<'a> {
     ///
     /// # Panics
     /// When there is not one number a move.
-    pub fn new(form: &'a Form, parts: &'a [f64]) -> Self {
+    pub fn new(form: &'a ExtensiveForm, parts: &'a [f64]) -> Self {
         assert_eq!(parts.len(), form.n_moves(), "one number a move");
         Self { form, parts }
     }
@@ -60,9 +60,9 @@ impl<'a> Profile<'a> {
                     if info.role == role {
                         members[set as usize].push(id as u32);
                     }
-                    for (place, idx) in of(info).enumerate() {
+                    for (move_idx, idx) in of(info).enumerate() {
                         let part = if info.role == role { 1.0 } else { self.parts[idx] };
-                        reach[form.edges[first as usize + place].0 as usize] = reach[id] * part;
+                        reach[form.edges[first as usize + move_idx].0 as usize] = reach[id] * part;
                     }
                 }
             }
@@ -120,8 +120,8 @@ impl Best<'_> {
             Node::Choice { set, first } => {
                 let info = &form.sets[set as usize];
                 if info.role == self.role {
-                    let place = self.choose(set);
-                    self.value(form.edges[first as usize + place].0)
+                    let move_idx = self.choose(set);
+                    self.value(form.edges[first as usize + move_idx].0)
                 } else {
                     let edges = &form.edges[first as usize..];
                     let parts = &self.profile.parts[of(info)];
@@ -135,8 +135,8 @@ impl Best<'_> {
 
     /// The move that is best over all nodes of a set.
     fn choose(&mut self, set: u32) -> usize {
-        if let Some(place) = self.chosen[set as usize] {
-            return place;
+        if let Some(move_idx) = self.chosen[set as usize] {
+            return move_idx;
         }
         let members = std::mem::take(&mut self.members[set as usize]);
         let form = self.profile.form;
@@ -144,8 +144,9 @@ impl Best<'_> {
         let mut sums = vec![0.0; n_moves];
         for &id in &members {
             let Node::Choice { first, .. } = form.nodes[id as usize] else { continue };
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum += self.reach[id as usize] * self.value(form.edges[first as usize + place].0);
+            for (move_idx, sum) in sums.iter_mut().enumerate() {
+                *sum +=
+                    self.reach[id as usize] * self.value(form.edges[first as usize + move_idx].0);
             }
         }
         let best = (0..n_moves).max_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("it has moves");

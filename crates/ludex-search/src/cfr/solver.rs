@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Rng, RoleId, Seed};
 
-use super::form::{Form, InformationSet, Node};
+use super::form::{ExtensiveForm, InformationSet, Node};
 
 crate::option_names! {
     /// Which plays an iteration looks at, and how regrets are kept.
@@ -48,7 +48,7 @@ const EXPLORATION: f64 = 0.6;
 
 impl Solver {
     /// Knows nothing of the form yet.
-    pub fn new(form: &Form, variant: Variant, seed: Seed) -> Self {
+    pub fn new(form: &ExtensiveForm, variant: Variant, seed: Seed) -> Self {
         let n = form.n_moves();
         Self {
             variant,
@@ -72,7 +72,7 @@ impl Solver {
     }
 
     /// One iteration: every role that ever chooses learns once.
-    pub fn iterate(&mut self, form: &Form) {
+    pub fn iterate(&mut self, form: &ExtensiveForm) {
         let began = Instant::now();
         self.n_iterations += 1;
         for &role in &form.deciders {
@@ -116,16 +116,16 @@ impl Solver {
     }
 
     /// The mean strategies of all sets, as [`Profile`](super::profile::Profile) takes them.
-    pub fn means(&self, form: &Form) -> Vec<f64> {
+    pub fn means(&self, form: &ExtensiveForm) -> Vec<f64> {
         form.sets().iter().flat_map(|set| self.mean(set)).collect()
     }
 
     /// Each move as likely as it is regretted.
     fn match_regrets(&mut self, set: &InformationSet) {
-        let place = of(set);
-        let total: f64 = self.regrets[place.clone()].iter().map(|regret| regret.max(0.0)).sum();
+        let range = of(set);
+        let total: f64 = self.regrets[range.clone()].iter().map(|regret| regret.max(0.0)).sum();
         let n = set.moves.len() as f64;
-        for idx in place {
+        for idx in range {
             self.current[idx] =
                 if total > 0.0 { self.regrets[idx].max(0.0) / total } else { 1.0 / n };
         }
@@ -141,7 +141,7 @@ impl Solver {
 
     /// What the role gets from a node on, which it reaches with one probability if it wants to and
     /// everybody else lets it with the other.
-    fn learn(&mut self, form: &Form, node: u32, me: RoleId, own: f64, others: f64) -> f64 {
+    fn learn(&mut self, form: &ExtensiveForm, node: u32, me: RoleId, own: f64, others: f64) -> f64 {
         // Nothing that happens here changes anything.
         if own == 0.0 && others == 0.0 {
             return 0.0;
@@ -161,17 +161,17 @@ impl Solver {
                 let set = &form.sets[set as usize];
                 let mut value = 0.0;
                 if set.role != me {
-                    for (place, idx) in of(set).enumerate() {
+                    for (move_idx, idx) in of(set).enumerate() {
                         let part = self.current[idx];
-                        let child = form.edges[first as usize + place].0;
+                        let child = form.edges[first as usize + move_idx].0;
                         value += part * self.learn(form, child, me, own, others * part);
                     }
                     return value;
                 }
                 let mut values = smallvec::SmallVec::<[f64; 16]>::new();
-                for (place, idx) in of(set).enumerate() {
+                for (move_idx, idx) in of(set).enumerate() {
                     let part = self.current[idx];
-                    let child = form.edges[first as usize + place].0;
+                    let child = form.edges[first as usize + move_idx].0;
                     let found = self.learn(form, child, me, own * part, others);
                     value += part * found;
                     values.push(found);
@@ -187,7 +187,7 @@ impl Solver {
     }
 
     /// The same for one draw of chance and of the others' moves.
-    fn learn_external(&mut self, form: &Form, node: u32, me: Option<RoleId>) -> f64 {
+    fn learn_external(&mut self, form: &ExtensiveForm, node: u32, me: Option<RoleId>) -> f64 {
         match form.nodes[node as usize] {
             Node::End { first_goal } => me.map_or(0.0, |me| form.goal(first_goal, me)),
             Node::Chance { first, n } => {
@@ -203,13 +203,14 @@ impl Solver {
                     for idx in of(set) {
                         self.sums[idx] += self.current[idx];
                     }
-                    let place = self.rng.weighted(&self.current[of(set)]);
-                    return self.learn_external(form, form.edges[first as usize + place].0, me);
+                    let move_idx = self.rng.weighted(&self.current[of(set)]);
+                    return self.learn_external(form, form.edges[first as usize + move_idx].0, me);
                 }
                 let mut values = smallvec::SmallVec::<[f64; 16]>::new();
                 let mut value = 0.0;
-                for (place, idx) in of(set).enumerate() {
-                    let found = self.learn_external(form, form.edges[first as usize + place].0, me);
+                for (move_idx, idx) in of(set).enumerate() {
+                    let found =
+                        self.learn_external(form, form.edges[first as usize + move_idx].0, me);
                     value += self.current[idx] * found;
                     values.push(found);
                 }
@@ -224,7 +225,13 @@ impl Solver {
     /// The same for one play. `reach` is how likely the role itself, the others, and the draw come here.
     /// Gives the goal over the likelihood of the draw, and how likely the rest of the play is when
     /// everybody plays as now.
-    fn learn_outcome(&mut self, form: &Form, node: u32, me: RoleId, reach: [f64; 3]) -> (f64, f64) {
+    fn learn_outcome(
+        &mut self,
+        form: &ExtensiveForm,
+        node: u32,
+        me: RoleId,
+        reach: [f64; 3],
+    ) -> (f64, f64) {
         let [own, others, drawn] = reach;
         match form.nodes[node as usize] {
             Node::End { first_goal } => (form.goal(first_goal, me) / drawn, 1.0),
@@ -241,18 +248,18 @@ impl Solver {
                 let stay = if is_mine { 1.0 - EXPLORATION } else { 1.0 };
                 let likely: smallvec::SmallVec<[f64; 16]> =
                     self.current[of(set)].iter().map(|part| around + stay * part).collect();
-                let place = self.rng.weighted(&likely);
-                let part = self.current[of(set).start + place];
+                let move_idx = self.rng.weighted(&likely);
+                let part = self.current[of(set).start + move_idx];
                 let below = if is_mine {
-                    [own * part, others, drawn * likely[place]]
+                    [own * part, others, drawn * likely[move_idx]]
                 } else {
-                    [own, others * part, drawn * likely[place]]
+                    [own, others * part, drawn * likely[move_idx]]
                 };
-                let child = form.edges[first as usize + place].0;
+                let child = form.edges[first as usize + move_idx].0;
                 let (goal, rest) = self.learn_outcome(form, child, me, below);
                 if is_mine {
                     for (other, idx) in of(set).enumerate() {
-                        let gain = if other == place { 1.0 - part } else { -part };
+                        let gain = if other == move_idx { 1.0 - part } else { -part };
                         self.regrets[idx] += goal * others * rest * gain;
                         self.sums[idx] += own * self.current[idx] / drawn;
                     }
@@ -262,7 +269,7 @@ impl Solver {
         }
     }
 
-    fn draw_chance(&mut self, form: &Form, first: u32, n: u32) -> u32 {
+    fn draw_chance(&mut self, form: &ExtensiveForm, first: u32, n: u32) -> u32 {
         let edges = &form.edges[first as usize..(first + n) as usize];
         let mut left = self.rng.unit();
         for &(child, weight) in edges {

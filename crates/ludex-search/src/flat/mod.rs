@@ -88,21 +88,21 @@ impl<C: Cursor> Bandit<C> {
             let stats: Vec<EdgeStats> = self.arms.iter().map(Arm::stats).collect();
             let n_visits: u64 = self.arms.iter().map(|arm| arm.n_visits).sum();
             let n_visits = u32::try_from(n_visits).unwrap_or(u32::MAX);
-            let place = self.rule.select(n_visits, &stats, &mut self.rng);
+            let idx = self.rule.select(n_visits, &stats, &mut self.rng);
             let mut joint = Vec::with_capacity(self.legal.len());
             for (role_idx, moves) in self.legal.iter().enumerate() {
                 let is_ours = role_idx == self.role.index();
-                joint.push(moves[if is_ours { place } else { self.rng.below(moves.len()) }]);
+                joint.push(moves[if is_ours { idx } else { self.rng.below(moves.len()) }]);
             }
             self.cursor.set_state(&self.root);
             self.cursor.play(&joint);
-            let arm = &mut self.arms[place];
+            let arm = &mut self.arms[idx];
             arm.n_visits += n_playouts;
             if self.cursor.is_terminal() {
                 arm.goal_sum += u64::from(self.cursor.goal(self.role).value()) * n_playouts;
             } else {
                 starts.push(self.cursor.state().clone());
-                picked.push(place);
+                picked.push(idx);
             }
         }
         (picked, starts)
@@ -111,8 +111,8 @@ impl<C: Cursor> Bandit<C> {
     /// Our move that was tried most.
     fn favorite(&self) -> MoveId {
         let arms = self.arms.iter().enumerate();
-        let place = arms.max_by_key(|(_, arm)| arm.n_visits).map_or(0, |(place, _)| place);
-        self.legal[self.role.index()][place]
+        let idx = arms.max_by_key(|(_, arm)| arm.n_visits).map_or(0, |(idx, _)| idx);
+        self.legal[self.role.index()][idx]
     }
 
     fn report(&self) -> Vec<MoveReport> {
@@ -184,9 +184,9 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
             };
             self.runner.run(&request, &mut bandit.rng, &mut results);
             let is_cut = limits.deadline.reached();
-            for (&place, start) in picked.iter().zip(&results.starts) {
+            for (&idx, start) in picked.iter().zip(&results.starts) {
                 n_playouts += start.n_playouts;
-                let arm = &mut bandit.arms[place];
+                let arm = &mut bandit.arms[idx];
                 arm.goal_sum += start.goal_sums.get(role.index()).copied().unwrap_or(0);
                 if is_cut {
                     // Playouts that were dropped at the deadline never were.
@@ -195,7 +195,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
             }
         };
         let moves = bandit.report();
-        let chosen = crate::mcts::choose(&moves).map(|place| &moves[place]);
+        let chosen = crate::mcts::choose(&moves).map(|idx| &moves[idx]);
         SearchReport {
             chosen: chosen.map(|it| it.id),
             reward: chosen.and_then(|it| it.mean_reward),

@@ -173,15 +173,15 @@ where
             }
             let stats: Vec<EdgeStats> = arms.iter().map(Arm::stats).collect();
             let n_visits = u32::try_from(n_iterations).unwrap_or(u32::MAX);
-            let place = rule.select(n_visits, &stats, &mut sampler.rng);
+            let idx = rule.select(n_visits, &stats, &mut sampler.rng);
             let start = weights.draw(&mut sampler.rng);
             // A first look at every move by random games: whole samples may take longer than there
             // is time.
             let depth = if n_iterations < 2 * arms.len() as u64 { 0 } else { self.options.depth };
-            let Some(reward) = sampler.sample(known, start, arms[place].id, depth) else {
+            let Some(reward) = sampler.sample(known, start, arms[idx].id, depth) else {
                 break StopReason::Time;
             };
-            arms[place].add(reward);
+            arms[idx].add(reward);
             n_iterations += 1;
             let best = arms.iter().max_by_key(|arm| arm.n_visits).expect("it has moves");
             limits.hint.set(best.id);
@@ -190,7 +190,7 @@ where
             return SearchReport { stopped: Some(stopped), ..nothing };
         }
         let moves: Vec<MoveReport> = arms.iter().map(Arm::report).collect();
-        let chosen = crate::mcts::choose(&moves).map(|place| moves[place]);
+        let chosen = crate::mcts::choose(&moves).map(|idx| moves[idx]);
         SearchReport {
             chosen: chosen.map(|it| it.id),
             reward: chosen.and_then(|it| it.mean_reward),
@@ -352,11 +352,11 @@ impl<C: Observe> Sampler<'_, C> {
     ) -> bool {
         for &id in moves {
             let known = choice.moves.iter().position(|arm| arm.id == id);
-            let place = known.unwrap_or_else(|| {
+            let idx = known.unwrap_or_else(|| {
                 choice.moves.push(Arm::new(id));
                 choice.moves.len() - 1
             });
-            let is_settled = choice.moves[place].n_visits as usize >= self.options.playouts;
+            let is_settled = choice.moves[idx].n_visits as usize >= self.options.playouts;
             let Some(particle) = self.rng.choose(&observer.particles).filter(|_| !is_settled)
             else {
                 continue;
@@ -369,7 +369,7 @@ impl<C: Observe> Sampler<'_, C> {
             match play_uniform(&mut **cursor, roles.n, rng, clock, desk) {
                 End::Terminal => {
                     let goal = self.cursor.goal(observer.role).value();
-                    choice.moves[place].add(f64::from(goal) / 100.0);
+                    choice.moves[idx].add(f64::from(goal) / 100.0);
                 }
                 End::GivenUp | End::Cut => {}
                 End::Time => return false,

@@ -137,7 +137,7 @@ impl<G: Playouts + Clone + 'static> InformationSearcher<StateOf<G>> for HyperPla
         let mut joined = Joined::new(known.legal_moves());
         let drawn = drawn(known, self.n_states, &mut rng);
         let mut left = 1.0_f64;
-        for (idx, (place, weight)) in drawn.into_iter().enumerate() {
+        for (idx, (state_idx, weight)) in drawn.into_iter().enumerate() {
             if idx > 0 && limits.deadline.reached() {
                 break;
             }
@@ -153,7 +153,7 @@ impl<G: Playouts + Clone + 'static> InformationSearcher<StateOf<G>> for HyperPla
             left -= weight;
             // What was learned in one state would mislead in another.
             let mut searcher = (self.build)(&self.game);
-            self.cursor.set_state(&known.possible()[place].state);
+            self.cursor.set_state(&known.possible()[state_idx].state);
             let report = searcher.search(&self.cursor, known.role(), &within);
             joined.add(&report, weight);
             joined.best().into_iter().for_each(|best| limits.hint.set(best));
@@ -173,10 +173,10 @@ fn drawn<S>(known: &Information<S>, n_states: usize, rng: &mut Rng) -> Vec<(usiz
     let each = 1.0 / n_states as f64;
     let mut drawn: Vec<(usize, f64)> = Vec::new();
     for _ in 0..n_states {
-        let place = weights.draw(rng);
-        match drawn.iter_mut().find(|it| it.0 == place) {
+        let state_idx = weights.draw(rng);
+        match drawn.iter_mut().find(|it| it.0 == state_idx) {
             Some((_, weight)) => *weight += each,
-            None => drawn.push((place, each)),
+            None => drawn.push((state_idx, each)),
         }
     }
     drawn

@@ -1,7 +1,7 @@
 //! Every state that agrees with what a role was told, while they are few.
 //!
 //! The same as [`ludex_game::Belief`] of one role, which a test compares it with, but with floats
-//! for fractions, a [`Model`] of the others, and a way to each state.
+//! for fractions, a [`Model`] of the others, and a trajectory to each state.
 
 use std::collections::hash_map::Entry;
 
@@ -9,9 +9,9 @@ use ludex_base::{Deadline, MoveId, Rng};
 use ludex_game::Observe;
 use rustc_hash::FxHashMap;
 
-use super::known::Told;
+use super::known::Observation;
 use super::model::Model;
-use super::possible::{Place, Stepper, agrees};
+use super::possible::{Hypothesis, Stepper, agrees};
 
 /// How much work an exact step may be.
 pub(super) struct ExactLimits {
@@ -22,7 +22,7 @@ pub(super) struct ExactLimits {
 
 /// Joint moves that are tried whatever the clock says: an exact set is given up once and for all, and a
 /// small one is not worth that because something else had the processor for a moment.
-const N_FREE: usize = 64;
+const N_JOINTS_WITHOUT_CLOCK: usize = 64;
 
 /// Why there is no exact set after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,23 +33,24 @@ pub(super) enum Inexact {
     Impossible,
 }
 
-/// All places after a step, with weights that sum to 1.
+/// All hypotheses after a step, with weights that sum to 1.
 pub(super) fn follow<C: Observe>(
     stepper: &mut Stepper<'_, C>,
-    places: &[Place<C::State>],
-    told: &Told,
+    hypotheses: &[Hypothesis<C::State>],
+    observed: &Observation,
     limits: &ExactLimits,
     rng: &mut Rng,
-) -> Result<Vec<Place<C::State>>, Inexact> {
-    let mut found: Vec<Place<C::State>> = Vec::new();
+) -> Result<Vec<Hypothesis<C::State>>, Inexact> {
+    let mut found: Vec<Hypothesis<C::State>> = Vec::new();
     let mut known: FxHashMap<C::State, usize> = FxHashMap::default();
     let mut n_tried = 0_usize;
-    for place in places {
-        let Some(mut joints) = Joints::new(stepper, &place.possible.state, told.own) else {
+    for hypothesis in hypotheses {
+        let Some(mut joints) = Joints::new(stepper, &hypothesis.possible.state, observed.own)
+        else {
             continue;
         };
         n_tried = n_tried.saturating_add(joints.n());
-        let heeds_clock = n_tried > N_FREE;
+        let heeds_clock = n_tried > N_JOINTS_WITHOUT_CLOCK;
         if n_tried > limits.max_joint_moves || heeds_clock && limits.deadline.reached() {
             return Err(Inexact::TooLarge);
         }
@@ -59,39 +60,39 @@ pub(super) fn follow<C: Observe>(
             if heeds_clock && n_played.is_multiple_of(16) && limits.deadline.reached() {
                 return Err(Inexact::TooLarge);
             }
-            stepper.cursor.set_state(&place.possible.state);
+            stepper.cursor.set_state(&hypothesis.possible.state);
             stepper.cursor.play(joint);
-            if !agrees(stepper.cursor, stepper.role, told) {
+            if !agrees(stepper.cursor, stepper.role, observed) {
                 continue;
             }
-            let weight = place.possible.weight * part;
+            let weight = hypothesis.possible.weight * part;
             match known.entry(stepper.cursor.state().clone()) {
                 Entry::Vacant(vacant) => {
                     if found.len() >= limits.max_states {
                         return Err(Inexact::TooLarge);
                     }
                     vacant.insert(found.len());
-                    let mut next = stepper.place(place, joint, part.ln());
+                    let mut next = stepper.hypothesis(hypothesis, joint, part.ln());
                     next.possible.weight = weight;
                     found.push(next);
                 }
                 Entry::Occupied(at) => {
                     let other = &mut found[*at.get()];
                     let total = other.possible.weight + weight;
-                    // Of several ways to a state one is kept, each as likely as it is.
+                    // Of several trajectories to a state one is kept, each as likely as it is.
                     if rng.unit() * total < weight {
-                        *other = stepper.place(place, joint, part.ln());
+                        *other = stepper.hypothesis(hypothesis, joint, part.ln());
                     }
                     other.possible.weight = total;
                 }
             }
         }
     }
-    let total: f64 = found.iter().map(|place| place.possible.weight).sum();
+    let total: f64 = found.iter().map(|hypothesis| hypothesis.possible.weight).sum();
     if found.is_empty() || total <= 0.0 {
         return Err(Inexact::Impossible);
     }
-    found.iter_mut().for_each(|place| place.possible.weight /= total);
+    found.iter_mut().for_each(|hypothesis| hypothesis.possible.weight /= total);
     Ok(found)
 }
 
@@ -148,11 +149,11 @@ impl Joints {
         self.joint.clear();
         self.joint.extend(self.legal.iter().zip(&self.turned).map(|(moves, &idx)| moves[idx]));
         let part = self.parts.iter().zip(&self.turned).map(|(parts, &idx)| parts[idx]).product();
-        let turning = (0..self.legal.len()).rev().find(|&place| {
-            self.turned[place] += 1;
-            let is_turned = self.turned[place] < self.legal[place].len();
+        let turning = (0..self.legal.len()).rev().find(|&role_idx| {
+            self.turned[role_idx] += 1;
+            let is_turned = self.turned[role_idx] < self.legal[role_idx].len();
             if !is_turned {
-                self.turned[place] = 0;
+                self.turned[role_idx] = 0;
             }
             is_turned
         });

@@ -3,20 +3,20 @@
 //! While the states that agree are few, all of them are kept, each with its probability
 //! ([`super::exact`]). After that a sample is: *particles* that are moved on at random, with those
 //! left out that what was seen rules out. Particles that are all the same soon are no sample, so
-//! ways to them are changed a little, one or two moves of the others somewhere in the past, and
+//! trajectories to them are changed a little, one or two moves of the others somewhere in the past, and
 //! kept if that still agrees with everything the role was told (a Metropolis step, whose limit is
 //! the true distribution).
 //!
-//! When no particle is left, those are kept that differ least from what was told, and their ways are
+//! When no particle is left, those are kept that differ least from what was told, and their trajectories are
 //! changed until one agrees, in this turn or in one of the next. Until then they are what the role
 //! goes by: a state that is nearly right says more about the legal moves and what to play than none.
 //!
 //! A sample after Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing
-//! with Imperfect Information*, 2012; changes of ways after Gilks and Berzuini, *Following a Moving
+//! with Imperfect Information*, 2012; changes of trajectories after Gilks and Berzuini, *Following a Moving
 //! Target: Monte Carlo Inference for Dynamic Bayesian Models*, 2001.
 //!
 //! Invariant: the true state never enters here, and is in the set while the set is exact. The set is
-//! never empty; [`Follower::is_lost`] says if none of it agrees with everything that was told.
+//! never empty; [`Follower::is_inconsistent`] says if none of it agrees with everything that was told.
 
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
@@ -25,9 +25,11 @@ use rustc_hash::FxHashMap;
 use super::certainty::Certainty;
 use super::exact::{self, ExactLimits, Inexact};
 use super::kinship::Kinship;
-use super::known::{Information, Possible, Told, Weights};
+use super::known::{Information, Observation, Possible, Weights};
 use super::model::Model;
-use super::possible::{Aim, Change, Place, Stepper, Way, Wrong, WrongKind};
+use super::possible::{
+    Aim, Change, Hypothesis, Inconsistency, InconsistencyKind, Stepper, Trajectory,
+};
 use super::sight::first_view;
 use crate::roles::Roles;
 
@@ -38,10 +40,10 @@ pub struct Follower<G: Game> {
     cursor: G::Cursor,
     model: Model,
     kinship: Kinship,
-    initial: Place<StateOf<G>>,
+    initial: Hypothesis<StateOf<G>>,
     /// What was played and seen; `None` of a step that the role was not told of.
-    steps: Vec<Option<Told>>,
-    places: Vec<Place<StateOf<G>>>,
+    steps: Vec<Option<Observation>>,
+    hypotheses: Vec<Hypothesis<StateOf<G>>>,
     is_exact: bool,
     /// Moves that were chosen and not played, while no state agrees.
     refused: Vec<MoveId>,
@@ -71,33 +73,33 @@ const MAX_EXACT_JOINTS: usize = 20_000;
 /// Particles kept: a prime, and about its golden section, so that steps of that length around the circle
 /// come by every place, far from the ones before.
 const N_PARTICLES: usize = 2_003;
-const STRIDE: usize = 1_238;
-/// Steps of all their ways together, about a hundred bytes each, and particles that are kept in matches
+const PARTICLE_STRIDE: usize = 1_238;
+/// Steps of all their trajectories together, about a hundred bytes each, and particles that are kept in matches
 /// of any length.
 const MAX_STEPS_KEPT: usize = 400_000;
 const MIN_PARTICLES: usize = 100;
 /// Draws for each particle kept before a step is called hard.
-const N_TRIES: usize = 10;
-/// Changes of ways that are tried in a step, for each particle kept.
-const N_CHANGES: usize = 4;
+const N_TRIES_PER_PARTICLE: usize = 10;
+/// Changes of trajectories that are tried in a step, for each particle kept.
+const N_CHANGES_PER_PARTICLE: usize = 4;
 /// Changes of a single step for each one in which two are drawn.
-const N_SINGLE: usize = 3;
+const N_SINGLE_PER_PAIR: usize = 3;
 /// Draws that are made whatever the clock says while there is no state at all, and draws after which
 /// moves that have to do with what was seen are drawn more often while none agrees.
 const MIN_TRIES: usize = 16;
-const N_PLAIN_TRIES: usize = 4;
-/// Ways that are changed while none agrees, changes that are tried in a step at most, and ways that
+const N_UNGUIDED_TRIES: usize = 4;
+/// Trajectories that are changed while none agrees, changes that are tried in a step at most, and trajectories that
 /// agree after which that is enough.
-const N_REPAIRED: usize = 24;
-const N_REPAIRS: usize = 20_000;
-const ENOUGH: usize = 16;
-/// In how much ways may differ from what was told, and how much less each difference makes them
+const N_REPAIR_CANDIDATES: usize = 24;
+const MAX_REPAIR_TRIES: usize = 20_000;
+const MAX_REPAIRED: usize = 16;
+/// In how much trajectories may differ from what was told, and how much less each difference makes them
 /// count.
-const MAX_WRONGS: usize = 64;
-const A_WRONG: f64 = 0.5;
+const MAX_INCONSISTENCIES: usize = 64;
+const INCONSISTENCY_FACTOR: f64 = 0.5;
 /// States that are asked for the legal moves: the likeliest, or while none agrees some of every kind.
 const N_ASKED: usize = 50;
-const N_ASKED_IN_DOUBT: usize = 400;
+const N_ASKED_INCONSISTENT: usize = 400;
 
 impl<G: Game> Follower<G>
 where
@@ -112,8 +114,8 @@ where
         let roles = Roles::of(game);
         let views = roles.ids().map(first_view).collect();
         let possible = Possible { state: cursor.state().clone(), weight: 1.0, views };
-        let initial = Place { possible, way: None, wrongs: Vec::new() };
-        let places = vec![initial.clone()];
+        let initial = Hypothesis { possible, trajectory: None, inconsistencies: Vec::new() };
+        let hypotheses = vec![initial.clone()];
         let kinship = Kinship::new(game);
         Self {
             role,
@@ -123,7 +125,7 @@ where
             kinship,
             initial,
             steps: Vec::new(),
-            places,
+            hypotheses,
             is_exact: true,
             refused: Vec::new(),
             certainty: None,
@@ -137,7 +139,7 @@ where
     }
 
     /// Takes in the role's own move and percepts of a step.
-    pub fn follow(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
+    pub fn follow(&mut self, observed: Observation, rng: &mut Rng, patience: &Patience) {
         if self.is_exact {
             // It leaves half of the time to a sample.
             let limits = ExactLimits {
@@ -145,29 +147,29 @@ where
                 max_joint_moves: MAX_EXACT_JOINTS,
                 deadline: patience.for_many.part(0.5),
             };
-            let places = std::mem::take(&mut self.places);
-            match exact::follow(&mut self.stepper(), &places, &told, &limits, rng) {
+            let hypotheses = std::mem::take(&mut self.hypotheses);
+            match exact::follow(&mut self.stepper(), &hypotheses, &observed, &limits, rng) {
                 Ok(found) => {
-                    self.places = found;
-                    self.follow_certainty(Some(&told));
-                    self.steps.push(Some(told));
+                    self.hypotheses = found;
+                    self.follow_certainty(Some(&observed));
+                    self.steps.push(Some(observed));
                     return;
                 }
-                Err(Inexact::TooLarge) => self.places = places,
+                Err(Inexact::TooLarge) => self.hypotheses = hypotheses,
                 // Nothing leads from what was known to this: looking for it would be in vain to the
                 // end of the clock. The message of a step was lost; anything may have happened in
                 // it.
                 Err(Inexact::Impossible) => {
-                    self.places = places;
+                    self.hypotheses = hypotheses;
                     self.skip_step(rng, patience);
                 }
             }
             self.is_exact = false;
         }
-        self.follow_certainty(Some(&told));
-        self.sample(told, rng, patience);
+        self.follow_certainty(Some(&observed));
+        self.sample(observed, rng, patience);
         self.normalize();
-        if !self.is_lost() {
+        if !self.is_inconsistent() {
             self.refused.clear();
         }
     }
@@ -182,8 +184,8 @@ where
 
     /// What is known now.
     pub fn information(&mut self) -> Information<StateOf<G>> {
-        let mut possible: Vec<_> = self.places.iter().map(|it| it.possible.clone()).collect();
-        // After a step that it was not told of, ways differ in what the role itself would have
+        let mut possible: Vec<_> = self.hypotheses.iter().map(|it| it.possible.clone()).collect();
+        // After a step that it was not told of, trajectories differ in what the role itself would have
         // seen.
         let own = possible.first().map(|it| it.views[self.role.index()]);
         for (it, own) in possible.iter_mut().zip(own.into_iter().cycle()) {
@@ -195,7 +197,7 @@ where
             legal: self.legal_moves(),
             possible,
             is_exact: self.is_exact,
-            is_doubtful: self.is_lost(),
+            is_inconsistent: self.is_inconsistent(),
         }
     }
 
@@ -212,14 +214,14 @@ where
 
     /// How likely a state is held to be; `None` if it is not among those that are known to agree.
     pub fn weight_of(&self, state: &StateOf<G>) -> Option<f64> {
-        let same = self.places.iter().filter(|place| place.possible.state == *state);
-        same.map(|place| place.possible.weight).reduce(|sum, weight| sum + weight)
+        let same = self.hypotheses.iter().filter(|hypothesis| hypothesis.possible.state == *state);
+        same.map(|hypothesis| hypothesis.possible.weight).reduce(|sum, weight| sum + weight)
     }
 
     /// Whether no state was found that agrees with everything that was told: what is known then, the
     /// legal moves too, is what is nearly right.
-    pub fn is_lost(&self) -> bool {
-        self.places.iter().all(|place| !place.wrongs.is_empty())
+    pub fn is_inconsistent(&self) -> bool {
+        self.hypotheses.iter().all(|hypothesis| !hypothesis.inconsistencies.is_empty())
     }
 
     /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
@@ -227,19 +229,20 @@ where
     /// is, those that all of the likeliest states have, or all kinds of states that nearly agree, or if
     /// there are none those of one. While no state agrees, without what was refused.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
-        let is_lost = self.is_lost();
-        let weight = |place: &Place<StateOf<G>>| place.possible.weight;
-        let mut likely: Vec<usize> = (0..self.places.len()).collect();
-        likely.sort_by(|&a, &b| weight(&self.places[b]).total_cmp(&weight(&self.places[a])));
-        let (stride, n_asked) = if is_lost {
-            (likely.len().div_ceil(N_ASKED_IN_DOUBT), N_ASKED_IN_DOUBT)
+        let is_inconsistent = self.is_inconsistent();
+        let weight = |hypothesis: &Hypothesis<StateOf<G>>| hypothesis.possible.weight;
+        let mut likely: Vec<usize> = (0..self.hypotheses.len()).collect();
+        likely
+            .sort_by(|&a, &b| weight(&self.hypotheses[b]).total_cmp(&weight(&self.hypotheses[a])));
+        let (stride, n_asked) = if is_inconsistent {
+            (likely.len().div_ceil(N_ASKED_INCONSISTENT), N_ASKED_INCONSISTENT)
         } else {
             (1, N_ASKED)
         };
         let mut sure: Option<Vec<MoveId>> = None;
-        let mut is_plain = !is_lost;
+        let mut is_plain = !is_inconsistent;
         for idx in likely.into_iter().step_by(stride.max(1)).take(n_asked) {
-            self.cursor.set_state(&self.places[idx].possible.state);
+            self.cursor.set_state(&self.hypotheses[idx].possible.state);
             if self.cursor.is_terminal() {
                 continue;
             }
@@ -266,15 +269,15 @@ where
                 sure = legal;
             }
         }
-        if is_lost && sure.iter().any(|id| !self.refused.contains(id)) {
+        if is_inconsistent && sure.iter().any(|id| !self.refused.contains(id)) {
             sure.retain(|id| !self.refused.contains(id));
         }
         sure
     }
 
-    fn follow_certainty(&mut self, told: Option<&Told>) {
+    fn follow_certainty(&mut self, observed: Option<&Observation>) {
         if let Some(certainty) = &mut self.certainty {
-            certainty.follow(told);
+            certainty.follow(observed);
         }
     }
 
@@ -298,71 +301,72 @@ where
     /// Moves a sample on by a step of which nothing is known.
     fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
         self.follow_certainty(None);
-        let before = std::mem::take(&mut self.places);
-        let weights = Weights::new(before.iter().map(|place| place.possible.weight));
+        let before = std::mem::take(&mut self.hypotheses);
+        let weights = Weights::new(before.iter().map(|hypothesis| hypothesis.possible.weight));
         let mut round = Round::default();
         for n_tries in 0..N_PARTICLES {
             if n_tries >= MIN_TRIES && patience.for_many.reached() {
                 break;
             }
             let next = self.stepper().step(&before[weights.at(round.next(rng))], None, rng);
-            self.places.extend(next);
+            self.hypotheses.extend(next);
         }
         // The game is over in all of them, or somebody has no move there: they stay where they are.
-        if self.places.is_empty() {
-            self.places = before;
+        if self.hypotheses.is_empty() {
+            self.hypotheses = before;
         }
         self.steps.push(None);
     }
 
     /// Moves a sample on by a step.
-    fn sample(&mut self, told: Told, rng: &mut Rng, patience: &Patience) {
-        let before = std::mem::take(&mut self.places);
-        let weights = Weights::new(before.iter().map(|place| place.possible.weight));
+    fn sample(&mut self, observed: Observation, rng: &mut Rng, patience: &Patience) {
+        let before = std::mem::take(&mut self.hypotheses);
+        let weights = Weights::new(before.iter().map(|hypothesis| hypothesis.possible.weight));
         let (mut fitting, mut round) = (Fitting::default(), Round::default());
-        for n_tries in 0..N_PARTICLES * N_TRIES {
-            let is_over = if self.places.is_empty() {
+        for n_tries in 0..N_PARTICLES * N_TRIES_PER_PARTICLE {
+            let is_over = if self.hypotheses.is_empty() {
                 n_tries >= MIN_TRIES && patience.for_one.reached()
             } else {
-                self.places.len() >= self.n_kept() || patience.for_many.reached()
+                self.hypotheses.len() >= self.n_kept() || patience.for_many.reached()
             };
             if is_over {
                 break;
             }
             let from = &before[weights.at(round.next(rng))];
             // While nothing agrees, what has to do with what was seen is tried as well.
-            let is_hard = self.places.is_empty() && n_tries >= N_PLAIN_TRIES && n_tries % 2 == 0;
-            if let Some(&seen) = rng.choose(&told.percepts).filter(|_| is_hard) {
+            let is_hard =
+                self.hypotheses.is_empty() && n_tries >= N_UNGUIDED_TRIES && n_tries % 2 == 0;
+            if let Some(&seen) = rng.choose(&observed.percepts).filter(|_| is_hard) {
                 let (mut stepper, kinship) = self.stepper_and_kinship();
                 let toward = Some((kinship, seen));
-                let next = stepper.step_nearly(from, 0, Some(&told), toward, 0, rng);
-                next.iter().for_each(|place| fitting.note(place));
-                self.places.extend(next);
+                let next = stepper.step_inconsistently(from, 0, Some(&observed), toward, 0, rng);
+                next.iter().for_each(|hypothesis| fitting.note(hypothesis));
+                self.hypotheses.extend(next);
                 continue;
             }
             let mut stepper = self.stepper();
             let next = match fitting.draw(rng) {
-                Some(joint) => stepper.step_as(from, joint, &told),
-                None => stepper.step(from, Some(&told), rng),
+                Some(joint) => stepper.step_as(from, joint, &observed),
+                None => stepper.step(from, Some(&observed), rng),
             };
-            self.places.extend(next.map(|place| fitting.weigh(place)));
+            self.hypotheses.extend(next.map(|hypothesis| fitting.weigh(hypothesis)));
         }
-        if self.places.is_empty() {
-            self.sample_nearly(before, &weights, &told, rng, patience);
+        if self.hypotheses.is_empty() {
+            self.sample_inconsistently(before, &weights, &observed, rng, patience);
         }
-        self.steps.push(Some(told));
-        if self.is_lost() {
+        self.steps.push(Some(observed));
+        if self.is_inconsistent() {
             self.repair(rng, patience);
         }
         self.vary(rng, patience);
     }
 
     /// Moves a sample on by a step that none of it agrees with.
-    fn sample_nearly(
+    fn sample_inconsistently(
         &mut self,
-        before: Vec<Place<StateOf<G>>>,
+        before: Vec<Hypothesis<StateOf<G>>>,
         weights: &Weights,
-        told: &Told,
+        observed: &Observation,
         rng: &mut Rng,
         patience: &Patience,
     ) {
@@ -372,173 +376,194 @@ where
                 break;
             }
             let from = &before[weights.draw(rng)];
-            let seen = rng.choose(&told.percepts).copied();
+            let seen = rng.choose(&observed.percepts).copied();
             let (mut stepper, kinship) = self.stepper_and_kinship();
             let toward = seen.filter(|_| n_tries % 2 == 0).map(|seen| (kinship, seen));
-            let next = stepper.step_nearly(from, number, Some(told), toward, MAX_WRONGS, rng);
-            self.places.extend(next);
+            let next = stepper.step_inconsistently(
+                from,
+                number,
+                Some(observed),
+                toward,
+                MAX_INCONSISTENCIES,
+                rng,
+            );
+            self.hypotheses.extend(next);
         }
         // The game should be over in all of them: it is not, so they stay where they are.
-        if self.places.is_empty() {
-            self.places = before;
-            let wrong = Wrong { step: number, what: WrongKind::OwnMove };
-            self.places.iter_mut().for_each(|place| place.wrongs.push(wrong));
+        if self.hypotheses.is_empty() {
+            self.hypotheses = before;
+            let inconsistency = Inconsistency { step: number, what: InconsistencyKind::OwnMove };
+            self.hypotheses
+                .iter_mut()
+                .for_each(|hypothesis| hypothesis.inconsistencies.push(inconsistency));
         }
         // By luck some may agree after all. They are what is known then: beside others that don't they
         // would be few, and nobody would put the others right.
-        if !self.is_lost() {
-            self.places.retain(|place| place.wrongs.is_empty());
+        if !self.is_inconsistent() {
+            self.hypotheses.retain(|hypothesis| hypothesis.inconsistencies.is_empty());
         }
-        self.weigh_wrongs();
+        self.weigh_inconsistencies();
     }
 
     /// Makes what differs more from what was told count less.
-    fn weigh_wrongs(&mut self) {
-        let least = self.places.iter().map(|place| place.wrongs.len()).min().unwrap_or(0);
-        for place in &mut self.places {
-            let n_more = (place.wrongs.len() - least).min(MAX_WRONGS);
-            place.possible.weight = A_WRONG.powi(n_more as i32);
+    fn weigh_inconsistencies(&mut self) {
+        let least = self
+            .hypotheses
+            .iter()
+            .map(|hypothesis| hypothesis.inconsistencies.len())
+            .min()
+            .unwrap_or(0);
+        for hypothesis in &mut self.hypotheses {
+            let n_more = (hypothesis.inconsistencies.len() - least).min(MAX_INCONSISTENCIES);
+            hypothesis.possible.weight = INCONSISTENCY_FACTOR.powi(n_more as i32);
         }
     }
 
-    /// Changes ways until some agree with everything that was told, as long as there is time.
+    /// Changes trajectories until some agree with everything that was told, as long as there is time.
     ///
-    /// A change is kept if the way differs no more from what was told than before. It is looked for
+    /// A change is kept if the trajectory differs no more from what was told than before. It is looked for
     /// where it may help: at a step before a difference, among moves that have to do with it.
     fn repair(&mut self, rng: &mut Rng, patience: &Patience) {
         let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
-        self.places.sort_by_key(|place| place.wrongs.len());
-        let mut found: Vec<Place<StateOf<G>>> = Vec::new();
-        for _ in 0..N_REPAIRS {
+        self.hypotheses.sort_by_key(|hypothesis| hypothesis.inconsistencies.len());
+        let mut found: Vec<Hypothesis<StateOf<G>>> = Vec::new();
+        for _ in 0..MAX_REPAIR_TRIES {
             let deadline = if found.is_empty() { &patience.for_one } else { &patience.for_many };
-            if found.len() >= ENOUGH || deadline.reached() {
+            if found.len() >= MAX_REPAIRED || deadline.reached() {
                 break;
             }
             // The better one of two.
-            let n = self.places.len().min(N_REPAIRED);
+            let n = self.hypotheses.len().min(N_REPAIR_CANDIDATES);
             let pair = [rng.below(n), rng.below(n)];
-            let idx = *pair.iter().min_by_key(|&&idx| self.places[idx].wrongs.len()).expect("two");
-            let from = self.places[idx].clone();
-            let way = Way::new(&initial, &from);
+            let idx = *pair
+                .iter()
+                .min_by_key(|&&idx| self.hypotheses[idx].inconsistencies.len())
+                .expect("two");
+            let from = self.hypotheses[idx].clone();
+            let trajectory = Trajectory::new(&initial, &from);
             let (mut stepper, kinship) = self.stepper_and_kinship();
-            let Some(mut change) = repairing(&way, kinship, rng) else { continue };
-            let made = stepper.change(&way, &steps, &mut change, rng, deadline);
+            let Some(mut change) = repairing(&trajectory, kinship, rng) else { continue };
+            let made = stepper.change(&trajectory, &steps, &mut change, rng, deadline);
             match made {
                 None => {}
-                Some((place, _)) if place.wrongs.is_empty() => found.push(place),
-                Some((place, _)) => self.places[idx] = place,
+                Some((hypothesis, _)) if hypothesis.inconsistencies.is_empty() => {
+                    found.push(hypothesis)
+                }
+                Some((hypothesis, _)) => self.hypotheses[idx] = hypothesis,
             }
         }
         self.steps = steps;
-        if !found.is_empty() { self.places = found } else { self.weigh_wrongs() }
+        if !found.is_empty() { self.hypotheses = found } else { self.weigh_inconsistencies() }
     }
 
-    /// Changes ways of a sample that has too few states, or too many times the same.
+    /// Changes trajectories of a sample that has too few states, or too many times the same.
     fn vary(&mut self, rng: &mut Rng, patience: &Patience) {
-        if self.is_lost() || self.n_different() >= self.n_kept() / 2 {
+        if self.is_inconsistent() || self.n_different() >= self.n_kept() / 2 {
             return;
         }
         let n_kept = self.n_kept();
         let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
-        for _ in 0..N_PARTICLES * N_CHANGES {
+        for _ in 0..N_PARTICLES * N_CHANGES_PER_PARTICLE {
             if patience.for_many.reached() {
                 break;
             }
-            let idx = rng.below(self.places.len());
-            let from = self.places[idx].clone();
-            let way = Way::new(&initial, &from);
-            let choices = way.choices();
+            let idx = rng.below(self.hypotheses.len());
+            let from = self.hypotheses[idx].clone();
+            let trajectory = Trajectory::new(&initial, &from);
+            let choices = trajectory.choices();
             let Some(&first) = rng.choose(&choices) else { continue };
-            let is_pair = rng.below(N_SINGLE + 1) == 0;
+            let is_pair = rng.below(N_SINGLE_PER_PAIR + 1) == 0;
             let second = if is_pair { *rng.choose(&choices).expect("one") } else { first };
-            let mut change = Change { steps: [first, second], aim: None, max_wrongs: 0 };
+            let mut change = Change { steps: [first, second], aim: None, max_inconsistencies: 0 };
             let deadline = &patience.for_many;
-            let made = self.stepper().change(&way, &steps, &mut change, rng, deadline);
-            let Some((place, ratio)) = made else { continue };
-            // The new way may have more steps to change than the old one, or fewer, and is left for the
+            let made = self.stepper().change(&trajectory, &steps, &mut change, rng, deadline);
+            let Some((hypothesis, ratio)) = made else { continue };
+            // The new trajectory may have more steps to change than the old one, or fewer, and is left for the
             // old one as much less often.
-            let back = likely_pair([first, second], &Way::new(&initial, &place).choices());
+            let back =
+                likely_pair([first, second], &Trajectory::new(&initial, &hypothesis).choices());
             let forth = likely_pair([first, second], &choices);
             if rng.unit().ln() >= ratio + back.ln() - forth.ln() {
                 continue;
             }
             // What is added shares the weight of what it was made from.
-            let (weight, n) = (self.places[idx].possible.weight, self.places.len());
+            let (weight, n) = (self.hypotheses[idx].possible.weight, self.hypotheses.len());
             if n < n_kept {
-                self.places.push(place);
-                self.places[idx].possible.weight = weight / 2.0;
-                self.places[n].possible.weight = weight / 2.0;
+                self.hypotheses.push(hypothesis);
+                self.hypotheses[idx].possible.weight = weight / 2.0;
+                self.hypotheses[n].possible.weight = weight / 2.0;
             } else {
-                self.places[idx] = place;
-                self.places[idx].possible.weight = weight;
+                self.hypotheses[idx] = hypothesis;
+                self.hypotheses[idx].possible.weight = weight;
             }
         }
         self.steps = steps;
     }
 
-    /// Particles that are kept: each may have a way of its own, as long as the match.
+    /// Particles that are kept: each may have a trajectory of its own, as long as the match.
     fn n_kept(&self) -> usize {
         (MAX_STEPS_KEPT / self.steps.len().max(1)).clamp(MIN_PARTICLES, N_PARTICLES)
     }
 
     /// How many different states there are.
     fn n_different(&self) -> usize {
-        let states = self.places.iter().map(|place| &place.possible.state);
+        let states = self.hypotheses.iter().map(|hypothesis| &hypothesis.possible.state);
         states.collect::<std::collections::HashSet<_>>().len()
     }
 
     fn normalize(&mut self) {
-        let total: f64 = self.places.iter().map(|place| place.possible.weight).sum();
-        self.places.iter_mut().for_each(|place| place.possible.weight /= total);
+        let total: f64 = self.hypotheses.iter().map(|hypothesis| hypothesis.possible.weight).sum();
+        self.hypotheses.iter_mut().for_each(|hypothesis| hypothesis.possible.weight /= total);
     }
 }
 
-/// How likely these steps of a way are drawn to be changed, if those are all that can be.
+/// How likely these steps of a trajectory are drawn to be changed, if those are all that can be.
 fn likely_pair([first, second]: [usize; 2], choices: &[usize]) -> f64 {
     if !choices.contains(&first) || !choices.contains(&second) {
         return 0.0;
     }
-    let (n, pairs) = (choices.len() as f64, 1.0 / (N_SINGLE + 1) as f64);
+    let (n, pairs) = (choices.len() as f64, 1.0 / (N_SINGLE_PER_PAIR + 1) as f64);
     let of_pairs = pairs / (n * n);
     if first == second { (1.0 - pairs) / n + of_pairs } else { of_pairs }
 }
 
-/// A change of a way that may take away something in which it differs from what was told; `None` if
+/// A change of a trajectory that may take away something in which it differs from what was told; `None` if
 /// others had no choice before that.
 fn repairing<'a, S>(
-    way: &Way<'_, S>,
+    trajectory: &Trajectory<'_, S>,
     kinship: &'a mut Kinship,
     rng: &mut Rng,
 ) -> Option<Change<'a>> {
-    let wrongs = &way.place.wrongs;
-    let wrong = rng.choose(wrongs)?.step;
-    let at_step = || wrongs.iter().filter(|it| it.step == wrong).map(|it| it.what);
-    let mut pick = |of: fn(WrongKind) -> Option<PerceptId>| {
+    let inconsistencies = &trajectory.hypothesis.inconsistencies;
+    let at = rng.choose(inconsistencies)?.step;
+    let at_step = || inconsistencies.iter().filter(|it| it.step == at).map(|it| it.what);
+    let mut pick = |of: fn(InconsistencyKind) -> Option<PerceptId>| {
         let list: Vec<PerceptId> = at_step().filter_map(of).collect();
         rng.choose(&list).copied()
     };
-    let missing = pick(|what| if let WrongKind::Missing(id) = what { Some(id) } else { None });
-    let extra = pick(|what| if let WrongKind::Extra(id) = what { Some(id) } else { None });
-    let choices: Vec<usize> = way.choices().into_iter().filter(|&idx| idx <= wrong).collect();
-    let place = match extra {
+    let missing =
+        pick(|what| if let InconsistencyKind::Missing(id) = what { Some(id) } else { None });
+    let extra = pick(|what| if let InconsistencyKind::Extra(id) = what { Some(id) } else { None });
+    let choices: Vec<usize> = trajectory.choices().into_iter().filter(|&idx| idx <= at).collect();
+    let choice_idx = match extra {
         Some(extra) if !choices.is_empty() => {
             let mut weight = |&idx: &usize| {
-                let moves = way.steps[idx].joint.iter();
+                let moves = trajectory.steps[idx].joint.iter();
                 moves.map(|&id| kinship.weight(id, extra)).fold(1.0, f64::max)
             };
             rng.weighted(&choices.iter().map(&mut weight).collect::<Vec<f64>>())
         }
         _ => rng.below(choices.len().max(1)),
     };
-    let step = *choices.get(place)?;
-    // What is wrong may be wrong in itself too, and one change may make another one necessary.
+    let step = *choices.get(choice_idx)?;
+    // The step itself may be inconsistent too, and one change may make another one necessary.
     let other = match rng.below(4) {
         0 => *rng.choose(&choices)?,
-        1 => wrong,
+        1 => at,
         _ => step,
     };
     let aim = Some(Aim { kinship, wanted: missing.filter(|_| rng.below(3) > 0) });
-    Some(Change { steps: [step, other], aim, max_wrongs: wrongs.len() })
+    Some(Change { steps: [step, other], aim, max_inconsistencies: inconsistencies.len() })
 }
 
 /// Parts of a whole, evenly spread: each round has as many as there are particles, the same way apart.
@@ -555,12 +580,12 @@ struct Round {
 
 impl Round {
     fn next(&mut self, rng: &mut Rng) -> f64 {
-        let place = self.n_taken % N_PARTICLES;
-        if place == 0 {
+        let idx = self.n_taken % N_PARTICLES;
+        if idx == 0 {
             self.shift = rng.unit();
         }
         self.n_taken += 1;
-        ((place * STRIDE % N_PARTICLES) as f64 + self.shift) / N_PARTICLES as f64
+        ((idx * PARTICLE_STRIDE % N_PARTICLES) as f64 + self.shift) / N_PARTICLES as f64
     }
 }
 
@@ -585,9 +610,9 @@ impl Fitting {
         }
     }
 
-    /// A place that a draw led to, with its weight.
-    fn weigh<S>(&mut self, mut place: Place<S>) -> Place<S> {
-        let step = place.way.as_ref().expect("a step led there");
+    /// A hypothesis that a draw led to, with its weight.
+    fn weigh<S>(&mut self, mut hypothesis: Hypothesis<S>) -> Hypothesis<S> {
+        let step = hypothesis.trajectory.as_ref().expect("a step led there");
         let likely = step.log.exp();
         let drawn = match self.joints.len() {
             0 => likely,
@@ -596,14 +621,14 @@ impl Fitting {
                 0.5 * likely + 0.5 * f64::from(count) / n as f64
             }
         };
-        self.note(&place);
-        place.possible.weight = likely / drawn;
-        place
+        self.note(&hypothesis);
+        hypothesis.possible.weight = likely / drawn;
+        hypothesis
     }
 
-    /// Notes what was played on the way to a place.
-    fn note<S>(&mut self, place: &Place<S>) {
-        let step = place.way.as_ref().expect("a step led there");
+    /// Notes what was played last in a hypothesis.
+    fn note<S>(&mut self, hypothesis: &Hypothesis<S>) {
+        let step = hypothesis.trajectory.as_ref().expect("a step led there");
         *self.counts.entry(step.joint.clone()).or_default() += 1;
         self.joints.push(step.joint.clone());
     }
@@ -625,9 +650,9 @@ mod tests {
         Follower::new(&Toy::new(rules), me(), Model::uniform())
     }
 
-    fn told(percepts: &[usize]) -> Told {
+    fn observed(percepts: &[usize]) -> Observation {
         let percepts: Vec<PerceptId> = percepts.iter().map(|&it| PerceptId::new(it)).collect();
-        Told::new(MoveId::new(0), &percepts)
+        Observation::new(MoveId::new(0), &percepts)
     }
 
     fn at_once() -> Patience {
@@ -656,13 +681,14 @@ mod tests {
         for seed in 0..300 {
             let mut rng = Seed(seed).rng();
             let mut follower = follower(DECK);
-            follower.follow(told(&[]), &mut rng, &Patience::endless());
-            assert_eq!(follower.places.len(), 97);
+            follower.follow(observed(&[]), &mut rng, &Patience::endless());
+            assert_eq!(follower.hypotheses.len(), 97);
             follower.is_exact = false;
-            follower.follow(told(&[7]), &mut rng, &at_once());
-            let n_agreeing = follower.places.iter().filter(|it| it.wrongs.is_empty()).count();
-            assert!(n_agreeing == 0 || n_agreeing == follower.places.len(), "seed {seed}");
-            assert_eq!(follower.is_lost(), n_agreeing == 0);
+            follower.follow(observed(&[7]), &mut rng, &at_once());
+            let n_agreeing =
+                follower.hypotheses.iter().filter(|it| it.inconsistencies.is_empty()).count();
+            assert!(n_agreeing == 0 || n_agreeing == follower.hypotheses.len(), "seed {seed}");
+            assert_eq!(follower.is_inconsistent(), n_agreeing == 0);
             counts[usize::from(n_agreeing > 0)] += 1;
         }
         assert!(counts.iter().all(|&n| n > 10), "{counts:?}");
@@ -675,11 +701,11 @@ mod tests {
         let unseen = Rules { sees: |_| None, is_over: |played| played.len() == 3, ..CARD };
         let (mut rng, mut follower) = (Seed(1).rng(), follower(unseen));
         follower.miss(&mut rng, &Patience::endless());
-        follower.follow(told(&[]), &mut rng, &Patience::endless());
+        follower.follow(observed(&[]), &mut rng, &Patience::endless());
         let known = follower.information();
-        assert!(!known.is_exact() && !known.is_doubtful());
+        assert!(!known.is_exact() && !known.is_inconsistent());
         assert!(known.possible().iter().all(|it| it.state.len() == 2));
-        assert_eq!(known.steps(), [None, Some(told(&[]))]);
+        assert_eq!(known.steps(), [None, Some(observed(&[]))]);
         let total: f64 = known.possible().iter().map(|it| it.weight).sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
     }
@@ -691,12 +717,12 @@ mod tests {
         let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
         follower.refuse(MoveId::new(1));
         assert_eq!(follower.legal_moves().len(), 2);
-        follower.follow(told(&[]), &mut rng, &Patience::endless());
+        follower.follow(observed(&[]), &mut rng, &Patience::endless());
         assert_eq!(follower.legal_moves().len(), 2);
         // Nothing was drawn, so that no card can be shown.
         follower.refuse(MoveId::new(1));
-        follower.follow(told(&[7]), &mut rng, &at_once());
-        assert!(follower.is_lost());
+        follower.follow(observed(&[7]), &mut rng, &at_once());
+        assert!(follower.is_inconsistent());
         assert_eq!(follower.legal_moves(), [MoveId::new(0)]);
         follower.refuse(MoveId::new(0));
         assert_eq!(follower.legal_moves().len(), 2);
@@ -706,10 +732,10 @@ mod tests {
     fn a_small_set_stays_exact_whatever_the_clock_says() {
         let mut rng = Seed(1).rng();
         let mut follower = follower(CARD);
-        follower.follow(told(&[]), &mut rng, &at_once());
-        assert!(follower.is_exact() && follower.places.len() == 12);
-        follower.follow(told(&[7]), &mut rng, &at_once());
-        assert!(follower.is_exact() && follower.places.len() == 1);
+        follower.follow(observed(&[]), &mut rng, &at_once());
+        assert!(follower.is_exact() && follower.hypotheses.len() == 12);
+        follower.follow(observed(&[7]), &mut rng, &at_once());
+        assert!(follower.is_exact() && follower.hypotheses.len() == 1);
     }
 
     /// After two steps `random` has no move, though the game is not over: no good rulesheet.
@@ -724,13 +750,13 @@ mod tests {
             let mut rng = Seed(1).rng();
             let mut follower = follower(stuck);
             for _ in 0..6 {
-                follower.follow(told(&[]), &mut rng, &patience);
+                follower.follow(observed(&[]), &mut rng, &patience);
                 let known = follower.information();
                 assert!(!known.possible().is_empty());
                 let total: f64 = known.possible().iter().map(|it| it.weight).sum();
                 assert!((total - 1.0).abs() < 1e-9, "{total}");
             }
-            assert!(follower.is_lost());
+            assert!(follower.is_inconsistent());
         }
     }
 
@@ -740,26 +766,27 @@ mod tests {
     fn a_step_that_was_not_told_is_as_likely_when_it_is_repeated() {
         let rules = Rules { n_moves: |_, _| 3, sees: |_| None, is_over: |_| false };
         let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
-        let steps = [Some(told(&[])), None, Some(told(&[]))];
+        let steps = [Some(observed(&[])), None, Some(observed(&[]))];
         let initial = follower.initial.clone();
-        let mut place = initial.clone();
+        let mut hypothesis = initial.clone();
         for step in &steps {
-            let next = follower.stepper().step(&place, step.as_ref(), &mut rng);
-            place = next.expect("everything agrees");
+            let next = follower.stepper().step(&hypothesis, step.as_ref(), &mut rng);
+            hypothesis = next.expect("everything agrees");
         }
         for _ in 0..20 {
-            let way = Way::new(&initial, &place);
-            assert_eq!(way.choices(), [0, 1, 2]);
-            let mut change = Change { steps: [0, 0], aim: None, max_wrongs: 0 };
+            let trajectory = Trajectory::new(&initial, &hypothesis);
+            assert_eq!(trajectory.choices(), [0, 1, 2]);
+            let mut change = Change { steps: [0, 0], aim: None, max_inconsistencies: 0 };
             let never = Deadline::never();
-            let made = follower.stepper().change(&way, &steps, &mut change, &mut rng, &never);
+            let made =
+                follower.stepper().change(&trajectory, &steps, &mut change, &mut rng, &never);
             let (next, ratio) = made.expect("everything agrees");
             assert!(ratio.abs() < 1e-12, "{ratio}");
-            place = next;
+            hypothesis = next;
         }
     }
 
-    /// Chance decides in the first step whether it has anything to decide in the next four. Ways with
+    /// Chance decides in the first step whether it has anything to decide in the next four. Trajectories with
     /// different numbers of choices lead to each other, and are as likely as before after any number of
     /// changes.
     #[test]
@@ -775,12 +802,12 @@ mod tests {
         let (mut rng, mut follower) = (Seed(1).rng(), follower(fork));
         follower.is_exact = false;
         for _ in 0..5 {
-            follower.follow(told(&[]), &mut rng, &Patience::endless());
+            follower.follow(observed(&[]), &mut rng, &Patience::endless());
         }
         for _ in 0..8 {
             follower.vary(&mut rng, &Patience::endless());
         }
-        let of_forced = follower.places.iter().filter(|it| it.possible.state[0][1] == 1);
+        let of_forced = follower.hypotheses.iter().filter(|it| it.possible.state[0][1] == 1);
         let part: f64 = of_forced.map(|it| it.possible.weight).sum();
         assert!((part - 0.5).abs() < 0.06, "{part}");
     }
@@ -789,9 +816,9 @@ mod tests {
     fn what_is_told_twice_is_seen_once() {
         let mut rng = Seed(1).rng();
         let mut follower = follower(CARD);
-        follower.follow(told(&[]), &mut rng, &Patience::endless());
-        follower.follow(told(&[7, 7]), &mut rng, &Patience::endless());
-        assert!(follower.is_exact() && follower.places.len() == 1);
+        follower.follow(observed(&[]), &mut rng, &Patience::endless());
+        follower.follow(observed(&[7, 7]), &mut rng, &Patience::endless());
+        assert!(follower.is_exact() && follower.hypotheses.len() == 1);
     }
 
     #[test]

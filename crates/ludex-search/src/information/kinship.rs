@@ -24,7 +24,7 @@ pub(super) enum Term {
 }
 
 /// How much likelier a move is drawn for each word that it shares with what is wanted.
-const A_SHARED_WORD: f64 = 16.0;
+const SHARED_WORD_FACTOR: f64 = 16.0;
 /// Moves whose words are compared in one draw: reading fifty thousand for the first time takes as long as
 /// a turn may.
 const MAX_COMPARED: usize = 2_000;
@@ -50,7 +50,7 @@ impl Kinship {
         [played, seen].into_iter().for_each(|term| self.read(term));
         let (played, seen) = (&self.words[&played], &self.words[&seen]);
         let n_shared = played.iter().filter(|word| seen.contains(word)).count();
-        A_SHARED_WORD.powi(n_shared.min(4) as i32)
+        SHARED_WORD_FACTOR.powi(n_shared.min(4) as i32)
     }
 
     /// A place in a list of moves, drawn by how much they have to do with a percept, and how likely
@@ -71,10 +71,10 @@ impl Kinship {
         let mut weights = std::mem::take(&mut self.weights);
         weights.clear();
         weights.extend(compared.iter().map(|&id| self.weight(id, percept)));
-        let place = rng.weighted(&weights);
-        let part = weights[place] / weights.iter().sum::<f64>() / n_parts as f64;
+        let idx = rng.weighted(&weights);
+        let part = weights[idx] / weights.iter().sum::<f64>() / n_parts as f64;
         self.weights = weights;
-        Some((start + place, part))
+        Some((start + idx, part))
     }
 
     fn read(&mut self, term: Term) {
@@ -126,8 +126,8 @@ mod tests {
             let n_draws = 20_000;
             for _ in 0..n_draws {
                 let drawn = kinship.draw(&moves, PerceptId::new(150), &mut rng);
-                let (place, part) = drawn.expect("there are moves");
-                if (100..200).contains(&place) {
+                let (idx, part) = drawn.expect("there are moves");
+                if (100..200).contains(&idx) {
                     n_shared += 1;
                     // All of these are as likely as each other.
                     expected = 100.0 * part;

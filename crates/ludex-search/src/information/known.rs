@@ -23,14 +23,14 @@ pub trait InformationSearcher<S> {
 
 /// What a role is told of a step.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Told {
+pub struct Observation {
     /// The move that was played for it.
     pub own: MoveId,
     /// What it saw, ascending.
     pub percepts: Vec<PerceptId>,
 }
 
-impl Told {
+impl Observation {
     /// The percepts in any order; what is told twice is seen once.
     pub fn new(own: MoveId, percepts: &[PerceptId]) -> Self {
         let mut percepts = percepts.to_vec();
@@ -45,11 +45,11 @@ impl Told {
 #[derive(Clone, Debug)]
 pub struct Information<S> {
     pub(super) role: RoleId,
-    pub(super) steps: Vec<Option<Told>>,
+    pub(super) steps: Vec<Option<Observation>>,
     pub(super) legal: Vec<MoveId>,
     pub(super) possible: Vec<Possible<S>>,
     pub(super) is_exact: bool,
-    pub(super) is_doubtful: bool,
+    pub(super) is_inconsistent: bool,
 }
 
 /// A state that agrees with what a role was told.
@@ -72,19 +72,19 @@ impl<S> Information<S> {
     }
 
     /// What it was told, step by step; `None` of a step that it was not told of.
-    pub fn steps(&self) -> &[Option<Told>] {
+    pub fn steps(&self) -> &[Option<Observation>] {
         &self.steps
     }
 
     /// The moves it may choose from: those that are legal in every state that was looked at. If what is
-    /// known [is doubtful](Self::is_doubtful), those that are likely to be, and there may be states
+    /// known [is inconsistent](Self::is_inconsistent), those that are likely to be, and there may be states
     /// without them.
     pub fn legal_moves(&self) -> &[MoveId] {
         &self.legal
     }
 
     /// The states that agree, at least one. If none was found, those that disagree least, and
-    /// [`is_doubtful`](Self::is_doubtful) says so.
+    /// [`is_inconsistent`](Self::is_inconsistent) says so.
     pub fn possible(&self) -> &[Possible<S>] {
         &self.possible
     }
@@ -96,8 +96,8 @@ impl<S> Information<S> {
     }
 
     /// Whether no state was found that agrees with everything the role was told.
-    pub fn is_doubtful(&self) -> bool {
-        self.is_doubtful
+    pub fn is_inconsistent(&self) -> bool {
+        self.is_inconsistent
     }
 }
 
@@ -105,14 +105,21 @@ impl<S: Clone> Information<S> {
     /// The same without some of the possible states, the others as much likelier; `None` if none is
     /// left.
     pub fn without(&self, is_left_out: impl Fn(usize) -> bool) -> Option<Self> {
-        let kept = self.possible.iter().enumerate().filter(|(place, _)| !is_left_out(*place));
+        let kept = self.possible.iter().enumerate().filter(|(idx, _)| !is_left_out(*idx));
         let mut possible: Vec<Possible<S>> = kept.map(|(_, it)| it.clone()).collect();
         let total: f64 = possible.iter().map(|it| it.weight).sum();
         possible.iter_mut().for_each(|it| it.weight /= total);
         let (steps, legal) = (self.steps.clone(), self.legal.clone());
-        let (is_exact, is_doubtful) = (self.is_exact, self.is_doubtful);
+        let (is_exact, is_inconsistent) = (self.is_exact, self.is_inconsistent);
         let has_some = total > 0.0;
-        has_some.then(|| Self { role: self.role, steps, legal, possible, is_exact, is_doubtful })
+        has_some.then(|| Self {
+            role: self.role,
+            steps,
+            legal,
+            possible,
+            is_exact,
+            is_inconsistent,
+        })
     }
 }
 
@@ -160,9 +167,9 @@ mod tests {
             legal: vec![MoveId::new(0)],
             possible: vec![possible(7, 0.5), possible(8, 0.25), possible(9, 0.25)],
             is_exact: true,
-            is_doubtful: false,
+            is_inconsistent: false,
         };
-        let fewer = known.without(|place| place == 0).expect("two are left");
+        let fewer = known.without(|idx| idx == 0).expect("two are left");
         let left: Vec<(u8, f64)> =
             fewer.possible().iter().map(|it| (it.state, it.weight)).collect();
         assert_eq!(left, [(8, 0.5), (9, 0.5)]);

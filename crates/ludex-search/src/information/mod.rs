@@ -11,7 +11,7 @@
 //! 2. `sight`: what roles see of a step.
 //! 3. `model`: how the others are taken to play.
 //! 4. `kinship`: which of their moves have to do with what is seen.
-//! 5. `possible`: possible states, with the way that led to each.
+//! 5. `possible`: possible states, with the trajectory that led to each.
 //! 6. `exact`: every state that agrees, while they are few.
 //! 7. `certainty`: the legal moves without any state.
 //! 8. `follow`: the exact set, particles after it, and what is done when they run out.
@@ -27,7 +27,7 @@ mod follow;
 
 pub use certainty::Certainty;
 pub use follow::{Follower, Patience};
-pub use known::{Information, InformationSearcher, Possible, Told};
+pub use known::{Information, InformationSearcher, Observation, Possible};
 pub use model::Model;
 pub use sight::{AllMoves, OwnPercepts, Sight};
 

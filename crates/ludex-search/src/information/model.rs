@@ -32,7 +32,7 @@ const TEMPERATURE: f64 = 0.15;
 /// A move that was played less often has said nothing.
 const MIN_PLAYED: u32 = 5;
 /// The part of the time in which others play anything.
-const ANYTHING: f64 = 0.5;
+const UNIFORM_SHARE: f64 = 0.5;
 
 impl Model {
     /// Others play anything.
@@ -90,7 +90,7 @@ impl Model {
         let unknown = if n_known == 0 { 1.0 } else { known / n_known as f64 };
         let of = |id: &MoveId| self.weights.get(id).copied().unwrap_or(unknown);
         let total: f64 = moves.iter().map(of).sum();
-        let mixed = |id: &MoveId| ANYTHING * even + (1.0 - ANYTHING) * of(id) / total;
+        let mixed = |id: &MoveId| UNIFORM_SHARE * even + (1.0 - UNIFORM_SHARE) * of(id) / total;
         parts.extend(moves.iter().map(mixed));
     }
 

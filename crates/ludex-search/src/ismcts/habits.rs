@@ -35,7 +35,7 @@ struct Habit {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recent {
     seen: u64,
-    own: [u64; N_OWN],
+    own: [u64; N_OWN_MOVES],
 }
 
 /// A choice: the pasts it was made after, the shortest first, and the move.
@@ -47,19 +47,19 @@ pub(super) struct Chosen {
 }
 
 /// Own moves of a past.
-const N_OWN: usize = 3;
+const N_OWN_MOVES: usize = 3;
 /// Nothing, what was seen, and that with each number of own moves.
-const N_PASTS: usize = N_OWN + 2;
+const N_PASTS: usize = N_OWN_MOVES + 2;
 /// Games of a longer past that count as much as what a shorter one says.
-const BESIDE: f32 = 4.0;
+const SHORTER_PAST_GAMES: f32 = 4.0;
 /// What a move of which nothing is known is worth.
-const UNKNOWN: f32 = 0.5;
+const UNKNOWN_VALUE: f32 = 0.5;
 /// Older games count less than this many of the last ones.
 const MAX_GAMES: u32 = 200;
 /// Games of earlier turns that still count: what is possible has changed.
 const MAX_OLD_GAMES: u32 = 8;
 /// How often any move is played.
-const ANYTHING: f64 = 0.1;
+const EPSILON: f64 = 0.1;
 /// Of more moves than this, as many are drawn and the best of them is played.
 const MAX_COMPARED: usize = 24;
 /// Moves that are remembered, and what each takes in the table.
@@ -69,8 +69,8 @@ const KNOWN_BYTES: usize = 32;
 impl Recent {
     /// After a step in which the role played this and saw that.
     pub fn after(self, own: MoveId, seen: Option<&[PerceptId]>) -> Self {
-        let mut moves = [own.index() as u64 + 1; N_OWN];
-        moves[1..].copy_from_slice(&self.own[..N_OWN - 1]);
+        let mut moves = [own.index() as u64 + 1; N_OWN_MOVES];
+        moves[1..].copy_from_slice(&self.own[..N_OWN_MOVES - 1]);
         // The sum is the same in any order.
         let seen = seen.unwrap_or(&[]).iter().map(|id| mix(id.index() as u64 + 1));
         Self { seen: seen.fold(0, u64::wrapping_add), own: moves }
@@ -82,7 +82,7 @@ impl Recent {
         let legal = legal.fold(moves.len() as u64, u64::wrapping_add);
         let mut pasts = [mix(role.index() as u64 + 1); N_PASTS];
         pasts[1] = mix(pasts[0] ^ mix(self.seen).wrapping_add(legal));
-        for n_own in 0..N_OWN {
+        for n_own in 0..N_OWN_MOVES {
             pasts[n_own + 2] = mix(pasts[n_own + 1] ^ mix(self.own[n_own]));
         }
         pasts
@@ -105,7 +105,7 @@ impl Habits {
         let pasts = recent.pasts(role, moves);
         let start = rng.below(moves.len());
         let mut best = (moves[start], f32::NEG_INFINITY);
-        if rng.unit() >= ANYTHING {
+        if rng.unit() >= EPSILON {
             for turned in 0..moves.len().min(MAX_COMPARED) {
                 let id = if moves.len() <= MAX_COMPARED {
                     moves[(start + turned) % moves.len()]
@@ -149,11 +149,12 @@ impl Habits {
     }
 
     fn value(&self, pasts: &[u64; N_PASTS], id: MoveId) -> f32 {
-        let mut value = UNKNOWN;
+        let mut value = UNKNOWN_VALUE;
         for &past in pasts {
             let Some(habit) = self.known.get(&key(past, id)) else { break };
             let n_games = habit.n_counting(self.turn) as f32;
-            value = (habit.mean * n_games + value * BESIDE) / (n_games + BESIDE);
+            value = (habit.mean * n_games + value * SHORTER_PAST_GAMES)
+                / (n_games + SHORTER_PAST_GAMES);
         }
         value
     }

@@ -150,8 +150,8 @@ struct Walk<'a, C: Cursor, V> {
 
 /// How often any move is tried where moves are worth the best below them: often where one has to be
 /// chosen in the end, and what the others cost on the way is of no interest.
-const ANYTHING_AT_ROOT: f64 = 0.5;
-const ANYTHING: f64 = 0.15;
+const ROOT_EPSILON: f64 = 0.5;
+const EPSILON: f64 = 0.15;
 /// Iterations between two hints.
 const HINT_INTERVAL: u64 = 32;
 
@@ -264,7 +264,7 @@ impl<G: Playouts> Ismcts<G> {
         // A single move has nothing to be compared with, and no node.
         let best = if takes_best { self.tree.best(root, legal) } else { None };
         let best = best.map(|id| self.tree.report(root, id));
-        let chosen = best.or_else(|| crate::mcts::choose(&moves).map(|place| moves[place]));
+        let chosen = best.or_else(|| crate::mcts::choose(&moves).map(|idx| moves[idx]));
         SearchReport {
             chosen: chosen.map(|it| it.id),
             reward: chosen.and_then(|it| it.mean_reward),
@@ -424,8 +424,8 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
                             }
                             let priors = &self.priors;
                             let is_first = self.taken.is_empty() && role == self.me;
-                            let anything = if is_first { ANYTHING_AT_ROOT } else { ANYTHING };
-                            let explore = Explore { c: self.c, anything };
+                            let epsilon = if is_first { ROOT_EPSILON } else { EPSILON };
+                            let explore = Explore { c: self.c, epsilon };
                             let taken =
                                 self.tree.select(node, role, moves, priors, explore, &mut self.rng);
                             self.taken.push(taken);
@@ -477,10 +477,11 @@ where
     }
 
     fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
-        let recent = known.steps().iter().fold(Recent::default(), |recent, told| match told {
-            Some(told) => recent.after(told.own, Some(&told.percepts)),
-            None => Recent::default(),
-        });
+        let recent =
+            known.steps().iter().fold(Recent::default(), |recent, observed| match observed {
+                Some(observed) => recent.after(observed.own, Some(&observed.percepts)),
+                None => Recent::default(),
+            });
         let start = Start {
             possible: known.possible(),
             me: known.role(),

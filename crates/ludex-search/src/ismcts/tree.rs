@@ -12,7 +12,7 @@ pub(super) struct Explore {
     /// The exploration constant, for rewards from 0 to 1.
     pub c: f64,
     /// How often any move is tried where moves are worth the best below them.
-    pub anything: f64,
+    pub epsilon: f64,
 }
 
 /// Nodes by what roles know.
@@ -23,14 +23,14 @@ pub(super) struct Tree {
     n_edges: usize,
 }
 
-/// A move that was tried less often than this part of the most tried one says little.
-const ENOUGH: u32 = 8;
+/// A move counts if it was tried more often than the most tried one divided by this.
+const MIN_VISITS_DIVISOR: u32 = 8;
 /// How wide rewards are spread is known after so many, and taken to be this at least.
 const MIN_SAMPLES: u32 = 8;
 const MIN_SPREAD: f64 = 0.04;
 /// Tries of a node for each of its moves before some go anywhere: of hundreds of moves most are not
 /// worth that.
-const N_FIRST: usize = 16;
+const N_TRIES_PER_MOVE: usize = 16;
 /// What a node takes with its place in the index, and what an edge takes, with some room to grow.
 const NODE_BYTES: usize = 128;
 const EDGE_BYTES: usize = 48;
@@ -118,7 +118,7 @@ impl Tree {
         role: RoleId,
         moves: &[MoveId],
         priors: &[f32],
-        Explore { c, anything }: Explore,
+        Explore { c, epsilon }: Explore,
         rng: &mut Rng,
     ) -> Taken {
         let found = &mut self.nodes[node as usize];
@@ -137,10 +137,10 @@ impl Tree {
         // What is best below counts whatever else was tried: a part of the tries may go anywhere, and
         // finds what bad luck has hidden.
         let is_anything =
-            found.samples.n as usize >= N_FIRST * moves.len() && rng.unit() < anything;
+            found.samples.n as usize >= N_TRIES_PER_MOVE * moves.len() && rng.unit() < epsilon;
         for turned in 0..moves.len() {
-            let place = (start + turned) % moves.len();
-            let edge_idx = found.edge(place, moves[place]);
+            let idx = (start + turned) % moves.len();
+            let edge_idx = found.edge(idx, moves[idx]);
             let edge = &mut found.edges[edge_idx];
             edge.n_available += 1;
             let score = if is_anything { -(turned as f64) } else { edge.score(c) };
@@ -192,7 +192,7 @@ impl Tree {
         let edges = &self.nodes[node as usize].edges;
         let of = edges.iter().filter(|edge| legal.contains(&edge.id) && edge.n_visits > 0);
         let most = of.clone().map(|edge| edge.n_visits).max().unwrap_or(0);
-        let tried = of.filter(|edge| edge.n_visits > most / ENOUGH);
+        let tried = of.filter(|edge| edge.n_visits > most / MIN_VISITS_DIVISOR);
         tried.max_by(|a, b| a.mean.total_cmp(&b.mean)).map(|edge| edge.id)
     }
 
@@ -231,15 +231,15 @@ impl Node {
     /// What the best move is worth, of those that were tried often enough to tell.
     fn best(&self) -> f64 {
         let most = self.edges.iter().map(|edge| edge.n_visits).max().unwrap_or(0);
-        let tried = self.edges.iter().filter(|edge| edge.n_visits > most / ENOUGH);
+        let tried = self.edges.iter().filter(|edge| edge.n_visits > most / MIN_VISITS_DIVISOR);
         tried.map(|edge| edge.mean).fold(0.0, f64::max)
     }
 
     /// The edge of a move, made if it is new; mostly at the same place as in the list of legal
     /// moves.
-    fn edge(&mut self, place: usize, id: MoveId) -> usize {
-        if self.edges.get(place).is_some_and(|edge| edge.id == id) {
-            return place;
+    fn edge(&mut self, idx: usize, id: MoveId) -> usize {
+        if self.edges.get(idx).is_some_and(|edge| edge.id == id) {
+            return idx;
         }
         let known = self.edges.iter().position(|edge| edge.id == id);
         known.unwrap_or_else(|| {
@@ -269,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Explore = Explore { c: 0.4, anything: 0.1 };
+    const PLAIN: Explore = Explore { c: 0.4, epsilon: 0.1 };
 
     #[test]
     fn a_move_that_is_seldom_legal_is_not_tried_for_being_new_alone() {

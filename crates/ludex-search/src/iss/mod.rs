@@ -126,9 +126,9 @@ impl<G: Playouts> Iss<G> {
             look.is_cut = false;
             let before = report.moves.clone();
             let mut n_valued = 0;
-            for (place, &id) in legal.iter().enumerate() {
+            for (idx, &id) in legal.iter().enumerate() {
                 let Ok(value) = look.after(&starts, id, horizon) else { break };
-                let known = &mut report.moves[place];
+                let known = &mut report.moves[idx];
                 (known.mean_reward, known.n_visits) = (Some(value), look.n_steps);
                 n_valued += 1;
             }

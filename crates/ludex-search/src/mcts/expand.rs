@@ -133,8 +133,8 @@ impl Expander {
     fn staged(&self, roles: Roles, me: RoleId) -> Kind {
         let n_deciders = self.deciders(roles).count();
         let n_players = self.deciders(roles).filter(|&role| Some(role) != roles.random).count();
-        let place = |role: &RoleId| (Some(*role) == roles.random, *role != me, *role);
-        match self.deciders(roles).min_by_key(place) {
+        let order = |role: &RoleId| (Some(*role) == roles.random, *role != me, *role);
+        match self.deciders(roles).min_by_key(order) {
             Some(role) if Some(role) == roles.random => Kind::Chance { role },
             first => Kind::Single {
                 // Nobody has a choice: any role will do.

@@ -53,9 +53,9 @@ impl Learner {
                 AmafSource::None | AmafSource::Everywhere => {}
                 AmafSource::Node => {
                     for pick in descent.picks(step_idx) {
-                        for place in tree.span(node, pick.role) {
-                            if self.was_seen(tree.edges[place].move_id()) {
-                                tree.amaf[place].add(goals[pick.role.index()]);
+                        for idx in tree.span(node, pick.role) {
+                            if self.was_seen(tree.edges[idx].move_id()) {
+                                tree.amaf[idx].add(goals[pick.role.index()]);
                             }
                         }
                     }

@@ -223,7 +223,7 @@ impl<G: Playouts + Clone> Uct<G> {
         let Some(tree) = &mut self.tree else { return false };
         let depth = tree.node(tree.root).depth.load(Relaxed);
         let hash = hash_of(root.state());
-        let found = (depth..depth + MAX_STEPS_BETWEEN)
+        let found = (depth..depth + MAX_STEPS_BETWEEN_SEARCHES)
             .find_map(|depth| tree.find(Tree::<StateOf<G>>::key(hash, depth), root.state()));
         let Some(found) = found else { return false };
         if matches!(tree.node(found).kind(), Kind::Terminal | Kind::Stuck) {
@@ -295,7 +295,10 @@ impl<G: Playouts + Clone> Uct<G> {
                 }
                 // A tree that is mostly about the past is not worth keeping, unless this search has
                 // worked on it already.
-                Ending::Full if n_iterations.load(Relaxed) < FEW && tree.is_mostly_elsewhere() => {
+                Ending::Full
+                    if n_iterations.load(Relaxed) < MAX_LOST_ITERATIONS
+                        && tree.is_mostly_elsewhere() =>
+                {
                     if self.begin_tree(root, me, limits).is_none() {
                         return Some(StopReason::Memory);
                     }
@@ -332,9 +335,9 @@ impl<G: Playouts> Uct<G> {
 }
 
 /// The root of the next search is looked for this many steps below the last one.
-const MAX_STEPS_BETWEEN: u32 = 4;
-/// So many iterations can be lost.
-const FEW: u64 = 64;
+const MAX_STEPS_BETWEEN_SEARCHES: u32 = 4;
+/// Below this many iterations the tree may be discarded.
+const MAX_LOST_ITERATIONS: u64 = 64;
 /// More leaves or playouts a batch than this would make answers late.
 const MAX_BATCH: usize = 4096;
 

@@ -15,7 +15,7 @@ use crate::roles::hash_of;
 pub(crate) fn report<C: Cursor>(tree: &Tree<C::State>, root: &C, role: RoleId) -> SearchReport {
     let moves = move_reports(tree, tree.root, role);
     let chosen = choose(&moves);
-    let expected = chosen.map(|place| &moves[place]);
+    let expected = chosen.map(|idx| &moves[idx]);
     SearchReport {
         chosen: expected.map(|it| it.id),
         reward: expected.and_then(|it| it.proven.or(it.mean_reward)),
@@ -32,7 +32,7 @@ pub(crate) fn report<C: Cursor>(tree: &Tree<C::State>, root: &C, role: RoleId) -
 /// The move a role would play now.
 pub(crate) fn move_now<S: Clone + Eq + Hash>(tree: &Tree<S>, role: RoleId) -> Option<MoveId> {
     let moves = move_reports(tree, tree.root, role);
-    choose(&moves).map(|place| moves[place].id)
+    choose(&moves).map(|idx| moves[idx].id)
 }
 
 /// Whether a node that is proved has a move that proves it.
@@ -56,8 +56,8 @@ fn move_reports<S: Clone + Eq + Hash>(
         _ => false,
     };
     tree.span(node, role)
-        .map(|place| {
-            let edge = &tree.edges[place];
+        .map(|idx| {
+            let edge = &tree.edges[idx];
             let n_visits = edge.n_visits.load(Relaxed);
             let mean = edge.goal_sum.load(Relaxed) as f64
                 / (f64::from(n_visits.max(1)) * 100.0 * GOAL_UNIT as f64);
@@ -75,15 +75,14 @@ fn move_reports<S: Clone + Eq + Hash>(
 /// The robust child: of the open moves the one tried most, unless a proved one is worth as much.
 pub(crate) fn choose(moves: &[MoveReport]) -> Option<usize> {
     let by_visits = |&a: &usize, &b: &usize| {
-        let key = |place: usize| (moves[place].n_visits, moves[place].mean_reward.unwrap_or(0.0));
+        let key = |idx: usize| (moves[idx].n_visits, moves[idx].mean_reward.unwrap_or(0.0));
         // Of equal ones the first.
         key(a).partial_cmp(&key(b)).expect("rewards are numbers").then(b.cmp(&a))
     };
-    let open = (0..moves.len()).filter(|&place| moves[place].proven.is_none()).max_by(by_visits);
+    let open = (0..moves.len()).filter(|&idx| moves[idx].proven.is_none()).max_by(by_visits);
     let best_proven = moves.iter().filter_map(|it| it.proven).fold(f64::NEG_INFINITY, f64::max);
-    let proven = (0..moves.len())
-        .filter(|&place| moves[place].proven == Some(best_proven))
-        .max_by(by_visits);
+    let proven =
+        (0..moves.len()).filter(|&idx| moves[idx].proven == Some(best_proven)).max_by(by_visits);
     match (open, proven) {
         (Some(open), Some(proven)) => {
             let is_as_good = moves[open].mean_reward.is_none_or(|mean| best_proven >= mean);
@@ -117,12 +116,12 @@ fn line<C: Cursor>(
         let mut is_tried = true;
         for other in tree.roles.ids() {
             let moves = move_reports(tree, node, other);
-            let place = match chosen {
-                Some(place) if other == role && line.is_empty() => place,
+            let idx = match chosen {
+                Some(idx) if other == role && line.is_empty() => idx,
                 _ => choose(&moves).expect("a node that goes on has moves"),
             };
             // A stage has a single edge for who has chosen before.
-            let edge = &tree.edges[tree.span(node, other).start + place.min(moves.len() - 1)];
+            let edge = &tree.edges[tree.span(node, other).start + idx.min(moves.len() - 1)];
             joint.push(edge.move_id());
             let chooses = match kind {
                 Kind::Single { role, .. } | Kind::Chance { role } => role == other,

@@ -126,11 +126,11 @@ impl<S: Clone + Eq + Hash> Tree<S> {
 
     fn rebuild_index(&mut self) {
         self.index.clear();
-        for place in 0..*self.n_nodes.get_mut() {
+        for idx in 0..*self.n_nodes.get_mut() {
             // A slot that was taken when the edges ran out has no state and no node.
-            if self.states[place].get().is_some() {
-                let key = self.nodes[place].key.load(Relaxed);
-                self.index.insert(key, NodeId::new(place), |_| false);
+            if self.states[idx].get().is_some() {
+                let key = self.nodes[idx].key.load(Relaxed);
+                self.index.insert(key, NodeId::new(idx), |_| false);
             }
         }
     }
@@ -162,9 +162,8 @@ impl<S: Clone + Eq + Hash> Tree<S> {
 
     /// Whether the nodes to keep use at most half of the room.
     fn is_small(&self, keeps: &[bool]) -> bool {
-        let kept = (0..keeps.len()).filter(|&place| keeps[place]);
-        let n_edges: usize =
-            kept.clone().map(|place| self.all_edges(NodeId::new(place)).len()).sum();
+        let kept = (0..keeps.len()).filter(|&idx| keeps[idx]);
+        let n_edges: usize = kept.clone().map(|idx| self.all_edges(NodeId::new(idx)).len()).sum();
         kept.count() * 2 <= self.nodes.len() && n_edges * 2 <= self.edges.len()
     }
 
@@ -221,7 +220,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         let n_before = (keeps.len(), *self.n_edges.get_mut());
         // Step 1. New ids, in the order of the old ones, so that nothing moves up.
         let mut new_ids = vec![NONE; keeps.len()];
-        let mut kept: Vec<usize> = (0..keeps.len()).filter(|&place| keeps[place]).collect();
+        let mut kept: Vec<usize> = (0..keeps.len()).filter(|&idx| keeps[idx]).collect();
         for (new, &old) in kept.iter().enumerate() {
             new_ids[old] = new as u32;
         }
@@ -233,8 +232,8 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         for (first, old) in starts {
             let n = *self.ends[old * n_roles + n_roles - 1].get_mut() as usize;
             *self.nodes[old].first_edge.get_mut() = n_edges as u32;
-            for place in first..first + n {
-                let mut edge = std::mem::take(&mut self.edges[place]);
+            for idx in first..first + n {
+                let mut edge = std::mem::take(&mut self.edges[idx]);
                 let child = edge.child.get_mut();
                 if *child != NONE {
                     *child = new_ids[*child as usize];
@@ -244,7 +243,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
                 }
                 self.edges[n_edges] = edge;
                 if !self.amaf.is_empty() {
-                    self.amaf[n_edges] = std::mem::take(&mut self.amaf[place]);
+                    self.amaf[n_edges] = std::mem::take(&mut self.amaf[idx]);
                 }
                 n_edges += 1;
             }
@@ -277,10 +276,10 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     }
 
     fn clear_slots(&mut self, nodes: std::ops::Range<usize>, edges: std::ops::Range<usize>) {
-        for place in nodes {
-            self.nodes[place] = Node::default();
-            self.states[place].take();
-            if let Some(table) = self.amaf_tables.get_mut(place) {
+        for idx in nodes {
+            self.nodes[idx] = Node::default();
+            self.states[idx].take();
+            if let Some(table) = self.amaf_tables.get_mut(idx) {
                 table.take();
             }
         }

@@ -107,10 +107,10 @@ impl<G: Playouts + Clone> RootParallel<G> {
 fn shared_stats(before: &RootStats, trees: &[RootStats]) -> RootStats {
     let n_moves = trees.iter().map(Vec::len).min().unwrap_or(0);
     (0..n_moves)
-        .map(|place| {
-            let (n, sum) = before.get(place).copied().unwrap_or((0, 0));
+        .map(|move_idx| {
+            let (n, sum) = before.get(move_idx).copied().unwrap_or((0, 0));
             trees.iter().fold((n, sum), |(all_n, all_sum), tree| {
-                let (tree_n, tree_sum) = tree[place];
+                let (tree_n, tree_sum) = tree[move_idx];
                 (
                     all_n.saturating_add(tree_n.saturating_sub(n)),
                     all_sum + tree_sum.saturating_sub(sum),
@@ -131,12 +131,12 @@ fn merge(reports: &[SearchReport], rule: Merge) -> Vec<MoveReport> {
         Merge::Sum10 => reports.iter().map(tenth_best).collect(),
         _ => vec![f64::NEG_INFINITY; reports.len()],
     };
-    let value_of = |place: usize| {
+    let value_of = |move_idx: usize| {
         let tried: Vec<(f64, f64)> = reports
             .iter()
             .zip(&floors)
             .filter_map(|(report, &floor)| {
-                let it = &report.moves[place];
+                let it = &report.moves[move_idx];
                 it.mean_reward.filter(|&mean| mean >= floor).map(|mean| (mean, it.n_visits as f64))
             })
             .collect();
@@ -151,11 +151,11 @@ fn merge(reports: &[SearchReport], rule: Merge) -> Vec<MoveReport> {
         })
     };
     (0..reports[0].moves.len())
-        .map(|place| MoveReport {
-            id: reports[0].moves[place].id,
-            n_visits: reports.iter().map(|report| report.moves[place].n_visits).sum(),
-            mean_reward: value_of(place),
-            proven: reports.iter().find_map(|report| report.moves[place].proven),
+        .map(|move_idx| MoveReport {
+            id: reports[0].moves[move_idx].id,
+            n_visits: reports.iter().map(|report| report.moves[move_idx].n_visits).sum(),
+            mean_reward: value_of(move_idx),
+            proven: reports.iter().find_map(|report| report.moves[move_idx].proven),
         })
         .collect()
 }
@@ -168,7 +168,7 @@ fn choose_by_value(moves: &[MoveReport]) -> Option<usize> {
         return choose(moves);
     }
     let value = |it: &MoveReport| it.proven.or(it.mean_reward).unwrap_or(0.0);
-    let tried = (0..moves.len()).filter(|&place| is_tried(&moves[place]));
+    let tried = (0..moves.len()).filter(|&move_idx| is_tried(&moves[move_idx]));
     // Of equal ones the first.
     tried.max_by(|&a, &b| value(&moves[a]).total_cmp(&value(&moves[b])).then(b.cmp(&a)))
 }
@@ -238,7 +238,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
             Some(proven) => moves.iter().position(|it| Some(it.id) == proven.chosen),
             None => choose_by_value(&moves),
         };
-        let chosen = chosen.map(|place| moves[place]);
+        let chosen = chosen.map(|move_idx| moves[move_idx]);
         let id = chosen.map(|it| it.id);
         let line = reports.iter().find(|it| it.chosen == id).map(|it| it.line.clone());
         SearchReport {
@@ -268,8 +268,8 @@ mod tests {
     use ludex_base::MoveId;
 
     fn report(means: &[(f64, u64)]) -> SearchReport {
-        let moves = means.iter().enumerate().map(|(place, &(mean, n_visits))| MoveReport {
-            id: MoveId::new(place),
+        let moves = means.iter().enumerate().map(|(move_idx, &(mean, n_visits))| MoveReport {
+            id: MoveId::new(move_idx),
             n_visits,
             mean_reward: Some(mean),
             proven: None,

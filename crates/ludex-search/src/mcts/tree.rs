@@ -298,9 +298,9 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     #[inline]
     pub(crate) fn span(&self, id: NodeId, role: RoleId) -> std::ops::Range<usize> {
         let first = self.node(id).first_edge.load(Relaxed) as usize;
-        let place = id.index() * self.roles.n + role.index();
-        let start = if role.index() == 0 { 0 } else { self.ends[place - 1].load(Relaxed) };
-        first + start as usize..first + self.ends[place].load(Relaxed) as usize
+        let idx = id.index() * self.roles.n + role.index();
+        let start = if role.index() == 0 { 0 } else { self.ends[idx - 1].load(Relaxed) };
+        first + start as usize..first + self.ends[idx].load(Relaxed) as usize
     }
 
     /// All edges of a node.
@@ -319,8 +319,8 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     /// Notes the exact goals of a node.
     pub(crate) fn prove(&self, id: NodeId, goal_of: impl Fn(RoleId) -> f32) {
         for role in self.roles.ids() {
-            let place = id.index() * self.roles.n + role.index();
-            self.values[place].store(goal_of(role).to_bits(), Relaxed);
+            let idx = id.index() * self.roles.n + role.index();
+            self.values[idx].store(goal_of(role).to_bits(), Relaxed);
         }
         self.node(id).flags.fetch_or(PROVEN, Release);
     }
@@ -342,8 +342,8 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     /// When a pool is full.
     pub(crate) fn add(&self, new: &NewNode<'_, S>) -> Result<(NodeId, bool), Full> {
         // The counters may pass the ends of the pools; whoever grows them sets them right.
-        let place = self.n_nodes.fetch_add(1, Relaxed);
-        if place >= self.nodes.len() {
+        let idx = self.n_nodes.fetch_add(1, Relaxed);
+        if idx >= self.nodes.len() {
             return Err(self.full_for(new.moves.len()));
         }
         let first_edge = self.n_edges.fetch_add(new.moves.len(), Relaxed);
@@ -353,11 +353,11 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         for (edge, id) in self.edges[first_edge..].iter().zip(new.moves) {
             edge.id.store(id.index() as u32, Relaxed);
         }
-        let ends = &self.ends[place * self.roles.n..][..self.roles.n];
+        let ends = &self.ends[idx * self.roles.n..][..self.roles.n];
         for (role_idx, end) in ends.iter().enumerate() {
             end.store(new.ends.get(role_idx).copied().unwrap_or(0), Relaxed);
         }
-        let node = &self.nodes[place];
+        let node = &self.nodes[idx];
         node.key.store(new.key, Relaxed);
         node.first_edge.store(first_edge as u32, Relaxed);
         node.depth.store(new.depth, Relaxed);
@@ -366,12 +366,12 @@ impl<S: Clone + Eq + Hash> Tree<S> {
             self.has_several.store(true, Relaxed);
         }
         if !new.goals.is_empty() {
-            self.prove(NodeId::new(place), |role| f32::from(new.goals[role.index()]));
+            self.prove(NodeId::new(idx), |role| f32::from(new.goals[role.index()]));
         }
         // A slot that lost a race may be cleared only with the tree at rest, so it is new here.
-        let is_new = self.states[place].set(new.state.clone()).is_ok();
+        let is_new = self.states[idx].set(new.state.clone()).is_ok();
         debug_assert!(is_new, "a slot is used once");
-        let id = NodeId::new(place);
+        let id = NodeId::new(idx);
         let there = self.index.insert(new.key, id, |id| self.is_node(id, new.key, new.state));
         Ok((there, there == id))
     }

@@ -373,10 +373,10 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         node: NodeId,
         role: RoleId,
     ) {
-        let place = self.select(round.tree, descent, node, role);
-        let place = self.look_elsewhere(round.tree, descent, node, role, place);
-        round.tree.edges[place].n_visits.fetch_add(round.n_playouts, Relaxed);
-        descent.pick(role, EdgeId::new(place));
+        let idx = self.select(round.tree, descent, node, role);
+        let idx = self.look_elsewhere(round.tree, descent, node, role, idx);
+        round.tree.edges[idx].n_visits.fetch_add(round.n_playouts, Relaxed);
+        descent.pick(role, EdgeId::new(idx));
     }
 
     /// The edge that a role follows.
@@ -410,18 +410,18 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         descent: &mut Descent,
         node: NodeId,
         role: RoleId,
-        place: usize,
+        idx: usize,
     ) -> usize {
-        let Some(child) = tree.edges[place].proven().and(tree.edges[place].child()) else {
-            return place;
+        let Some(child) = tree.edges[idx].proven().and(tree.edges[idx].child()) else {
+            return idx;
         };
         let first = tree.span(node, role).start;
         self.stats_of.clear();
-        let places = (first..).zip(&self.stats);
-        let open = places.filter(|(_, stats)| stats.proven.is_none()).map(|(place, _)| place);
+        let edges = (first..).zip(&self.stats);
+        let open = edges.filter(|(_, stats)| stats.proven.is_none()).map(|(idx, _)| idx);
         self.stats_of.extend(open);
         if self.stats_of.is_empty() {
-            return place;
+            return idx;
         }
         self.stats.retain(|stats| stats.proven.is_none());
         let n_visits = self.stats.iter().map(|stats| stats.n_visits).sum();
@@ -452,11 +452,11 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                     let table = &tree.amaf_tables[descent.node(step_idx).index()];
                     let Some(table) = table.get() else { continue };
                     let moves = tree.edges[span.clone()].iter().map(Edge::move_id);
-                    let mut place = 0;
+                    let mut idx = 0;
                     let stats = &mut self.stats;
                     if table.read(min_playouts, moves, |n, mean| {
-                        (stats[place].n_amaf, stats[place].amaf_mean) = (n, mean);
-                        place += 1;
+                        (stats[idx].n_amaf, stats[idx].amaf_mean) = (n, mean);
+                        idx += 1;
                     }) {
                         return;
                     }
@@ -617,8 +617,8 @@ pub(crate) fn joint_of<S: Clone + Eq + std::hash::Hash>(
     joint.clear();
     joint.extend(tree.roles.ids().map(|role| {
         let picked = descent.picks(step_idx).iter().find(|pick| pick.role == role);
-        let place = picked.map_or_else(|| tree.span(node, role).start, |pick| pick.edge.index());
-        tree.edges[place].move_id()
+        let idx = picked.map_or_else(|| tree.span(node, role).start, |pick| pick.edge.index());
+        tree.edges[idx].move_id()
     }));
 }
 

@@ -66,8 +66,8 @@ pub(super) fn pick_weighted(
         sums.push(total);
     }
     let drawn = part(rng) * total;
-    let place = sums.partition_point(|&sum| sum <= drawn);
-    moves[place.min(moves.len() - 1)]
+    let idx = sums.partition_point(|&sum| sum <= drawn);
+    moves[idx.min(moves.len() - 1)]
 }
 
 /// A number from 0 to below 1. 24 random bits are all a float of 32 bits can tell apart.

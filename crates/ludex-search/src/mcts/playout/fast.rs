@@ -74,15 +74,15 @@ impl Fast {
         self.values.push(goal);
         // Step 2. From the end back, each state learns from those after it.
         let mut later = goal;
-        for (place, step_idx) in steps.clone().enumerate().rev() {
-            later = (1.0 - LAMBDA) * self.values[place + 1] + LAMBDA * later;
+        for (idx, step_idx) in steps.clone().enumerate().rev() {
+            later = (1.0 - LAMBDA) * self.values[idx + 1] + LAMBDA * later;
             let holding = fluents(step_idx);
-            let step = ALPHA * (later - self.values[place]) / holding.len().max(1) as f32;
+            let step = ALPHA * (later - self.values[idx]) / holding.len().max(1) as f32;
             holding.iter().for_each(|&fluent| weights[fluent as usize] += step);
         }
         // Step 3. What the moves of the role changed.
-        for (place, step_idx) in steps.enumerate() {
-            let change = self.values[place + 1] - self.values[place];
+        for (idx, step_idx) in steps.enumerate() {
+            let change = self.values[idx + 1] - self.values[idx];
             let chosen = game.chosen(step_idx).find(|&(role, _)| role == role_idx);
             if let Some((_, id)) = chosen {
                 self.changes.add(id, change);

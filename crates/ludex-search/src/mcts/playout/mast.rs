@@ -11,7 +11,7 @@
 use ludex_base::{MoveId, Rng};
 
 use super::draw::pick_weighted;
-use super::means::{MoveMeans, UNKNOWN, reward};
+use super::means::{MoveMeans, UNKNOWN_MEAN, reward};
 use super::{Draw, GameRecord, PlayoutPolicy};
 
 /// The table of means, and how moves are drawn by it.
@@ -38,7 +38,7 @@ impl PlayoutPolicy for Mast {
         let Self { draw, means, weights, sums, .. } = self;
         match *draw {
             Draw::Gibbs { temperature } => {
-                let unknown = (UNKNOWN / temperature).exp();
+                let unknown = (UNKNOWN_MEAN / temperature).exp();
                 let weight = |id: MoveId| weights.get(id.index()).copied().unwrap_or(unknown);
                 pick_weighted(moves, rng, sums, weight)
             }
@@ -53,7 +53,7 @@ impl PlayoutPolicy for Mast {
                 let mean = self.means.add(id, reward(goals[role_idx]));
                 if let Draw::Gibbs { temperature } = self.draw {
                     if id.index() >= self.weights.len() {
-                        self.weights.resize(id.index() + 1, (UNKNOWN / temperature).exp());
+                        self.weights.resize(id.index() + 1, (UNKNOWN_MEAN / temperature).exp());
                     }
                     self.weights[id.index()] = (mean / temperature).exp();
                 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!([0, 1, 10, 11, 12].map(|id| value(&all, id)), [0.65, 0.65, 0.35, 0.0, 0.7]);
         assert_eq!(
             [0, 1, 10, 11, 12].map(|id| value(&tree_only, id)),
-            [1.0, 0.3, 0.35, UNKNOWN, UNKNOWN]
+            [1.0, 0.3, 0.35, UNKNOWN_MEAN, UNKNOWN_MEAN]
         );
     }
 }

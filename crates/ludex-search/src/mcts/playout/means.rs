@@ -10,13 +10,13 @@ pub(super) struct MoveMeans {
 }
 
 /// A move that was never played has the best value there is, so that it is tried.
-pub(super) const UNKNOWN: f32 = 1.0;
+pub(super) const UNKNOWN_MEAN: f32 = 1.0;
 
 impl MoveMeans {
     /// The mean of a move.
     #[inline]
     pub(super) fn value(&self, id: MoveId) -> f32 {
-        self.entries.get(id.index()).map_or(UNKNOWN, |entry| entry.1)
+        self.entries.get(id.index()).map_or(UNKNOWN_MEAN, |entry| entry.1)
     }
 
     /// How often a move was played.
@@ -27,7 +27,7 @@ impl MoveMeans {
     /// Adds a game in which a move was played; gives the new mean.
     pub(super) fn add(&mut self, id: MoveId, reward: f32) -> f32 {
         if id.index() >= self.entries.len() {
-            self.entries.resize(id.index() + 1, (0, UNKNOWN));
+            self.entries.resize(id.index() + 1, (0, UNKNOWN_MEAN));
         }
         let (n, mean) = &mut self.entries[id.index()];
         *n = n.saturating_add(1);

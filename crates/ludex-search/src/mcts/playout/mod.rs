@@ -59,8 +59,8 @@ mod tests {
     pub(super) fn game(n_roles: usize, n_tree_steps: usize, moves: &[usize]) -> GameRecord {
         let mut record = GameRecord::default();
         record.clear(n_roles);
-        for (place, &id) in moves.iter().enumerate() {
-            if place == n_tree_steps * n_roles {
+        for (idx, &id) in moves.iter().enumerate() {
+            if idx == n_tree_steps * n_roles {
                 record.leave_tree();
             }
             record.add_move(MoveId::new(id), true);

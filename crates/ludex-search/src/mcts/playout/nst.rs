@@ -114,14 +114,14 @@ impl Sequences {
 
     /// The slot of a key, or the empty one where it would be.
     #[inline]
-    fn place(&self, key: u64) -> usize {
+    fn slot_idx(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         // The upper bits of a product are its good ones.
-        let mut place = ((key >> 32) as usize * self.slots.len()) >> 32;
-        while self.slots[place].n_seen > 0 && self.slots[place].key != key {
-            place = (place + 1) & mask;
+        let mut slot_idx = ((key >> 32) as usize * self.slots.len()) >> 32;
+        while self.slots[slot_idx].n_seen > 0 && self.slots[slot_idx].key != key {
+            slot_idx = (slot_idx + 1) & mask;
         }
-        place
+        slot_idx
     }
 
     #[inline]
@@ -129,7 +129,7 @@ impl Sequences {
         if self.slots.is_empty() {
             return None;
         }
-        let slot = &self.slots[self.place(Self::key(context, id))];
+        let slot = &self.slots[self.slot_idx(Self::key(context, id))];
         (slot.n_seen > 0).then_some((slot.n_seen, slot.mean))
     }
 
@@ -138,8 +138,8 @@ impl Sequences {
             self.make_room();
         }
         let key = Self::key(context, id);
-        let place = self.place(key);
-        let slot = &mut self.slots[place];
+        let slot_idx = self.slot_idx(key);
+        let slot = &mut self.slots[slot_idx];
         self.n_used += usize::from(slot.n_seen == 0);
         slot.key = key;
         slot.n_seen = slot.n_seen.saturating_add(1);
@@ -161,8 +161,8 @@ impl Sequences {
         }
         self.n_used = old.len();
         for slot in old {
-            let place = self.place(slot.key);
-            self.slots[place] = slot;
+            let slot_idx = self.slot_idx(slot.key);
+            self.slots[slot_idx] = slot;
         }
     }
 }
@@ -201,7 +201,8 @@ mod tests {
         let (mut fast, mut slow) = (Nst::new(Draw::Greedy { epsilon: 0.0 }, 1), Slow::default());
         for _ in 0..100 {
             // Two roles with three moves each.
-            let moves: Vec<usize> = (0..12).map(|place| place % 2 * 3 + rng.below(3)).collect();
+            let moves: Vec<usize> =
+                (0..12).map(|slot_idx| slot_idx % 2 * 3 + rng.below(3)).collect();
             let goals = [rng.below(101) as u8, rng.below(101) as u8];
             fast.learn(&game(2, 2, &moves), &goals);
             slow.learn(&game(2, 2, &moves), &goals);
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_good_answer_is_chosen_only_where_it_was_good() {
-        let ids = |places: &[usize]| places.iter().map(|&it| MoveId::new(it)).collect::<Vec<_>>();
+        let ids = |ids: &[usize]| ids.iter().map(|&it| MoveId::new(it)).collect::<Vec<_>>();
         let mut policy = Nst::new(Draw::Greedy { epsilon: 0.0 }, 2);
         // One role: 3 is good after 0, 4 is good after 1.
         for _ in 0..4 {

@@ -75,9 +75,9 @@ impl GameRecord {
 
     /// What held in the state a step was played from; `None` in the tree and where it was not asked for.
     pub fn fluents(&self, step_idx: usize) -> Option<&[u32]> {
-        let place = step_idx.checked_sub(self.n_tree_steps())?;
-        let end = *self.fluent_ends.get(place)?;
-        let start = if place == 0 { 0 } else { self.fluent_ends[place - 1] };
+        let idx = step_idx.checked_sub(self.n_tree_steps())?;
+        let end = *self.fluent_ends.get(idx)?;
+        let start = if idx == 0 { 0 } else { self.fluent_ends[idx - 1] };
         Some(&self.fluents[start..end])
     }
 }

@@ -70,10 +70,10 @@ fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32
     let start = rng.below(edges.len());
     let (mut best, mut best_score) = (start, f32::NEG_INFINITY);
     let mut look = |first: usize, edges: &[EdgeStats]| {
-        for (place, edge) in (first..).zip(edges) {
+        for (idx, edge) in (first..).zip(edges) {
             let score = edge.proven.unwrap_or_else(|| score(edge));
             if score > best_score {
-                (best, best_score) = (place, score);
+                (best, best_score) = (idx, score);
             }
         }
     };
