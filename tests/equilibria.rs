@@ -3,7 +3,7 @@
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::Machine;
-use ludex_search::cfr::{Form, FormLimits, Induction, Profile, Solver, Variant};
+use ludex_search::cfr::{ExtensiveForm, ExtensiveFormLimits, Induction, Profile, Solver, Variant};
 use ludex_search::information::{AllMoves, OwnPercepts};
 use ludex_search::{Limits, SearchSpec};
 
@@ -16,21 +16,22 @@ fn game(name: &str) -> Machine {
 }
 
 /// All plays of a game.
-fn form(game: &Machine) -> Form {
+fn form(game: &Machine) -> ExtensiveForm {
     form_from(game, game.cursor())
 }
 
 /// All plays from where a cursor stands.
-fn form_from(game: &Machine, mut cursor: <Machine as Game>::Cursor) -> Form {
+fn form_from(game: &Machine, mut cursor: <Machine as Game>::Cursor) -> ExtensiveForm {
     let random = game.roles().iter().position(|role| role.is_random).map(RoleId::new);
     let starts = [(cursor.state().clone(), 1.0)];
-    let limits = FormLimits { horizon: 100, max_nodes: 1_000_000, deadline: Deadline::never() };
+    let limits =
+        ExtensiveFormLimits { horizon: 100, max_nodes: 1_000_000, deadline: Deadline::never() };
     let n_roles = game.roles().len();
     let mut never = |_: &mut _, _: &mut Vec<f32>| panic!("nothing is cut off");
     if game.has_percepts() {
-        Form::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never)
+        ExtensiveForm::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never)
     } else {
-        Form::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never)
+        ExtensiveForm::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never)
     }
     .expect("it is small enough")
 }
@@ -39,7 +40,7 @@ fn players(game: &Machine) -> impl Iterator<Item = RoleId> + '_ {
     game.role_ids().filter(|role| !game.roles()[role.index()].is_random)
 }
 
-fn solved(form: &Form, variant: Variant, n_iterations: usize) -> Solver {
+fn solved(form: &ExtensiveForm, variant: Variant, n_iterations: usize) -> Solver {
     let mut solver = Solver::new(form, variant, Seed(1));
     (0..n_iterations).for_each(|_| solver.iterate(form));
     solver
@@ -47,7 +48,7 @@ fn solved(form: &Form, variant: Variant, n_iterations: usize) -> Solver {
 
 #[test]
 fn pennies_and_roshambo_are_mixed_evenly() {
-    let even = |form: &Form, solver: &Solver, n_sets: usize| {
+    let even = |form: &ExtensiveForm, solver: &Solver, n_sets: usize| {
         for set in &form.sets()[..n_sets] {
             for part in solver.mean(set) {
                 let even = 1.0 / set.moves.len() as f64;

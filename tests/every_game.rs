@@ -6,10 +6,12 @@ use std::fs;
 
 use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed};
-use ludex_cli::transcript::{RECORDED_STEPS, transcript};
+use ludex_cli::transcript::transcript_text;
 use ludex_game::perft;
 use ludex_library::About;
 use ludex_pipeline::{EngineChoice, with_game};
+use ludex_record::Transcript;
+use ludex_record::transcript::RECORDED_STEPS;
 use ludex_testkit::{RulesFile, in_parallel, library};
 use ludex_tests::load_for;
 
@@ -67,14 +69,10 @@ fn play_goes_as_recorded() {
     let results = in_parallel(&library(), |rules| {
         let recorded = read(rules, "playthrough.txt");
         let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
-        let layout = Layout::of(&loaded.program);
-        let played = with_game!(&loaded.engine, |game| transcript(
-            game,
-            &layout,
-            &rules.name,
-            Seed(1),
-            RECORDED_STEPS
-        ));
+        let transcript = with_game!(&loaded.engine, |game| {
+            Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS)
+        });
+        let played = transcript_text(&transcript, &Layout::of(&loaded.program));
         let differs = |(ours, theirs): (&str, &str)| ours != theirs;
         let place = played.lines().zip(recorded.lines()).position(differs);
         (played != recorded).then(|| {

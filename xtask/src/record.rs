@@ -6,10 +6,12 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed, Source};
-use ludex_cli::transcript::{RECORDED_STEPS, transcript};
+use ludex_cli::transcript::transcript_text;
 use ludex_game::perft;
 use ludex_library::About;
 use ludex_pipeline::{LoadOptions, load, with_game};
+use ludex_record::Transcript;
+use ludex_record::transcript::RECORDED_STEPS;
 use ludex_testkit::{RulesFile, library};
 
 use crate::tools::select;
@@ -29,11 +31,11 @@ fn record(rules: &RulesFile) -> Result<()> {
     let about: About = toml::from_str(&about)?;
     let source = Source::new(rules.path.display().to_string(), rules.text());
     let loaded = load(source, &LoadOptions::default()).map_err(|error| anyhow!("{error:?}"))?;
-    let layout = Layout::of(&loaded.program);
-    let (nodes, play) = with_game!(&loaded.engine, |game| (
+    let (nodes, transcript) = with_game!(&loaded.engine, |game| (
         perft(game, about.perft_depth, &Deadline::never()).nodes,
-        transcript(game, &layout, &rules.name, Seed(1), RECORDED_STEPS),
+        Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS),
     ));
+    let play = transcript_text(&transcript, &Layout::of(&loaded.program));
     fs::write(rules.path.with_file_name("perft.txt"), ludex_cli::verbs::perft::table(&nodes))?;
     fs::write(rules.path.with_file_name("playthrough.txt"), play)?;
     Ok(())

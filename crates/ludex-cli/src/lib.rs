@@ -6,13 +6,13 @@
 //! 2. [`input`]: from a name to a text.
 //! 3. [`load`]: from a text to a game.
 //! 4. [`verbs`]: one module a job.
-//! 5. [`board`]: states as pictures; [`session`], [`person`] and [`transcript`]: playing;
-//!    [`community`]: match records; [`player_log`] and [`teller`]: what a player
-//!    tells.
+//! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal, for
+//!    [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
+//!    [`player_log`] and [`teller`]: what `ludex player` prints.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
-//! [`run`]. Wire shapes live here, as counterparts of the inner types.
+//! [`run`]. What other programs than the command could use has its place in a library crate.
 
 use std::process::ExitCode;
 
@@ -30,8 +30,8 @@ pub mod session;
 pub mod transcript;
 mod match_moves;
 mod match_report;
-mod community;
 mod person;
+mod person_seat;
 mod player_log;
 mod teller;
 mod interrupt;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+pub use ludex_record::{round, seconds};
+
 /// Prints a value as one line of JSON.
 ///
 /// # Errors
@@ -70,15 +72,4 @@ fn terminal_width() -> Option<usize> {
 #[cfg(not(unix))]
 fn terminal_width() -> Option<usize> {
     None
-}
-
-/// A number of seconds with microseconds, for reports.
-pub fn seconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e6
-}
-
-/// A rate or mean for reports, with digits enough for a reader.
-pub fn round(value: f64) -> f64 {
-    let digits = if value.abs() >= 100.0 { 10.0 } else { 1e4 };
-    (value * digits).round() / digits
 }

@@ -1,193 +1,216 @@
-//! A person at the terminal in a seat of a referee.
+//! A person at the terminal: what they are shown, and how they are asked for a move.
+//!
+//! `ludex play` and `ludex referee` seat people. They differ in the [`Console`]: where it prints, and
+//! whether a clock runs.
 
-use std::io::{self, BufRead};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::io;
 
 use ludex_analysis::Layout;
-use ludex_base::{MoveId, RoleId};
-use ludex_game::Cursor;
-use ludex_player::{Playable, Player, Seen};
-use ludex_referee::{Answer, Lapse, Reply, Seat};
+use ludex_base::{MoveId, PerceptId, RoleId};
+use ludex_game::{Describe, StateOf};
 
 use crate::board::{draw, in_columns};
-use crate::output::say;
-use crate::session::{Said, understand};
 
-/// Lines that a person types, read by a thread of their own so that clocks can run out meanwhile.
-#[derive(Clone)]
-pub struct Lines {
-    lines: Arc<Mutex<Receiver<String>>>,
+/// Where a person reads and types.
+pub(crate) trait Console {
+    /// Prints a text that ends its own lines.
+    fn print(&mut self, text: &str) -> io::Result<()>;
+
+    /// Asks for a line.
+    fn read_line(&mut self, prompt: &str) -> io::Result<Line>;
 }
 
-impl Lines {
-    /// The lines of standard input.
-    pub fn of_stdin() -> Self {
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in io::stdin().lock().lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-        Self { lines: Arc::new(Mutex::new(lines)) }
+/// What came of asking for a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Line {
+    /// A line.
+    Text(String),
+    /// There are no more.
+    End,
+    /// The clock ran out.
+    Late,
+    /// The match was stopped meanwhile.
+    Interrupted,
+}
+
+/// What a person wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Move(MoveId),
+    Command(Command),
+    Quit,
+    /// There is no more input.
+    End,
+    Late,
+    Interrupted,
+}
+
+/// What a person can ask for, where somebody answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    Hint,
+    Eval,
+    Undo,
+}
+
+/// Legal moves that are listed without being asked for.
+const MAX_LISTED: usize = 60;
+
+/// How a game is shown to a person.
+pub(crate) struct Display<'a, G> {
+    /// The game.
+    pub game: &'a G,
+    /// Its boards.
+    pub layout: &'a Layout,
+    /// How wide lines are.
+    pub width: usize,
+}
+
+impl<G: Describe> Display<'_, G> {
+    /// A state, drawn.
+    pub fn state(&self, state: &StateOf<G>) -> String {
+        draw(&self.layout.picture(&self.game.state_texts(state)), self.width)
     }
 
-    /// The next line. It does not come in time either if the flag is set meanwhile.
-    fn next(&self, until: Instant, stop: &AtomicBool) -> Result<String, RecvTimeoutError> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A joint move that everybody sees.
+    pub fn joint(&self, joint: &[MoveId]) -> String {
+        let played = self.game.roles().iter().zip(joint);
+        let played = played.map(|(role, &id)| format!("{} plays {}", role.name, self.text(id)));
+        format!("{}.\n", played.collect::<Vec<_>>().join(", "))
+    }
+
+    /// A step of which the person sees the own move and these percepts.
+    pub fn own(&self, own: MoveId, percepts: &[PerceptId]) -> String {
+        let mut percepts: Vec<String> =
+            percepts.iter().map(|&id| self.game.percept_text(id)).collect();
+        percepts.sort_unstable();
+        let seen = if percepts.is_empty() { "nothing".into() } else { percepts.join(", ") };
+        format!("You play {}.\nYou see {seen}.\n", self.text(own))
+    }
+
+    /// Asks for a move or a command until there is one. A single legal move is played without asking.
+    ///
+    /// `prompt` is made anew for each question; commands are understood where somebody answers them.
+    pub fn ask(
+        &self,
+        console: &mut impl Console,
+        moves: &[(String, MoveId)],
+        prompt: impl Fn() -> String,
+        has_commands: bool,
+    ) -> io::Result<Answer> {
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match lines.recv_timeout(left.min(POLL)) {
-                Err(RecvTimeoutError::Timeout)
-                    if !left.is_zero() && !stop.load(Ordering::Relaxed) => {}
-                found => return found,
-            }
-        }
-    }
-}
-
-/// How often a person who thinks is asked whether the match goes on.
-const POLL: Duration = Duration::from_millis(100);
-
-/// A seat in which a person sits.
-pub struct PersonSeat<G: Playable> {
-    game: G,
-    layout: Layout,
-    width: usize,
-    lines: Lines,
-    /// Set when the person leaves.
-    stop: Arc<AtomicBool>,
-    /// Knows the legal moves, also where the state is hidden.
-    follower: Player<G>,
-    cursor: G::Cursor,
-    role: RoleId,
-}
-
-/// How long legal moves of hidden states are looked for.
-const FOLLOW_TIME: Duration = Duration::from_millis(500);
-
-impl<G: Playable> PersonSeat<G> {
-    /// A seat for the person who types these lines. `follower` is never asked for a move.
-    pub fn new(
-        game: &G,
-        layout: Layout,
-        width: usize,
-        lines: Lines,
-        stop: Arc<AtomicBool>,
-        follower: Player<G>,
-    ) -> Self {
-        let (game, cursor, role) = (game.clone(), game.cursor(), RoleId::new(0));
-        Self { game, layout, width, lines, stop, follower, cursor, role }
-    }
-
-    /// Takes in what was seen and shows it.
-    fn follow(&mut self, seen: Seen<'_>) {
-        let text = |id: MoveId| self.game.move_text(id);
-        match seen {
-            Seen::Nothing => {}
-            Seen::Joint(joint) => {
-                let played = self.game.role_ids().zip(joint).map(|(role, &id)| {
-                    format!("{} plays {}", self.game.roles()[role.index()].name, text(id))
-                });
-                say(&format!("{}.", played.collect::<Vec<_>>().join(", ")));
-                self.cursor.play(joint);
-            }
-            Seen::Own { own, percepts } => {
-                let percepts: Vec<String> =
-                    percepts.iter().map(|&id| self.game.percept_text(id)).collect();
-                let seen = if percepts.is_empty() { "nothing".into() } else { percepts.join(", ") };
-                say(&format!("You play {}. You see {seen}.", text(own)));
-            }
-        }
-        if !self.game.has_percepts() {
-            let fluents = self.game.state_texts(self.cursor.state());
-            say(draw(&self.layout.picture(&fluents), self.width).trim_end());
-        }
-    }
-
-    fn list(&self, moves: &[(String, MoveId)]) {
-        let listed: Vec<String> =
-            moves.iter().enumerate().map(|(at, (text, _))| format!("{} {text}", at + 1)).collect();
-        say(in_columns(&listed, self.width).trim_end());
-    }
-
-    fn ask(&self, moves: &[(String, MoveId)], deadline: Instant) -> Reply {
-        self.list(moves);
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let name = &self.game.roles()[self.role.index()].name;
-            say(&format!("{name}, {} s left (1-{}):", left.as_secs(), moves.len()));
-            let line = match self.lines.next(deadline, &self.stop) {
-                Ok(line) => line,
-                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
-                    return self.leave("the match was interrupted");
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    say("The clock has run out.");
-                    return Reply::Lapse(Lapse::Late);
-                }
-                Err(RecvTimeoutError::Disconnected) => return self.leave("the input ended"),
+            let line = match console.read_line(&prompt())? {
+                Line::Text(line) => line,
+                Line::End => return Ok(Answer::End),
+                Line::Late => return Ok(Answer::Late),
+                Line::Interrupted => return Ok(Answer::Interrupted),
             };
             match understand(&line, moves) {
-                Said::Move(chosen) => return Reply::Move(chosen),
-                Said::Quit => return self.leave("the person left"),
+                Said::Move(chosen) => return Ok(Answer::Move(chosen)),
+                Said::Quit => return Ok(Answer::Quit),
+                Said::Command(command) if has_commands => return Ok(Answer::Command(command)),
+                Said::List => console.print(&self.list(moves, usize::MAX))?,
                 Said::Nothing => {}
-                _ => self.list(moves),
+                Said::Command(_) | Said::Unknown => console.print(&format!(
+                    "`{}` is no legal move here; `list` shows them all.\n",
+                    line.trim()
+                ))?,
             }
         }
     }
 
-    fn leave(&self, why: &str) -> Reply {
-        self.stop.store(true, Ordering::Relaxed);
-        Reply::Lapse(Lapse::Failed(why.into()))
+    /// The legal moves with their numbers, unless they are many.
+    pub fn moves(&self, moves: &[(String, MoveId)]) -> String {
+        self.list(moves, MAX_LISTED)
+    }
+
+    fn list(&self, moves: &[(String, MoveId)], max_listed: usize) -> String {
+        let digits = moves.len().to_string().len();
+        let listed: Vec<String> = (moves.iter().take(max_listed).enumerate())
+            .map(|(index, (text, _))| format!("{:>digits$} {text}", index + 1))
+            .collect();
+        let mut text = in_columns(&listed, self.width);
+        if moves.len() > max_listed {
+            let n_more = moves.len() - max_listed;
+            text += &format!(" … and {n_more} more; `list` shows them all.\n");
+        }
+        text
+    }
+
+    /// The name of a role.
+    pub fn name(&self, role: RoleId) -> &str {
+        &self.game.roles()[role.index()].name
+    }
+
+    fn text(&self, id: MoveId) -> String {
+        self.game.move_text(id)
     }
 }
 
-impl<G: Playable> Seat for PersonSeat<G> {
-    fn name(&self) -> &str {
-        "person"
-    }
+/// What a line says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Said {
+    Move(MoveId),
+    Command(Command),
+    List,
+    Quit,
+    Nothing,
+    Unknown,
+}
 
-    fn thinks_elsewhere(&self) -> bool {
-        true
+/// Reads a move by its number from 1 or by its text, or a word of command.
+fn understand(line: &str, moves: &[(String, MoveId)]) -> Said {
+    let said = fold(line);
+    if said.is_empty() {
+        return Said::Nothing;
     }
-
-    fn start(&mut self, role: RoleId, _deadline: Instant) -> Result<(), Lapse> {
-        self.role = role;
-        self.cursor = self.game.cursor();
-        self.follower.start(role, Instant::now() + FOLLOW_TIME);
-        let name = &self.game.roles()[role.index()].name;
-        say(&format!("You play {name}. Say a move by its number or text; `quit` breaks off."));
-        Ok(())
+    if let Some(&(_, chosen)) = moves.iter().find(|(text, _)| fold(text) == said) {
+        return Said::Move(chosen);
     }
+    let index = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match (index.and_then(|index| moves.get(index)), said.as_str()) {
+        (Some(&(_, chosen)), _) => Said::Move(chosen),
+        (None, "list" | "?" | "help") => Said::List,
+        (None, "hint") => Said::Command(Command::Hint),
+        (None, "eval") => Said::Command(Command::Eval),
+        (None, "undo") => Said::Command(Command::Undo),
+        (None, "quit" | "q" | "exit") => Said::Quit,
+        _ => Said::Unknown,
+    }
+}
 
-    fn play(&mut self, seen: Seen<'_>, deadline: Instant) -> Answer {
-        self.follow(seen);
-        self.follower.watch(seen, (Instant::now() + FOLLOW_TIME).min(deadline));
-        let mut moves: Vec<(String, MoveId)> = self
-            .follower
-            .legal_moves()
-            .into_iter()
-            .map(|id| (self.game.move_text(id), id))
+/// A move without regard to letter case, outer parentheses and blanks.
+fn fold(text: &str) -> String {
+    let words: Vec<String> = text
+        .split(|c: char| c.is_whitespace() || c == '(' || c == ')')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_said_by_number_or_text() {
+        let moves: Vec<(String, MoveId)> = ["(drop 1)", "(drop 2)", "list"]
+            .iter()
+            .enumerate()
+            .map(|(id, text)| (text.to_string(), MoveId::new(id)))
             .collect();
-        moves.sort();
-        let reply = match moves[..] {
-            [(_, only)] => Reply::Move(only),
-            _ => self.ask(&moves, deadline),
-        };
-        Answer { reply, thought: None }
-    }
-
-    fn stop(&mut self, seen: Seen<'_>) {
-        self.follow(seen);
-        say("The match is over.");
-    }
-
-    fn abort(&mut self) {
-        say("The match is broken off.");
+        let said = |line| understand(line, &moves);
+        assert_eq!(said("2\n"), Said::Move(MoveId::new(1)));
+        assert_eq!(said("(drop  1)"), Said::Move(MoveId::new(0)));
+        assert_eq!(said("DROP 2"), Said::Move(MoveId::new(1)));
+        assert_eq!(said("list"), Said::Move(MoveId::new(2)));
+        assert_eq!(said("?"), Said::List);
+        assert_eq!(said("0"), Said::Unknown);
+        assert_eq!(said("4"), Said::Unknown);
+        assert_eq!(said(" "), Said::Nothing);
+        assert_eq!(said("undo"), Said::Command(Command::Undo));
+        assert_eq!(said("Eval"), Said::Command(Command::Eval));
+        assert_eq!(said("quit"), Said::Quit);
     }
 }

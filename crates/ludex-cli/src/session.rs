@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use ludex_analysis::Layout;
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
-use ludex_game::trace::{sorted_moves, sorted_percepts};
+use ludex_game::trace::sorted_moves;
 use ludex_game::{Cursor, Observe};
 use ludex_gdl::Program;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Seen};
 use ludex_search::MoveReport;
 
-use crate::board::{draw, in_columns};
+use crate::person::{Answer, Command, Console, Display, Line};
 
 /// Who sits where, and how the others think.
 #[derive(Clone, Debug)]
@@ -33,8 +33,6 @@ pub struct SessionConfig {
     pub width: usize,
 }
 
-/// Legal moves that are listed without being asked for.
-const MAX_LISTED: usize = 60;
 /// Moves that an evaluation shows.
 const MAX_EVALUATED: usize = 8;
 
@@ -52,9 +50,10 @@ pub fn play<G>(
 where
     G: Playable,
 {
+    let display = Display { game, layout, width: config.width };
     let mut session = Session {
         game,
-        layout,
+        display,
         config,
         input,
         output,
@@ -70,7 +69,7 @@ where
 
 struct Session<'a, G: Playable, I, O> {
     game: &'a G,
-    layout: &'a Layout,
+    display: Display<'a, G>,
     config: &'a SessionConfig,
     input: &'a mut I,
     output: &'a mut O,
@@ -80,6 +79,26 @@ struct Session<'a, G: Playable, I, O> {
     /// seat it is who gives hints.
     players: Vec<Option<(Player<G>, usize)>>,
     steps: Vec<Step>,
+}
+
+/// Where `ludex play` reads and prints.
+struct Stream<'a, I, O> {
+    input: &'a mut I,
+    output: &'a mut O,
+}
+
+impl<I: BufRead, O: Write> Console for Stream<'_, I, O> {
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        write!(self.output, "{text}")
+    }
+
+    fn read_line(&mut self, prompt: &str) -> io::Result<Line> {
+        write!(self.output, "{prompt}")?;
+        self.output.flush()?;
+        let mut line = String::new();
+        let n_bytes = self.input.read_line(&mut line)?;
+        Ok(if n_bytes == 0 { Line::End } else { Line::Text(line) })
+    }
 }
 
 /// A joint move, and what each role saw of it.
@@ -159,8 +178,7 @@ where
     fn show_state(&mut self) -> io::Result<()> {
         writeln!(self.output)?;
         if self.is_open() {
-            let fluents = self.game.state_texts(self.cursor.state());
-            write!(self.output, "{}", draw(&self.layout.picture(&fluents), self.config.width))?;
+            write!(self.output, "{}", self.display.state(self.cursor.state()))?;
         } else if self.steps.is_empty() {
             writeln!(self.output, "You see only your own moves and what the rules let you see.")?;
         }
@@ -168,25 +186,11 @@ where
     }
 
     fn show_step(&mut self, joint: &[MoveId]) -> io::Result<()> {
-        if self.is_open() {
-            let played: Vec<String> = self
-                .game
-                .role_ids()
-                .map(|role| {
-                    let text = self.game.move_text(joint[role.index()]);
-                    format!("{} plays {text}", self.name(role))
-                })
-                .collect();
-            return writeln!(self.output, "{}.", played.join(", "));
-        }
-        let Some(person) = self.config.person else { return Ok(()) };
-        writeln!(self.output, "You play {}.", self.game.move_text(joint[person.index()]))?;
-        let seen = sorted_percepts(self.game, &self.cursor, person);
-        if seen.is_empty() {
-            writeln!(self.output, "You see nothing.")
-        } else {
-            writeln!(self.output, "You see {}.", seen.join(", "))
-        }
+        let text = match self.config.person.filter(|_| !self.is_open()) {
+            None => self.display.joint(joint),
+            Some(person) => self.display.own(joint[person.index()], self.cursor.percepts(person)),
+        };
+        write!(self.output, "{text}")
     }
 
     fn show_goals(&mut self) -> io::Result<()> {
@@ -205,7 +209,7 @@ where
     }
 
     fn name(&self, role: RoleId) -> String {
-        self.game.roles()[role.index()].name.clone()
+        self.display.name(role).into()
     }
 
     /// Asks the person for a move.
@@ -214,56 +218,31 @@ where
         if let [(_, only)] = moves[..] {
             return Ok(Asked::Move(only));
         }
-        self.list_moves(&moves, MAX_LISTED)?;
+        write!(self.output, "{}", self.display.moves(&moves))?;
+        let prompt = || format!("{} (1-{})> ", self.game.roles()[person.index()].name, moves.len());
         loop {
-            write!(self.output, "{} (1-{})> ", self.name(person), moves.len())?;
-            self.output.flush()?;
-            let mut line = String::new();
-            if self.input.read_line(&mut line)? == 0 {
-                writeln!(self.output, "\nThe input ends, and with it the game.")?;
-                return Ok(Asked::End);
-            }
-            match understand(&line, &moves) {
-                Said::Move(chosen) => return Ok(Asked::Move(chosen)),
-                Said::Quit => {
-                    writeln!(self.output, "Until next time.")?;
-                    return Ok(Asked::End);
-                }
-                Said::List => self.list_moves(&moves, usize::MAX)?,
-                Said::Hint => self.hint(person)?,
-                Said::Eval => self.evaluate(person)?,
-                Said::Undo if self.undo(person) => {
+            let mut stream = Stream { input: &mut *self.input, output: &mut *self.output };
+            match self.display.ask(&mut stream, &moves, prompt, true)? {
+                Answer::Move(chosen) => return Ok(Asked::Move(chosen)),
+                Answer::Command(Command::Hint) => self.hint(person)?,
+                Answer::Command(Command::Eval) => self.evaluate(person)?,
+                Answer::Command(Command::Undo) if self.undo(person) => {
                     writeln!(self.output, "Taken back.")?;
                     return Ok(Asked::Undo);
                 }
-                Said::Undo => writeln!(self.output, "There is nothing to take back.")?,
-                Said::Nothing => {}
-                Said::Unknown => writeln!(
-                    self.output,
-                    "`{}` is no legal move here; `list` shows them all.",
-                    line.trim()
-                )?,
+                Answer::Command(Command::Undo) => {
+                    writeln!(self.output, "There is nothing to take back.")?
+                }
+                Answer::Quit => {
+                    writeln!(self.output, "Until next time.")?;
+                    return Ok(Asked::End);
+                }
+                Answer::End | Answer::Late | Answer::Interrupted => {
+                    writeln!(self.output, "\nThe input ends, and with it the game.")?;
+                    return Ok(Asked::End);
+                }
             }
         }
-    }
-
-    fn list_moves(&mut self, moves: &[(String, MoveId)], max_listed: usize) -> io::Result<()> {
-        let digits = moves.len().to_string().len();
-        let listed: Vec<String> = moves
-            .iter()
-            .take(max_listed)
-            .enumerate()
-            .map(|(position, (text, _))| format!("{:>digits$} {text}", position + 1))
-            .collect();
-        write!(self.output, "{}", in_columns(&listed, self.config.width))?;
-        if moves.len() > max_listed {
-            writeln!(
-                self.output,
-                " … and {} more; `list` shows them all.",
-                moves.len() - max_listed
-            )?;
-        }
-        Ok(())
     }
 
     fn hint(&mut self, person: RoleId) -> io::Result<()> {
@@ -399,74 +378,4 @@ enum Asked {
     /// The game stands somewhere else now.
     Undo,
     End,
-}
-
-/// What a person said.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Said {
-    Move(MoveId),
-    List,
-    Hint,
-    Eval,
-    Undo,
-    Quit,
-    Nothing,
-    Unknown,
-}
-
-/// Reads a move by its number from 1 or by its text, or a word of command.
-pub(crate) fn understand(line: &str, moves: &[(String, MoveId)]) -> Said {
-    let said = fold(line);
-    if said.is_empty() {
-        return Said::Nothing;
-    }
-    if let Some(&(_, chosen)) = moves.iter().find(|(text, _)| fold(text) == said) {
-        return Said::Move(chosen);
-    }
-    let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match (number.and_then(|place| moves.get(place)), said.as_str()) {
-        (Some(&(_, chosen)), _) => Said::Move(chosen),
-        (None, "list" | "?" | "help") => Said::List,
-        (None, "hint") => Said::Hint,
-        (None, "eval") => Said::Eval,
-        (None, "undo") => Said::Undo,
-        (None, "quit" | "q" | "exit") => Said::Quit,
-        _ => Said::Unknown,
-    }
-}
-
-/// A move without regard to letter case, outer parentheses and blanks.
-fn fold(text: &str) -> String {
-    let words: Vec<String> = text
-        .split(|c: char| c.is_whitespace() || c == '(' || c == ')')
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moves_are_said_by_number_or_text() {
-        let moves: Vec<(String, MoveId)> = ["(drop 1)", "(drop 2)", "list"]
-            .iter()
-            .enumerate()
-            .map(|(id, text)| (text.to_string(), MoveId::new(id)))
-            .collect();
-        let said = |line| understand(line, &moves);
-        assert_eq!(said("2\n"), Said::Move(MoveId::new(1)));
-        assert_eq!(said("(drop  1)"), Said::Move(MoveId::new(0)));
-        assert_eq!(said("DROP 2"), Said::Move(MoveId::new(1)));
-        assert_eq!(said("list"), Said::Move(MoveId::new(2)));
-        assert_eq!(said("?"), Said::List);
-        assert_eq!(said("0"), Said::Unknown);
-        assert_eq!(said("4"), Said::Unknown);
-        assert_eq!(said(" "), Said::Nothing);
-        assert_eq!(said("undo"), Said::Undo);
-        assert_eq!(said("Eval"), Said::Eval);
-        assert_eq!(said("quit"), Said::Quit);
-    }
 }

@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use ludex_base::{Deadline, Seed};
 use ludex_pipeline::with_game;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Survey, survey};
+use ludex_record::{Heading, SeriesReport};
 use ludex_referee::{
     Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
     SeriesEnd, Tally, play_series,
@@ -16,8 +17,7 @@ use ludex_referee::{
 use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};
-use crate::match_report::{self, Heading};
-use crate::{input, interrupt, match_moves, output};
+use crate::{input, interrupt, match_moves, match_report, output};
 
 /// Plays matches and reports what came of them.
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
@@ -30,13 +30,13 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let tally = Tally::new(&names, &seating, &series.records);
     let heading = Heading {
         name: input.name.clone(),
-        machine: loaded.engine_name(),
+        engine: loaded.engine_name(),
         clocks: clocks(args),
         count: args.count,
         is_cooperative: survey.is_cooperative,
     };
     if common.json {
-        output::json(&match_report::json(&heading, &series, &tally))?;
+        output::json(&SeriesReport::of(&heading, &series, &tally))?;
     } else {
         if args.verbose {
             series.records.iter().try_for_each(|it| output::text(&match_moves::text(it)))?;

@@ -9,12 +9,13 @@ use ludex_base::RoleId;
 use ludex_game::{Game, Role};
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::PlayerSpec;
+use ludex_record::Transcript;
 
 use crate::args::Common;
 use crate::failure::{DONE, Failure};
 use crate::load::load;
 use crate::session::{self, SessionConfig};
-use crate::transcript::transcript;
+use crate::transcript::transcript_text;
 use crate::{input, output};
 
 /// How a session was asked for.
@@ -63,11 +64,14 @@ pub fn run_transcript(
 ) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
-    let layout = Layout::of(&loaded.program);
-    let seed = common.seed();
-    let text =
-        with_game!(&loaded.engine, |game| transcript(game, &layout, &input.name, seed, max_steps));
-    output::text(&text)?;
+    let transcript = with_game!(&loaded.engine, |game| {
+        Transcript::of_random_play(game, &input.name, common.seed(), max_steps)
+    });
+    if common.json {
+        output::json(&transcript)?;
+    } else {
+        output::text(&transcript_text(&transcript, &Layout::of(&loaded.program)))?;
+    }
     Ok(DONE)
 }
 

@@ -14,20 +14,19 @@ use ludex_net::{Address, RemoteMatch, RemoteSeat, info};
 use ludex_pipeline::with_game;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
 use ludex_protocol::{Codebook, Status};
+use ludex_record::{Circumstances, CommunityRecord, Heading};
 use ludex_referee::{
     Clocks, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series, SeriesConfig,
     SeriesEnd, Tally, Verdict, play_one,
 };
 
 use crate::args::Common;
-use crate::community::{Circumstances, RecordJson, record_json};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};
-use crate::match_report::{self, Heading};
 use crate::net_args::RefereeArgs;
-use crate::person::{Lines, PersonSeat};
+use crate::person_seat::{Lines, PersonSeat};
 use crate::verbs::matches::split_names;
-use crate::{input, interrupt, output};
+use crate::{input, interrupt, match_report, output};
 
 /// Who takes a seat.
 #[derive(Clone, Debug)]
@@ -237,7 +236,7 @@ impl<'a, G: Playable> Referee<'a, G> {
     }
 
     /// One match and its record.
-    fn play(&self, number: usize) -> (MatchRecord, RecordJson) {
+    fn play(&self, number: usize) -> (MatchRecord, CommunityRecord) {
         let start_time = now();
         // Not from what the record tells: the words of a match stay unknown as long as it is played.
         let secret = self.secret.child(1).child(number as u64);
@@ -267,7 +266,7 @@ impl<'a, G: Playable> Referee<'a, G> {
             is_scrambled: self.args.scramble,
             series_seed: self.secret,
         };
-        let json = record_json(self.game, &record, &about);
+        let json = CommunityRecord::of(self.game, &record, &about);
         (record, json)
     }
 
@@ -320,7 +319,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         let looked = Deadline::after(SURVEY_TIME);
         let heading = Heading {
             name: self.name.into(),
-            machine: self.loaded.engine_name(),
+            engine: self.loaded.engine_name(),
             clocks: self.series.clocks,
             count: self.args.count,
             is_cooperative: survey(self.game, N_SURVEYED, Seed(1), &looked).is_cooperative,
@@ -355,8 +354,8 @@ fn result(record: &MatchRecord) -> String {
     )
 }
 
-fn write_record(folder: &Path, json: &RecordJson) -> Result<(), Failure> {
-    let path = folder.join(format!("{}.json", json.match_id()));
+fn write_record(folder: &Path, json: &CommunityRecord) -> Result<(), Failure> {
+    let path = folder.join(format!("{}.json", json.match_id));
     let text = serde_json::to_vec(json).map_err(std::io::Error::from)?;
     // First beside it, so that nobody reads half of a record.
     let unfinished = path.with_extension("unfinished");
