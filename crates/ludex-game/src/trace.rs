@@ -90,21 +90,42 @@ where
     G: Describe,
     G::Cursor: Observe,
 {
-    let mut cursor = game.cursor();
-    let initial = game.state_texts(cursor.state());
-    let legal: Vec<Vec<String>> = game
-        .role_ids()
-        .map(|role| {
-            sorted_moves(game, &mut cursor, role).into_iter().map(|(text, _)| text).collect()
-        })
-        .collect();
-    let n_legal: usize = legal.iter().map(Vec::len).sum();
+    let opening = Opening::of(game);
     Trace {
-        roles: game.roles().iter().map(|role| role.name.clone()).collect(),
-        initial: (initial.len() <= MAX_LISTED).then_some(initial),
-        initial_legal: (n_legal <= MAX_LISTED).then_some(legal),
+        roles: opening.roles,
+        initial: opening.fluents,
+        initial_legal: opening.legal,
         min: play_line(game, Choice::Min, MIN_LINE_STEPS, deadline),
         mix: play_line(game, Choice::Mix, MIX_LINE_STEPS, deadline),
+    }
+}
+
+/// How a game begins, as texts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Opening {
+    /// The names of the roles.
+    pub roles: Vec<String>,
+    /// The initial state, unless it has more than [`MAX_LISTED`] fluents.
+    pub fluents: Option<Vec<String>>,
+    /// The legal moves of each role there, unless there are more than [`MAX_LISTED`].
+    pub legal: Option<Vec<Vec<String>>>,
+}
+
+impl Opening {
+    /// The beginning of a game.
+    pub fn of<G: Describe>(game: &G) -> Self {
+        let mut cursor = game.cursor();
+        let fluents = game.state_texts(cursor.state());
+        let mut texts = |role| {
+            sorted_moves(game, &mut cursor, role).into_iter().map(|(text, _)| text).collect()
+        };
+        let legal: Vec<Vec<String>> = game.role_ids().map(&mut texts).collect();
+        let n_legal: usize = legal.iter().map(Vec::len).sum();
+        Self {
+            roles: game.roles().iter().map(|role| role.name.clone()).collect(),
+            fluents: (fluents.len() <= MAX_LISTED).then_some(fluents),
+            legal: (n_legal <= MAX_LISTED).then_some(legal),
+        }
     }
 }
 

@@ -105,9 +105,46 @@ impl Instances {
 
 impl Folding {
     fn run(instances: &Instances, limits: &GroundLimits) -> Result<Self, GroundError> {
+        let mut folder = Folder::new(instances);
+        let mut n_steps = 0_u32;
+        while let Some((atom, value)) = folder.queue.pop() {
+            n_steps += 1;
+            if n_steps.is_multiple_of(1 << 14) && limits.deadline.reached() {
+                let (n_atoms, n_rules) = (instances.atoms.len(), instances.n_instances());
+                return Err(GroundError::OutOfTime { n_atoms, n_rules });
+            }
+            if folder.values[atom as usize] == Value::Open {
+                folder.values[atom as usize] = value;
+                folder.update_instances(atom, value);
+                folder.update_twin(atom, value);
+            }
+        }
+        Ok(Self { values: folder.values, is_alive: folder.is_alive })
+    }
+
+    fn is_false(&self, atom: u32) -> bool {
+        self.values[atom as usize] == Value::False
+    }
+}
+
+/// Folding under way.
+struct Folder<'a> {
+    instances: &'a Instances,
+    /// For each atom, the instances whose bodies have it, doubled, plus one where it is negated.
+    uses: Lists,
+    values: Vec<Value>,
+    is_alive: Vec<bool>,
+    /// For each atom, its instances that can still fire.
+    n_alive: Vec<u32>,
+    /// For each instance, its literals that are not known to hold.
+    n_open: Vec<u32>,
+    /// What was found out and not yet taken in.
+    queue: Vec<(u32, Value)>,
+}
+
+impl<'a> Folder<'a> {
+    fn new(instances: &'a Instances) -> Self {
         let n_atoms = instances.atoms.len();
-        let [is_true, does] = [Keyword::True, Keyword::Does].map(RelationId::from);
-        let [next, legal] = [Keyword::Next, Keyword::Legal].map(RelationId::from);
         let literals = || {
             let mut instance = 0;
             instances.literals.iter().enumerate().map(move |(position, &literal)| {
@@ -117,147 +154,204 @@ impl Folding {
                 (literal >> 1, (instance as u32) << 1 | literal & 1)
             })
         };
-        let uses = Lists::new(n_atoms, literals().collect::<Vec<_>>().into_iter());
-        let mut values = vec![Value::Open; n_atoms];
-        let mut n_alive = vec![0_u32; n_atoms];
-        let mut n_open: Vec<u32> = Vec::with_capacity(instances.n_instances());
-        let mut is_alive = vec![true; instances.n_instances()];
-        let mut queue: Vec<(u32, Value)> = Vec::new();
-        for instance in 0..instances.n_instances() {
-            let n_literals = instances.body(instance).len() as u32;
-            n_open.push(n_literals);
-            n_alive[instances.heads[instance] as usize] += 1;
-            if n_literals == 0 {
-                queue.push((instances.heads[instance], Value::True));
-            }
-        }
-        for atom in 0..n_atoms as u32 {
-            let (relation, _) = instances.atoms[atom as usize];
-            let is_input = relation == is_true || relation == does;
-            let is_never = if is_input {
-                instances.status(atom) == Status::Mentioned
-            } else {
-                n_alive[atom as usize] == 0
-            };
-            if is_never {
-                queue.push((atom, Value::False));
-            }
-        }
-
-        let mut n_steps = 0_u32;
-        while let Some((atom, value)) = queue.pop() {
-            n_steps += 1;
-            if n_steps.is_multiple_of(1 << 14) && limits.deadline.reached() {
-                let n_rules = instances.n_instances();
-                return Err(GroundError::OutOfTime { n_atoms, n_rules });
-            }
-            if values[atom as usize] != Value::Open {
-                continue;
-            }
-            values[atom as usize] = value;
-            for &used in uses.get(atom as usize) {
-                let (instance, is_negated) = ((used >> 1) as usize, used & 1 != 0);
-                if !is_alive[instance] {
-                    continue;
-                }
-                let head = instances.heads[instance];
-                if (value == Value::True) != is_negated {
-                    n_open[instance] -= 1;
-                    if n_open[instance] == 0 {
-                        queue.push((head, Value::True));
-                    }
-                } else {
-                    is_alive[instance] = false;
-                    n_alive[head as usize] -= 1;
-                    if n_alive[head as usize] == 0 {
-                        queue.push((head, Value::False));
-                    }
-                }
-            }
-            let (relation, _) = instances.atoms[atom as usize];
-            if value == Value::False && relation == next {
-                let fluent = instances.tuple(atom)[0];
-                if !instances.is_initial(fluent) {
-                    queue.extend(instances.twin(atom, is_true).map(|twin| (twin, Value::False)));
-                }
-            } else if value == Value::False && relation == legal {
-                queue.extend(instances.twin(atom, does).map(|twin| (twin, Value::False)));
-            }
-        }
-        Ok(Self { values, is_alive })
+        let mut folder = Self {
+            instances,
+            uses: Lists::new(n_atoms, literals().collect::<Vec<_>>().into_iter()),
+            values: vec![Value::Open; n_atoms],
+            is_alive: vec![true; instances.n_instances()],
+            n_alive: vec![0; n_atoms],
+            n_open: Vec::with_capacity(instances.n_instances()),
+            queue: Vec::new(),
+        };
+        folder.queue_facts();
+        folder.queue_underivable();
+        folder
     }
 
-    fn is_false(&self, atom: u32) -> bool {
-        self.values[atom as usize] == Value::False
+    /// Counts the literals of all instances; one without any makes its head true.
+    fn queue_facts(&mut self) {
+        for instance in 0..self.instances.n_instances() {
+            let n_literals = self.instances.body(instance).len() as u32;
+            let head = self.instances.heads[instance];
+            self.n_open.push(n_literals);
+            self.n_alive[head as usize] += 1;
+            if n_literals == 0 {
+                self.queue.push((head, Value::True));
+            }
+        }
+    }
+
+    /// An atom without an instance is false, and so is a fluent or move that is only asked for.
+    fn queue_underivable(&mut self) {
+        let inputs = [Keyword::True, Keyword::Does].map(RelationId::from);
+        for atom in 0..self.instances.atoms.len() as u32 {
+            let (relation, _) = self.instances.atoms[atom as usize];
+            let is_never = if inputs.contains(&relation) {
+                self.instances.status(atom) == Status::Mentioned
+            } else {
+                self.n_alive[atom as usize] == 0
+            };
+            if is_never {
+                self.queue.push((atom, Value::False));
+            }
+        }
+    }
+
+    /// Shortens or removes the instances that have the atom in their bodies.
+    fn update_instances(&mut self, atom: u32, value: Value) {
+        for &used in self.uses.get(atom as usize) {
+            let (instance, is_negated) = ((used >> 1) as usize, used & 1 != 0);
+            if !self.is_alive[instance] {
+                continue;
+            }
+            let head = self.instances.heads[instance];
+            if (value == Value::True) != is_negated {
+                self.n_open[instance] -= 1;
+                if self.n_open[instance] == 0 {
+                    self.queue.push((head, Value::True));
+                }
+            } else {
+                self.is_alive[instance] = false;
+                self.n_alive[head as usize] -= 1;
+                if self.n_alive[head as usize] == 0 {
+                    self.queue.push((head, Value::False));
+                }
+            }
+        }
+    }
+
+    /// What is never derived for the next state and not true at first is never true; what is never
+    /// legal is never played.
+    fn update_twin(&mut self, atom: u32, value: Value) {
+        if value != Value::False {
+            return;
+        }
+        let (relation, _) = self.instances.atoms[atom as usize];
+        let twin = if relation == Keyword::Next.into() {
+            let is_initial = self.instances.is_initial(self.instances.tuple(atom)[0]);
+            (!is_initial).then(|| self.instances.twin(atom, Keyword::True.into())).flatten()
+        } else if relation == Keyword::Legal.into() {
+            self.instances.twin(atom, Keyword::Does.into())
+        } else {
+            None
+        };
+        self.queue.extend(twin.map(|twin| (twin, Value::False)));
     }
 }
 
 /// Gives the atoms that are left their final numbers.
 fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
-    let terms = &instances.terms;
-    let text = |term: TermId| terms.display(term).to_string();
-    let roles = roles(instances);
-    let role_of = |term: TermId| roles.iter().position(|&role| role == term).map(RoleId::new);
+    let inputs = Inputs::new(instances, folded);
+    let outputs = Outputs::new(instances, folded, &inputs);
+    let mut numbering = Numbering::new(instances, folded, &inputs);
+    outputs.atoms().for_each(|atom| numbering.reach(atom));
+    // Fluents that are initially true and then never again have no `next` atom.
+    let never = numbering.needs_never(&outputs).then(|| numbering.never());
+    numbering.write_rules();
+    finish(inputs, outputs, numbering, never)
+}
 
-    // Fluents and moves.
-    let mut fluents: Vec<(u32, TermId)> = instances
-        .atoms_of(Keyword::True)
-        .iter()
-        .filter(|&&atom| !folded.is_false(atom))
-        .map(|&atom| (atom, instances.tuple(atom)[0]))
-        .collect();
-    fluents.sort_by_cached_key(|&(_, term)| text(term));
-    let with_role = |keyword: Keyword| {
-        let mut list: Vec<(u32, RoleId, TermId)> = instances
-            .atoms_of(keyword)
+/// An atom with a role and a term, such as `(does ROLE TERM)`.
+type OfRole = (u32, RoleId, TermId);
+
+/// What is left of the fluents and moves, sorted as in the vocabulary.
+struct Inputs {
+    roles: Vec<TermId>,
+    fluents: Vec<(u32, TermId)>,
+    moves: Vec<OfRole>,
+}
+
+impl Inputs {
+    fn new(instances: &Instances, folded: &Folding) -> Self {
+        let roles = roles(instances);
+        let mut fluents: Vec<(u32, TermId)> = instances
+            .atoms_of(Keyword::True)
             .iter()
             .filter(|&&atom| !folded.is_false(atom))
-            .filter_map(|&atom| {
-                let tuple = instances.tuple(atom);
-                Some((atom, role_of(tuple[0])?, tuple[1]))
-            })
+            .map(|&atom| (atom, instances.tuple(atom)[0]))
             .collect();
-        list.sort_by_cached_key(|&(_, role, term)| (role, text(term)));
-        list
-    };
-    let moves = with_role(Keyword::Does);
-    let percepts = with_role(Keyword::Sees);
-    let mut numbers = vec![u32::MAX; instances.atoms.len()];
-    let inputs = fluents.iter().map(|&(atom, _)| atom).chain(moves.iter().map(|&(atom, ..)| atom));
-    for (position, atom) in inputs.enumerate() {
-        numbers[atom as usize] = position as u32;
+        fluents.sort_by_cached_key(|&(_, term)| instances.terms.display(term).to_string());
+        let moves = of_roles(instances, folded, &roles, Keyword::Does);
+        Self { roles, fluents, moves }
     }
 
-    // What is asked of the program, and what that depends on.
-    let next: Vec<Option<u32>> =
-        fluents.iter().map(|&(atom, _)| instances.twin(atom, Keyword::Next.into())).collect();
-    let legal: Vec<Option<u32>> =
-        moves.iter().map(|&(atom, ..)| instances.twin(atom, Keyword::Legal.into())).collect();
-    let terminal =
-        instances.atoms_of(Keyword::Terminal).first().copied().filter(|&a| !folded.is_false(a));
-    let mut goals: Vec<(RoleId, Goal, u32)> = with_role(Keyword::Goal)
-        .into_iter()
-        .filter_map(|(atom, role, term)| Some((role, Goal::parse(&text(term))?, atom)))
-        .collect();
-    goals.sort_unstable();
-    let outputs = (next.iter().chain(&legal).copied().flatten())
-        .chain(terminal)
-        .chain(goals.iter().map(|&(_, _, atom)| atom))
-        .chain(percepts.iter().map(|&(atom, ..)| atom));
-    let mut numbering = Numbering {
-        instances,
-        folded,
-        rules: rules_by_head(instances, folded),
-        numbers,
-        derived: DerivedAtoms { atom_starts: vec![0], rule_starts: vec![0], ..Default::default() },
-        first_derived: (fluents.len() + moves.len()) as u32,
-        order: Vec::new(),
-    };
-    outputs.for_each(|atom| numbering.reach(atom));
-    // Fluents that are initially true and then never again have no `next` atom.
-    let never = numbering.needs_never(&next, &legal).then(|| numbering.never());
-    numbering.write_rules();
+    /// The atoms in the order of their final numbers.
+    fn atoms(&self) -> impl Iterator<Item = u32> + '_ {
+        let fluents = self.fluents.iter().map(|&(atom, _)| atom);
+        fluents.chain(self.moves.iter().map(|&(atom, ..)| atom))
+    }
+}
 
+/// The atoms of a keyword that are left, with their roles, sorted by role and text. Terms that are no
+/// role are left out.
+fn of_roles(
+    instances: &Instances,
+    folded: &Folding,
+    roles: &[TermId],
+    keyword: Keyword,
+) -> Vec<OfRole> {
+    let role_of = |term: TermId| roles.iter().position(|&role| role == term).map(RoleId::new);
+    let mut list: Vec<OfRole> = instances
+        .atoms_of(keyword)
+        .iter()
+        .filter(|&&atom| !folded.is_false(atom))
+        .filter_map(|&atom| {
+            let tuple = instances.tuple(atom);
+            Some((atom, role_of(tuple[0])?, tuple[1]))
+        })
+        .collect();
+    list.sort_by_cached_key(|&(_, role, term)| (role, instances.terms.display(term).to_string()));
+    list
+}
+
+/// What is asked of the program.
+struct Outputs {
+    /// By fluent; `None` where no rule derives it for the next state.
+    next: Vec<Option<u32>>,
+    /// By move.
+    legal: Vec<Option<u32>>,
+    terminal: Option<u32>,
+    goals: Vec<(RoleId, Goal, u32)>,
+    percepts: Vec<OfRole>,
+}
+
+impl Outputs {
+    fn new(instances: &Instances, folded: &Folding, inputs: &Inputs) -> Self {
+        let twin = |atom: u32, keyword: Keyword| instances.twin(atom, keyword.into());
+        let terminal = instances.atoms_of(Keyword::Terminal).first().copied();
+        let goal = |(atom, role, term): OfRole| {
+            Some((role, Goal::parse(&instances.terms.display(term).to_string())?, atom))
+        };
+        let goals = of_roles(instances, folded, &inputs.roles, Keyword::Goal);
+        let mut goals: Vec<(RoleId, Goal, u32)> = goals.into_iter().filter_map(goal).collect();
+        goals.sort_unstable();
+        Self {
+            next: inputs.fluents.iter().map(|&(atom, _)| twin(atom, Keyword::Next)).collect(),
+            legal: inputs.moves.iter().map(|&(atom, ..)| twin(atom, Keyword::Legal)).collect(),
+            terminal: terminal.filter(|&atom| !folded.is_false(atom)),
+            goals,
+            percepts: of_roles(instances, folded, &inputs.roles, Keyword::Sees),
+        }
+    }
+
+    fn atoms(&self) -> impl Iterator<Item = u32> + '_ {
+        (self.next.iter().chain(&self.legal).copied().flatten())
+            .chain(self.terminal)
+            .chain(self.goals.iter().map(|&(_, _, atom)| atom))
+            .chain(self.percepts.iter().map(|&(atom, ..)| atom))
+    }
+}
+
+/// Puts the ground program together.
+fn finish(
+    inputs: Inputs,
+    outputs: Outputs,
+    numbering: Numbering<'_>,
+    never: Option<AtomId>,
+) -> GroundProgram {
+    let Inputs { roles, fluents, moves } = inputs;
+    let Outputs { next, legal, terminal, goals, percepts } = outputs;
+    let instances = numbering.instances;
     let id = |atom: u32| AtomId::new(numbering.numbers[atom as usize] as usize);
     let or_never = |atom: Option<u32>| {
         atom.filter(|&a| numbering.numbers[a as usize] != u32::MAX)
@@ -267,23 +361,16 @@ fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
         .filter(|&idx| instances.is_initial(fluents[idx].1))
         .map(FluentId::new)
         .collect();
-    let n_static_atoms = instances
-        .tables
-        .iter()
-        .zip(&instances.relations)
-        .filter(|(_, info)| info.is_static)
-        .map(|(table, _)| table.n_rows())
-        .sum();
     GroundProgram {
         init,
-        next: next.iter().map(|&atom| or_never(atom)).collect(),
-        legal: legal.iter().map(|&atom| or_never(atom)).collect(),
+        next: next.into_iter().map(or_never).collect(),
+        legal: legal.into_iter().map(or_never).collect(),
         sees: percepts.iter().map(|&(atom, ..)| id(atom)).collect(),
         terminal: terminal.map(id),
-        goals: goals.iter().map(|&(role, goal, atom)| (role, goal, id(atom))).collect(),
+        goals: goals.into_iter().map(|(role, goal, atom)| (role, goal, id(atom))).collect(),
         has_percepts: !instances.atoms_of(Keyword::Sees).is_empty(),
         sizes: GroundSizes {
-            n_static_atoms,
+            n_static_atoms: n_static_atoms(instances),
             n_atoms: instances.atoms.len(),
             n_instances: instances.n_instances(),
         },
@@ -297,6 +384,11 @@ fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
         }),
         derived: numbering.derived,
     }
+}
+
+fn n_static_atoms(instances: &Instances) -> usize {
+    let tables = instances.tables.iter().zip(&instances.relations);
+    tables.filter(|(_, info)| info.is_static).map(|(table, _)| table.n_rows()).sum()
 }
 
 /// A relation of more pairs is no structure that anybody looks for, and not worth the memory.
@@ -343,7 +435,28 @@ struct Numbering<'a> {
     order: Vec<Option<u32>>,
 }
 
-impl Numbering<'_> {
+impl<'a> Numbering<'a> {
+    /// The inputs have the first numbers.
+    fn new(instances: &'a Instances, folded: &'a Folding, inputs: &Inputs) -> Self {
+        let mut numbers = vec![u32::MAX; instances.atoms.len()];
+        for (position, atom) in inputs.atoms().enumerate() {
+            numbers[atom as usize] = position as u32;
+        }
+        Self {
+            instances,
+            folded,
+            rules: rules_by_head(instances, folded),
+            numbers,
+            derived: DerivedAtoms {
+                atom_starts: vec![0],
+                rule_starts: vec![0],
+                ..Default::default()
+            },
+            first_derived: (inputs.fluents.len() + inputs.moves.len()) as u32,
+            order: Vec::new(),
+        }
+    }
+
     /// Numbers an atom and everything it depends on.
     fn reach(&mut self, atom: u32) {
         let mut open = vec![atom];
@@ -364,9 +477,8 @@ impl Numbering<'_> {
         }
     }
 
-    fn needs_never(&self, next: &[Option<u32>], legal: &[Option<u32>]) -> bool {
-        next.iter()
-            .chain(legal)
+    fn needs_never(&self, outputs: &Outputs) -> bool {
+        (outputs.next.iter().chain(&outputs.legal))
             .any(|atom| atom.is_none_or(|atom| self.numbers[atom as usize] == u32::MAX))
     }
 

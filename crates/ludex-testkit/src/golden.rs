@@ -7,10 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use ludex_base::Deadline;
-use ludex_game::trace::{
-    Choice, End, MAX_LISTED, MIN_LINE_STEPS, MIX_LINE_STEPS, Step, play_line, sorted_moves,
-};
-use ludex_game::{Cursor, Describe, Observe};
+use ludex_game::trace::{Choice, End, MIN_LINE_STEPS, MIX_LINE_STEPS, Opening, Step, play_line};
+use ludex_game::{Describe, Observe};
 use serde::Deserialize;
 
 /// The recorded lines of one game.
@@ -111,19 +109,10 @@ where
     G: Describe,
     G::Cursor: Observe,
 {
-    let roles: Vec<String> = game.roles().iter().map(|role| role.name.clone()).collect();
-    same("roles", &golden.roles, &roles)?;
-    let mut cursor = game.cursor();
-    let initial = game.state_texts(cursor.state());
-    same("init", &golden.init, &(initial.len() <= MAX_LISTED).then_some(initial))?;
-    let legal: Vec<Vec<String>> = game
-        .role_ids()
-        .map(|role| {
-            sorted_moves(game, &mut cursor, role).into_iter().map(|(text, _)| text).collect()
-        })
-        .collect();
-    let n_legal: usize = legal.iter().map(Vec::len).sum();
-    same("legal0", &golden.legal0, &(n_legal <= MAX_LISTED).then_some(legal))?;
+    let opening = Opening::of(game);
+    same("roles", &golden.roles, &opening.roles)?;
+    same("init", &golden.init, &opening.fluents)?;
+    same("legal0", &golden.legal0, &opening.legal)?;
     compare_line(game, "min", Choice::Min, MIN_LINE_STEPS, &golden.lines.min, deadline)?;
     compare_line(game, "mix", Choice::Mix, MIX_LINE_STEPS, &golden.lines.mix, deadline)
 }
