@@ -34,7 +34,7 @@ const MAX_GATES: usize = 100_000_000;
 const MAX_GATES_AN_END: usize = 10_000_000;
 /// A conjunction that lacks more facts counts for nothing; each that is missing divides by this.
 const MAX_MISSING: usize = 2;
-const FADING: f32 = 0.25;
+const MISSING_FACTOR: f32 = 0.25;
 
 impl Conjunctions {
     /// Learns from random games until the deadline; `None` if there was nothing to learn.
@@ -185,7 +185,7 @@ impl Graded for Conjunctions {
                         return 0.0;
                     }
                 }
-                FADING.powi(n_missing as i32)
+                MISSING_FACTOR.powi(n_missing as i32)
             };
             values.push(list.iter().map(degree).sum());
         }

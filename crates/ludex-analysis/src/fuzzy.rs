@@ -18,9 +18,9 @@ use rustc_hash::FxHashMap;
 use crate::facts::Facts;
 
 /// The degree of a fluent that holds.
-const TRUE: f32 = 0.75;
+const TRUE_DEGREE: f32 = 0.75;
 /// What the other parts add to the best one.
-const OTHERS: f32 = 0.5;
+const OTHER_PARTS_WEIGHT: f32 = 0.5;
 /// A larger formula takes too long for what it tells.
 const MAX_EDGES: usize = 6_000;
 
@@ -53,7 +53,7 @@ impl FuzzyGoals {
     /// The goals of a game; `None` if they have loops, are too large, or say nothing.
     pub fn new(circuit: &Circuit, facts: &Facts) -> Option<Self> {
         let vocabulary = &circuit.vocabulary;
-        let is_player = |role: &RoleId| vocabulary.role_text(*role) != "random";
+        let is_player = |role: &RoleId| !vocabulary.is_random(*role);
         let roles: Vec<RoleId> =
             (0..circuit.n_roles()).map(RoleId::new).filter(is_player).collect();
         let asked = circuit.goals.iter().filter(|goal| roles.contains(&goal.0));
@@ -141,7 +141,7 @@ impl FuzzyGoals {
     /// A false fluent of a counter, half way up to one half where the counter is almost there.
     fn counted(&self, fluents: &BitSet, fluent: u32, counter: u32, place: i32) -> f32 {
         if fluents.contains(fluent as usize) {
-            return TRUE;
+            return TRUE_DEGREE;
         }
         let (values, span) = &self.counters[counter as usize];
         let now = values.iter().find(|(_, fluent)| fluents.contains(*fluent as usize));
@@ -151,7 +151,7 @@ impl FuzzyGoals {
 }
 
 fn of_truth(value: bool) -> f32 {
-    if value { TRUE } else { 1.0 - TRUE }
+    if value { TRUE_DEGREE } else { 1.0 - TRUE_DEGREE }
 }
 
 /// The degree of a disjunction.
@@ -161,7 +161,7 @@ fn joined(degrees: impl Iterator<Item = f32>) -> f32 {
         best = best.max(degree);
         squares += degree * degree;
     }
-    let others = OTHERS * (squares - best * best);
+    let others = OTHER_PARTS_WEIGHT * (squares - best * best);
     let limit = if best > 0.5 { 1.0 } else { 0.5 };
     let degree = best + (limit - best) * others / (1.0 + others);
     // So many others that the difference to the limit is lost.

@@ -63,16 +63,16 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A place in a list of weights, each as likely as its part of their sum.
+    /// An index into a list of weights, each as likely as its part of their sum.
     ///
     /// # Panics
     /// When no weight is above 0.
     pub fn weighted(&mut self, weights: &[f64]) -> usize {
         let mut left = self.unit() * weights.iter().sum::<f64>();
-        for (place, weight) in weights.iter().enumerate() {
+        for (idx, weight) in weights.iter().enumerate() {
             left -= weight;
             if left < 0.0 {
-                return place;
+                return idx;
             }
         }
         // Sums of floats may end just below the whole.

@@ -84,12 +84,12 @@ impl Certain {
         own.map(|idx| (MoveId::new(idx), self.values[circuit.legal[idx].index()]))
     }
 
-    /// Takes in a step by what the role was told of it, its move and what it saw, ascending; `None` if it
-    /// was told nothing. `circuit` is the one that this was made for.
+    /// Takes in a step by what the role observed of it, its move and its percepts, ascending; `None` if it
+    /// observed nothing. `circuit` is the one that this was made for.
     ///
-    /// If it can't be, some step was not told, and nothing is certain after it.
-    pub fn follow(&mut self, circuit: &Circuit, told: Option<(MoveId, &[PerceptId])>) {
-        let is_possible = self.take_in(circuit, told).is_ok();
+    /// If that contradicts what was certain, some step was missed, and nothing is certain after it.
+    pub fn follow(&mut self, circuit: &Circuit, observed: Option<(MoveId, &[PerceptId])>) {
+        let is_possible = self.take_in(circuit, observed).is_ok();
         for (fluent, next) in self.state.iter_mut().zip(&circuit.next) {
             *fluent = self.values[next.index()].filter(|_| is_possible);
         }
@@ -129,9 +129,9 @@ impl Certain {
     fn take_in(
         &mut self,
         circuit: &Circuit,
-        told: Option<(MoveId, &[PerceptId])>,
+        observed: Option<(MoveId, &[PerceptId])>,
     ) -> Result<(), Clash> {
-        let Some((own, percepts)) = told else { return Ok(()) };
+        let Some((own, percepts)) = observed else { return Ok(()) };
         self.play(own, true)?;
         for (idx, (role, _)) in circuit.vocabulary.percepts.iter().enumerate() {
             if *role == self.role {

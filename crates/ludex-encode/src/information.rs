@@ -77,7 +77,7 @@ fn unequal_pairs(circuit: &Circuit) -> Vec<(Option<GateId>, Option<GateId>)> {
     let vocabulary = &circuit.vocabulary;
     let roles: Vec<RoleId> = (0..vocabulary.roles.len())
         .map(RoleId::new)
-        .filter(|&role| vocabulary.role_text(role) != "random")
+        .filter(|&role| !vocabulary.is_random(role))
         .collect();
     let mut gates = FxHashMap::default();
     for (&percept, &gate) in vocabulary.percepts.iter().zip(&circuit.sees) {

@@ -220,7 +220,7 @@ impl<'a> Encoder<'a> {
             .collect();
         // The move of `random` comes after those of the roles that decide.
         let mut order: Vec<RoleId> = roles().collect();
-        order.sort_by_key(|&role| vocabulary.role_text(role) == "random");
+        order.sort_by_key(|&role| vocabulary.is_random(role));
         let mut moves: Vec<MoveVar> = order
             .into_iter()
             .map(|role| {
@@ -479,8 +479,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn finish(self, groups: Vec<Group>, information: Information) -> Template {
-        let is_random =
-            |of_role: &&MoveVar| self.circuit.vocabulary.role_text(of_role.role) == "random";
+        let is_random = |it: &&MoveVar| self.circuit.vocabulary.is_random(it.role);
         let chance = self.moves.iter().filter(is_random).map(|it| Chance { var: it.var, stage: 1 });
         let mut is_of_state: Vec<bool> = self.weaver.has_moves().iter().map(|it| !it).collect();
         for var in self.percepts.iter().chain(&self.next) {

@@ -307,13 +307,15 @@ impl<S: Clone + Eq + Hash> Belief<S> {
 /// denominator that all others share: sums of fractions without one would be long. `None` for what is
 /// no weight.
 fn fraction(weight: f64) -> Option<BigRational> {
-    const SMALL: i64 = 10_000;
-    const SHARED: i64 = 1 << 40;
+    const MAX_OWN_DENOMINATOR: i64 = 10_000;
+    const SHARED_DENOMINATOR: i64 = 1 << 40;
     if !(weight > 0.0 && weight <= 1.0) {
         return None;
     }
-    let near = Ratio::<i64>::approximate_float(weight).filter(|near| *near.denom() <= SMALL);
-    let of_shared = || Ratio::new(((weight * SHARED as f64) as i64).max(1), SHARED);
+    let near =
+        Ratio::<i64>::approximate_float(weight).filter(|near| *near.denom() <= MAX_OWN_DENOMINATOR);
+    let of_shared =
+        || Ratio::new(((weight * SHARED_DENOMINATOR as f64) as i64).max(1), SHARED_DENOMINATOR);
     let (numer, denom) = near.filter(|it| !it.is_zero()).unwrap_or_else(of_shared).into_raw();
     Some(BigRational::new(numer.into(), denom.into()))
 }
@@ -321,23 +323,23 @@ fn fraction(weight: f64) -> Option<BigRational> {
 /// States with weights that are summed.
 struct Weighted<S> {
     states: Vec<(S, BigRational)>,
-    places: HashMap<S, usize>,
+    indices: HashMap<S, usize>,
 }
 
 impl<S> Default for Weighted<S> {
     fn default() -> Self {
-        Self { states: Vec::new(), places: HashMap::new() }
+        Self { states: Vec::new(), indices: HashMap::new() }
     }
 }
 
 impl<S: Clone + Eq + Hash> Weighted<S> {
     /// Adds a weight to a state; whether the state is new.
     fn add(&mut self, state: &S, weight: &BigRational) -> bool {
-        if let Some(&place) = self.places.get(state) {
-            self.states[place].1 += weight;
+        if let Some(&idx) = self.indices.get(state) {
+            self.states[idx].1 += weight;
             return false;
         }
-        self.places.insert(state.clone(), self.states.len());
+        self.indices.insert(state.clone(), self.states.len());
         self.states.push((state.clone(), weight.clone()));
         true
     }

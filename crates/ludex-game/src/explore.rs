@@ -7,8 +7,8 @@
 //! É. Piette's thesis, definitions 1.27 to 1.31). The best goal is 100, and `random` is no
 //! player: nothing needs to be winnable for it, and it is never on anyone's side.
 //!
-//! Invariant: a [`Verdict::Yes`] or [`Verdict::No`] is proved by the states that were seen.
-//! Where a limit left states unseen, what they could change is [`Verdict::Unknown`].
+//! Invariant: a [`Finding::Yes`] or [`Finding::No`] is proved by the states that were seen.
+//! Where a limit left states unseen, what they could change is [`Finding::Unknown`].
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ pub struct ExploreLimits {
 
 /// An answer with a proof, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Finding {
     /// It holds.
     Yes,
     /// It does not hold.
@@ -67,36 +67,36 @@ pub struct Exploration<S> {
     /// Roles that can force their best goal.
     pub forced_by: Vec<RoleId>,
     /// No play goes on for ever.
-    pub is_terminating: Verdict,
+    pub is_terminating: Finding,
     /// Every role always has a move before the end.
-    pub is_playable: Verdict,
+    pub is_playable: Finding,
     /// Each role can end with its best goal if all help.
-    pub is_weakly_winnable: Verdict,
+    pub is_weakly_winnable: Finding,
     /// Some role can force its best goal.
-    pub is_strongly_winnable: Verdict,
+    pub is_strongly_winnable: Finding,
 }
 
 impl<S> Exploration<S> {
     /// Whether the game terminates, is playable and weakly winnable.
-    pub fn is_well_formed(&self) -> Verdict {
+    pub fn is_well_formed(&self) -> Finding {
         [self.is_terminating, self.is_playable, self.is_weakly_winnable]
             .into_iter()
-            .fold(Verdict::Yes, Verdict::and)
+            .fold(Finding::Yes, Finding::and)
     }
 }
 
-impl Verdict {
+impl Finding {
     /// Both hold.
-    pub fn and(self, other: Verdict) -> Verdict {
+    pub fn and(self, other: Finding) -> Finding {
         match (self, other) {
-            (Verdict::No, _) | (_, Verdict::No) => Verdict::No,
-            (Verdict::Yes, Verdict::Yes) => Verdict::Yes,
-            _ => Verdict::Unknown,
+            (Finding::No, _) | (_, Finding::No) => Finding::No,
+            (Finding::Yes, Finding::Yes) => Finding::Yes,
+            _ => Finding::Unknown,
         }
     }
 
-    fn no_or(is_refuted: bool, otherwise: Verdict) -> Verdict {
-        if is_refuted { Verdict::No } else { otherwise }
+    fn no_or(is_refuted: bool, otherwise: Finding) -> Finding {
+        if is_refuted { Finding::No } else { otherwise }
     }
 }
 
@@ -253,7 +253,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
     }
 
     fn answer<G: Game>(self, game: &G, stopped: Option<StopReason>) -> Exploration<S> {
-        let unseen = if stopped.is_some() { Verdict::Unknown } else { Verdict::Yes };
+        let unseen = if stopped.is_some() { Finding::Unknown } else { Finding::Yes };
         let (order, repeated) = self.postorder();
         let longest_play =
             (stopped.is_none() && repeated.is_none()).then(|| self.longest_play(&order));
@@ -263,17 +263,17 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
             players().filter(|role| role.index() < 64 && won >> role.index() & 1 != 0).collect();
         let all_win = players().all(|role| self.best_goals[role.index()] == Some(Goal::MAX));
         let is_weakly_winnable = match (all_win, stopped) {
-            (true, _) => Verdict::Yes,
-            (false, None) => Verdict::No,
-            (false, Some(_)) => Verdict::Unknown,
+            (true, _) => Finding::Yes,
+            (false, None) => Finding::No,
+            (false, Some(_)) => Finding::Unknown,
         };
         let is_strongly_winnable = if forced_by.is_empty() {
             // Who cannot force it seeing every state cannot do so seeing less.
-            if stopped.is_none() { Verdict::No } else { Verdict::Unknown }
+            if stopped.is_none() { Finding::No } else { Finding::Unknown }
         } else if game.has_percepts() && players().count() + n_random(game) > 1 {
-            Verdict::Unknown
+            Finding::Unknown
         } else {
-            Verdict::Yes
+            Finding::Yes
         };
         let repeated = repeated.map(|number| self.state(number));
         Exploration {
@@ -283,8 +283,8 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
             n_transitions: self.successors.len(),
             stopped,
             longest_play,
-            is_terminating: Verdict::no_or(repeated.is_some(), unseen),
-            is_playable: Verdict::no_or(self.stuck.is_some(), unseen),
+            is_terminating: Finding::no_or(repeated.is_some(), unseen),
+            is_playable: Finding::no_or(self.stuck.is_some(), unseen),
             is_weakly_winnable,
             is_strongly_winnable,
             best_goals: self.best_goals,
@@ -321,14 +321,14 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         let mut repeated = None;
         let mut path: Vec<(u32, usize)> = vec![(0, 0)];
         marks[0] = Mark::OnPath;
-        while let Some((number, place)) = path.last_mut() {
-            let Some(&successor) = self.successors_of(*number).get(*place) else {
+        while let Some((number, n_followed)) = path.last_mut() {
+            let Some(&successor) = self.successors_of(*number).get(*n_followed) else {
                 marks[*number as usize] = Mark::Done;
                 order.push(*number);
                 path.pop();
                 continue;
             };
-            *place += 1;
+            *n_followed += 1;
             match marks[successor as usize] {
                 Mark::New => {
                     marks[successor as usize] = Mark::OnPath;
@@ -507,8 +507,8 @@ mod tests {
         // Equal heaps are lost for who begins, unequal ones are won.
         for (heaps, winner) in [([3, 3], 1), ([3, 2], 0)] {
             let found = explore(&Nim::new(&heaps), &limits(10_000));
-            assert_eq!(found.is_well_formed(), Verdict::Yes);
-            assert_eq!(found.is_strongly_winnable, Verdict::Yes);
+            assert_eq!(found.is_well_formed(), Finding::Yes);
+            assert_eq!(found.is_strongly_winnable, Finding::Yes);
             assert_eq!(found.forced_by, [RoleId::new(winner)]);
             assert_eq!(found.longest_play, Some((heaps[0] + heaps[1]) as usize));
             assert_eq!(found.stopped, None);
@@ -527,10 +527,10 @@ mod tests {
     fn a_limit_leaves_what_it_cannot_know_open() {
         let found = explore(&Nim::new(&[9, 9, 9]), &limits(50));
         assert_eq!(found.stopped, Some(StopReason::Count));
-        assert_eq!(found.is_terminating, Verdict::Unknown);
-        assert_eq!(found.is_playable, Verdict::Unknown);
-        assert_eq!(found.is_strongly_winnable, Verdict::Unknown);
-        assert_eq!(found.is_well_formed(), Verdict::Unknown);
+        assert_eq!(found.is_terminating, Finding::Unknown);
+        assert_eq!(found.is_playable, Finding::Unknown);
+        assert_eq!(found.is_strongly_winnable, Finding::Unknown);
+        assert_eq!(found.is_well_formed(), Finding::Unknown);
     }
 
     #[test]

@@ -37,8 +37,8 @@ impl JointMoves {
         if self.is_spent {
             return None;
         }
-        for (place, moves) in self.legal.iter().enumerate() {
-            self.current[place] = moves[self.turned[place]];
+        for (role_idx, moves) in self.legal.iter().enumerate() {
+            self.current[role_idx] = moves[self.turned[role_idx]];
         }
         self.is_spent = !self.turn();
         Some(&self.current)
@@ -51,12 +51,12 @@ impl JointMoves {
 
     /// Steps to the next combination; false after the last.
     fn turn(&mut self) -> bool {
-        for place in (0..self.legal.len()).rev() {
-            self.turned[place] += 1;
-            if self.turned[place] < self.legal[place].len() {
+        for role_idx in (0..self.legal.len()).rev() {
+            self.turned[role_idx] += 1;
+            if self.turned[role_idx] < self.legal[role_idx].len() {
                 return true;
             }
-            self.turned[place] = 0;
+            self.turned[role_idx] = 0;
         }
         false
     }

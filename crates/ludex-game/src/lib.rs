@@ -33,7 +33,7 @@ pub mod features;
 mod test_games;
 
 pub use belief::{Belief, BeliefError, BeliefLimits, Learned, Outcome};
-pub use explore::{Evidence, Exploration, ExploreLimits, Verdict, explore, sample};
+pub use explore::{Evidence, Exploration, ExploreLimits, Finding, explore, sample};
 pub use features::{FeatureFinder, Features, Graded, LinearFeature, Wanted};
 pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked};
 pub use joint::{JointMoves, count_joint_moves};

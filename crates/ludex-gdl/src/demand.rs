@@ -141,13 +141,13 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
         let is_keyword = head.index() < Keyword::ALL.len();
         match search.missing_inputs(rule) {
             Missing::Nothing => {}
-            Missing::Places(places) if !is_keyword => {
+            Missing::Arguments(arguments) if !is_keyword => {
                 let inputs = search.demanded.entry(head).or_default();
-                inputs.extend(places);
+                inputs.extend(arguments);
                 for &idx in &touching[&head] {
                     let rule = &program.rules[idx];
                     if rule.head.relation == head {
-                        inputs.extend(growing_place(rule, inputs));
+                        inputs.extend(growing_argument(rule, inputs));
                     }
                 }
                 open.extend(&touching[&head]);
@@ -178,7 +178,7 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
 enum Missing {
     Nothing,
     /// These arguments of its head must be inputs.
-    Places(BTreeSet<usize>),
+    Arguments(BTreeSet<usize>),
     /// A variable that no positive literal has.
     Variable,
     /// This condition can't be called, as a position in the body.
@@ -223,18 +223,18 @@ impl InputSearch {
         if bound.len() == rule.n_variables() {
             return Missing::Nothing;
         }
-        let mut places = BTreeSet::new();
+        let mut arguments = BTreeSet::new();
         let positives = positives(rule);
         for variable in (0..rule.n_variables() as u32).filter(|v| !positives.contains(v)) {
             if !bound.contains(&variable) {
-                match place_in_head(rule, variable) {
-                    Some(place) => places.insert(place),
+                match argument_in_head(rule, variable) {
+                    Some(arg_idx) => arguments.insert(arg_idx),
                     None => return Missing::Variable,
                 };
             }
         }
-        if !places.is_empty() {
-            return Missing::Places(places);
+        if !arguments.is_empty() {
+            return Missing::Arguments(arguments);
         }
         let blocked = || {
             rule.body.iter().enumerate().filter_map(|(idx, literal)| match literal {
@@ -245,10 +245,10 @@ impl InputSearch {
         if self.n_looks <= MAX_LOOKS {
             for (_, atom) in blocked() {
                 let needed = needed_by(atom, &self.demanded);
-                let places: Option<BTreeSet<usize>> =
-                    needed.difference(&bound).map(|&v| place_in_head(rule, v)).collect();
-                if let Some(places) = places {
-                    return Missing::Places(places);
+                let arguments: Option<BTreeSet<usize>> =
+                    needed.difference(&bound).map(|&v| argument_in_head(rule, v)).collect();
+                if let Some(arguments) = arguments {
+                    return Missing::Arguments(arguments);
                 }
             }
         }
@@ -261,8 +261,8 @@ impl InputSearch {
 fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
     let mut bound = Variables::new();
     if let Some(inputs) = demanded.get(&rule.head.relation) {
-        inputs.iter().for_each(|&place| {
-            rule.head.args[place].for_each_variable(&mut |variable| {
+        inputs.iter().for_each(|&arg_idx| {
+            rule.head.args[arg_idx].for_each_variable(&mut |variable| {
                 bound.insert(variable);
             });
         });
@@ -295,8 +295,8 @@ fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
 fn needed_by(atom: &Atom, demanded: &Demanded) -> Variables {
     let inputs = demanded.get(&atom.relation).into_iter().flatten();
     variables_of(|visit| {
-        for &place in inputs {
-            atom.args[place].for_each_variable(visit);
+        for &arg_idx in inputs {
+            atom.args[arg_idx].for_each_variable(visit);
         }
     })
 }
@@ -437,22 +437,22 @@ fn positives(rule: &Rule) -> Variables {
 
 /// The first argument of the head with the variable: what helpers take stands before what they
 /// give.
-fn place_in_head(rule: &Rule, variable: u32) -> Option<usize> {
+fn argument_in_head(rule: &Rule, variable: u32) -> Option<usize> {
     (0..rule.head.args.len())
         .find(|&p| variables_of(|v| rule.head.args[p].for_each_variable(v)).contains(&variable))
 }
 
 /// An argument to demand lest the rule derive ever larger terms: it calls its own relation, builds
 /// a term around an argument of the call, and none of the inputs gets smaller by the call.
-fn growing_place(rule: &Rule, inputs: &BTreeSet<usize>) -> Option<usize> {
+fn growing_argument(rule: &Rule, inputs: &BTreeSet<usize>) -> Option<usize> {
     rule.body.iter().find_map(|literal| {
         let Literal::Positive(call) = literal else { return None };
         let is_recursive = call.relation == rule.head.relation;
-        let grows = |place: usize| is_inside(&call.args[place], &rule.head.args[place]);
-        if !is_recursive || inputs.iter().any(|&place| grows(place)) {
+        let grows = |arg_idx: usize| is_inside(&call.args[arg_idx], &rule.head.args[arg_idx]);
+        if !is_recursive || inputs.iter().any(|&arg_idx| grows(arg_idx)) {
             return None;
         }
-        (0..call.args.len()).find(|&place| grows(place))
+        (0..call.args.len()).find(|&arg_idx| grows(arg_idx))
     })
 }
 

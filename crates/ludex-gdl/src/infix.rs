@@ -31,17 +31,17 @@ use std::borrow::Cow;
 use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
 
 use crate::codes;
-use crate::keyword::Keyword;
+use crate::keyword::{Keyword, RANDOM_ROLE, is_random_role};
 use crate::kif::{is_name, is_variable_name};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
 use crate::print::{CONNECTIVES, starts_variable, word_length};
-use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
 /// Reads a rulesheet in infix form. Clauses with mistakes are left out of the tree.
 pub fn parse_infix(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
     let text = source.text();
     if text.len() > MAX_BYTES {
-        let sheet = Rulesheet { form: Form::Infix, ..Rulesheet::default() };
+        let sheet = Rulesheet { notation: Notation::Infix, ..Rulesheet::default() };
         return (sheet, vec![too_large(text.len())]);
     }
     let mut lexer = Lexer { text, position: 0 };
@@ -66,7 +66,7 @@ pub fn parse_infix(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
             Err(Spoiled::Sheet) => break,
         }
     }
-    (Rulesheet { form: Form::Infix, symbols: reader.symbols, clauses }, reader.diagnostics)
+    (Rulesheet { notation: Notation::Infix, symbols: reader.symbols, clauses }, reader.diagnostics)
 }
 
 /// The smallest unit of the text.
@@ -534,7 +534,7 @@ impl<'a> Reader<'a> {
         let span = self.take().span;
         self.writable(is_name(&name), span)?;
         // The one constant with a meaning, hence in any letter case.
-        let name = if name.eq_ignore_ascii_case("random") { "random".into() } else { name };
+        let name = if is_random_role(&name) { RANDOM_ROLE.into() } else { name };
         let symbol = self.symbols.intern(&name);
         if self.current.kind != Kind::Open {
             return Ok(Term { kind: TermKind::Constant(symbol), span });

@@ -1,5 +1,13 @@
 //! The words that GDL gives a meaning.
 
+/// The role that stands for chance: it plays each of its legal moves equally likely.
+pub const RANDOM_ROLE: &str = "random";
+
+/// Whether a name is that of the role `random`, in any letter case.
+pub fn is_random_role(name: &str) -> bool {
+    name.eq_ignore_ascii_case(RANDOM_ROLE)
+}
+
 /// A relation with a meaning of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Keyword {

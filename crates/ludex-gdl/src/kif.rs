@@ -7,9 +7,9 @@
 use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
 
 use crate::codes;
-use crate::keyword::Keyword;
+use crate::keyword::{Keyword, RANDOM_ROLE, is_random_role};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
-use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
 /// Reads a rulesheet in prefix form. Clauses with mistakes are left out of the tree.
 pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
@@ -23,7 +23,7 @@ pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
             break;
         }
     }
-    (Rulesheet { form: Form::Kif, symbols: reader.symbols, clauses }, reader.diagnostics)
+    (Rulesheet { notation: Notation::Kif, symbols: reader.symbols, clauses }, reader.diagnostics)
 }
 
 /// A word or a list of such, with its place.
@@ -301,8 +301,8 @@ impl Reader {
             ),
             Some(name) => Ok(TermKind::Variable(self.symbols.intern(name))),
             // The one constant with a meaning, hence in any letter case.
-            None if word.eq_ignore_ascii_case("random") => {
-                Ok(TermKind::Constant(self.symbols.intern("random")))
+            None if is_random_role(word) => {
+                Ok(TermKind::Constant(self.symbols.intern(RANDOM_ROLE)))
             }
             None => Ok(TermKind::Constant(self.symbols.intern(word))),
         }

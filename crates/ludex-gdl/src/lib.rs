@@ -49,7 +49,7 @@ mod testing;
 
 pub use check::{Checked, Found, check, check_declarations, check_source};
 pub use infix::parse_infix;
-pub use keyword::Keyword;
+pub use keyword::{Keyword, RANDOM_ROLE, is_random_role};
 pub use kif::parse_kif;
 pub use limits::{MAX_ARGS, MAX_BYTES, MAX_DEPTH, MAX_VARIABLES};
 pub use lower::lower;
@@ -59,5 +59,5 @@ pub use program::{
 };
 pub use read::{decode, parse};
 pub use scramble::{Renaming, scramble};
-pub use syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+pub use syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 pub use terms::{TermId, Terms};

@@ -2,21 +2,21 @@
 
 use ludex_base::Symbols;
 
-use crate::syntax::{Clause, Form, Formula, FormulaKind, Rulesheet, Term, TermKind};
+use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
 /// A rulesheet in the prefix form of the community.
 pub fn print_kif(sheet: &Rulesheet) -> String {
-    print(sheet, Form::Kif)
+    print(sheet, Notation::Kif)
 }
 
 /// A rulesheet in the infix form of the papers.
 pub fn print_infix(sheet: &Rulesheet) -> String {
-    print(sheet, Form::Infix)
+    print(sheet, Notation::Infix)
 }
 
 /// A rulesheet in one of the forms: a line for each fact and for each condition of a rule.
-pub fn print(sheet: &Rulesheet, form: Form) -> String {
-    let mut printer = Printer { symbols: &sheet.symbols, form, text: String::new() };
+pub fn print(sheet: &Rulesheet, notation: Notation) -> String {
+    let mut printer = Printer { symbols: &sheet.symbols, notation, text: String::new() };
     let mut was_rule = false;
     for clause in &sheet.clauses {
         let is_rule = !clause.body.is_empty();
@@ -30,15 +30,15 @@ pub fn print(sheet: &Rulesheet, form: Form) -> String {
 }
 
 /// A term as an author writes it in a form.
-pub fn term_text(term: &Term, symbols: &Symbols, form: Form) -> String {
-    let mut printer = Printer { symbols, form, text: String::new() };
+pub fn term_text(term: &Term, symbols: &Symbols, notation: Notation) -> String {
+    let mut printer = Printer { symbols, notation, text: String::new() };
     printer.term(term);
     printer.text
 }
 
 /// A formula as an author writes it in a form.
-pub(crate) fn formula_text(formula: &Formula, symbols: &Symbols, form: Form) -> String {
-    let mut printer = Printer { symbols, form, text: String::new() };
+pub(crate) fn formula_text(formula: &Formula, symbols: &Symbols, notation: Notation) -> String {
+    let mut printer = Printer { symbols, notation, text: String::new() };
     printer.formula(formula);
     printer.text
 }
@@ -47,33 +47,33 @@ pub(crate) fn formula_text(formula: &Formula, symbols: &Symbols, form: Form) -> 
 ///
 /// Infix form has variables that start with an upper-case letter: their first letter is small
 /// in the tree, as authors of prefix form write it. All other names are written with the
-/// question mark of the prefix form, in quotes if need be.
-pub(crate) fn variable_text(name: &str, form: Form) -> String {
+/// question mark of the prefix notation, in quotes if need be.
+pub(crate) fn variable_text(name: &str, notation: Notation) -> String {
     let first = name.chars().next();
-    match form {
-        Form::Kif => format!("?{name}"),
-        Form::Infix if !is_plain(name) => format!("?{}", quoted(name)),
-        Form::Infix if first.is_some_and(|c| c.is_ascii_lowercase()) => {
+    match notation {
+        Notation::Kif => format!("?{name}"),
+        Notation::Infix if !is_plain(name) => format!("?{}", quoted(name)),
+        Notation::Infix if first.is_some_and(|c| c.is_ascii_lowercase()) => {
             let mut text = name.to_owned();
             text[..1].make_ascii_uppercase();
             text
         }
         // `_` alone is a new variable wherever it stands.
-        Form::Infix
+        Notation::Infix
             if name != "_" && first.is_some_and(starts_variable) && !is_ascii_upper(first) =>
         {
             name.to_owned()
         }
-        Form::Infix => format!("?{name}"),
+        Notation::Infix => format!("?{name}"),
     }
 }
 
 /// A name as an author writes it in a form.
-pub(crate) fn name_text(name: &str, form: Form) -> String {
-    match form {
-        Form::Kif => name.to_owned(),
-        Form::Infix if is_bare_name(name) => name.to_owned(),
-        Form::Infix => quoted(name),
+pub(crate) fn name_text(name: &str, notation: Notation) -> String {
+    match notation {
+        Notation::Kif => name.to_owned(),
+        Notation::Infix if is_bare_name(name) => name.to_owned(),
+        Notation::Infix => quoted(name),
     }
 }
 
@@ -129,15 +129,15 @@ fn quoted(name: &str) -> String {
 
 struct Printer<'a> {
     symbols: &'a Symbols,
-    form: Form,
+    notation: Notation,
     text: String,
 }
 
 impl Printer<'_> {
     fn clause(&mut self, clause: &Clause) {
         let is_rule = !clause.body.is_empty();
-        match self.form {
-            Form::Kif if is_rule => {
+        match self.notation {
+            Notation::Kif if is_rule => {
                 self.text.push_str("(<= ");
                 self.term(&clause.head);
                 for formula in &clause.body {
@@ -146,8 +146,8 @@ impl Printer<'_> {
                 }
                 self.text.push(')');
             }
-            Form::Kif => self.term(&clause.head),
-            Form::Infix => {
+            Notation::Kif => self.term(&clause.head),
+            Notation::Infix => {
                 self.term(&clause.head);
                 for (idx, formula) in clause.body.iter().enumerate() {
                     self.text.push_str(if idx == 0 { " :-\n    " } else { ",\n    " });
@@ -160,23 +160,27 @@ impl Printer<'_> {
     }
 
     fn formula(&mut self, formula: &Formula) {
-        match (&formula.kind, self.form) {
+        match (&formula.kind, self.notation) {
             (FormulaKind::Atom(atom), _) => self.term(atom),
-            (FormulaKind::Not(inner), Form::Kif) => {
+            (FormulaKind::Not(inner), Notation::Kif) => {
                 self.list("not", std::slice::from_ref(inner.as_ref()));
             }
-            (FormulaKind::Not(inner), Form::Infix) => {
+            (FormulaKind::Not(inner), Notation::Infix) => {
                 self.text.push_str("not ");
                 self.formula(inner);
             }
-            (FormulaKind::And(parts), Form::Kif) => self.list("and", parts),
-            (FormulaKind::Or(parts), Form::Kif) => self.list("or", parts),
-            (FormulaKind::And(parts), Form::Infix) => self.group("and", ", ", parts),
-            (FormulaKind::Or(parts), Form::Infix) => self.group("or", " ; ", parts),
-            (FormulaKind::Distinct(left, right), form) => {
-                self.text.push_str(if form == Form::Kif { "(distinct " } else { "distinct(" });
+            (FormulaKind::And(parts), Notation::Kif) => self.list("and", parts),
+            (FormulaKind::Or(parts), Notation::Kif) => self.list("or", parts),
+            (FormulaKind::And(parts), Notation::Infix) => self.group("and", ", ", parts),
+            (FormulaKind::Or(parts), Notation::Infix) => self.group("or", " ; ", parts),
+            (FormulaKind::Distinct(left, right), notation) => {
+                self.text.push_str(if notation == Notation::Kif {
+                    "(distinct "
+                } else {
+                    "distinct("
+                });
                 self.term(left);
-                self.text.push_str(if form == Form::Kif { " " } else { ", " });
+                self.text.push_str(if notation == Notation::Kif { " " } else { ", " });
                 self.term(right);
                 self.text.push(')');
             }
@@ -212,22 +216,22 @@ impl Printer<'_> {
     fn term(&mut self, term: &Term) {
         match &term.kind {
             TermKind::Variable(name) => {
-                self.text.push_str(&variable_text(self.symbols.name(*name), self.form));
+                self.text.push_str(&variable_text(self.symbols.name(*name), self.notation));
             }
             TermKind::Constant(name) => {
-                self.text.push_str(&name_text(self.symbols.name(*name), self.form));
+                self.text.push_str(&name_text(self.symbols.name(*name), self.notation));
             }
             TermKind::Compound(name, args) => {
-                let name = name_text(self.symbols.name(*name), self.form);
-                match self.form {
-                    Form::Kif => self.text.extend(["(", &name]),
-                    Form::Infix => self.text.extend([&name, "("]),
+                let name = name_text(self.symbols.name(*name), self.notation);
+                match self.notation {
+                    Notation::Kif => self.text.extend(["(", &name]),
+                    Notation::Infix => self.text.extend([&name, "("]),
                 }
                 for (idx, arg) in args.iter().enumerate() {
-                    match self.form {
-                        Form::Kif => self.text.push(' '),
-                        Form::Infix if idx > 0 => self.text.push_str(", "),
-                        Form::Infix => {}
+                    match self.notation {
+                        Notation::Kif => self.text.push(' '),
+                        Notation::Infix if idx > 0 => self.text.push_str(", "),
+                        Notation::Infix => {}
                     }
                     self.term(arg);
                 }
@@ -246,17 +250,17 @@ mod tests {
     use crate::{parse, parse_infix, parse_kif};
 
     #[track_caller]
-    fn check(rules: &str, form: Form, expected: Expect) {
+    fn check(rules: &str, notation: Notation, expected: Expect) {
         let (sheet, diagnostics) = parse(&Source::new("t", rules));
         assert_eq!(diagnostics, []);
-        expected.assert_eq(&print(&sheet, form));
+        expected.assert_eq(&print(&sheet, notation));
     }
 
     #[test]
     fn facts_stand_together_and_rules_apart() {
         check(
             "(role a)(role b)(<= terminal (true x) (not (or (true y) (p ?z))))(init x)",
-            Form::Kif,
+            Notation::Kif,
             expect![[r#"
                 (role a)
                 (role b)
@@ -274,7 +278,7 @@ mod tests {
     fn infix_form_reads_like_the_papers() {
         check(
             "(<= (legal ?p (mark ?x 1)) (true (cell ?x 1 b)) (not (true done)) (or (p ?x) (q ?p)) (distinct ?x ?p))",
-            Form::Infix,
+            Notation::Infix,
             expect![[r#"
                 legal(P, mark(X, 1)) :-
                     true(cell(X, 1, b)),
@@ -289,7 +293,7 @@ mod tests {
     fn names_that_infix_form_has_no_word_for_are_quoted() {
         check(
             "(p N++ Upper it's not -5 a-b ?X ?x-1 ?+ ?_ ?_y ?1) (and_so_on 2x ÉTÉ été)",
-            Form::Infix,
+            Notation::Infix,
             expect![[r#"
                 p('N++', 'Upper', 'it''s', 'not', -5, a-b, ?X, X-1, ?'+', ?_, _y, ?1).
                 and_so_on(2x, 'ÉTÉ', été).
@@ -371,16 +375,16 @@ mod tests {
                 let body = (0..n_conditions).map(|_| formula(&mut symbols, rng, 3)).collect();
                 clauses.push(Clause { head, body, span: Span::default() });
             }
-            let sheet = Rulesheet { form: Form::Kif, symbols, clauses };
-            for form in [Form::Kif, Form::Infix] {
-                let text = print(&sheet, form);
+            let sheet = Rulesheet { notation: Notation::Kif, symbols, clauses };
+            for notation in [Notation::Kif, Notation::Infix] {
+                let text = print(&sheet, notation);
                 let source = Source::new("t", text.as_str());
-                let (again, diagnostics) = match form {
-                    Form::Kif => parse_kif(&source),
-                    Form::Infix => parse_infix(&source),
+                let (again, diagnostics) = match notation {
+                    Notation::Kif => parse_kif(&source),
+                    Notation::Infix => parse_infix(&source),
                 };
                 assert_eq!(diagnostics, [], "seed {seed}\n{text}");
-                assert!(again == sheet, "seed {seed}\n{text}\n{}", print(&again, form));
+                assert!(again == sheet, "seed {seed}\n{text}\n{}", print(&again, notation));
             }
         }
     }

@@ -140,6 +140,19 @@ impl Program {
         self.rules.iter().any(|rule| rule.head.relation == Keyword::Sees.into())
     }
 
+    /// The name of a relation as text.
+    pub fn relation_name(&self, id: RelationId) -> &str {
+        self.terms.symbols().name(self.relation(id).name)
+    }
+
+    /// The first rule of a relation of this name that has a negative literal.
+    pub fn negating_rule(&self, relation: Symbol) -> Option<&Rule> {
+        let is_negative = |literal: &Literal| matches!(literal, Literal::Negative(_));
+        self.rules.iter().find(|rule| {
+            self.relation(rule.head.relation).name == relation && rule.body.iter().any(is_negative)
+        })
+    }
+
     /// For each relation, whether some relation of `roots` depends on it or is it. Fluents are
     /// followed: what `next` and `init` derive is what `true` asks for, and what `legal`
     /// allows is what `does` asks for.

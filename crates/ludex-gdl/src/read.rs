@@ -7,7 +7,7 @@ use crate::infix::parse_infix;
 use crate::kif::parse_kif;
 use crate::limits::{MAX_BYTES, too_large};
 use crate::print::word_length;
-use crate::syntax::{Form, Rulesheet};
+use crate::syntax::{Notation, Rulesheet};
 
 /// Reads a rulesheet in either form. Clauses with mistakes are left out of the tree.
 ///
@@ -19,8 +19,8 @@ use crate::syntax::{Form, Rulesheet};
 /// ```
 pub fn parse(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
     match detect(source.text()) {
-        Form::Kif => parse_kif(source),
-        Form::Infix => parse_infix(source),
+        Notation::Kif => parse_kif(source),
+        Notation::Infix => parse_infix(source),
     }
 }
 
@@ -78,14 +78,14 @@ fn utf16(bytes: &[u8]) -> Option<String> {
 
 /// The form of a text, from its first word: prefix form begins with a parenthesis, infix form
 /// with a name that arguments, an arrow or a full stop follow.
-fn detect(text: &str) -> Form {
+fn detect(text: &str) -> Notation {
     let mut rest = text;
     loop {
         rest = rest
             .trim_start_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}');
         let is_comment = rest.starts_with([';', '%', '#']) || rest.starts_with("//");
         if rest.starts_with("/*") {
-            return Form::Infix;
+            return Notation::Infix;
         }
         if !is_comment {
             break;
@@ -99,15 +99,15 @@ fn detect(text: &str) -> Form {
     };
     if after.len() == rest.len() {
         let is_arrow = [":-", "←", "<-"].iter().any(|arrow| rest.starts_with(arrow));
-        return if is_arrow { Form::Infix } else { Form::Kif };
+        return if is_arrow { Notation::Infix } else { Notation::Kif };
     }
     let follows = after.trim_start();
     let is_applied = after.starts_with('(');
     let signs = [".", ":-", "<=", "←", "<-", "⇐"];
     if is_applied || signs.iter().any(|sign| follows.starts_with(sign)) {
-        Form::Infix
+        Notation::Infix
     } else {
-        Form::Kif
+        Notation::Kif
     }
 }
 
@@ -129,10 +129,10 @@ mod tests {
             "X :- p.",
         ];
         for text in kif {
-            assert_eq!(detect(text), Form::Kif, "{text}");
+            assert_eq!(detect(text), Notation::Kif, "{text}");
         }
         for text in infix {
-            assert_eq!(detect(text), Form::Infix, "{text}");
+            assert_eq!(detect(text), Notation::Infix, "{text}");
         }
     }
 

@@ -15,7 +15,7 @@ use crate::print::variable_text;
 use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
-/// Reports each variable of each clause that nothing binds, at its first such place.
+/// Reports each variable of each clause that nothing binds, at its first such arg_idx.
 pub(crate) fn check_safety(sheet: &Rulesheet, report: &mut Report) {
     for clause in &sheet.clauses {
         let mut safety = Safety { sheet, clause, numbers: FxHashMap::default(), found: Vec::new() };
@@ -180,8 +180,8 @@ impl<'a> Safety<'a> {
 
     fn head(&mut self, reported: &mut Variables) {
         let keyword = self.clause.keyword(&self.sheet.symbols);
-        for (place, arg) in self.clause.head.args().iter().enumerate() {
-            let is_role = place == 0 && matches!(arg.kind, TermKind::Variable(_));
+        for (arg_idx, arg) in self.clause.head.args().iter().enumerate() {
+            let is_role = arg_idx == 0 && matches!(arg.kind, TermKind::Variable(_));
             let (severity, what) = match keyword {
                 Some(Keyword::Legal | Keyword::Goal | Keyword::Sees) if is_role => {
                     (Severity::Tolerated, "is the role in the head")
@@ -237,13 +237,13 @@ impl<'a> Safety<'a> {
     }
 
     fn term(&mut self, term: &Term, severity: Severity, what: &str, reported: &mut Variables) {
-        let mut places: Vec<(Symbol, Span)> = Vec::new();
-        term.for_each_variable(&mut |name, span| places.push((name, span)));
-        for (name, span) in places {
+        let mut occurrences: Vec<(Symbol, Span)> = Vec::new();
+        term.for_each_variable(&mut |name, span| occurrences.push((name, span)));
+        for (name, span) in occurrences {
             let variable = self.numbers[&name];
             if !reported.contains(variable) {
                 reported.insert(variable);
-                let name = variable_text(self.sheet.symbols.name(name), self.sheet.form);
+                let name = variable_text(self.sheet.symbols.name(name), self.sheet.notation);
                 let message = format!("`{name}` {what} but in no positive literal of the body");
                 let help = format!("add a condition that says what `{name}` ranges over");
                 self.found.push(

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use ludex_base::{Goal, Rng, Seed, Symbol, Symbols};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::keyword::Keyword;
+use crate::keyword::{Keyword, RANDOM_ROLE};
 use crate::print::CONNECTIVES;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
@@ -78,7 +78,7 @@ pub fn scramble(sheet: &Rulesheet, seed: Seed) -> (Rulesheet, Renaming) {
     };
     scrambler.take_old_names(sheet);
     let clauses = sheet.clauses.iter().map(|clause| scrambler.clause(clause)).collect();
-    let scrambled = Rulesheet { form: sheet.form, symbols: scrambler.new, clauses };
+    let scrambled = Rulesheet { notation: sheet.notation, symbols: scrambler.new, clauses };
     (scrambled, scrambler.renaming)
 }
 
@@ -135,7 +135,7 @@ impl Scrambler<'_> {
         }
         self.taken.extend(names.into_iter().map(|name| self.old.name(name).to_owned()));
         let keywords = Keyword::ALL.iter().map(|keyword| keyword.name());
-        self.taken.extend(keywords.chain(CONNECTIVES).chain(["random"]).map(str::to_owned));
+        self.taken.extend(keywords.chain(CONNECTIVES).chain([RANDOM_ROLE]).map(str::to_owned));
     }
 
     fn clause(&mut self, clause: &Clause) -> Clause {
@@ -201,7 +201,7 @@ impl Scrambler<'_> {
             return renamed;
         }
         let old = self.old.name(name);
-        let renamed = if old == "random" || self.kept.contains(&name) {
+        let renamed = if old == RANDOM_ROLE || self.kept.contains(&name) {
             self.new.intern(old)
         } else {
             let word = self.fresh_word();

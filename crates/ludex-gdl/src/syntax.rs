@@ -6,7 +6,7 @@ use crate::keyword::Keyword;
 
 /// How a rulesheet is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Form {
+pub enum Notation {
     /// `(<= (p ?x) (q ?x))`: the prefix form of the community.
     #[default]
     Kif,
@@ -21,7 +21,7 @@ pub enum Form {
 #[derive(Clone, Debug, Default)]
 pub struct Rulesheet {
     /// How it was written; messages quote the author in the same form.
-    pub form: Form,
+    pub notation: Notation,
     /// The names of the tree.
     pub symbols: Symbols,
     /// Facts and rules, in order of writing.

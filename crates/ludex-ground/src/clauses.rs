@@ -1,10 +1,10 @@
 //! The second step: the rules that matter, with their literals sorted by kind.
 
-use ludex_base::Symbol;
+use ludex_base::{Span, Symbol};
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Terms};
 
 use crate::estimate::Stats;
-use crate::limits::GroundError;
+use crate::limits::{GroundError, RulePlace};
 
 /// Variables of a rule that the joins can tell apart: sets of them are words of that many bits.
 pub(crate) const MAX_VARIABLES: usize = 128;
@@ -51,6 +51,8 @@ pub(crate) struct Clause {
     pub negatives: Vec<Atom>,
     pub distinct: Vec<(Pattern, Pattern)>,
     pub n_variables: usize,
+    /// The rule that it comes from.
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -107,11 +109,11 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
         .find(|rule| is_relevant[rule.head.relation.index()] && rule.n_variables() > MAX_VARIABLES)
     {
         return Err(GroundError::TooManyVariables {
-            relation: program
-                .terms
-                .symbols()
-                .name(program.relation(rule.head.relation).name)
-                .into(),
+            rule: RulePlace {
+                relation: program.relation(rule.head.relation).name,
+                name: program.relation_name(rule.head.relation).into(),
+                span: rule.span,
+            },
             n_variables: rule.n_variables(),
             max_variables: MAX_VARIABLES,
         });
@@ -132,6 +134,7 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
                 negatives: Vec::new(),
                 distinct: Vec::new(),
                 n_variables: rule.n_variables(),
+                span: rule.span,
             };
             for literal in &rule.body {
                 match literal.clone() {

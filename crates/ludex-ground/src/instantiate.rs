@@ -13,14 +13,15 @@
 
 use std::collections::VecDeque;
 
+use ludex_base::Symbol;
 use ludex_base::graph::Graph;
 use ludex_gdl::{Atom, Keyword, Pattern, RelationId, TermId, Terms};
 use smallvec::SmallVec;
 
 use crate::clauses::{Clause, Clauses, RelationInfo};
 use crate::estimate::Stats;
-use crate::limits::{GroundError, GroundLimits};
-use crate::plan::{Key, Match, Plan, Planner, Step};
+use crate::join_plan::{JoinPlan, JoinPlanner, Key, Match, Step};
+use crate::limits::{GroundError, GroundLimits, RulePlace};
 use crate::split::Splitter;
 use crate::tables::{END, KeyHash, Status, Table};
 
@@ -121,6 +122,8 @@ struct Engine<'a> {
     limits: &'a GroundLimits,
     terms: Terms,
     tables: Vec<Table>,
+    /// The names of the relations.
+    names: Vec<Symbol>,
     /// Whether atoms of a relation get numbers: those that are not static.
     is_numbered: Vec<bool>,
     is_guard: Vec<bool>,
@@ -139,12 +142,22 @@ struct Engine<'a> {
     n_until_limits: u32,
 }
 
+/// How some clauses are evaluated; each plan comes with the index of its clause.
+struct Plans {
+    /// For clauses in which nothing can be new: these are tried once.
+    at_once: Vec<(usize, JoinPlan)>,
+    plans: Vec<(usize, JoinPlan)>,
+    /// For each relation, the plans in which an atom of it is the new one.
+    triggers: Vec<Vec<usize>>,
+}
+
 impl<'a> Engine<'a> {
     fn new(clauses: &Clauses, limits: &'a GroundLimits) -> Self {
         let mut engine = Self {
             limits,
             terms: clauses.terms.clone(),
             tables: Vec::new(),
+            names: Vec::new(),
             is_numbered: Vec::new(),
             is_guard: Vec::new(),
             atoms: Vec::new(),
@@ -166,6 +179,7 @@ impl<'a> Engine<'a> {
     fn add_relations(&mut self, clauses: &Clauses) {
         for info in &clauses.relations[self.tables.len()..] {
             self.tables.push(Table::new(info.arity));
+            self.names.push(info.name);
             self.is_numbered.push(!info.is_static);
             self.is_guard.push(info.is_guard);
             self.ids.push(Vec::new());
@@ -186,7 +200,7 @@ impl<'a> Engine<'a> {
         &mut self,
         clauses: Vec<Clause>,
         all: &Clauses,
-        stats: &mut Vec<Stats>,
+        stats: &mut [Stats],
     ) -> Result<(), GroundError> {
         self.add_relations(all);
         let mut can_be_new = vec![false; self.tables.len()];
@@ -198,30 +212,7 @@ impl<'a> Engine<'a> {
             }
         }
 
-        let mut plans: Vec<(usize, Plan)> = Vec::new();
-        let mut triggers: Vec<Vec<usize>> = vec![Vec::new(); self.tables.len()];
-        let mut at_once: Vec<(usize, Plan)> = Vec::new();
-        let is_complete = |relation: RelationId| all.info(relation).is_static;
-        let mut planner = Planner {
-            terms: &self.terms,
-            tables: &mut self.tables,
-            stats,
-            is_complete: &is_complete,
-        };
-        for (clause_idx, clause) in clauses.iter().enumerate() {
-            let news: Vec<usize> = (0..clause.positives.len())
-                .filter(|&idx| can_be_new[clause.positives[idx].atom.relation.index()])
-                .collect();
-            if news.is_empty() {
-                at_once.push((clause_idx, planner.plan(clause, None)));
-            }
-            for trigger_idx in news {
-                let relation = clause.positives[trigger_idx].atom.relation;
-                triggers[relation.index()].push(plans.len());
-                plans.push((clause_idx, planner.plan(clause, Some(trigger_idx))));
-            }
-        }
-
+        let Plans { at_once, plans, triggers } = self.plan(&clauses, &can_be_new, all, stats);
         for (clause_idx, plan) in &at_once {
             self.begin(&clauses[*clause_idx]);
             self.join(&clauses[*clause_idx], plan, 0)?;
@@ -252,6 +243,39 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
+    /// Plans the joins of clauses, by what can be new in them.
+    fn plan(
+        &mut self,
+        clauses: &[Clause],
+        can_be_new: &[bool],
+        all: &Clauses,
+        stats: &[Stats],
+    ) -> Plans {
+        let is_complete = |relation: RelationId| all.info(relation).is_static;
+        let triggers = vec![Vec::new(); self.tables.len()];
+        let mut planner = JoinPlanner {
+            terms: &self.terms,
+            tables: &mut self.tables,
+            stats,
+            is_complete: &is_complete,
+        };
+        let mut plans = Plans { at_once: Vec::new(), plans: Vec::new(), triggers };
+        for (clause_idx, clause) in clauses.iter().enumerate() {
+            let news: Vec<usize> = (0..clause.positives.len())
+                .filter(|&idx| can_be_new[clause.positives[idx].atom.relation.index()])
+                .collect();
+            if news.is_empty() {
+                plans.at_once.push((clause_idx, planner.plan(clause, None)));
+            }
+            for trigger_idx in news {
+                let relation = clause.positives[trigger_idx].atom.relation;
+                plans.triggers[relation.index()].push(plans.plans.len());
+                plans.plans.push((clause_idx, planner.plan(clause, Some(trigger_idx))));
+            }
+        }
+        plans
+    }
+
     fn begin(&mut self, clause: &Clause) {
         self.bindings.clear();
         self.bindings.resize(clause.n_variables, TermId::new(0));
@@ -260,7 +284,12 @@ impl<'a> Engine<'a> {
     }
 
     /// Takes the steps of a plan from `step_idx` on, for every way to take them.
-    fn join(&mut self, clause: &Clause, plan: &Plan, step_idx: usize) -> Result<(), GroundError> {
+    fn join(
+        &mut self,
+        clause: &Clause,
+        plan: &JoinPlan,
+        step_idx: usize,
+    ) -> Result<(), GroundError> {
         let Some(step) = plan.steps.get(step_idx) else {
             return self.fire(clause);
         };
@@ -318,7 +347,7 @@ impl<'a> Engine<'a> {
     fn fire(&mut self, clause: &Clause) -> Result<(), GroundError> {
         self.count_down()?;
         let relation = clause.head.relation;
-        let tuple = self.new_tuple(&clause.head)?;
+        let tuple = self.new_tuple(clause, &clause.head)?;
         let head = self.derive(relation, &tuple);
         if !self.is_numbered[relation.index()] || self.is_guard[relation.index()] {
             return Ok(());
@@ -331,7 +360,7 @@ impl<'a> Engine<'a> {
         }
         for atom in &clause.negatives {
             if self.is_numbered[atom.relation.index()] {
-                let tuple = self.new_tuple(atom)?;
+                let tuple = self.new_tuple(clause, atom)?;
                 let (row, before) =
                     self.tables[atom.relation.index()].insert(&tuple, Status::Mentioned);
                 if before.is_none() {
@@ -385,14 +414,17 @@ impl<'a> Engine<'a> {
         atom.args.iter().map(|arg| existing(arg, &self.bindings, &self.terms)).collect()
     }
 
-    fn new_tuple(&mut self, atom: &Atom) -> Result<Tuple, GroundError> {
+    /// The tuple of an atom of a clause under the bindings; its terms are made if need be.
+    fn new_tuple(&mut self, clause: &Clause, atom: &Atom) -> Result<Tuple, GroundError> {
         let mut tuple = Tuple::new();
         for arg in &atom.args {
             let term = build(arg, &self.bindings, &mut self.terms);
             if self.terms.depth(term) > self.limits.max_depth {
-                let head = self.terms.name(term);
+                let text = |symbol: Symbol| self.terms.symbols().name(symbol).to_owned();
+                let relation = self.names[clause.head.relation.index()];
                 return Err(GroundError::Unbounded {
-                    relation: self.terms.symbols().name(head).to_owned(),
+                    term: text(self.terms.name(term)),
+                    rule: RulePlace { relation, name: text(relation), span: clause.span },
                     max_depth: self.limits.max_depth,
                 });
             }

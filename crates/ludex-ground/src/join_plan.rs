@@ -12,7 +12,7 @@ use crate::estimate::{Domains, Stats, VariableSet, fan_out, variables_of, variab
 use crate::tables::{Shape, Table};
 
 /// How to find the instances of a rule.
-pub(crate) struct Plan {
+pub(crate) struct JoinPlan {
     /// What the new atom must look like; `None` when the rule is tried once, with nothing new.
     pub trigger: Option<Box<[Match]>>,
     /// The number of the new literal among the positives.
@@ -58,7 +58,7 @@ pub(crate) enum Match {
 }
 
 /// What planning needs to know of the relations.
-pub(crate) struct Planner<'a> {
+pub(crate) struct JoinPlanner<'a> {
     pub terms: &'a Terms,
     pub tables: &'a mut [Table],
     pub stats: &'a [Stats],
@@ -66,9 +66,9 @@ pub(crate) struct Planner<'a> {
     pub is_complete: &'a dyn Fn(RelationId) -> bool,
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// The plan of a clause whose positive literal `trigger_idx` is new, or with nothing new.
-    pub fn plan(&mut self, clause: &Clause, trigger_idx: Option<usize>) -> Plan {
+    pub fn plan(&mut self, clause: &Clause, trigger_idx: Option<usize>) -> JoinPlan {
         let mut steps = Vec::new();
         let mut bound: VariableSet = 0;
         let mut waiting: Vec<usize> = (0..clause.positives.len()).collect();
@@ -100,7 +100,7 @@ impl Planner<'_> {
             steps.push(Step::Scan { relation, index, keys, matches, literal_idx, excludes_new });
             tests.take_ready(bound, &mut steps);
         }
-        Plan { trigger, trigger_idx: trigger_idx.unwrap_or(usize::MAX), steps }
+        JoinPlan { trigger, trigger_idx: trigger_idx.unwrap_or(usize::MAX), steps }
     }
 
     /// The position in `waiting` of the literal that leaves fewest choices.

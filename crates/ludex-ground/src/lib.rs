@@ -12,7 +12,7 @@ mod estimate; // 1. how many rows a join is likely to have
 mod clauses; // 2. the rules that matter, in the form the joins want
 mod tables; // 3. ground atoms, indexed
 mod split; // 4. rules with many variables become several with fewer
-mod plan; // 5. in which order to join the literals of a rule
+mod join_plan; // 5. in which order to join the literals of a rule
 mod instantiate; // 6. every rule instance that can ever fire
 mod simplify; // 7. fold what is always true or never true
 mod program; // the result
@@ -22,9 +22,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use ludex_base::Span;
 use ludex_gdl::{Keyword, Program, RelationId};
 
-pub use limits::{GroundError, GroundLimits};
+pub use limits::{GroundError, GroundLimits, RulePlace};
 pub use program::{
     AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes, StaticPairs,
     Vocabulary,
@@ -39,8 +40,20 @@ pub fn ground(program: &Program, limits: &GroundLimits) -> Result<GroundProgram,
     let clauses = clauses::gather(program, &clauses::ROOTS)?;
     let instances = instantiate::instantiate(clauses, limits)?;
     let ground_program = simplify::simplify(instances, limits)?;
-    ground_program.refuse_negative_cycles()?;
-    Ok(ground_program)
+    match ground_program.negative_cycle() {
+        Some(atom) => Err(negative_cycle(program, &ground_program, atom)),
+        None => Ok(ground_program),
+    }
+}
+
+fn negative_cycle(program: &Program, ground_program: &GroundProgram, atom: AtomId) -> GroundError {
+    let relation = ground_program.relation_of(atom);
+    let rule = RulePlace {
+        relation,
+        name: program.terms.symbols().name(relation).to_owned(),
+        span: program.negating_rule(relation).map_or_else(Span::default, |rule| rule.span),
+    };
+    GroundError::NegativeCycle { atom: ground_program.atom_text(atom), rule }
 }
 
 /// What `base` and `input` declare, as text; moves with their roles: `(white noop)`.

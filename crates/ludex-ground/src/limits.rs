@@ -1,6 +1,6 @@
 //! When to give up.
 
-use ludex_base::Deadline;
+use ludex_base::{Deadline, Span, Symbol};
 use thiserror::Error;
 
 /// What grounding may use.
@@ -59,18 +59,20 @@ pub enum GroundError {
         max_atoms: usize,
     },
     /// A rule builds ever larger terms.
-    #[error("`{relation}` seems to have no end: its terms are nested more than {max_depth} deep")]
+    #[error("`{term}` seems to have no end: its terms are nested more than {max_depth} deep")]
     Unbounded {
-        /// The relation that grows.
-        relation: String,
+        /// The outermost name of the terms that grow.
+        term: String,
+        /// The rule that builds them.
+        rule: RulePlace,
         /// The limit.
         max_depth: usize,
     },
     /// A rule has more variables than grounding handles.
-    #[error("a rule of `{relation}` has {n_variables} variables, more than {max_variables}")]
+    #[error("a rule of `{}` has {n_variables} variables, more than {max_variables}", rule.name)]
     TooManyVariables {
-        /// The relation of its head.
-        relation: String,
+        /// The rule.
+        rule: RulePlace,
         /// Its variables.
         n_variables: usize,
         /// The limit.
@@ -81,5 +83,32 @@ pub enum GroundError {
     NegativeCycle {
         /// One atom of the cycle.
         atom: String,
+        /// A rule of its relation with a negation.
+        rule: RulePlace,
     },
+}
+
+/// A rule that keeps a program from being grounded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RulePlace {
+    /// The relation of its head.
+    pub relation: Symbol,
+    /// The name of that relation.
+    pub name: String,
+    /// Where the rule is in the rulesheet.
+    pub span: Span,
+}
+
+impl GroundError {
+    /// The rule that is at fault; `None` where a limit was reached by all rules together.
+    pub fn rule(&self) -> Option<&RulePlace> {
+        match self {
+            GroundError::Unbounded { rule, .. }
+            | GroundError::TooManyVariables { rule, .. }
+            | GroundError::NegativeCycle { rule, .. } => Some(rule),
+            GroundError::OutOfTime { .. }
+            | GroundError::OutOfMemory { .. }
+            | GroundError::TooManyAtoms { .. } => None,
+        }
+    }
 }

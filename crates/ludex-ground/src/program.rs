@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use ludex_base::graph::Graph;
 use ludex_base::{FluentId, Goal, MoveId, PerceptId, RoleId, Symbol, define_id};
-use ludex_gdl::{TermId, Terms};
-
-use crate::limits::GroundError;
+use ludex_gdl::{TermId, Terms, is_random_role};
 
 define_id! {
     /// An atom of a ground program: a fluent, a move, or something derived.
@@ -73,6 +71,13 @@ impl Vocabulary {
     /// The name of a role.
     pub fn role_text(&self, id: RoleId) -> String {
         self.terms.display(self.roles[id.index()]).to_string()
+    }
+
+    /// Whether a role is `random`, which stands for chance.
+    pub fn is_random(&self, id: RoleId) -> bool {
+        let role = self.roles[id.index()];
+        let name = self.terms.symbols().name(self.terms.name(role));
+        self.terms.args(role).is_empty() && is_random_role(name)
     }
 
     /// A move as the rulesheet writes it.
@@ -267,8 +272,8 @@ impl GroundProgram {
         self.vocabulary.fluents.len() + self.vocabulary.moves.len()
     }
 
-    /// The rules have a meaning only if no atom depends on its own negation.
-    pub(crate) fn refuse_negative_cycles(&self) -> Result<(), GroundError> {
+    /// An atom that depends on its own negation; the rules have a meaning only if there is none.
+    pub(crate) fn negative_cycle(&self) -> Option<AtomId> {
         let mut component_of = vec![u32::MAX; self.n_atoms()];
         for (component_idx, component) in self.components().iter().enumerate() {
             component.iter().for_each(|atom| component_of[atom.index()] = component_idx as u32);
@@ -277,12 +282,15 @@ impl GroundProgram {
             for literal in self.rules_of(atom).flat_map(|rule| rule.body) {
                 let is_inside = component_of[literal.atom().index()] == component_of[atom.index()];
                 if is_inside && !literal.is_positive() {
-                    return Err(GroundError::NegativeCycle {
-                        atom: self.atom_text(literal.atom()),
-                    });
+                    return Some(literal.atom());
                 }
             }
         }
-        Ok(())
+        None
+    }
+
+    /// The relation of a derived atom.
+    pub(crate) fn relation_of(&self, atom: AtomId) -> Symbol {
+        self.derived.names[atom.index() - self.first_derived()].0
     }
 }

@@ -21,16 +21,17 @@
 
 use std::collections::HashMap;
 
+use ludex_base::Span;
 use ludex_gdl::{Atom, Pattern, RelationId};
 
 use crate::clauses::{Clause, Clauses, MAX_VARIABLES, Positive, RelationInfo};
 use crate::estimate::{Domains, Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
 
 /// A split must promise to save at least this share of the work.
-const WANTED_SAVING: f64 = 0.4;
+const MIN_SPLIT_SAVING: f64 = 0.4;
 
-/// Work that is not worth a thought.
-const LITTLE_WORK: f64 = 30.0;
+/// Rules with less work than this are not split.
+const MIN_SPLIT_WORK: f64 = 30.0;
 
 /// What makes two parts the same: their literals with flags, and the size of the interface, whose
 /// variables have the first numbers.
@@ -79,7 +80,8 @@ impl Splitter {
             part.positives.iter().map(|&idx| clause.positives[idx].clone()).collect();
         for &(guard_idx, projection) in &part.guards {
             let literal = &clause.positives[guard_idx].atom;
-            let guard = self.guard(literal, projection, clauses, stats, &mut new_clauses);
+            let span = clause.span;
+            let guard = self.guard(literal, projection, span, clauses, stats, &mut new_clauses);
             positives.push(Positive { atom: guard, is_guard: true });
         }
         let negatives: Vec<Atom> =
@@ -97,6 +99,7 @@ impl Splitter {
             negatives,
             distinct,
             n_variables: clause.n_variables,
+            span: clause.span,
         };
         let info = RelationInfo {
             name: clauses.info(clause.head.relation).name,
@@ -114,6 +117,7 @@ impl Splitter {
         &mut self,
         literal: &Atom,
         projection: VariableSet,
+        span: Span,
         clauses: &mut Clauses,
         stats: &mut Vec<Stats>,
         new_clauses: &mut Vec<Clause>,
@@ -129,6 +133,7 @@ impl Splitter {
             negatives: Vec::new(),
             distinct: Vec::new(),
             n_variables: MAX_VARIABLES,
+            span,
         };
         let of = clauses.info(literal.relation);
         let info = RelationInfo {
@@ -203,6 +208,7 @@ impl Part {
                 .map(|idx| clause.distinct[idx].clone())
                 .collect(),
             n_variables: clause.n_variables,
+            span: clause.span,
         }
     }
 }
@@ -216,14 +222,14 @@ fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
     let everything = clause.positives.iter().fold(head, |set, p| set | variables_of(&p.atom));
     let domains = Domains::new(clause.n_variables, clause.with_stats(stats));
     let (_, whole_work) = join_cost(&clause.with_stats(stats).collect::<Vec<_>>(), &domains);
-    if whole_work < LITTLE_WORK {
+    if whole_work < MIN_SPLIT_WORK {
         return None;
     }
     candidates(clause, everything & !head)
         .into_iter()
         .filter_map(|variables| part_of(clause, variables, everything, head, stats, &domains))
         .min_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, work)| *work < whole_work * (1.0 - WANTED_SAVING))
+        .filter(|(_, work)| *work < whole_work * (1.0 - MIN_SPLIT_SAVING))
         .map(|(part, _)| part)
 }
 

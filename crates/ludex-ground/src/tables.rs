@@ -159,9 +159,9 @@ impl Table {
     /// How many different values each argument has.
     pub fn n_distinct(&self) -> Vec<usize> {
         (0..self.arity)
-            .map(|place| {
+            .map(|column| {
                 let mut values: Vec<TermId> =
-                    self.data.iter().skip(place).step_by(self.arity).copied().collect();
+                    self.data.iter().skip(column).step_by(self.arity).copied().collect();
                 values.sort_unstable();
                 values.dedup();
                 values.len()

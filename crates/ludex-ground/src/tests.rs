@@ -156,6 +156,7 @@ fn a_negative_cycle_between_ground_atoms_is_refused() {
     );
     let error = try_ground(&rules, &GroundLimits::default()).expect_err("it has no meaning");
     assert!(matches!(error, GroundError::NegativeCycle { .. }), "{error}");
+    check_place(&rules, &error, "win", "(<= (win ?x)");
 }
 
 #[test]
@@ -179,6 +180,15 @@ fn terms_that_grow_without_end_are_refused() {
     let rules = format!("{GAME} (<= (next (at (s ?x))) (true (at ?x)))");
     let error = try_ground(&rules, &GroundLimits::default()).expect_err("it never ends");
     assert!(matches!(error, GroundError::Unbounded { .. }), "{error}");
+    check_place(&rules, &error, "next", "(<= (next (at (s ?x)))");
+}
+
+/// The rule that an error names: its relation, and how it begins.
+#[track_caller]
+fn check_place(rules: &str, error: &GroundError, name: &str, begin: &str) {
+    let rule = error.rule().expect("a rule is at fault");
+    assert_eq!(rule.name, name);
+    assert!(rules[rule.span.start as usize..].starts_with(begin), "{:?}", rule.span);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::net::counters::Net;
 use crate::wide::WideRunner;
 
 /// Loops are unrolled for the net if that adds at most so many gates.
-const MAX_UNROLLED: usize = 100_000;
+const MAX_UNROLLED_GATES: usize = 100_000;
 
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
 #[derive(Clone, Debug)]
@@ -73,9 +73,8 @@ impl Machine {
         }
         let roles = (0..n_roles)
             .map(|role| {
-                let name = vocabulary.role_text(RoleId::new(role));
-                let is_random = name == "random";
-                Role { name, is_random }
+                let role = RoleId::new(role);
+                Role { name: vocabulary.role_text(role), is_random: vocabulary.is_random(role) }
             })
             .collect();
         let of_moves = vocabulary.moves.iter().map(|&(role, _)| role);
@@ -117,7 +116,7 @@ impl Machine {
         let mut rng = Seed(0).rng();
         let mut steps_a_second = |(n_per_start, max_steps)| {
             let start = Instant::now();
-            let deadline = Deadline::after(TRIED_TIME);
+            let deadline = Deadline::after(MAX_TRIED_TIME);
             let request = PlayoutRequest {
                 starts: &starts,
                 n_per_start,
@@ -132,11 +131,11 @@ impl Machine {
         };
         // The first run makes what is made when it is first needed. Of the others the best counts: on a
         // busy machine any of them may be interrupted.
-        steps_a_second(TRIED[0]);
+        steps_a_second(TRIED_BATCHES[0]);
         let (began, mut best) = (Instant::now(), 0.0_f64);
-        for tried in TRIED {
+        for tried in TRIED_BATCHES {
             best = best.max(steps_a_second(tried));
-            if began.elapsed() > TRIED_TIME {
+            if began.elapsed() > MAX_TRIED_TIME {
                 break;
             }
         }
@@ -160,7 +159,7 @@ impl Parts {
             if self.circuit.loops.is_empty() {
                 Net::new(&self.circuit)
             } else {
-                let max_gates = self.circuit.n_gates() + MAX_UNROLLED;
+                let max_gates = self.circuit.n_gates() + MAX_UNROLLED_GATES;
                 self.circuit.unrolled(max_gates).as_ref().and_then(Net::new)
             }
         };
@@ -183,7 +182,7 @@ impl Parts {
     /// Whether machine code is faster than the tapes. Small code always is; code that the caches do not
     /// hold may not be, and is tried.
     fn is_worth_it(&self, tapes: &Arc<LaneTapes>, code: &Arc<TapeCode>) -> bool {
-        if code.n_bytes() < TRIED_CODE {
+        if code.n_bytes() < MIN_TRIED_CODE_BYTES {
             return true;
         }
         let time = |code: Option<&Arc<TapeCode>>| {
@@ -195,7 +194,7 @@ impl Parts {
                     n_per_start: 256,
                     max_steps: tapes.steps.len().clamp(1, 2),
                     wants_moves: false,
-                    deadline: &Deadline::after(TRIED_TIME),
+                    deadline: &Deadline::after(MAX_TRIED_TIME),
                 };
                 runner.run(&request, &mut Seed(0).rng(), &mut PlayoutResults::default());
                 start.elapsed()
@@ -231,7 +230,7 @@ impl Game for Machine {
         self.parts.circuit.has_percepts
     }
 
-    /// All fluents of a name, and for each place those of the name that have the same term there: the
+    /// All fluents of a name, and for each argument those of the name that have the same term there: the
     /// pieces of a kind, what stands on a row.
     fn families(&self) -> Vec<Vec<u32>> {
         let vocabulary = &self.parts.circuit.vocabulary;
@@ -240,12 +239,12 @@ impl Game for Machine {
         let mut families = Vec::with_capacity(vocabulary.fluents.len());
         for &fluent in &vocabulary.fluents {
             let (name, args) = (terms.name(fluent), terms.args(fluent));
-            let places = args.iter().copied().enumerate().map(Some).chain([None]);
-            let number = |place| {
+            let arguments = args.iter().copied().enumerate().map(Some).chain([None]);
+            let number = |argument| {
                 let next = numbers.len() as u32;
-                *numbers.entry((name, args.len(), place)).or_insert(next)
+                *numbers.entry((name, args.len(), argument)).or_insert(next)
             };
-            families.push(places.map(number).collect());
+            families.push(arguments.map(number).collect());
         }
         families
     }
@@ -304,14 +303,14 @@ pub struct MachineRunner {
 
 /// Fewer playouts than this are played one by one: the lanes cost the same for one as for all. On
 /// the games that were measured, a batch in lanes costs as much as 18 to 75 playouts one by one.
-const WIDE_FROM: usize = 32;
+const MIN_WIDE_PLAYOUTS: usize = 32;
 
 /// Machine code from this size on is tried against the tapes.
-const TRIED_CODE: usize = 1 << 20;
+const MIN_TRIED_CODE_BYTES: usize = 1 << 20;
 
 /// What is tried to find the faster way: how many playouts of how many steps, and for how long.
-const TRIED: [(usize, usize); 3] = [(256, 2), (1_024, 4), (1_024, 4)];
-const TRIED_TIME: Duration = Duration::from_millis(100);
+const TRIED_BATCHES: [(usize, usize); 3] = [(256, 2), (1_024, 4), (1_024, 4)];
+const MAX_TRIED_TIME: Duration = Duration::from_millis(100);
 
 impl PlayoutRunner for MachineRunner {
     type State = BitSet;
@@ -324,7 +323,7 @@ impl PlayoutRunner for MachineRunner {
     ) {
         let n_playouts = request.starts.len().saturating_mul(request.n_per_start);
         let is_wide = match self.machine.style {
-            PlayoutStyle::Auto => n_playouts >= WIDE_FROM,
+            PlayoutStyle::Auto => n_playouts >= MIN_WIDE_PLAYOUTS,
             PlayoutStyle::OneByOne => false,
             PlayoutStyle::Wide => true,
         };

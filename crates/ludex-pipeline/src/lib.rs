@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
-use ludex_gdl::{Found, Literal, Pattern, Program, Rule, TermId, codes};
+use ludex_gdl::{Found, Program, TermId, codes};
 use ludex_ground::{Declared, GroundError, GroundLimits, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
@@ -81,15 +81,15 @@ pub fn load_unless(
                         fallback: None,
                     });
                 }
-                Err(error) => match meaningless(&program, &error) {
+                Err(error) => match meaningless(&error) {
                     Some(diagnostic) => {
                         diagnostics.push(diagnostic);
                         return Err(LoadError::Rules { diagnostics });
                     }
                     None if options.engine != EngineChoice::Auto => {
-                        return Err(LoadError::Limit { reason: error.to_string() });
+                        return Err(LoadError::Limit { reason: reason(&source, &error) });
                     }
-                    None => Some(error.to_string()),
+                    None => Some(reason(&source, &error)),
                 },
             }
         }
@@ -108,8 +108,9 @@ pub fn load_unless(
             sizes: None,
             fallback,
         }),
-        Err(ReasonerError::NegativeCycle { relation }) => {
-            diagnostics.push(negative_cycle(&program, &relation));
+        Err(ReasonerError::NegativeCycle { relation, name }) => {
+            let rule = program.negating_rule(relation);
+            diagnostics.push(negative_cycle(rule.map_or_else(Span::default, |it| it.span), &name));
             Err(LoadError::Rules { diagnostics })
         }
         Err(error) => Err(LoadError::Limit { reason: error.to_string() }),
@@ -134,12 +135,12 @@ pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
                 report.diagnostics.extend(ludex_gdl::check_declarations(&program, &found));
             }
         }
-        Err(error) => match meaningless(&program, &error) {
+        Err(error) => match meaningless(&error) {
             Some(diagnostic) => {
                 report.diagnostics.push(diagnostic);
                 report.is_playable = false;
             }
-            None => report.ungrounded = Some(error.to_string()),
+            None => report.ungrounded = Some(reason(source, &error)),
         },
     }
     report
@@ -358,42 +359,27 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// The diagnostic for a ground program without a meaning; `None` when a limit was reached.
-fn meaningless(program: &Program, error: &GroundError) -> Option<Diagnostic> {
+fn meaningless(error: &GroundError) -> Option<Diagnostic> {
     match error {
-        GroundError::NegativeCycle { atom } => Some(negative_cycle(program, atom)),
-        GroundError::Unbounded { relation, .. } => {
-            let grows =
-                |rule: &Rule| rule.head.args.iter().any(|arg| builds(program, arg, relation));
-            let span = place_of(program, grows);
+        GroundError::NegativeCycle { atom, rule } => Some(negative_cycle(rule.span, atom)),
+        GroundError::Unbounded { rule, .. } => {
             let code = codes::ENDLESS_GROUNDING;
-            let diagnostic = Diagnostic::new(Severity::Fatal, code, span, error.to_string());
+            let diagnostic = Diagnostic::new(Severity::Fatal, code, rule.span, error.to_string());
             Some(diagnostic.with_help("bound the recursion that builds these terms"))
         }
         _ => None,
     }
 }
 
-fn negative_cycle(program: &Program, atom: &str) -> Diagnostic {
-    let name = atom.trim_start_matches('(').split([' ', ')']).next().unwrap_or(atom);
-    let derives = |rule: &Rule| {
-        let relation = program.relation(rule.head.relation);
-        program.terms.symbols().name(relation.name) == name
-            && rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_)))
-    };
+fn negative_cycle(span: Span, atom: &str) -> Diagnostic {
     let message = format!("`{atom}` depends on its own negation");
-    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, place_of(program, derives), message)
+    Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, span, message)
         .with_help("break the circle: what is negated must be decided before")
 }
 
-/// Whether a pattern builds a term of this name around a variable.
-fn builds(program: &Program, pattern: &Pattern, name: &str) -> bool {
-    let Pattern::Compound(symbol, args) = pattern else { return false };
-    program.terms.symbols().name(*symbol) == name
-        || args.iter().any(|arg| builds(program, arg, name))
-}
-
-/// The place of the first rule of that kind; the beginning of the sheet if there is none.
-fn place_of(program: &Program, is_meant: impl Fn(&Rule) -> bool) -> Span {
-    let rule = program.rules.iter().find(|rule| is_meant(rule));
-    rule.map_or_else(Span::default, |rule| rule.span)
+/// Why there is no ground program, with the place of the rule that is at fault if there is one.
+fn reason(source: &Source, error: &GroundError) -> String {
+    let Some(rule) = error.rule() else { return error.to_string() };
+    let (line, column) = source.line_column(rule.span.start);
+    format!("{error} ({}:{line}:{column})", source.name())
 }

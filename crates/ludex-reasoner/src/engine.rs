@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use crate::calls::{Calls, Keys, Open};
 use crate::error::{ReasonerError, ReasonerLimits};
 use crate::flatten::table_of;
-use crate::plan::{Contains, Expression, Join, Plan, Statistics, Step};
+use crate::join_plan::{Contains, Expression, Join, JoinPlan, Statistics, Step};
 use crate::rules::{PlannedComponent, Rules};
 use crate::table::{Table, TableId};
 use crate::vocabulary::Vocabulary;
@@ -228,8 +228,9 @@ impl Engine {
         if is_total {
             return Ok(());
         }
-        let name = rules.name(component_idx);
-        Err(ReasonerError::NegativeCycle { relation: self.vocabulary.symbol_name(name).to_owned() })
+        let relation = rules.name(component_idx);
+        let name = self.vocabulary.symbol_name(relation).to_owned();
+        Err(ReasonerError::NegativeCycle { relation, name })
     }
 
     /// The least set of rows that the rules are content with.
@@ -274,7 +275,7 @@ impl Engine {
         }
     }
 
-    fn fire_all(&mut self, rules: &Rules, plans: &[Plan]) -> Outcome {
+    fn fire_all(&mut self, rules: &Rules, plans: &[JoinPlan]) -> Outcome {
         for plan in plans {
             self.fire_with(rules, plan, &[])?;
         }
@@ -282,7 +283,7 @@ impl Engine {
     }
 
     /// Runs a plan, with the key of the call if it is for one.
-    fn fire_with(&mut self, rules: &Rules, plan: &Plan, key: &[TermId]) -> Outcome {
+    fn fire_with(&mut self, rules: &Rules, plan: &JoinPlan, key: &[TermId]) -> Outcome {
         let is_empty = |&(table, rows)| self.table(table).range(rows).is_empty();
         if plan.needs.iter().any(is_empty) {
             return Ok(());
@@ -370,7 +371,7 @@ impl Engine {
     }
 
     /// Runs the steps of a plan from this one on; whether the rule fired.
-    fn run(&mut self, rules: &Rules, plan: &Plan, step_idx: usize) -> Outcome<bool> {
+    fn run(&mut self, rules: &Rules, plan: &JoinPlan, step_idx: usize) -> Outcome<bool> {
         self.look_at_clock()?;
         let goes_on = match plan.steps.get(step_idx) {
             None => return self.fire(rules, plan).map(|()| true),
@@ -399,7 +400,7 @@ impl Engine {
     fn run_join(
         &mut self,
         rules: &Rules,
-        plan: &Plan,
+        plan: &JoinPlan,
         step_idx: usize,
         join: &Join,
     ) -> Outcome<bool> {
@@ -419,7 +420,7 @@ impl Engine {
     fn run_indexed(
         &mut self,
         rules: &Rules,
-        plan: &Plan,
+        plan: &JoinPlan,
         step_idx: usize,
         join: &Join,
         index: usize,
@@ -449,7 +450,7 @@ impl Engine {
     fn run_scan(
         &mut self,
         rules: &Rules,
-        plan: &Plan,
+        plan: &JoinPlan,
         step_idx: usize,
         join: &Join,
     ) -> Outcome<bool> {
@@ -480,7 +481,7 @@ impl Engine {
     }
 
     /// Derives the head.
-    fn fire(&mut self, rules: &Rules, plan: &Plan) -> Outcome {
+    fn fire(&mut self, rules: &Rules, plan: &JoinPlan) -> Outcome {
         let mut row = Row::new();
         for arg in &plan.head {
             row.push(self.term(arg)?);

@@ -1,6 +1,6 @@
 //! How far to go, and what to say beyond.
 
-use ludex_base::Deadline;
+use ludex_base::{Deadline, Symbol};
 
 /// Bounds on the work of a reasoner.
 ///
@@ -79,9 +79,11 @@ pub enum ReasonerError {
     OutOfTime,
     /// Some atoms of the relation depend on themselves through a negation, and the rules leave
     /// open whether they hold.
-    #[error("`{relation}` depends on itself through a negation")]
+    #[error("`{name}` depends on itself through a negation")]
     NegativeCycle {
         /// One of the relations concerned.
-        relation: String,
+        relation: Symbol,
+        /// Its name.
+        name: String,
     },
 }

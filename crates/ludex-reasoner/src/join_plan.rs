@@ -14,7 +14,7 @@ use crate::table::{Rows, Table, TableId};
 
 /// A rule ready to run: nested loops, outermost first.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct JoinPlan {
     /// Where the derived rows go.
     pub(crate) table: TableId,
     pub(crate) head: Box<[Expression]>,
@@ -30,7 +30,7 @@ pub(crate) struct Plan {
     pub(crate) needs: Box<[(TableId, Rows)]>,
 }
 
-impl Plan {
+impl JoinPlan {
     /// The calls that it makes.
     pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         self.steps.iter().filter_map(|step| match step {
@@ -184,7 +184,7 @@ pub(crate) fn plan(
     purpose: Purpose<'_>,
     statistics: &Statistics,
     catalog: &mut dyn Catalog,
-) -> Plan {
+) -> JoinPlan {
     let mut builder = Builder::new(rule, purpose);
     let order = Search::run(&builder, statistics, catalog);
     builder.add_steps(&order, catalog);
@@ -377,7 +377,7 @@ impl<'a> Builder<'a> {
         );
     }
 
-    fn finish(mut self, catalog: &dyn Catalog) -> Plan {
+    fn finish(mut self, catalog: &dyn Catalog) -> JoinPlan {
         let head: Box<[Expression]> =
             self.rule.head.iter().map(|arg| self.expression(arg)).collect();
         self.set_repeats(&head);
@@ -385,7 +385,7 @@ impl<'a> Builder<'a> {
             .map(|idx| (self.rule.positive[idx].table, self.rows(idx)))
             .filter(|&(table, _)| !catalog.is_called(table))
             .collect();
-        Plan {
+        JoinPlan {
             table: self.rule.table,
             head,
             inputs: self.inputs.into(),

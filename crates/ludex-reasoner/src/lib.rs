@@ -13,7 +13,7 @@
 //! 2. `vocabulary`: terms, the same in all threads
 //! 3. `table`: the rows of one relation
 //! 4. `flatten`: rules whose literals read flat columns
-//! 5. `plan`: in which order a rule joins its tables
+//! 5. `join_plan`: in which order a rule joins its tables
 //! 6. `rules`: planned rules, in groups and on demand
 //! 7. `calls`: what was asked for on demand
 //! 8. `engine`: from a state to all that follows
@@ -25,7 +25,7 @@ mod cursor;
 mod engine;
 mod error;
 mod flatten;
-mod plan;
+mod join_plan;
 mod reasoner;
 mod rules;
 mod table;

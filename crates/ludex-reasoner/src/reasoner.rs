@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use ludex_base::{Deadline, MoveId, PerceptId, RoleId};
 use ludex_game::{Cursor, Describe, Game, OneByOne, Playouts, Role};
-use ludex_gdl::{Keyword, Program, RelationId, Stage, TermId};
+use ludex_gdl::{Keyword, Program, RelationId, Stage, TermId, is_random_role};
 
 use crate::cursor::{ReasonerCursor, ReasonerState};
 use crate::engine::Engine;
 use crate::error::{ReasonerError, ReasonerLimits};
 use crate::flatten::{flatten, table_of};
-use crate::plan::Statistics;
+use crate::join_plan::Statistics;
 use crate::rules::Rules;
 use crate::vocabulary::Vocabulary;
 
@@ -191,7 +191,7 @@ fn role_terms(program: &Program, engine: &Engine) -> Vec<TermId> {
 
 fn role(engine: &Engine, term: TermId) -> Role {
     let name = engine.vocabulary.shared().display(term).to_string();
-    Role { is_random: name.eq_ignore_ascii_case("random"), name }
+    Role { is_random: is_random_role(&name), name }
 }
 
 /// Static relations larger than this are called, if they can be.

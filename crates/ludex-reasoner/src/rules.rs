@@ -9,7 +9,7 @@ use ludex_base::Symbol;
 use ludex_gdl::{Keyword, Pattern, RelationId, Stage};
 
 use crate::flatten::{FlatComponent, FlatProgram, Schema, table_of};
-use crate::plan::{Catalog, Plan, Purpose, Statistics, plan};
+use crate::join_plan::{Catalog, JoinPlan, Purpose, Statistics, plan};
 use crate::table::TableId;
 
 /// All that the engine runs. Shared by every cursor.
@@ -33,9 +33,9 @@ pub(crate) struct PlannedComponent {
     /// The tables its rules fill.
     pub(crate) tables: Vec<TableId>,
     /// Rules that ask nothing of the component itself.
-    pub(crate) first: Vec<Plan>,
+    pub(crate) first: Vec<JoinPlan>,
     /// The others, once for each literal that does.
-    pub(crate) rounds: Vec<Plan>,
+    pub(crate) rounds: Vec<JoinPlan>,
     /// Where the component negates itself.
     pub(crate) assumed: Vec<Assumed>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Call {
     pub(crate) component: usize,
     table: TableId,
     pub(crate) columns: Box<[usize]>,
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Vec<JoinPlan>,
 }
 
 /// Gives the number of the index of a table on some columns.
@@ -136,7 +136,7 @@ impl Rules {
         let component = &self.components[component];
         let plans = component.first.iter().chain(&component.rounds);
         let is_for_all = |call: usize| self.calls[call].columns.is_empty();
-        plans.flat_map(Plan::calls).any(is_for_all)
+        plans.flat_map(JoinPlan::calls).any(is_for_all)
     }
 
     /// Has a component run on demand. Plans that ask for it are void from now on.

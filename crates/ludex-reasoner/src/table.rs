@@ -19,10 +19,10 @@ define_id! {
 }
 
 /// Tables of up to this many rows are searched one by one instead of by index.
-const FEW_ROWS: u32 = 8;
+const MAX_SCANNED_ROWS: u32 = 8;
 
 /// The end of a chain of rows.
-const NONE: u32 = u32::MAX;
+const NO_ROW: u32 = u32::MAX;
 
 /// Which rows a literal reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ impl Table {
     /// The row of these values, after [`Table::fill_set`].
     #[inline]
     pub(crate) fn find(&self, values: &[TermId]) -> Option<u32> {
-        if self.n_rows <= FEW_ROWS {
+        if self.n_rows <= MAX_SCANNED_ROWS {
             return (0..self.n_rows).find(|&row| self.row(row) == values);
         }
         self.set.find(hash_terms(values), |&row| self.row(row) == values).copied()
@@ -163,7 +163,7 @@ impl Table {
     /// Prepares [`Table::find`].
     #[inline]
     pub(crate) fn fill_set(&mut self) {
-        if self.n_in_set < self.n_rows && self.n_rows > FEW_ROWS {
+        if self.n_in_set < self.n_rows && self.n_rows > MAX_SCANNED_ROWS {
             self.fill_set_now();
         }
     }
@@ -172,7 +172,7 @@ impl Table {
     #[inline]
     pub(crate) fn fill_index(&mut self, index: usize) {
         let is_behind = self.indexes[index].previous.len() < self.visible_end as usize;
-        if is_behind && self.visible_end > FEW_ROWS {
+        if is_behind && self.visible_end > MAX_SCANNED_ROWS {
             self.indexes[index].fill(&self.values, self.n_columns, self.visible_end);
         }
     }
@@ -180,7 +180,7 @@ impl Table {
     /// Whether the table is to be looked through, because its indexes are not filled.
     #[inline]
     pub(crate) fn has_few_rows(&self) -> bool {
-        self.visible_end <= FEW_ROWS
+        self.visible_end <= MAX_SCANNED_ROWS
     }
 
     /// The last row with these values in the columns of the index, after
@@ -199,7 +199,7 @@ impl Table {
     #[inline]
     pub(crate) fn previous(&self, index: usize, row: u32) -> Option<u32> {
         let previous = self.indexes[index].previous[row as usize];
-        (previous != NONE).then_some(previous)
+        (previous != NO_ROW).then_some(previous)
     }
 
     fn fill_set_now(&mut self) {
@@ -232,7 +232,7 @@ impl Index {
                     previous.push(std::mem::replace(entry.get_mut(), row));
                 }
                 Entry::Vacant(entry) => {
-                    previous.push(NONE);
+                    previous.push(NO_ROW);
                     entry.insert(row);
                 }
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Goal, RoleId};
 use ludex_game::{
-    Cursor, Describe, Evidence, Exploration, ExploreLimits, Role, StateOf, Verdict, explore, sample,
+    Cursor, Describe, Evidence, Exploration, ExploreLimits, Finding, Role, StateOf, explore, sample,
 };
 use ludex_pipeline::{CheckReport, EngineChoice, with_game};
 use serde::Serialize;
@@ -164,10 +164,10 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
         longest_play: found.longest_play,
         best_goals: found.best_goals.iter().map(|goal| goal.map(Goal::value)).collect(),
         forced_by: match found.is_strongly_winnable {
-            Verdict::Yes => {
+            Finding::Yes => {
                 found.forced_by.iter().map(|role| roles[role.index()].name.clone()).collect()
             }
-            Verdict::No | Verdict::Unknown => Vec::new(),
+            Finding::No | Finding::Unknown => Vec::new(),
         },
         evidence: evidence.as_ref().map(evidence_json),
         notes: notes(game, &found, evidence.as_ref()),
@@ -178,7 +178,7 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
 fn learn<S: Clone>(roles: &[Role], found: &mut Exploration<S>, evidence: &Evidence<S>) {
     if let Some(stuck) = &evidence.stuck {
         found.stuck.get_or_insert_with(|| stuck.clone());
-        found.is_playable = Verdict::No;
+        found.is_playable = Finding::No;
     }
     if let Some(unclear) = &evidence.unclear_goal {
         found.unclear_goal.get_or_insert_with(|| unclear.clone());
@@ -188,15 +188,15 @@ fn learn<S: Clone>(roles: &[Role], found: &mut Exploration<S>, evidence: &Eviden
     }
     let wins = |(role, best): (&Role, &Option<Goal>)| role.is_random || *best == Some(Goal::MAX);
     if roles.iter().zip(&found.best_goals).all(wins) {
-        found.is_weakly_winnable = Verdict::Yes;
+        found.is_weakly_winnable = Finding::Yes;
     }
 }
 
-fn word(verdict: Verdict) -> &'static str {
+fn word(verdict: Finding) -> &'static str {
     match verdict {
-        Verdict::Yes => "yes",
-        Verdict::No => "no",
-        Verdict::Unknown => "unknown",
+        Finding::Yes => "yes",
+        Finding::No => "no",
+        Finding::Unknown => "unknown",
     }
 }
 
@@ -210,7 +210,7 @@ fn reason<G: Describe>(
             Some(format!("the time was over after {} states", found.n_states))
         }
         Some(_) => Some(format!("there are more than {} states", found.n_states.min(max_states))),
-        None if found.is_strongly_winnable == Verdict::Unknown && game.has_percepts() => {
+        None if found.is_strongly_winnable == Finding::Unknown && game.has_percepts() => {
             Some("a role that sees every state could force a win, but roles see only part".into())
         }
         None => None,
@@ -267,7 +267,7 @@ fn notes<G: Describe>(
     }
     for role in game.role_ids().filter(|role| !game.roles()[role.index()].is_random) {
         let best = found.best_goals[role.index()];
-        if best != Some(Goal::MAX) && found.is_weakly_winnable == Verdict::No {
+        if best != Some(Goal::MAX) && found.is_weakly_winnable == Finding::No {
             let best = best.map_or_else(|| "none".into(), |goal| goal.to_string());
             notes.push(format!("the best goal `{}` can end with is {best}", name(role)));
         }

@@ -1,7 +1,7 @@
 //! Everything that is wrong with a rulesheet, at once.
 //!
 //! Read the modules in this order: `survey` lists what the clauses define and use,
-//! `definitions` looks at what is there and what is not, `forms` at each clause by itself,
+//! `definitions` looks at what is there and what is not, `clauses` at each clause by itself,
 //! `fluents` at what can be true and be played, `dependencies` at what depends on what, and
 //! `declarations` compares `base` and `input` with what a later stage has found.
 
@@ -9,7 +9,7 @@ mod declarations;
 mod definitions;
 mod dependencies;
 mod fluents;
-mod forms;
+mod clauses;
 mod survey;
 
 use ludex_base::{Diagnostic, Severity, Source};
@@ -75,7 +75,7 @@ fn finish(sheet: &Rulesheet, read: Vec<Diagnostic>, is_complete: bool) -> Checke
         definitions::check(&survey, &mut report);
         fluents::check(&survey, &mut report);
     }
-    forms::check(&survey, &mut report);
+    clauses::check(&survey, &mut report);
     dependencies::check(&survey, &mut report);
     let (program, unsafe_rules) = lower(sheet);
     report.extend(unsafe_rules);

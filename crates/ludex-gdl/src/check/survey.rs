@@ -85,7 +85,7 @@ impl<'a> Survey<'a> {
     }
 
     pub fn name(&self, name: Symbol) -> String {
-        name_text(self.sheet.symbols.name(name), self.sheet.form)
+        name_text(self.sheet.symbols.name(name), self.sheet.notation)
     }
 
     pub fn relation_name(&self, relation: usize) -> String {
@@ -93,11 +93,11 @@ impl<'a> Survey<'a> {
     }
 
     pub fn term(&self, term: &Term) -> String {
-        term_text(term, &self.sheet.symbols, self.sheet.form)
+        term_text(term, &self.sheet.symbols, self.sheet.notation)
     }
 
     pub fn formula(&self, formula: &Formula) -> String {
-        formula_text(formula, &self.sheet.symbols, self.sheet.form)
+        formula_text(formula, &self.sheet.symbols, self.sheet.notation)
     }
 }
 

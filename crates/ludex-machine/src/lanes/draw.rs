@@ -21,7 +21,7 @@
 
 use ludex_base::Rng;
 
-use crate::lanes::options::{BLOCK, BLOCK_BITS, Block, DrawOption, MAX_BITS, OptionTree};
+use crate::lanes::options::{BLOCK_BITS, BLOCK_OPTIONS, Block, DrawOption, MAX_BITS, OptionTree};
 use crate::lanes::word::Word;
 
 /// A generator of random words: xoshiro256++ (Blackman and Vigna, 2019) in every 64 lanes.
@@ -182,7 +182,7 @@ type Number<const N: usize> = [Word<N>; MAX_BITS];
 
 /// The options of a block and the counts of its nodes.
 struct BlockCounts<const N: usize> {
-    options: [Word<N>; BLOCK],
+    options: [Word<N>; BLOCK_OPTIONS],
     threes: [[Word<N>; 2]; 4],
     sevens: [[Word<N>; 3]; 2],
     total: [Word<N>; BLOCK_BITS],
@@ -190,7 +190,7 @@ struct BlockCounts<const N: usize> {
 
 impl<const N: usize> BlockCounts<N> {
     const ZERO: Self = Self {
-        options: [Word::ZERO; BLOCK],
+        options: [Word::ZERO; BLOCK_OPTIONS],
         threes: [[Word::ZERO; 2]; 4],
         sevens: [[Word::ZERO; 3]; 2],
         total: [Word::ZERO; BLOCK_BITS],
@@ -199,7 +199,7 @@ impl<const N: usize> BlockCounts<N> {
     #[inline(always)]
     fn count(&mut self, block: &Block, values: &[Word<N>]) {
         let Self { options, threes, sevens, total } = self;
-        for idx in 0..BLOCK {
+        for idx in 0..BLOCK_OPTIONS {
             options[idx] = values[block[idx].source as usize];
         }
         for idx in 0..4 {

@@ -10,13 +10,13 @@ pub(crate) struct DrawOption {
 }
 
 /// How many options are in a block: those of a tree of four levels with an option at every node.
-pub(crate) const BLOCK: usize = 15;
+pub(crate) const BLOCK_OPTIONS: usize = 15;
 
 /// The bits of the count of a block.
 pub(crate) const BLOCK_BITS: usize = 4;
 
 /// Options 0 to 7 are the leaves, 8 to 11 the nodes above, 12 and 13 those above, 14 is the root.
-pub(crate) type Block = [DrawOption; BLOCK];
+pub(crate) type Block = [DrawOption; BLOCK_OPTIONS];
 
 /// Fills up a block. Slot 0 is false, and stays so: no lane draws what it does not have.
 pub(crate) const NO_OPTION: DrawOption = DrawOption { source: 0, target: 0 };
@@ -39,9 +39,9 @@ impl OptionTree {
         let block = |chunk: &[DrawOption]| {
             std::array::from_fn(|idx| chunk.get(idx).copied().unwrap_or(NO_OPTION))
         };
-        let mut blocks: Vec<Block> = options.chunks(BLOCK).map(block).collect();
+        let mut blocks: Vec<Block> = options.chunks(BLOCK_OPTIONS).map(block).collect();
         if blocks.is_empty() {
-            blocks.push([NO_OPTION; BLOCK]);
+            blocks.push([NO_OPTION; BLOCK_OPTIONS]);
         }
         let mut levels = Vec::new();
         let (mut n_nodes, mut start) = (blocks.len(), first_count);

@@ -27,7 +27,7 @@ pub(crate) const SPILL_OFFSET: usize = 128;
 
 /// Values are in registers 0 to 14; register 15 has all bits set.
 const N_REGISTERS: usize = 15;
-const ONES: u8 = 15;
+const ONES_REGISTER: u8 = 15;
 
 /// Is never read again.
 const NEVER: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub(crate) fn emit(code: &Straight, slot_bytes: usize) -> Emitted {
     let next_reads = next_reads(code);
     if code.instructions.iter().any(|it| matches!(it, Instruction::Not { .. })) {
         // vpcmpeqd: equal to itself, so all bits are set.
-        emitter.vex(1, 0x76, ONES, ONES, Operand::Register(ONES));
+        emitter.vex(1, 0x76, ONES_REGISTER, ONES_REGISTER, Operand::Register(ONES_REGISTER));
     }
     for (instruction, next_reads) in code.instructions.iter().zip(next_reads) {
         emitter.instruction(instruction, next_reads);
@@ -159,7 +159,7 @@ impl Emitter {
                 let operand = self.operand(value);
                 self.was_read(value, first_next);
                 let target = self.free_register(None, operand);
-                self.vex(1, 0xEF, target, ONES, operand);
+                self.vex(1, 0xEF, target, ONES_REGISTER, operand);
                 self.release(value, first_next);
                 self.set(target, made, made_next);
             }

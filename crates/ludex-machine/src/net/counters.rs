@@ -238,7 +238,7 @@ pub(crate) struct Home {
 const COPIES_A_CHANGE: usize = 64;
 
 /// A lazy node with so many literals is worth a look at what decided it last.
-const MIN_WIDE: usize = 5;
+const MIN_WITNESSED_LITERALS: usize = 5;
 
 impl Net {
     /// The net in the initial state.
@@ -388,7 +388,7 @@ impl Net {
         let witness = net.witnesses[idx] as usize;
         let found = self.find_false(net, witness..range.end);
         let found = found.or_else(|| self.find_false(net, range.start..witness));
-        if let Some(literal_idx) = found.filter(|_| range.len() >= MIN_WIDE) {
+        if let Some(literal_idx) = found.filter(|_| range.len() >= MIN_WITNESSED_LITERALS) {
             net.witnesses[idx] = literal_idx as u32;
         }
         net.counts[node] = Count::propagated(usize::from(found.is_some()));
