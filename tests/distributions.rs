@@ -1,4 +1,4 @@
-//! Random games end alike whichever way they are played: a small version of `cargo xtask endings`.
+//! Random games end alike whichever way they are played: a small version of `cargo experiment endings`.
 
 use ludex_base::{Deadline, Seed};
 use ludex_machine::PlayoutStyle;

@@ -277,7 +277,7 @@ fn a_player_whose_reader_is_slow_or_gone_plays_on() {
 
 #[test]
 fn replies_leave_at_once_when_nobody_thinks() {
-    // What a match takes depends on what else runs; `cargo xtask overhead` asks for the middle of many
+    // What a match takes depends on what else runs; `cargo experiment overhead` asks for the middle of many
     // on a quiet machine.
     let overhead = overhead::run(20);
     assert_eq!((overhead.instant.len(), overhead.matches.len()), (20, 20));

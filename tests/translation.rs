@@ -1,4 +1,4 @@
-//! Networks of games say what their machines do. `cargo xtask translate-agree` does the same for all
+//! Networks of games say what their machines do. `cargo experiment translate-agree` does the same for all
 //! rulesheets and more states.
 
 use std::collections::{HashMap, HashSet};

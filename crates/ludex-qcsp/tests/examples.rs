@@ -3,7 +3,7 @@
 //! By their numbers in the collection: I1, I2, I6 `sums_and_products`; I3
 //! `nim_with_ten_matches`; I4 `boolean.rs`; J1 `nim_black_jack_has_two_compact_strategies`; J2
 //! `nim_fibonacci_is_lost_at_fibonacci_numbers`; J3, J4 `tictactoe_…`; J5 `a_robust_schedule`;
-//! J7 `small_connect_four_boards_are_draws`, with 5x5 and deeper boards in `cargo xtask
+//! J7 `small_connect_four_boards_are_draws`, with 5x5 and deeper boards in `cargo experiment
 //! quantified`; K1 `a_leader_does_not_choose_for_its_follower`; K2 `link_pricing_…`; K3
 //! `three_levels_of_decisions`; K4 `virtual_network_pricing`; K5
 //! `a_universal_opponent_is_not_an_existential_one`. Those that compare formalisms (I5, J8, J9,
