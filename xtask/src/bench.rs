@@ -44,7 +44,7 @@ pub fn run(seconds: f64) -> Result<()> {
         println!(
             "{game:<16}{:>10.3}{:>9}{:>14.1}{:>14.1}{:>9.1}",
             ground["seconds"].as_f64().unwrap_or(0.0),
-            ground["gates"],
+            ground["gates"].to_string(),
             bench["playouts_per_cpu_second"].as_f64().unwrap_or(0.0),
             bench["moves_per_cpu_second"].as_f64().unwrap_or(0.0),
             bench["peak_mb"].as_f64().unwrap_or(0.0),
