@@ -7,11 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, RoleId, Seed};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Game, StateOf};
 use ludex_machine::Machine;
 use ludex_macucb::registry::claims;
 use ludex_macucb::{NETWORK_SEARCHES, NetworkSearch, Networks, WithNetworks};
-use ludex_search::{Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SEARCHES, SearchSpec};
+use ludex_search::{
+    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SEARCHES, SearchSpec, Searchable,
+};
 use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
 
@@ -115,15 +117,14 @@ impl Candidate for OnNetwork {
 
     fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
-        G: Playouts + Clone + 'static,
+        G: Searchable,
     {
         self.0.build(&with_networks(game))
     }
 
     fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
-        G: Playouts + Describe + Clone + 'static,
-        G::Cursor: Observe + 'static,
+        G: Searchable,
     {
         self.0.build_informed(&with_networks(game))
     }

@@ -6,9 +6,8 @@ use anyhow::{Context as _, Result, ensure};
 use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_cli::resources::cpu_time;
-use ludex_game::Playouts;
 use ludex_pipeline::{Engine, EngineChoice};
-use ludex_search::{Limits, SearchSpec};
+use ludex_search::{Limits, SearchSpec, Searchable};
 use ludex_testkit::library;
 use ludex_tests::load_for;
 use xtask::tools::select_corpus;
@@ -103,7 +102,7 @@ fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Res
     if is_partial { Ok(()) } else { write(run, &rows, seconds) }
 }
 
-fn measure<G: Playouts + Clone + 'static>(
+fn measure<G: Searchable>(
     name: &str,
     game: &G,
     search: &'static str,

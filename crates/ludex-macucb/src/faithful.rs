@@ -279,6 +279,39 @@ enum Solved {
 }
 
 impl Turn<'_> {
+    /// Solves the network of the root, if it was not yet.
+    ///
+    /// # Errors
+    /// Why there is nothing to choose from.
+    fn resolve_root(&mut self, limits: &Limits) -> Result<(), String> {
+        if self.graph.node(self.root).arms.is_none() {
+            let deadline = match limits.iterations {
+                Some(_) => limits.deadline.clone(),
+                None => limits.deadline.part(ROOT_PART),
+            };
+            if self.resolve(self.root, &deadline) == Solved::Late {
+                return Err("the network of the state was not solved in half of the time".into());
+            }
+        }
+        if self.graph.node(self.root).is_stuck() {
+            return Err("the network of the state has no solution".into());
+        }
+        Ok(())
+    }
+
+    /// Whether the resolution phase has had less than its part.
+    fn is_solving_behind(&self, limits: &Limits) -> bool {
+        let work = &self.work;
+        let (solving, playing) = match limits.iterations {
+            // Then the same seed gives the same phases.
+            Some(_) => (work.n_solved as f64, self.n_playouts as f64),
+            None => {
+                ((work.injection + work.resolution).as_secs_f64(), work.simulation.as_secs_f64())
+            }
+        };
+        solving <= self.options.ratio * (solving + playing)
+    }
+
     /// The resolution phase: finds all solutions of a network.
     fn resolve(&mut self, node: NodeId, deadline: &Deadline) -> Solved {
         let start = Instant::now();
@@ -550,24 +583,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             };
 
         // Step 1. Without the solutions of the root there is nothing to choose from.
-        if turn.graph.node(root).arms.is_none() {
-            let deadline = match limits.iterations {
-                Some(_) => limits.deadline.clone(),
-                None => limits.deadline.part(ROOT_PART),
-            };
-            match turn.resolve(root, &deadline) {
-                Solved::Yes => {}
-                Solved::Late => {
-                    return Err(
-                        "the network of the state was not solved in half of the time".into()
-                    );
-                }
-                Solved::Never => {}
-            }
-        }
-        if turn.graph.node(root).is_stuck() {
-            return Err("the network of the state has no solution".into());
-        }
+        turn.resolve_root(limits)?;
         // Step 2. Whichever phase has had less than its part is next.
         let mut n_iterations = 0;
         let mut n_nodes = turn.graph.n_nodes();
@@ -585,16 +601,8 @@ impl<G: Playouts + Clone> Faithful<G> {
             drop_some(forgotten, N_DROPPED + turn.graph.n_nodes() - n_nodes);
             n_nodes = turn.graph.n_nodes();
             let has_room = turn.graph.n_bytes() < limits.memory;
-            let (solving, playing) = match limits.iterations {
-                // Then the same seed gives the same phases.
-                Some(_) => (turn.work.n_solved as f64, turn.n_playouts as f64),
-                None => (
-                    (turn.work.injection + turn.work.resolution).as_secs_f64(),
-                    turn.work.simulation.as_secs_f64(),
-                ),
-            };
-            let is_behind = solving <= options.ratio * (solving + playing);
-            let open = if is_behind && has_room { turn.next_open(&limits.deadline) } else { None };
+            let solves = has_room && turn.is_solving_behind(limits);
+            let open = if solves { turn.next_open(&limits.deadline) } else { None };
             match open {
                 Some(node) => {
                     if turn.resolve(node, &limits.deadline) == Solved::Late {

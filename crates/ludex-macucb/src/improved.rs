@@ -22,7 +22,7 @@ use ludex_game::{
 use ludex_search::duel::{FORCED_PART, FORCED_SEARCH, looks_like_duel};
 use ludex_search::mcts::advice::Adviser;
 use ludex_search::mcts::{Uct, UctOptions};
-use ludex_search::{Limits, OpenSearcher, Search, SearchReport, Searcher};
+use ludex_search::{Limits, OpenSearcher, Search, SearchReport, Searchable, Searcher};
 
 use crate::networks::Networks;
 use crate::outlook::Outlook;
@@ -158,7 +158,7 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
     }
 }
 
-impl<G: Playouts + Clone + 'static> Improved<G> {
+impl<G: Searchable> Improved<G> {
     pub fn new(
         name: &'static str,
         game: &G,
@@ -255,7 +255,7 @@ fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) 
     batched > BATCH_GAIN * rate(&mut OneByOne::new(game), 1)
 }
 
-impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for Improved<G> {
+impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
     fn name(&self) -> &'static str {
         self.name
     }

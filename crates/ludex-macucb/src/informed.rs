@@ -22,7 +22,10 @@ use ludex_game::{
 };
 use ludex_search::hyperplay::{ImperfectPlay, ImperfectPlayOptions};
 use ludex_search::ismcts::{Ismcts, IsmctsOptions};
-use ludex_search::{Information, InformationSearcher, Limits, MoveReport, SearchReport, Searcher};
+use ludex_search::{
+    HiddenSearcher, Information, InformationSearcher, Limits, MoveReport, SearchReport, Searchable,
+    Searcher,
+};
 
 use crate::information::{Estimate, Planned, nothing, plan_moves};
 use crate::networks::Networks;
@@ -77,20 +80,16 @@ pub(crate) struct Informed<G: Playouts> {
     options: PlanOptions,
     /// One game after the other: a batch takes long to begin.
     runner: OneByOne<G::Cursor>,
-    otherwise: Box<dyn InformationSearcher<StateOf<G>> + Send>,
+    otherwise: HiddenSearcher<G>,
 }
 
-impl<G> Informed<G>
-where
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe,
-{
+impl<G: Searchable> Informed<G> {
     pub fn new(
         name: &'static str,
         game: &G,
         networks: &Arc<Networks<StateOf<G>>>,
         options: PlanOptions,
-        otherwise: Box<dyn InformationSearcher<StateOf<G>> + Send>,
+        otherwise: HiddenSearcher<G>,
     ) -> Self {
         let runner = OneByOne::new(game);
         let (game, networks) = (game.clone(), Arc::clone(networks));
@@ -199,11 +198,7 @@ fn by_playouts<'a, C: Cursor>(
 /// Tells the draws of playouts from those of other searches.
 const PLAYOUT_SEED: u64 = 0x9_1A7;
 
-impl<G> InformationSearcher<StateOf<G>> for Informed<G>
-where
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe,
-{
+impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -389,7 +384,7 @@ pub(crate) struct OpenStates<G: Playouts> {
     networks: Arc<Networks<StateOf<G>>>,
     /// The part of the time in which the network is asked.
     share: f64,
-    search: Box<dyn InformationSearcher<StateOf<G>> + Send>,
+    search: HiddenSearcher<G>,
     outlook: Option<Outlook>,
 }
 
@@ -397,11 +392,7 @@ pub(crate) struct OpenStates<G: Playouts> {
 /// did better on short clocks than a tree over what it knows (decision 44); else the tree.
 ///
 /// The flagship tries both in its start clock; a search has none.
-fn by_knowledge<G>(game: &G) -> Box<dyn InformationSearcher<StateOf<G>> + Send>
-where
-    G: Playouts + Clone + 'static,
-    G::Cursor: Observe,
-{
+fn by_knowledge<G: Searchable>(game: &G) -> HiddenSearcher<G> {
     match game.roles().iter().filter(|role| !role.is_random).count() {
         1 => Box::new(ImperfectPlay::new(game, ImperfectPlayOptions::default())),
         _ => Box::new(Ismcts::new(game, IsmctsOptions::default())),
@@ -420,11 +411,7 @@ struct Certain {
     work: NetworkWork,
 }
 
-impl<G> OpenStates<G>
-where
-    G: Playouts + Clone + 'static,
-    G::Cursor: Observe,
-{
+impl<G: Searchable> OpenStates<G> {
     pub fn new(
         name: &'static str,
         game: &G,
@@ -478,11 +465,7 @@ where
     }
 }
 
-impl<G> InformationSearcher<StateOf<G>> for OpenStates<G>
-where
-    G: Playouts + Clone + 'static,
-    G::Cursor: Observe,
-{
+impl<G: Searchable> InformationSearcher<StateOf<G>> for OpenStates<G> {
     fn name(&self) -> &'static str {
         self.name
     }

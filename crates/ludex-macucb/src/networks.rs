@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use ludex_base::Deadline;
 use ludex_circuit::{Circuit, Rules};
 use ludex_encode::{EncodeConfig, EncodeError, Template, encode};
-use ludex_game::{FeatureFinder, Game, Playouts, StateOf};
-use ludex_search::Ingredients;
+use ludex_game::{FeatureFinder, Game, StateOf};
+use ludex_search::{Ingredients, Searchable};
 
 /// What searches on networks are built from.
 pub trait NetworkIngredients: Ingredients {
@@ -26,7 +26,7 @@ pub struct WithNetworks<G: Game> {
     pub networks: Arc<Networks<StateOf<G>>>,
 }
 
-impl<G: Playouts + Clone + 'static> Ingredients for WithNetworks<G> {
+impl<G: Searchable> Ingredients for WithNetworks<G> {
     type Game = G;
 
     fn game(&self) -> &G {
@@ -38,7 +38,7 @@ impl<G: Playouts + Clone + 'static> Ingredients for WithNetworks<G> {
     }
 }
 
-impl<G: Playouts + Clone + 'static> NetworkIngredients for WithNetworks<G> {
+impl<G: Searchable> NetworkIngredients for WithNetworks<G> {
     fn networks(&self) -> &Arc<Networks<StateOf<G>>> {
         &self.networks
     }

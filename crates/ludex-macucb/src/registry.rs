@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ludex_game::{Describe, Game, Observe, StateOf};
+use ludex_game::StateOf;
 use ludex_search::hyperplay::HyperPlay;
 use ludex_search::{Claim, GamesMeant, HiddenSearcher, OpenSearcher, Search, SearchSpec};
 
@@ -110,11 +110,7 @@ impl<I: NetworkIngredients> Search<I> for MacOptions {
         }
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         if self.faithful {
             return build_faithful(name, from, self.as_published());
         }
@@ -130,11 +126,7 @@ impl<I: NetworkIngredients> Search<I> for ForwardOptions {
         Box::new(Faithful::new(name, from.game(), from.networks(), self.as_published()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         build_faithful(name, from, self.as_published())
     }
 }
@@ -145,11 +137,7 @@ fn build_faithful<I: NetworkIngredients>(
     name: &'static str,
     from: &I,
     options: FaithfulOptions,
-) -> HiddenSearcher<I::Game>
-where
-    I::Game: Describe,
-    <I::Game as Game>::Cursor: Observe + 'static,
-{
+) -> HiddenSearcher<I::Game> {
     let networks: &Arc<Networks<StateOf<I::Game>>> = from.networks();
     let one = Shared::new(Faithful::new(name, from.game(), networks, options));
     let build = move |_: &I::Game| Box::new(one.clone()) as OpenSearcher<I::Game>;

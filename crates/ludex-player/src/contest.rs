@@ -17,8 +17,6 @@ const N_EXCHANGES: usize = 8;
 /// A turn with less time tells nothing, and with more not much more.
 const MIN_TURN: Duration = Duration::from_millis(2);
 const MAX_TURN: Duration = Duration::from_millis(200);
-/// A game that lasts so many times as long as random ones is given up.
-const MAX_STRETCH: f64 = 4.0;
 /// What is thought of a challenger before the first game: as if it had played so many and got that
 /// share of them. It takes four wins of four to take its side, five of six, or ten of sixteen.
 const PRIOR_GAMES: f64 = 8.0;
@@ -73,6 +71,14 @@ impl<G: Playable> Contender<G> {
     }
 }
 
+/// A game that lasts so many times as long as random ones is given up.
+const MAX_STRETCH: f64 = 4.0;
+
+/// Steps after which a game is given up whose random games last that long.
+pub(crate) fn max_steps(mean_length: f64) -> usize {
+    (MAX_STRETCH * mean_length) as usize + 1
+}
+
 /// Challengers play the champion in turn, for games of two roles (and `random`) with opposed goals that
 /// last about that many steps. Gives the index of the one that is to be expected to win, if any is.
 pub(crate) fn contest<G: Playable>(
@@ -84,7 +90,7 @@ pub(crate) fn contest<G: Playable>(
 ) -> Option<usize> {
     let seats: Vec<RoleId> = champion.minds.iter().map(|(role, _)| *role).collect();
     assert_eq!(seats.len(), 2, "two players change seats");
-    let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
+    let max_steps = max_steps(mean_length);
     'time: for exchange_idx in 0..N_EXCHANGES {
         let n_open = challengers.iter().filter(|it| !it.fails()).count();
         let n_games = 2 * (N_EXCHANGES - exchange_idx) * n_open;

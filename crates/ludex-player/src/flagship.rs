@@ -3,7 +3,7 @@
 use ludex_base::RoleId;
 use ludex_game::{Cursor, StateOf};
 use ludex_search::alphabeta::DepthFirstOptions;
-use ludex_search::duel::{FORCED_PART, FORCED_SEARCH, is_duel};
+use ludex_search::duel::{FORCED_PART, FORCED_SEARCH};
 use ludex_search::ismcts::IsmctsOptions;
 use ludex_search::mcts::UctOptions;
 use ludex_search::{Hint, Limits};
@@ -12,7 +12,7 @@ use crate::Playable;
 use crate::contest::{Contender, contest};
 use crate::hidden_contest::best_stages;
 use crate::knowledge::Situation;
-use crate::mind::{Mind, Opinion};
+use crate::mind::{Mind, Opinion, starts_with_a_move};
 use crate::puzzle::PuzzleSearch;
 use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::{Survey, survey};
@@ -89,12 +89,12 @@ impl<G: Playable> Flagship<G> {
 
 impl<G: Playable> Mind<G> for Flagship<G> {
     fn prepare(&mut self, role: RoleId, limits: &Limits) {
-        let mut cursor = self.game.cursor();
-        if cursor.is_terminal() || cursor.legal_moves(role).is_empty() {
+        if !starts_with_a_move(&self.game, role) {
             return;
         }
+        let initial = self.game.cursor();
         match self.strategy(Some(role), limits) {
-            Strategy::Puzzle(search) => drop(search.search(cursor.state(), role, limits)),
+            Strategy::Puzzle(search) => drop(search.search(initial.state(), role, limits)),
             Strategy::Stages(stages) => stages.warm_up(role, limits),
         }
     }
@@ -168,7 +168,7 @@ fn best_of<G: Playable>(
 /// In a duel a short search in depth first sees what is forced.
 fn stages(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageList {
     let tree = tree(survey, batches, options);
-    if is_duel(&survey.features, survey.is_constant_sum) {
+    if survey.is_duel() {
         let forced =
             StageSpec { name: "alphabeta", search: FORCED_SEARCH.into(), part: FORCED_PART };
         vec![forced, tree]
@@ -207,7 +207,7 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageSpec 
 /// more step mostly tells more than how much a state looks like final ones, and states can be learned
 /// about.
 fn depth_first_stages(survey: &Survey, options: &FlagshipOptions) -> Vec<StageList> {
-    let searches = if !is_duel(&survey.features, survey.is_constant_sum) {
+    let searches = if !survey.is_duel() {
         vec![DepthFirstOptions::DEFAULT]
     } else {
         let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];

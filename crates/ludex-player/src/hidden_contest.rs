@@ -17,6 +17,7 @@ use ludex_search::{Hint, Limits};
 
 use crate::Playable;
 use crate::certainty::follower;
+use crate::contest::max_steps;
 use crate::player::{BELIEF_PART, INCONSISTENT_PART};
 use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::Survey;
@@ -65,8 +66,6 @@ const MAX_BEHIND: f64 = 0.15;
 /// A turn with less time tells nothing, and with more not much more.
 const MIN_TURN: Duration = Duration::from_millis(4);
 const MAX_TURN: Duration = Duration::from_millis(100);
-/// A match that lasts so many times as long as random ones is given up.
-const MAX_STRETCH: f64 = 4.0;
 /// What is won beside the first choice has to be so many times what chance makes of it.
 const MIN_SCORE: f64 = 1.5;
 /// Chance makes at least this of one round, as far as a few rounds can tell.
@@ -124,7 +123,7 @@ pub(crate) fn best_informed<G: Playable>(
     let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
     let seats: Vec<RoleId> = game.role_ids().filter(is_player).collect();
     assert!(matches!(seats.len(), 1 | 2), "one role, or two that exchange seats");
-    let max_steps = (MAX_STRETCH * mean_length) as usize + 1;
+    let max_steps = max_steps(mean_length);
     let mut gains = vec![Gain::default(); candidates.len()];
     for round in 0..N_ROUNDS {
         let most = gains[1..].iter().map(Gain::mean).fold(f64::NEG_INFINITY, f64::max);

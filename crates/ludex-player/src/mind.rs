@@ -142,14 +142,13 @@ impl<G: Playable> OneSearch<G> {
 
     /// Searches the initial state ahead, for what the search keeps.
     pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
-        let mut cursor = self.game.cursor();
-        if cursor.is_terminal() || cursor.legal_moves(role).is_empty() {
+        if !starts_with_a_move(&self.game, role) {
             return;
         }
         let deadline = limits.deadline.no_later_than(Instant::now() + MAX_WARM_UP);
         let limits = Limits { deadline, ..limits.clone() };
         match &mut self.searcher {
-            Searches::Open(searcher) => drop(searcher.search(&cursor, role, &limits)),
+            Searches::Open(searcher) => drop(searcher.search(&self.game.cursor(), role, &limits)),
             Searches::Hidden(searcher) => {
                 // Before the first step everybody knows the state.
                 let mut follower = Follower::new(&self.game, role, Model::uniform());
@@ -179,6 +178,12 @@ impl<G: Playable> Mind<G> for OneSearch<G> {
         };
         Opinion { report, search: self.name().into() }
     }
+}
+
+/// Whether a role has a move in the initial state.
+pub(crate) fn starts_with_a_move<G: Playable>(game: &G, role: RoleId) -> bool {
+    let mut cursor = game.cursor();
+    !cursor.is_terminal() && !cursor.legal_moves(role).is_empty()
 }
 
 /// A seed for a turn.

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use ludex_analysis::find_features;
 use ludex_base::{BitSet, Seed};
 use ludex_circuit::{Circuit, Rules};
-use ludex_game::{Describe, FeatureFinder, Game, Observe, Playouts, StateOf};
+use ludex_game::{FeatureFinder, StateOf};
 use ludex_machine::Machine;
 use ludex_reasoner::Reasoner;
+use ludex_search::Searchable;
 
 use crate::mind::Minds;
 use crate::roster::PlayerSpec;
 
 /// A game that players can play: copies are cheap, and it can do all that searches and reports need.
-pub trait Playable:
-    Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
-{
+pub trait Playable: Searchable {
     /// The rules as a circuit, for searches on networks; `None`, which is the default, for an engine
     /// that has none.
     fn rules(&self) -> Option<Arc<dyn Rules<StateOf<Self>>>> {
@@ -75,7 +74,7 @@ impl Rules<BitSet> for OfMachine {
 #[cfg(test)]
 mod tests {
     use ludex_base::RoleId;
-    use ludex_game::Cursor;
+    use ludex_game::{Cursor, Game};
     use ludex_search::{Limits, SearchSpec};
 
     use super::*;

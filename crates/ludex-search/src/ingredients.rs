@@ -17,10 +17,21 @@ pub type OpenSearcher<G> = Box<dyn Searcher<<G as Game>::Cursor> + Send>;
 /// A searcher for a role that does not see the state.
 pub type HiddenSearcher<G> = Box<dyn InformationSearcher<StateOf<G>> + Send>;
 
+/// A game that searchers can be built for. Copies of it must be cheap: each thread takes one.
+pub trait Searchable:
+    Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
+{
+}
+
+impl<G> Searchable for G where
+    G: Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
+{
+}
+
 /// What a searcher is built from. A game alone is enough.
 pub trait Ingredients {
-    /// The game. Copies of it must be cheap: each thread takes one.
-    type Game: Playouts + Clone + 'static;
+    /// The game.
+    type Game: Searchable;
 
     /// The game.
     fn game(&self) -> &Self::Game;
@@ -32,7 +43,7 @@ pub trait Ingredients {
     }
 }
 
-impl<G: Playouts + Clone + 'static> Ingredients for G {
+impl<G: Searchable> Ingredients for G {
     type Game = G;
 
     fn game(&self) -> &G {
@@ -47,16 +58,13 @@ pub trait Search<I: Ingredients>: Options {
 
     /// The same for a role that does not see the state. A search for complete information gives
     /// [`as_if_known`].
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static;
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>;
 }
 
 /// A search for complete information that looks at possible states as if each were known.
 pub fn as_if_known<G, S>(search: &S, name: &'static str, game: &G) -> HiddenSearcher<G>
 where
-    G: Playouts + Clone + 'static,
+    G: Searchable,
     S: Search<G> + Clone + Send + 'static,
 {
     let search = search.clone();
@@ -97,11 +105,7 @@ macro_rules! search_enum {
                 &self,
                 name: &'static str,
                 from: &I,
-            ) -> $crate::ingredients::HiddenSearcher<I::Game>
-            where
-                I::Game: ludex_game::Describe,
-                <I::Game as ludex_game::Game>::Cursor: ludex_game::Observe + 'static,
-            {
+            ) -> $crate::ingredients::HiddenSearcher<I::Game> {
                 match self {
                     $(Self::$variant(search) => search.build_informed(name, from),)*
                 }

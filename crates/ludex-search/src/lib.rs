@@ -27,7 +27,7 @@
 //! 9. [`nested`]: lines that are found once and played, for puzzles.
 //! 10. [`claims`], [`ingredients`], [`spec`]: what there is to say of a search, what it is built from,
 //!     and its name with options; [`registry`]: the list.
-//! 11. [`duel`]: the games in which it is looked for what is forced.
+//! 11. [`random_games`]: what random games show of a game; [`duel`]: the games in which it is looked for what is forced.
 
 pub mod searcher;
 pub mod limits;
@@ -52,6 +52,7 @@ pub mod normal;
 pub mod cfr;
 pub mod nested;
 pub mod registry;
+pub mod random_games;
 pub mod duel;
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod toy;
 
 pub use claims::{Claim, GameFeatures, GamesMeant};
 pub use information::{Information, InformationSearcher};
-pub use ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
+pub use ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
 pub use limits::{Hint, Limits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{PlainSearch, SEARCHES};

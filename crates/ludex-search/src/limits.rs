@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use ludex_base::{Deadline, MoveId, Seed};
+use ludex_base::{Deadline, MoveId, Seed, StopReason};
 
 /// What one call of a search may use, and where its randomness comes from.
 ///
@@ -35,6 +35,15 @@ impl Limits {
     pub fn iterations(n_iterations: u64, seed: Seed) -> Self {
         let iterations = Some(n_iterations);
         Self { iterations, ..Self::until(Deadline::never(), seed) }
+    }
+
+    /// Why a search has to stop after so many iterations; `None` while it may go on.
+    pub fn stop_after(&self, n_iterations: u64) -> Option<StopReason> {
+        if self.iterations.is_some_and(|max| n_iterations >= max) {
+            Some(StopReason::Count)
+        } else {
+            self.deadline.reached().then_some(StopReason::Time)
+        }
     }
 
     /// The same with a part of the time that is left and of the iterations, one at least.

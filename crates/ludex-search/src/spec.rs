@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use ludex_game::{Describe, Game, Observe};
-
 use crate::claims::{Claim, GamesMeant};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::options::{OptionError, OptionInfo, Options, Written, read_into};
@@ -81,7 +79,7 @@ impl<S: Options + Clone> SearchSpec<S> {
     /// A searcher for a role that does not see the state.
     pub fn build_informed<I>(&self, from: &I) -> HiddenSearcher<I::Game>
     where
-        I: Ingredients<Game: Describe + Game<Cursor: Observe + 'static>>,
+        I: Ingredients,
         S: Search<I>,
     {
         self.search.build_informed(self.name, from)

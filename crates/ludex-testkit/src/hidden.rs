@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
+use ludex_game::{Cursor, Describe, Game, Observe, StateOf, draw_joint};
 use ludex_search::information::{Follower, Model, Observation, Patience};
-use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec};
+use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec, Searchable};
 
 use crate::searchers::{Candidate, Named, find, players};
 
@@ -82,8 +82,7 @@ const KNOWN_CHOICES: &[KnownChoice] = &[
 pub fn plays_by_what_is_likely<P, G>(spec: &P, games: &[Named<G>])
 where
     P: Candidate,
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe + 'static,
+    G: Searchable,
 {
     if !spec.claims().contains(&Claim::HiddenInformation) {
         return;
@@ -110,8 +109,7 @@ pub fn search_informed<P, G>(
 ) -> SearchReport
 where
     P: Candidate,
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe + 'static,
+    G: Searchable,
 {
     spec.build_informed(game).search(known, &Limits::iterations(n_iterations, seed))
 }
@@ -121,8 +119,7 @@ where
 pub fn answers_legally_without_the_state<P, G>(spec: &P, games: &[Named<G>])
 where
     P: Candidate,
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe + 'static,
+    G: Searchable,
 {
     // Searches that take possible states to be known are all the same here.
     let is_meant = spec.claims().contains(&Claim::HiddenInformation);
@@ -283,8 +280,7 @@ pub fn model_gain<G>(
     deadline: &Deadline,
 ) -> (f64, usize)
 where
-    G: Playouts + Describe + Clone + 'static,
-    G::Cursor: Observe,
+    G: Searchable,
 {
     let (mut sum, mut n_steps) = (0.0, 0);
     for match_idx in 0..n_matches {

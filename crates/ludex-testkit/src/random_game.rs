@@ -1,7 +1,7 @@
 //! Small games made of random numbers, for comparing searches with exhaustive ones.
 
-use ludex_base::{Goal, MoveId, RoleId, Seed};
-use ludex_game::{Cursor, Game, OneByOne, Playouts, Role};
+use ludex_base::{Goal, MoveId, PerceptId, RoleId, Seed};
+use ludex_game::{Cursor, Describe, Game, Observe, OneByOne, Playouts, Role};
 
 /// What a random game is like.
 #[derive(Clone, Debug)]
@@ -62,6 +62,28 @@ impl Playouts for RandomGame {
 
     fn runner(&self) -> Self::Runner {
         OneByOne::new(self)
+    }
+}
+
+impl Describe for RandomGame {
+    fn move_text(&self, id: MoveId) -> String {
+        format!("m{}", id.index())
+    }
+
+    fn state_texts(&self, state: &(usize, u64)) -> Vec<String> {
+        vec![format!("{state:?}")]
+    }
+
+    fn percept_text(&self, id: PerceptId) -> String {
+        unreachable!("nobody sees {id:?}")
+    }
+
+    fn find_move(&self, _role: RoleId, text: &str) -> Option<MoveId> {
+        text.strip_prefix('m')?.parse().ok().map(MoveId::new)
+    }
+
+    fn find_percept(&self, _role: RoleId, _text: &str) -> Option<PerceptId> {
+        None
     }
 }
 
@@ -132,5 +154,11 @@ impl Cursor for RandomCursor {
         self.goals.clear();
         self.goals.extend(Goal::new(goal));
         &self.goals
+    }
+}
+
+impl Observe for RandomCursor {
+    fn percepts(&self, _role: RoleId) -> &[PerceptId] {
+        &[]
     }
 }

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf, draw_joint};
+use ludex_game::{Cursor, Game, StateOf, draw_joint};
 use ludex_search::{
-    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SearchReport, SearchSpec,
+    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SearchReport, SearchSpec, Searchable,
 };
 
 use crate::exact::Exact;
@@ -38,10 +38,7 @@ macro_rules! searcher_suite {
 
 /// Every check, one after the other; the last line that is printed names the one that fails. One test
 /// for all of them, as each would load the games anew.
-pub fn keeps_what_it_claims<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn keeps_what_it_claims<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     let checks: [(&str, Check<P, G>); 9] = [
         ("answers legally in any time", answers_legally_in_any_time),
         ("repeats itself", repeats_itself),
@@ -76,13 +73,12 @@ pub trait Candidate {
     /// A searcher for a game.
     fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
-        G: Playouts + Clone + 'static;
+        G: Searchable;
 
     /// A searcher for a role who does not see the state.
     fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
-        G: Playouts + Describe + Clone + 'static,
-        G::Cursor: Observe + 'static;
+        G: Searchable;
 }
 
 impl Candidate for SearchSpec {
@@ -100,15 +96,14 @@ impl Candidate for SearchSpec {
 
     fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
-        G: Playouts + Clone + 'static,
+        G: Searchable,
     {
         SearchSpec::build(self, game)
     }
 
     fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
-        G: Playouts + Describe + Clone + 'static,
-        G::Cursor: Observe + 'static,
+        G: Searchable,
     {
         SearchSpec::build_informed(self, game)
     }
@@ -124,10 +119,7 @@ pub fn spec(text: &str) -> SearchSpec {
 
 /// A move is legal whether there are 10 ms, 1 ms or none at all, from the first state of every game
 /// and from one further on.
-pub fn answers_legally_in_any_time<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn answers_legally_in_any_time<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     for (name, game) in games {
         let mut cursor = game.cursor();
         for (step_idx, millis) in [10, 1, 0, 1].into_iter().enumerate() {
@@ -161,7 +153,7 @@ fn check_line<G: Game>(name: &str, game: &G, root: &G::Cursor, report: &SearchRe
 }
 
 /// One seed, one thread, one iteration limit: the same report.
-pub fn repeats_itself<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, games: &[Named<G>]) {
+pub fn repeats_itself<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     for name in ["tictactoe", "connectfour", "pig", "tron", "three-player-nim", "eight-puzzle"] {
         let game = find(games, name);
         let run = |seed| {
@@ -178,10 +170,7 @@ pub fn repeats_itself<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, gam
 }
 
 /// Where a move ends the game with 100, it or another certain win is played.
-pub fn finds_the_win_in_one<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn finds_the_win_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
@@ -201,10 +190,7 @@ pub fn finds_the_win_in_one<P: Candidate, G: Playouts + Clone + 'static>(
 }
 
 /// Where some moves let another role win at once and others do not, one of the others is played.
-pub fn avoids_the_loss_in_one<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn avoids_the_loss_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
@@ -225,16 +211,13 @@ pub fn avoids_the_loss_in_one<P: Candidate, G: Playouts + Clone + 'static>(
 }
 
 /// Whether every move loses, as far as alpha-beta sees: then no move is better than another.
-fn is_lost<G: Playouts + Clone + 'static>(game: &G, state: &StateOf<G>, role: RoleId) -> bool {
+fn is_lost<G: Searchable>(game: &G, state: &StateOf<G>, role: RoleId) -> bool {
     let report = search(&spec("alphabeta"), game, state, role);
     report.is_proven && report.reward == Some(0.0)
 }
 
 /// Two hundred games of tic-tac-toe against random, strong and middling opponents, none lost.
-pub fn never_loses_tictactoe<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn never_loses_tictactoe<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
@@ -286,10 +269,7 @@ pub fn never_loses_tictactoe<P: Candidate, G: Playouts + Clone + 'static>(
 
 /// In games whose goals do not sum up to a constant, and in puzzles, the move played is worth the
 /// most that play for one's own goal allows.
-pub fn takes_the_best_goal<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn takes_the_best_goal<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::BestGoal) {
         return;
     }
@@ -315,7 +295,7 @@ pub fn takes_the_best_goal<P: Candidate, G: Playouts + Clone + 'static>(
     }
 }
 
-fn check_best<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, name: &str, game: &G) {
+fn check_best<P: Candidate, G: Searchable>(spec: &P, name: &str, game: &G) {
     let cursor = game.cursor();
     let me = RoleId::new(0);
     let mut exact = Exact::new(game, me, 20_000);
@@ -328,10 +308,7 @@ fn check_best<P: Candidate, G: Playouts + Clone + 'static>(spec: &P, name: &str,
 
 /// Whatever a report calls proved agrees with exhaustive search: random games with and without
 /// chance, and small games of the library.
-pub fn proves_only_what_is_true<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn proves_only_what_is_true<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     // Searches that take the others for enemies mean another value where goals are not opposed.
     let is_maxn = spec.claims().contains(&Claim::BestGoal);
     for seed in 0..40_u64 {
@@ -355,10 +332,7 @@ pub fn proves_only_what_is_true<P: Candidate, G: Playouts + Clone + 'static>(
 }
 
 /// Where roles choose at once, a move that a report calls won wins whatever the others do.
-pub fn calls_won_what_is_certain<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    _games: &[Named<G>],
-) {
+pub fn calls_won_what_is_certain<P: Candidate, G: Searchable>(spec: &P, _games: &[Named<G>]) {
     let mut n_certain = 0;
     for seed in 0..60_u64 {
         let config = RandomGameConfig {
@@ -385,10 +359,7 @@ pub fn calls_won_what_is_certain<P: Candidate, G: Playouts + Clone + 'static>(
 }
 
 /// Where every pure move can be punished, all moves are chosen about equally often.
-pub fn mixes_evenly_where_it_must<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    games: &[Named<G>],
-) {
+pub fn mixes_evenly_where_it_must<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::Mixes) {
         return;
     }
@@ -444,12 +415,7 @@ fn wins_with<G: Game>(game: &G, state: &StateOf<G>, me: RoleId, id: MoveId) -> b
     })
 }
 
-fn check_proofs<P: Candidate, G: Playouts + Clone + 'static>(
-    spec: &P,
-    name: &str,
-    game: &G,
-    state: &StateOf<G>,
-) {
+fn check_proofs<P: Candidate, G: Searchable>(spec: &P, name: &str, game: &G, state: &StateOf<G>) {
     for me in players(game) {
         let mut cursor = game.cursor();
         cursor.set_state(state);
@@ -479,7 +445,7 @@ fn effort<P: Candidate>(spec: &P, seed: Seed) -> Limits {
     Limits::iterations(if spec.counts_nodes() { 60_000 } else { 3_000 }, seed)
 }
 
-fn search<P: Candidate, G: Playouts + Clone + 'static>(
+fn search<P: Candidate, G: Searchable>(
     spec: &P,
     game: &G,
     state: &StateOf<G>,

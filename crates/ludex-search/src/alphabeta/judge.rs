@@ -75,19 +75,19 @@ struct Sample {
 /// States of one random game that are looked at, each with the one before it.
 const N_PER_GAME: usize = 3;
 /// Weights are worked out after so many games, and again whenever there are twice as many.
-const N_FIRST: u64 = 32;
+const MIN_GAMES_TO_FIT: u64 = 32;
 /// The part of the time in which the features are found.
 const FINDING_PART: f64 = 0.15;
 /// The variance of a stable feature is at least so many times that of one step.
-const LEAST_STABILITY: f64 = 1.0;
+const MIN_STABILITY: f64 = 1.0;
 /// A feature goes with the goal if chance would do as well once in some hundred times.
-const LEAST_CORRELATION: f64 = 3.0;
+const MIN_CORRELATION: f64 = 3.0;
 /// The ridge, as a part of the variance of each feature, and what it grows by for each feature a game.
 const RIDGE: f64 = 0.02;
 const RIDGE_PER_GAME: f64 = 1.0;
 /// The part of the spread of goals that has to be explained before predictions count.
-const LEAST_QUALITY: f64 = 0.02;
-const N_TO_CHECK: u64 = 60;
+const MIN_QUALITY: f64 = 0.02;
+const MIN_GAMES_TO_CHECK: u64 = 60;
 
 impl Judge {
     /// One that knows nothing, and will ask for the features of the game: all, or only the sums.
@@ -153,7 +153,7 @@ impl Judge {
             }
             self.n_games += 1;
             n_games += 1;
-            if self.n_games >= N_FIRST && self.n_games.is_power_of_two() {
+            if self.n_games >= MIN_GAMES_TO_FIT && self.n_games.is_power_of_two() {
                 self.weigh();
                 // What weights from fewer games got wrong counts less.
                 self.error /= 2.0;
@@ -164,7 +164,7 @@ impl Judge {
                 break;
             }
         }
-        if self.n_games >= N_FIRST && n_games > 0 {
+        if self.n_games >= MIN_GAMES_TO_FIT && n_games > 0 {
             self.weigh();
         }
         n_games
@@ -240,7 +240,7 @@ impl Judge {
 
     /// Whether predictions say anything.
     pub fn is_of_use(&self) -> bool {
-        self.n_checked >= N_TO_CHECK && self.quality() >= LEAST_QUALITY
+        self.n_checked >= MIN_GAMES_TO_CHECK && self.quality() >= MIN_QUALITY
     }
 
     /// What a state is worth, 0 to 1, by the weights there are.
@@ -403,13 +403,13 @@ impl Moments {
         let is_kept = |&at: &usize| {
             let variance = self.covariance(at, at);
             let of_step = self.changes[at] / self.n_steps.max(1.0) / 2.0;
-            let is_stable = variance >= LEAST_STABILITY * of_step;
+            let is_stable = variance >= MIN_STABILITY * of_step;
             let with_goal = self.covariance_with_goal(at).powi(2);
             let explained = with_goal / (variance * self.goal_variance());
             // The states of a game say the same, so it is games that are counted.
-            let is_telling = explained * n_games as f64 >= LEAST_CORRELATION.powi(2);
-            variance > LEAST_VARIANCE
-                && self.goal_variance() > LEAST_VARIANCE
+            let is_telling = explained * n_games as f64 >= MIN_CORRELATION.powi(2);
+            variance > MIN_VARIANCE
+                && self.goal_variance() > MIN_VARIANCE
                 && is_stable
                 && is_telling
         };
@@ -443,7 +443,7 @@ impl Moments {
 }
 
 /// A feature or goal that varies less is the same everywhere.
-const LEAST_VARIANCE: f64 = 1e-9;
+const MIN_VARIANCE: f64 = 1e-9;
 
 /// Solves a system whose matrix is symmetric and, by its ridge, positive definite (Cholesky). The result
 /// is left on the right side.
@@ -568,7 +568,7 @@ mod tests {
             let goal = f64::from(u8::from(rng.below(2) == 0));
             judge.learn(None, &now, goal, None);
             judge.n_games += 1;
-            if judge.n_games.is_power_of_two() && judge.n_games >= N_FIRST {
+            if judge.n_games.is_power_of_two() && judge.n_games >= MIN_GAMES_TO_FIT {
                 judge.weigh();
             }
         }

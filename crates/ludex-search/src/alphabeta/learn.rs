@@ -55,15 +55,15 @@ struct Sample {
 /// States of one random game that are learned from.
 const N_PER_GAME: usize = 3;
 /// Old states that are learned from again after each new one.
-const N_AGAIN: usize = 3;
+const N_REPLAYED_PER_STATE: usize = 3;
 const MAX_SAMPLES: usize = 10_000;
 /// How fast weights change; single fluents are seen less often and may differ by chance.
 const RATE_OF_FAMILIES: f32 = 0.1;
 const RATE_OF_FLUENTS: f32 = 0.03;
 /// Weights fade a little with each use.
-const FADING: f32 = 1e-5;
+const WEIGHT_DECAY: f32 = 1e-5;
 /// The part of the spread of goals that has to be explained before predictions count.
-const LEAST_QUALITY: f64 = 0.02;
+const MIN_QUALITY: f64 = 0.02;
 
 impl Learner {
     /// One that knows nothing; `None` if the engine does not number fluents.
@@ -142,7 +142,7 @@ impl Learner {
         self.error += (goal - predicted).powi(2);
         self.spread += (goal - self.mean).powi(2);
         self.mean += (goal - self.mean) / self.n_seen.min(1_000) as f64;
-        for _ in 0..N_AGAIN.min(self.samples.len()) {
+        for _ in 0..N_REPLAYED_PER_STATE.min(self.samples.len()) {
             let at = rng.below(self.samples.len());
             let again = std::mem::take(&mut self.samples[at]);
             self.adjust(&again);
@@ -185,7 +185,7 @@ impl Learner {
 
     /// Whether predictions say anything.
     pub fn is_of_use(&self) -> bool {
-        self.n_seen >= 100 && self.quality() >= LEAST_QUALITY
+        self.n_seen >= 100 && self.quality() >= MIN_QUALITY
     }
 
     /// What a state is worth before it is pressed into 0 to 1.
@@ -203,7 +203,7 @@ impl Weight {
     /// A step against the slope, the smaller the more there were (AdaGrad).
     fn step(&mut self, slope: f32, rate: f32) {
         self.squares += slope * slope;
-        self.value -= rate * slope / (self.squares + 1e-3).sqrt() + FADING * self.value;
+        self.value -= rate * slope / (self.squares + 1e-3).sqrt() + WEIGHT_DECAY * self.value;
     }
 }
 

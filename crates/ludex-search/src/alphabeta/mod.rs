@@ -23,7 +23,7 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, FeatureFinder, Game, Observe, Playouts, Wanted};
+use ludex_game::{Cursor, FeatureFinder, Playouts, Wanted};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
@@ -118,11 +118,7 @@ impl<I: Ingredients> Search<I> for DepthFirstOptions {
         Box::new(DepthFirst::new(name, from.game(), self.clone(), from.feature_finder()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

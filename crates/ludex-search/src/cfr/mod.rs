@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::information::{AllMoves, Possible, Sight, first_view};
@@ -79,11 +79,7 @@ impl<I: Ingredients> Search<I> for CfrOptions {
         Box::new(Cfr::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         Box::new(Cfr::new(from.game(), self.clone()))
     }
 }

@@ -6,7 +6,7 @@
 //! equilibria or none that is quick to find; see [`Induction::new`] for what is taken then.
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts};
+use ludex_game::{Cursor, Playouts};
 
 use super::form::{ExtensiveForm, ExtensiveFormLimits, Node};
 use super::{MAX_NODES, MAX_NODES_WITHOUT_CLOCK, NODE_BYTES, estimate_by, without_small};
@@ -237,11 +237,7 @@ impl<I: Ingredients> Search<I> for NashOptions {
         Box::new(Nash::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

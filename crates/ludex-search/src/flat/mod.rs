@@ -9,8 +9,7 @@
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
 use ludex_game::{
-    Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, PlayoutRequest, PlayoutResults,
-    PlayoutRunner, Playouts,
+    Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
 };
 
 use crate::clock::Clock;
@@ -63,11 +62,7 @@ impl<I: Ingredients> Search<I> for FlatOptions {
         Box::new(Flat::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

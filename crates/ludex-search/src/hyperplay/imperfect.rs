@@ -12,14 +12,14 @@
 //! choices is ours, to have enough samples in a short turn.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
 use crate::information::{
     Information, InformationSearcher, OwnPercepts, Possible, Weights, view_after,
 };
-use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
 use crate::limits::Limits;
 use crate::mcts::UctOptions;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
@@ -97,16 +97,12 @@ impl<I: Ingredients> Search<I> for ImperfectPlayOptions {
         Box::new(ImperfectPlay::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         Box::new(ImperfectPlay::new(from.game(), self.clone()))
     }
 }
 
-impl<G: Playouts + Clone + 'static> ImperfectPlay<G> {
+impl<G: Searchable> ImperfectPlay<G> {
     /// A search that knows nothing yet.
     pub fn new(game: &G, options: ImperfectPlayOptions) -> Self {
         Self {
@@ -165,11 +161,8 @@ where
         let mut rule = Ucb { c: self.options.c as f32, fpu: f32::MAX };
         let mut n_iterations = 0_u64;
         let stopped = loop {
-            if limits.iterations.is_some_and(|max| n_iterations >= max) {
-                break StopReason::Count;
-            }
-            if limits.deadline.reached() {
-                break StopReason::Time;
+            if let Some(reason) = limits.stop_after(n_iterations) {
+                break reason;
             }
             let stats: Vec<EdgeStats> = arms.iter().map(Arm::stats).collect();
             let n_visits = u32::try_from(n_iterations).unwrap_or(u32::MAX);

@@ -14,12 +14,12 @@
 //! Imperfect Information*, 2012.
 
 use ludex_base::{MoveId, Rng, RoleId};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Playouts, StateOf};
 
 use crate::alphabeta::DepthFirstOptions;
 use crate::flat::FlatOptions;
 use crate::information::{Information, InformationSearcher, Weights};
-use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
+use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
 use crate::limits::{Hint, Limits};
 use crate::mcts::UctOptions;
 use crate::registry::PlainSearch;
@@ -92,16 +92,12 @@ impl<I: Ingredients> Search<I> for HyperPlayOptions {
         Box::new(HyperPlay::new(name, from.game(), self))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         Box::new(HyperPlay::new(name, from.game(), self))
     }
 }
 
-impl<G: Playouts + Clone + 'static> HyperPlay<G> {
+impl<G: Searchable> HyperPlay<G> {
     /// The search of that name.
     pub fn new(name: &'static str, game: &G, options: &HyperPlayOptions) -> Self {
         let within = options.search.search();
@@ -116,7 +112,7 @@ impl<G: Playouts + Clone + 'static> HyperPlay<G> {
     }
 }
 
-impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for HyperPlay<G> {
+impl<G: Searchable> Searcher<G::Cursor> for HyperPlay<G> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -126,7 +122,7 @@ impl<G: Playouts + Clone + 'static> Searcher<G::Cursor> for HyperPlay<G> {
     }
 }
 
-impl<G: Playouts + Clone + 'static> InformationSearcher<StateOf<G>> for HyperPlay<G> {
+impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
     fn name(&self) -> &'static str {
         self.name
     }

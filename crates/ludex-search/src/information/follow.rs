@@ -20,9 +20,9 @@
 
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
-use rustc_hash::FxHashMap;
 
 use super::certainty::Certainty;
+use super::draws::{EvenDraws, FittingJoints, N_PARTICLES};
 use super::exact::{self, ExactLimits, Inexact};
 use super::kinship::Kinship;
 use super::known::{Information, Observation, Possible, Weights};
@@ -70,10 +70,6 @@ impl Patience {
 /// States of an exact set, and joint moves that are tried to find them.
 const MAX_EXACT: usize = 4_000;
 const MAX_EXACT_JOINTS: usize = 20_000;
-/// Particles kept: a prime, and about its golden section, so that steps of that length around the circle
-/// come by every place, far from the ones before.
-const N_PARTICLES: usize = 2_003;
-const PARTICLE_STRIDE: usize = 1_238;
 /// Steps of all their trajectories together, about a hundred bytes each, and particles that are kept in matches
 /// of any length.
 const MAX_STEPS_KEPT: usize = 400_000;
@@ -303,7 +299,7 @@ where
         self.follow_certainty(None);
         let before = std::mem::take(&mut self.hypotheses);
         let weights = Weights::new(before.iter().map(|hypothesis| hypothesis.possible.weight));
-        let mut round = Round::default();
+        let mut round = EvenDraws::default();
         for n_tries in 0..N_PARTICLES {
             if n_tries >= MIN_TRIES && patience.for_many.reached() {
                 break;
@@ -322,7 +318,7 @@ where
     fn sample(&mut self, observed: Observation, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.hypotheses);
         let weights = Weights::new(before.iter().map(|hypothesis| hypothesis.possible.weight));
-        let (mut fitting, mut round) = (Fitting::default(), Round::default());
+        let (mut fitting, mut round) = (FittingJoints::default(), EvenDraws::default());
         for n_tries in 0..N_PARTICLES * N_TRIES_PER_PARTICLE {
             let is_over = if self.hypotheses.is_empty() {
                 n_tries >= MIN_TRIES && patience.for_one.reached()
@@ -566,74 +562,6 @@ fn repairing<'a, S>(
     Some(Change { steps: [step, other], aim, max_inconsistencies: inconsistencies.len() })
 }
 
-/// Parts of a whole, evenly spread: each round has as many as there are particles, the same way apart.
-///
-/// Places that are drawn one by one are drawn twice or not at all, and after as many steps as there are
-/// particles all stem from one of them, even if no step ruled any out. Evenly spread, each is taken as
-/// often as its weight says (systematic resampling: Kitagawa, *Monte Carlo Filter and Smoother for
-/// Non-Gaussian Nonlinear State Space Models*, 1996).
-#[derive(Default)]
-struct Round {
-    n_taken: usize,
-    shift: f64,
-}
-
-impl Round {
-    fn next(&mut self, rng: &mut Rng) -> f64 {
-        let idx = self.n_taken % N_PARTICLES;
-        if idx == 0 {
-            self.shift = rng.unit();
-        }
-        self.n_taken += 1;
-        ((idx * PARTICLE_STRIDE % N_PARTICLES) as f64 + self.shift) / N_PARTICLES as f64
-    }
-}
-
-/// Joint moves that agreed with what was told of a step.
-///
-/// Where a role sees what another played, one of a hundred moves agrees, and drawing all of them
-/// would find it once in a hundred draws. So half of the draws are from those that agreed before,
-/// and what is found is weighted by how much likelier that made it (importance sampling).
-#[derive(Default)]
-struct Fitting {
-    joints: Vec<Box<[MoveId]>>,
-    counts: FxHashMap<Box<[MoveId]>, u32>,
-}
-
-impl Fitting {
-    /// One of them, half of the time; the other half, and before there are any, nothing.
-    fn draw(&self, rng: &mut Rng) -> Option<&[MoveId]> {
-        if self.joints.is_empty() || rng.below(2) == 0 {
-            None
-        } else {
-            rng.choose(&self.joints).map(|joint| &**joint)
-        }
-    }
-
-    /// A hypothesis that a draw led to, with its weight.
-    fn weigh<S>(&mut self, mut hypothesis: Hypothesis<S>) -> Hypothesis<S> {
-        let step = hypothesis.trajectory.as_ref().expect("a step led there");
-        let likely = step.log.exp();
-        let drawn = match self.joints.len() {
-            0 => likely,
-            n => {
-                let count = self.counts.get(&step.joint).copied().unwrap_or(0);
-                0.5 * likely + 0.5 * f64::from(count) / n as f64
-            }
-        };
-        self.note(&hypothesis);
-        hypothesis.possible.weight = likely / drawn;
-        hypothesis
-    }
-
-    /// Notes what was played last in a hypothesis.
-    fn note<S>(&mut self, hypothesis: &Hypothesis<S>) {
-        let step = hypothesis.trajectory.as_ref().expect("a step led there");
-        *self.counts.entry(step.joint.clone()).or_default() += 1;
-        self.joints.push(step.joint.clone());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use ludex_base::Seed;
@@ -824,7 +752,7 @@ mod tests {
     #[test]
     fn a_round_takes_every_particle_once() {
         let weights = Weights::new(std::iter::repeat_n(1.0, N_PARTICLES));
-        let (mut rng, mut round) = (Seed(1).rng(), Round::default());
+        let (mut rng, mut round) = (Seed(1).rng(), EvenDraws::default());
         for _ in 0..3 {
             let mut counts = [0; N_PARTICLES];
             (0..N_PARTICLES).for_each(|_| counts[weights.at(round.next(&mut rng))] += 1);

@@ -14,7 +14,8 @@
 //! 5. `possible`: possible states, with the trajectory that led to each.
 //! 6. `exact`: every state that agrees, while they are few.
 //! 7. `certainty`: the legal moves without any state.
-//! 8. `follow`: the exact set, particles after it, and what is done when they run out.
+//! 8. `draws`: what the next particle is made from.
+//! 9. `follow`: the exact set, particles after it, and what is done when they run out.
 
 mod known;
 mod sight;
@@ -23,6 +24,7 @@ mod kinship;
 mod possible;
 mod exact;
 mod certainty;
+mod draws;
 mod follow;
 
 pub use certainty::Certainty;

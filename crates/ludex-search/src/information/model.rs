@@ -95,13 +95,13 @@ impl Model {
     }
 
     /// How likely one of a role's moves is.
-    pub(super) fn part(&self, moves: &[MoveId], place: usize, is_random: bool) -> f64 {
+    pub(super) fn part(&self, moves: &[MoveId], idx: usize, is_random: bool) -> f64 {
         if is_random || self.weights.is_empty() || moves.len() < 2 {
             return 1.0 / moves.len() as f64;
         }
         let mut parts = Vec::with_capacity(moves.len());
         self.parts(moves, is_random, &mut parts);
-        parts[place]
+        parts[idx]
     }
 
     /// A move of a role drawn by how likely it is, and how likely that was; `None` if it has none.
@@ -116,8 +116,8 @@ impl Model {
         }
         let mut parts = Vec::with_capacity(moves.len());
         self.parts(moves, is_random, &mut parts);
-        let place = rng.weighted(&parts);
-        Some((moves[place], parts[place]))
+        let idx = rng.weighted(&parts);
+        Some((moves[idx], parts[idx]))
     }
 }
 

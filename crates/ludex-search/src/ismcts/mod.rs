@@ -27,26 +27,27 @@
 //! the values below a node differ. Half of the moves that are looked at first are drawn after Tolpin
 //! and Shimony, *MCTS Based on Simple Regret*, 2012.
 
-use ludex_base::{MoveId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
+use ludex_base::{MoveId, RoleId};
+use ludex_game::{Cursor, Observe, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::information::{
-    AllMoves, Information, InformationSearcher, OwnPercepts, Possible, Sight, Weights, first_view,
-    view_after,
+    AllMoves, Information, InformationSearcher, OwnPercepts, Possible, Sight, first_view,
 };
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::limits::Limits;
-use crate::playout::{Desk, End, play_uniform};
+use crate::playout::Desk;
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of, mix};
 use crate::searcher::Searcher;
 
 mod habits;
 mod tree;
+mod walk;
 
-use habits::{Chosen, Habits, Recent};
-use tree::{Explore, Taken, Tree};
+use habits::{Habits, Recent};
+use tree::Tree;
+use walk::Walk;
 
 crate::option_names! {
     /// Whose percepts tell nodes apart.
@@ -114,57 +115,12 @@ struct Start<'a, S> {
     recent: Recent,
 }
 
-/// An iteration after the other.
-struct Walk<'a, C: Cursor, V> {
-    roles: Roles,
-    me: RoleId,
-    sight: V,
-    observers: Observers,
-    c: f64,
-    /// Whether moves are worth what the best below them is.
-    takes_best: bool,
-    cursor: &'a mut C,
-    tree: &'a mut Tree,
-    /// What roles play by below the tree, if they learn.
-    habits: Option<&'a mut Habits>,
-    rng: Rng,
-    clock: Clock<'a>,
-    max_bytes: usize,
-    max_depth: u32,
-    /// The edges that were followed in this iteration.
-    taken: Vec<Taken>,
-    /// Those of one role.
-    path: Vec<Taken>,
-    joint: Vec<MoveId>,
-    desk: Desk,
-    views: Vec<u64>,
-    rewards: Vec<f64>,
-    /// What the searching role saw and played before this turn.
-    own_recent: Recent,
-    /// What each role saw and played last; only if they learn.
-    recent: Vec<Recent>,
-    /// Every choice of this iteration; only if they learn.
-    chosen: Vec<Chosen>,
-    priors: Vec<f32>,
-}
-
-/// How often any move is tried where moves are worth the best below them: often where one has to be
-/// chosen in the end, and what the others cost on the way is of no interest.
-const ROOT_EPSILON: f64 = 0.5;
-const EPSILON: f64 = 0.15;
-/// Iterations between two hints.
-const HINT_INTERVAL: u64 = 32;
-
 impl<I: Ingredients> Search<I> for IsmctsOptions {
     fn build(&self, _name: &'static str, from: &I) -> OpenSearcher<I::Game> {
         Box::new(Ismcts::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         Box::new(Ismcts::new(from.game(), self.clone()))
     }
 }
@@ -182,87 +138,27 @@ impl<G: Playouts> Ismcts<G> {
         sight: impl Sight<G::Cursor>,
         limits: &Limits,
     ) -> SearchReport {
-        let &Start { possible: starts, me, legal, recent } = start;
+        let &Start { possible, me, legal, .. } = start;
         // With one move it is searched all the same: what lies below it is used later on.
         let nothing = SearchReport::unsearched(legal);
-        if legal.is_empty() || starts.is_empty() {
+        if legal.is_empty() || possible.is_empty() {
             return nothing;
         }
         limits.hint.set(legal[0]);
-        // Nodes of this match are used again. Those that are past are not told apart from others,
-        // so all are forgotten when they take too much.
-        if self.tree.n_bytes() > limits.memory / 2 {
-            self.tree = Tree::default();
-        }
-        let is_alone = self.roles.n - usize::from(self.roles.random.is_some()) == 1;
-        let learns = match self.options.habits {
-            Learns::Fit => is_alone,
-            Learns::No => false,
-            Learns::Yes => true,
-        };
-        let of_habits = if learns { limits.memory / 4 } else { 0 };
-        if self.habits.n_bytes() > of_habits / 2 {
-            self.habits = Habits::default();
-        }
-        self.habits.begin_turn(of_habits);
-        let root_key = tree::key(starts[0].views[me.index()], me);
+        let habit_bytes = if self.learns() { limits.memory / 4 } else { 0 };
+        self.forget_what_is_too_much(limits.memory, habit_bytes);
+        self.habits.begin_turn(habit_bytes);
+        let root_key = tree::key(possible[0].views[me.index()], me);
         let root = self.tree.node(root_key, usize::MAX).expect("there is room for a node");
-        let weights = Weights::new(starts.iter().map(|start| start.weight));
-        let mut walk = Walk {
-            roles: self.roles,
-            me,
-            sight,
-            observers: self.options.observers,
-            c: self.options.c,
-            takes_best: match self.options.backup {
-                Backup::Fit => is_alone,
-                Backup::Mean => false,
-                Backup::Best => true,
-            },
-            cursor: &mut self.cursor,
-            tree: &mut self.tree,
-            habits: learns.then_some(&mut self.habits),
-            rng: limits.seed.rng(),
-            clock: Clock::new(&limits.deadline),
-            max_bytes: limits.memory - of_habits,
-            max_depth: 0,
-            taken: Vec::new(),
-            path: Vec::new(),
-            joint: Vec::new(),
-            desk: Desk::default(),
-            views: Vec::new(),
-            rewards: Vec::new(),
-            own_recent: recent,
-            recent: Vec::new(),
-            chosen: Vec::new(),
-            priors: Vec::new(),
-        };
-        let mut n_iterations = 0;
-        let stopped = loop {
-            if limits.iterations.is_some_and(|max| n_iterations >= max) {
-                break StopReason::Count;
-            }
-            if limits.deadline.reached() {
-                break StopReason::Time;
-            }
-            let start = &starts[weights.draw(&mut walk.rng)];
-            if walk.iterate(start, n_iterations > 0).is_none() {
-                break StopReason::Time;
-            }
-            n_iterations += 1;
-            if n_iterations % HINT_INTERVAL == 1
-                && let Some(best) = walk.tree.favorite(root, legal)
-            {
-                limits.hint.set(best);
-            }
-        };
-        let (max_depth, takes_best) = (walk.max_depth, walk.takes_best);
+        let mut walk = self.walk(start, sight, limits, habit_bytes);
+        let (n_iterations, stopped) = walk.run(possible, root, legal, limits);
+        let depth = walk.max_depth;
         let moves: Vec<MoveReport> = legal.iter().map(|&id| self.tree.report(root, id)).collect();
         if n_iterations == 0 && moves.iter().all(|it| it.n_visits == 0) {
             return SearchReport { stopped: Some(stopped), ..nothing };
         }
         // A single move has nothing to be compared with, and no node.
-        let best = if takes_best { self.tree.best(root, legal) } else { None };
+        let best = if self.takes_best() { self.tree.best(root, legal) } else { None };
         let best = best.map(|id| self.tree.report(root, id));
         let chosen = best.or_else(|| crate::mcts::choose(&moves).map(|idx| moves[idx]));
         SearchReport {
@@ -272,180 +168,79 @@ impl<G: Playouts> Ismcts<G> {
             n_playouts: n_iterations,
             n_nodes: self.tree.n_nodes() as u64,
             n_bytes: (self.tree.n_bytes() + self.habits.n_bytes()) as u64,
-            depth: max_depth,
+            depth,
             stopped: Some(stopped),
             moves,
             ..SearchReport::default()
         }
     }
-}
 
-impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
-    /// Walks from a possible state to an end; `None` if time ran out. The first step of the first
-    /// iteration is made whatever the clock says.
-    fn iterate(&mut self, start: &Possible<C::State>, heeds_clock: bool) -> Option<()> {
-        // Step 1. Walk down while all that choose have a node for what they know.
-        self.taken.clear();
-        self.views.clear();
-        self.views.extend_from_slice(&start.views);
-        self.chosen.clear();
-        self.recent.clear();
-        if self.habits.is_some() {
-            self.recent.resize(self.roles.n, Recent::default());
-            self.recent[self.me.index()] = self.own_recent;
+    /// Nodes of this match are used again. Those that are past are not told apart from others, so all
+    /// are forgotten when they take too much.
+    fn forget_what_is_too_much(&mut self, memory: usize, habit_bytes: usize) {
+        if self.tree.n_bytes() > memory / 2 {
+            self.tree = Tree::default();
         }
-        self.cursor.set_state(&start.state);
-        let mut depth = 0;
-        // A game in which nobody has a choice any more makes no nodes, and may go on for ever.
-        while !self.cursor.is_terminal() && depth < MAX_RANDOM_STEPS as u32 {
-            if (heeds_clock || depth > 0) && self.clock.tick() {
-                return None;
-            }
-            let Some(is_known) = self.choose() else { break };
-            self.cursor.play(&self.joint);
-            for role in self.roles.ids() {
-                let view = &mut self.views[role.index()];
-                *view = view_after(&self.sight, &*self.cursor, *view, role, &self.joint);
-            }
-            self.note_step();
-            depth += 1;
-            // Step 2. One step is new; the rest is played out.
-            if !is_known {
-                break;
-            }
-        }
-        self.max_depth = self.max_depth.max(depth);
-        match self.play_out() {
-            End::Time => return None,
-            // Nothing was learned; it was an iteration all the same.
-            End::GivenUp | End::Cut => return Some(()),
-            End::Terminal => {}
-        }
-        // Step 3. Everybody learns from its own goal.
-        if self.takes_best {
-            for role in self.roles.ids() {
-                self.path.clear();
-                self.path.extend(self.taken.iter().filter(|taken| taken.role == role));
-                self.tree.learn_best(&self.path, self.rewards[role.index()]);
-            }
-        } else {
-            for taken in &self.taken {
-                self.tree.learn(taken, self.rewards[taken.role.index()]);
-            }
-        }
-        Some(())
-    }
-
-    /// Plays out from where the cursor stands; what each role gets, which is learned from.
-    fn play_out(&mut self) -> End {
-        self.rewards.clear();
-        let end = if self.habits.is_some() {
-            self.play_by_habit()
-        } else {
-            let Self { cursor, roles, rng, clock, desk, .. } = self;
-            play_uniform(&mut **cursor, roles.n, rng, clock, desk)
-        };
-        if end == End::Terminal {
-            let reward = |role| f64::from(self.cursor.goal(role).value()) / 100.0;
-            self.rewards.extend(self.roles.ids().map(reward));
-            for chosen in &self.chosen {
-                let reward = self.rewards[chosen.role.index()];
-                self.habits.iter_mut().for_each(|habits| habits.learn(chosen, reward));
-            }
-        }
-        end
-    }
-
-    /// Plays to the end by what did well after what was seen.
-    fn play_by_habit(&mut self) -> End {
-        for _ in 0..MAX_RANDOM_STEPS {
-            if self.cursor.is_terminal() {
-                return if self.cursor.has_fault() { End::GivenUp } else { End::Terminal };
-            }
-            if self.clock.tick() {
-                return End::Time;
-            }
-            self.joint.clear();
-            for role in self.roles.ids() {
-                let moves = self.cursor.legal_moves(role);
-                let chosen = match (moves, &self.habits) {
-                    ([], _) => return End::GivenUp,
-                    (&[only], _) => only,
-                    (_, Some(habits)) if !self.roles.is_random(role) => {
-                        let recent = &self.recent[role.index()];
-                        let chosen = habits.choose(role, recent, moves, &mut self.rng);
-                        self.chosen.push(chosen);
-                        chosen.id()
-                    }
-                    _ => moves[self.rng.below(moves.len())],
-                };
-                self.joint.push(chosen);
-            }
-            self.cursor.play(&self.joint);
-            self.note_step();
-        }
-        End::GivenUp
-    }
-
-    /// Notes what roles saw of the step that led to where the cursor stands.
-    fn note_step(&mut self) {
-        for (role, recent) in self.roles.ids().zip(&mut self.recent) {
-            if !self.roles.is_random(role) {
-                let seen = self.sight.percepts(&*self.cursor, role);
-                *recent = recent.after(self.joint[role.index()], seen);
-            }
+        if self.habits.n_bytes() > habit_bytes / 2 {
+            self.habits = Habits::default();
         }
     }
 
-    /// Chooses a joint move; whether all that chose had a node. `None` if somebody has no move.
-    fn choose(&mut self) -> Option<bool> {
-        self.joint.clear();
-        let mut is_known = true;
-        for role in self.roles.ids() {
-            let moves = self.cursor.legal_moves(role);
-            let chosen = match moves {
-                [] => return None,
-                [only] => *only,
-                _ if self.roles.is_random(role) => moves[self.rng.below(moves.len())],
-                _ => {
-                    let view = match self.observers {
-                        Observers::Each => self.views[role.index()],
-                        Observers::One => self.views[self.me.index()],
-                    };
-                    let key = tree::key(view, role);
-                    match self.tree.node(key, self.max_bytes) {
-                        Some(node) => {
-                            let is_new = self.tree.n_visits(node) == 0;
-                            is_known &= !is_new;
-                            self.priors.clear();
-                            if let Some(habits) = self.habits.as_ref().filter(|_| is_new) {
-                                let recent = &self.recent[role.index()];
-                                habits.values(role, recent, moves, &mut self.priors);
-                            }
-                            let priors = &self.priors;
-                            let is_first = self.taken.is_empty() && role == self.me;
-                            let epsilon = if is_first { ROOT_EPSILON } else { EPSILON };
-                            let explore = Explore { c: self.c, epsilon };
-                            let taken =
-                                self.tree.select(node, role, moves, priors, explore, &mut self.rng);
-                            self.taken.push(taken);
-                            let id = self.tree.id_of(&taken);
-                            if let Some(habits) = &self.habits {
-                                let recent = &self.recent[role.index()];
-                                self.chosen.push(habits.chosen(role, recent, moves, id));
-                            }
-                            id
-                        }
-                        None => {
-                            is_known = false;
-                            moves[self.rng.below(moves.len())]
-                        }
-                    }
-                }
-            };
-            self.joint.push(chosen);
+    fn walk<'a, V: Sight<G::Cursor>>(
+        &'a mut self,
+        start: &Start<'_, StateOf<G>>,
+        sight: V,
+        limits: &'a Limits,
+        habit_bytes: usize,
+    ) -> Walk<'a, G::Cursor, V> {
+        let (takes_best, learns) = (self.takes_best(), self.learns());
+        Walk {
+            roles: self.roles,
+            me: start.me,
+            sight,
+            observers: self.options.observers,
+            c: self.options.c,
+            takes_best,
+            cursor: &mut self.cursor,
+            tree: &mut self.tree,
+            habits: learns.then_some(&mut self.habits),
+            rng: limits.seed.rng(),
+            clock: Clock::new(&limits.deadline),
+            max_bytes: limits.memory - habit_bytes,
+            max_depth: 0,
+            taken: Vec::new(),
+            path: Vec::new(),
+            joint: Vec::new(),
+            desk: Desk::default(),
+            views: Vec::new(),
+            rewards: Vec::new(),
+            own_recent: start.recent,
+            recent: Vec::new(),
+            chosen: Vec::new(),
+            priors: Vec::new(),
         }
-        Some(is_known)
+    }
+
+    fn is_alone(&self) -> bool {
+        self.roles.n - usize::from(self.roles.random.is_some()) == 1
+    }
+
+    /// Whether playouts learn.
+    fn learns(&self) -> bool {
+        match self.options.habits {
+            Learns::Fit => self.is_alone(),
+            Learns::No => false,
+            Learns::Yes => true,
+        }
+    }
+
+    /// Whether moves are worth what the best below them is.
+    fn takes_best(&self) -> bool {
+        match self.options.backup {
+            Backup::Fit => self.is_alone(),
+            Backup::Mean => false,
+            Backup::Best => true,
+        }
     }
 }
 
@@ -495,7 +290,7 @@ where
 #[cfg(test)]
 mod tests {
     use ludex_base::Seed;
-    use ludex_game::Game;
+    use ludex_game::{Game, MAX_RANDOM_STEPS};
 
     use super::*;
     use crate::toy::{Rules, Toy};

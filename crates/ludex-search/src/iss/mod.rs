@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, JointMoves, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, JointMoves, Observe, Playouts, StateOf};
 use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
@@ -80,11 +80,7 @@ impl<I: Ingredients> Search<I> for IssOptions {
         Box::new(Iss::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, _name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         Box::new(Iss::new(from.game(), self.clone()))
     }
 }

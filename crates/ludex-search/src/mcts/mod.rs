@@ -25,7 +25,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use ludex_base::{RoleId, StopReason};
-use ludex_game::{Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, MAX_RANDOM_STEPS, Playouts, StateOf};
 
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
@@ -134,11 +134,7 @@ impl<I: Ingredients> Search<I> for UctOptions {
         Box::new(Uct::new(name, from.game(), self.clone()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

@@ -17,7 +17,7 @@
 use std::time::{Duration, Instant};
 
 use ludex_base::{RoleId, StopReason};
-use ludex_game::{Describe, Game, Observe, Playouts};
+use ludex_game::Playouts;
 
 use super::report::choose;
 use super::{Uct, UctOptions};
@@ -71,11 +71,7 @@ impl<I: Ingredients> Search<I> for RootOptions {
         Box::new(RootParallel::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

@@ -10,7 +10,7 @@
 use std::time::Instant;
 
 use ludex_base::RoleId;
-use ludex_game::{Describe, Game, Observe, Playouts};
+use ludex_game::Playouts;
 
 use super::{Nested, NmcsOptions, Rule};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
@@ -43,11 +43,7 @@ impl<I: Ingredients> Search<I> for UctNestedOptions {
         Box::new(UctNested::new(from.game(), self.clone()))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

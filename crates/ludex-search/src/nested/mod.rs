@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ludex_base::{RoleId, Seed, StopReason};
-use ludex_game::{Cursor, Describe, Game, Observe, Playouts, StateOf};
+use ludex_game::{Cursor, Playouts, StateOf};
 
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
@@ -87,11 +87,7 @@ impl<I: Ingredients> Search<I> for NmcsOptions {
         Box::new(Nested::new(name, from.game(), Rule::Nmcs(self.clone())))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }
@@ -101,11 +97,7 @@ impl<I: Ingredients> Search<I> for NrpaOptions {
         Box::new(Nested::new(name, from.game(), Rule::Nrpa(self.clone())))
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

@@ -3,7 +3,7 @@
 //! For any game.
 
 use ludex_base::RoleId;
-use ludex_game::{Cursor, Describe, Game, Observe};
+use ludex_game::Cursor;
 
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
 use crate::limits::Limits;
@@ -20,11 +20,7 @@ impl<I: Ingredients> Search<I> for RandomOptions {
         Box::new(Random::default())
     }
 
-    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>
-    where
-        I::Game: Describe,
-        <I::Game as Game>::Cursor: Observe + 'static,
-    {
+    fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game> {
         as_if_known(self, name, from.game())
     }
 }

@@ -9,7 +9,7 @@
 
 use ludex_base::Rng;
 
-use super::{AmafSource, EdgeStats, Selection, best_by};
+use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 
 /// The rule of GRAVE.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +26,8 @@ pub struct Grave {
 
 impl Selection for Grave {
     fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize {
-        let log = (n_parent_visits.max(1) as f32).ln();
-        best_by(edges, rng, |edge| {
+        best_by_bound(self.c, n_parent_visits, edges, rng, |edge, explored| {
             let (n, n_amaf) = (edge.n_visits as f32, edge.n_amaf as f32);
-            let explored = self.c * (log / n.max(1.0)).sqrt();
             if edge.n_visits == 0 && edge.n_amaf == 0 {
                 return self.fpu;
             }

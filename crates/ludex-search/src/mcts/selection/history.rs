@@ -8,7 +8,7 @@
 
 use ludex_base::Rng;
 
-use super::{AmafSource, EdgeStats, Selection, best_by};
+use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 
 /// UCB with the bonus.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,8 @@ pub struct History {
 
 impl Selection for History {
     fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize {
-        let log = (n_parent_visits.max(1) as f32).ln();
-        best_by(edges, rng, |edge| {
+        best_by_bound(self.c, n_parent_visits, edges, rng, |edge, explored| {
             let n = edge.n_visits as f32;
-            let explored = self.c * (log / n.max(1.0)).sqrt();
             match (edge.n_visits, edge.n_amaf) {
                 (0, 0) => self.fpu,
                 (0, _) => edge.amaf_mean + explored + self.weight * edge.amaf_mean,
@@ -46,6 +44,7 @@ impl Selection for History {
 
 #[cfg(test)]
 mod tests {
+    use super::super::edge_played_later as edge;
     use super::*;
     use ludex_base::Seed;
 
@@ -53,13 +52,6 @@ mod tests {
     fn the_bonus_goes_with_losses() {
         let mut rule = History { c: 0.0, fpu: 2.0, weight: 1.0 };
         let mut rng = Seed(1).rng();
-        let edge = |n_visits, mean, amaf_mean| EdgeStats {
-            n_visits,
-            mean,
-            n_amaf: 50,
-            amaf_mean,
-            ..EdgeStats::NEW
-        };
         // 0.5 + 0.9 / 2 = 0.95 beats 0.6 + 0.2 / 1.8 = 0.71.
         assert_eq!(rule.select(4, &[edge(2, 0.6, 0.2), edge(2, 0.5, 0.9)], &mut rng), 1);
         // 0.5 + 0.9 / 501 falls behind 0.6 + 0.2 / 401.

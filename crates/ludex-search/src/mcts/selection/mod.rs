@@ -64,6 +64,19 @@ pub enum AmafSource {
     },
 }
 
+/// The position with the highest upper bound, ties broken at random. `bound` is given an edge and how
+/// far its bound lies above its mean.
+fn best_by_bound(
+    c: f32,
+    n_parent_visits: u32,
+    edges: &[EdgeStats],
+    rng: &mut Rng,
+    bound: impl Fn(&EdgeStats, f32) -> f32,
+) -> usize {
+    let log = (n_parent_visits.max(1) as f32).ln();
+    best_by(edges, rng, |edge| bound(edge, c * (log / edge.n_visits.max(1) as f32).sqrt()))
+}
+
 /// The position with the highest score, ties broken at random. An edge that is proved has its
 /// value for a score: there is nothing left to explore.
 fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32) -> usize {
@@ -81,6 +94,12 @@ fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32
     look(start, after);
     look(0, before);
     best
+}
+
+/// An edge of a test whose move was played later on in 50 playouts.
+#[cfg(test)]
+fn edge_played_later(n_visits: u32, mean: f32, amaf_mean: f32) -> EdgeStats {
+    EdgeStats { n_visits, mean, n_amaf: 50, amaf_mean, ..EdgeStats::NEW }
 }
 
 #[cfg(test)]

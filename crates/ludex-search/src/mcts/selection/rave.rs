@@ -7,7 +7,7 @@
 
 use ludex_base::Rng;
 
-use super::{AmafSource, EdgeStats, Selection, best_by};
+use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 
 /// UCB on the mixed mean.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,8 @@ pub struct Rave {
 
 impl Selection for Rave {
     fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize {
-        let log = (n_parent_visits.max(1) as f32).ln();
-        best_by(edges, rng, |edge| {
+        best_by_bound(self.c, n_parent_visits, edges, rng, |edge, explored| {
             let n = edge.n_visits as f32;
-            let explored = self.c * (log / n.max(1.0)).sqrt();
             match (edge.n_visits, edge.n_amaf) {
                 (0, 0) => self.fpu,
                 (_, 0) => edge.mean + explored,
@@ -45,6 +43,7 @@ impl Selection for Rave {
 
 #[cfg(test)]
 mod tests {
+    use super::super::edge_played_later as edge;
     use super::*;
     use ludex_base::Seed;
 
@@ -52,13 +51,6 @@ mod tests {
     fn later_plays_decide_while_visits_are_few() {
         let mut rule = Rave { c: 0.0, fpu: 2.0, equivalence: 100.0 };
         let mut rng = Seed(1).rng();
-        let edge = |n_visits, mean, amaf_mean| EdgeStats {
-            n_visits,
-            mean,
-            n_amaf: 50,
-            amaf_mean,
-            ..EdgeStats::NEW
-        };
         assert_eq!(rule.select(4, &[edge(2, 0.5, 0.2), edge(2, 0.4, 0.8)], &mut rng), 1);
         let edges = [edge(9000, 0.5, 0.2), edge(9000, 0.4, 0.8)];
         assert_eq!(rule.select(18_000, &edges, &mut rng), 0);
