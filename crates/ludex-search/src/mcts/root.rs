@@ -82,6 +82,49 @@ impl<G: Playouts + Clone> RootParallel<G> {
         Self { game: game.clone(), options, trees: Vec::new() }
     }
 
+    /// Makes as many trees as are wanted.
+    fn grow_trees(&mut self, limits: &Limits) {
+        let n_trees = match self.options.trees {
+            0 => limits.threads.max(2),
+            n => n,
+        };
+        let options = UctOptions {
+            c: self.options.c,
+            fpu: self.options.fpu,
+            threads: 1,
+            ..UctOptions::default()
+        };
+        self.trees.truncate(n_trees);
+        while self.trees.len() < n_trees {
+            self.trees.push(Uct::new("uct-root", &self.game, options.clone()));
+        }
+    }
+
+    /// What the last reports of all trees say together.
+    fn joined(&self, reports: &[SearchReport]) -> SearchReport {
+        let proven = reports.iter().find(|it| it.is_proven).cloned();
+        let moves = merge(reports, self.options.merge);
+        let chosen = match &proven {
+            Some(proven) => moves.iter().position(|it| Some(it.id) == proven.chosen),
+            None => choose_by_value(&moves),
+        };
+        let chosen = chosen.map(|move_idx| moves[move_idx]);
+        let id = chosen.map(|it| it.id);
+        let line = reports.iter().find(|it| it.chosen == id).map(|it| it.line.clone());
+        SearchReport {
+            chosen: id,
+            reward: chosen.and_then(|it| it.proven.or(it.mean_reward)),
+            is_proven: proven.is_some(),
+            n_nodes: reports.iter().map(|it| it.n_nodes).sum(),
+            n_bytes: reports.iter().map(|it| it.n_bytes).sum(),
+            depth: reports.iter().map(|it| it.depth).max().unwrap_or(0),
+            stopped: if proven.is_some() { None } else { stop_of(reports) },
+            line: line.unwrap_or_default(),
+            moves,
+            ..SearchReport::default()
+        }
+    }
+
     fn run_all(&mut self, root: &G::Cursor, role: RoleId, limits: &[Limits]) -> Vec<SearchReport> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = self
@@ -175,20 +218,8 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
     }
 
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
-        let n_trees = match self.options.trees {
-            0 => limits.threads.max(2),
-            n => n,
-        };
-        let options = UctOptions {
-            c: self.options.c,
-            fpu: self.options.fpu,
-            threads: 1,
-            ..UctOptions::default()
-        };
-        self.trees.truncate(n_trees);
-        while self.trees.len() < n_trees {
-            self.trees.push(Uct::new("uct-root", &self.game, options.clone()));
-        }
+        self.grow_trees(limits);
+        let n_trees = self.trees.len();
         let n_runs = self.options.runs.max(1);
         let started_at = Instant::now();
         let time = limits.deadline.remaining();
@@ -201,20 +232,14 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
                 Some(time) if run_idx + 1 < n_runs => limits.deadline.no_later_than(end(time)),
                 _ => limits.deadline.clone(),
             };
-            let part = |total: u64, n: u64, idx: u64| total / n + u64::from(idx < total % n);
-            let of_tree = |tree_idx: usize| {
-                let part_idx = run_idx * n_trees + tree_idx;
-                let n_parts = (n_trees * n_runs) as u64;
-                Limits {
+            let first = run_idx * n_trees;
+            let parts: Vec<Limits> = (first..first + n_trees)
+                .map(|part_idx| Limits {
                     deadline: deadline.clone(),
-                    iterations: limits.iterations.map(|n| part(n, n_parts, part_idx as u64)),
                     memory: limits.memory / n_trees,
-                    threads: 1,
-                    seed: limits.seed.child(part_idx as u64),
-                    hint: limits.hint.clone(),
-                }
-            };
-            let parts: Vec<Limits> = (0..n_trees).map(of_tree).collect();
+                    ..part_of(limits, part_idx, n_trees * n_runs)
+                })
+                .collect();
             reports = self.run_all(root, role, &parts);
             n_iterations += reports.iter().map(|it| it.n_iterations).sum::<u64>();
             n_playouts += reports.iter().map(|it| it.n_playouts).sum::<u64>();
@@ -228,29 +253,19 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
                 self.trees.iter_mut().for_each(|tree| tree.set_root_stats(role, &shared));
             }
         }
-        let proven = reports.iter().find(|it| it.is_proven).cloned();
-        let moves = merge(&reports, self.options.merge);
-        let chosen = match &proven {
-            Some(proven) => moves.iter().position(|it| Some(it.id) == proven.chosen),
-            None => choose_by_value(&moves),
-        };
-        let chosen = chosen.map(|move_idx| moves[move_idx]);
-        let id = chosen.map(|it| it.id);
-        let line = reports.iter().find(|it| it.chosen == id).map(|it| it.line.clone());
-        SearchReport {
-            chosen: id,
-            reward: chosen.and_then(|it| it.proven.or(it.mean_reward)),
-            is_proven: proven.is_some(),
-            n_iterations,
-            n_playouts,
-            n_nodes: reports.iter().map(|it| it.n_nodes).sum(),
-            n_bytes: reports.iter().map(|it| it.n_bytes).sum(),
-            depth: reports.iter().map(|it| it.depth).max().unwrap_or(0),
-            stopped: if proven.is_some() { None } else { stop_of(&reports) },
-            line: line.unwrap_or_default(),
-            moves,
-            extension: None,
-        }
+        SearchReport { n_iterations, n_playouts, ..self.joined(&reports) }
+    }
+}
+
+/// One of so many parts of the iterations, for one thread, with a seed of its own.
+fn part_of(limits: &Limits, part_idx: usize, n_parts: usize) -> Limits {
+    let (idx, n) = (part_idx as u64, n_parts as u64);
+    let part = |total: u64| total / n + u64::from(idx < total % n);
+    Limits {
+        iterations: limits.iterations.map(part),
+        threads: 1,
+        seed: limits.seed.child(idx),
+        ..limits.clone()
     }
 }
 
