@@ -43,6 +43,7 @@ ludex_testkit::searcher_suite! { crate::games;
     uct_stopped: "uct:stop=4",
     mast_stopped: "mast:stop=3,proximity=1",
     minimax: "minimax",
+    negamax: "negamax",
     alphabeta: "alphabeta",
     maxn: "maxn",
     cfr: "cfr",
@@ -190,13 +191,13 @@ fn searches_answer_legally_without_the_state() {
 }
 
 #[test]
-fn minimax_and_alphabeta_agree_at_every_horizon() {
+fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
     for name in
         ["tictactoe", "connectfour", "breakthrough-small", "pig", "three-player-nim", "tron"]
     {
         let game = game(name);
         for depth in 1..=3 {
-            let rewards: Vec<f64> = ["minimax", "alphabeta"]
+            let rewards: Vec<f64> = ["minimax", "negamax", "alphabeta"]
                 .iter()
                 .map(|rule| {
                     // Without a table: one that remembers deeper searches knows more.

@@ -182,6 +182,13 @@ pub static SEARCHES: &[SearchSpec] = &[
         search: depth_first(Rule::Minimax),
     },
     SearchSpec {
+        name: "negamax",
+        summary: "minimax from the view of who chooses, nothing pruned: for comparison",
+        games: GamesMeant { max_roles: 2, ..GamesMeant::COMPLETE },
+        claims: DEPTH_FIRST_CLAIMS,
+        search: depth_first(Rule::Negamax),
+    },
+    SearchSpec {
         name: "alphabeta",
         summary: "alpha-beta with a moving horizon, table, killers and history",
         games: GamesMeant::COMPLETE,
@@ -278,7 +285,7 @@ const TREE_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal
 
 /// Names that searches had before, and what to write instead.
 pub(crate) static FORMER_NAMES: &[(&str, &str)] =
-    &[("paranoid", "alphabeta"), ("expectimax", "alphabeta"), ("negamax", "minimax")];
+    &[("paranoid", "alphabeta"), ("expectimax", "alphabeta")];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //!
 //! | rule | games | what the others do |
 //! | --- | --- | --- |
-//! | minimax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
+//! | minimax, negamax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
 //! | alphabeta | any number of roles | the same, with pruning and a table |
 //! | maxn | any goals, any number of roles | maximize their own goal |
 //!
@@ -18,7 +18,7 @@
 //! Multi-Player Games*, 2000 (paranoid).
 //!
 //! Read the modules in this order: `walk` (states on a path), `crate::evaluate`, `learn` and `judge`, `table` and `order` (what
-//! alpha-beta remembers), then the rules `minimax`, `pruned`, `maxn`.
+//! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
 
 use std::time::Duration;
 
@@ -39,6 +39,7 @@ pub(crate) mod judge;
 mod table;
 mod order;
 mod minimax;
+mod negamax;
 mod pruned;
 mod maxn;
 
@@ -53,6 +54,8 @@ crate::option_names! {
     pub enum Rule {
         /// Maximum for us, minimum for the others.
         Minimax = "minimax",
+        /// The same from the view of whoever chooses.
+        Negamax = "negamax",
         /// The same with pruning, table, killers and history.
         AlphaBeta = "alphabeta",
         /// Everybody for itself.
@@ -63,7 +66,7 @@ crate::option_names! {
 crate::search_options! {
     /// Options of [`DepthFirst`].
     pub struct DepthFirstOptions {
-        /// minimax, alphabeta or maxn
+        /// minimax, negamax, alphabeta or maxn
         rule: Rule = Rule::AlphaBeta,
         /// weight of mobility in the evaluation
         mobility: f64 = 1.0,
@@ -175,6 +178,7 @@ impl<G: Playouts> DepthFirst<G> {
         let first_other = walk.n_deciders_up_to(0, me);
         match self.options.rule {
             Rule::Minimax => walk.minimax_from(0, first_other, depth),
+            Rule::Negamax => walk.negamax_from(0, first_other, depth, true),
             Rule::AlphaBeta => {
                 let table = self.table.as_mut().expect("a search begins with a table");
                 pruned::Pruned { walk, table, order: &mut self.order }.value_from(
