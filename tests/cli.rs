@@ -261,3 +261,12 @@ fn a_seed_repeats_a_transcript() {
     assert_eq!(play("5"), play("5"));
     assert_ne!(play("5"), play("6"));
 }
+
+#[test]
+fn a_transcript_is_json_too() {
+    let report = json(&ludex(&["transcript", "tictactoe", "--steps", "2", "--json"]), 0);
+    assert_eq!(report["ending"], "cut");
+    assert_eq!(report["states"].as_array().map(Vec::len), Some(3));
+    assert_eq!(report["states"][0]["legal"][0].as_array().map(Vec::len), Some(9));
+    assert_eq!(report["states"][2].get("joint"), None);
+}

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, FromArgMatches as _};
-use ludex_referee::{Comparison, Estimate, Verdict, estimate};
+use ludex_referee::{Comparison, Decision, Estimate, estimate};
 use xtask::tools::build_ludex;
 
 use crate::matches::{find_game, play};
@@ -177,7 +177,7 @@ fn open_pairs(
                 continue;
             }
             let series = done.get(&[game, pair.name].map(String::from));
-            let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
+            let is_known = series.is_some_and(|series| series.decision() != Decision::Open);
             if series.map_or(0, PairSeries::n_matches) < options.count && !is_known {
                 open.push((game, n_roles, pair_idx, series.map_or(0, |series| series.n_rounds)));
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ludex_referee::{Estimate, Exchange, SequentialTest, Verdict};
+use ludex_referee::{Decision, Estimate, Exchange, SequentialTest};
 
 use crate::matches::{find_game, play, sum};
 use crate::tables::Table;
@@ -95,14 +95,14 @@ pub(crate) struct PairSeries {
 impl PairSeries {
     /// A goal that is not a number stands for a game that can't be played, so that the pair is done; where only
     /// the second is none, nobody is compared.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn decision(&self) -> Decision {
         let is_missing = |it: &Exchange| it.first.is_nan();
         if self.exchanges.iter().any(is_missing) {
-            return Verdict::First;
+            return Decision::First;
         }
         let compared = self.exchanges.iter().filter(|it| !it.second.is_nan());
         let outcomes = compared.map(|exchange| (exchange.outcome(), 2));
-        SequentialTest::default().verdict(outcomes)
+        SequentialTest::default().decision(outcomes)
     }
 
     pub(crate) fn n_matches(&self) -> usize {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, FromArgMatches as _};
-use ludex_referee::{Comparison, Estimate, Verdict};
+use ludex_referee::{Comparison, Decision, Estimate};
 use xtask::tools::build_ludex;
 
 use crate::registry::Experiment;
@@ -185,8 +185,8 @@ fn open_pairs(
             let series = done.get(&[game, against].map(String::from));
             let n_matches = series.map_or(0, PairSeries::n_matches);
             // The mean over the games tells of the former flagship, so all have the same number of matches.
-            let is_known =
-                against != FORMER && series.is_some_and(|series| series.verdict() != Verdict::Open);
+            let is_known = against != FORMER
+                && series.is_some_and(|series| series.decision() != Decision::Open);
             if n_matches < options.count && !is_known {
                 open.push((game, against, series.map_or(0, |series| series.n_rounds)));
             }

@@ -50,9 +50,9 @@ pub struct Counter {
     pub name: String,
     /// Which of [`Facts::orders`] it runs along.
     pub order: usize,
-    /// Each fluent with the place of its value in the order, ascending.
+    /// Each fluent with the index of its value in the order, ascending.
     pub values: Vec<(i32, FluentId)>,
-    /// It went on by one place in every step that was seen.
+    /// It went on by one value in every step that was seen.
     pub is_clock: bool,
     /// That at most one is true was proved.
     pub is_proved: bool,
@@ -97,7 +97,7 @@ pub struct Piece {
     pub comes: bool,
     /// Whether it was ever taken away.
     pub goes: bool,
-    /// Where it can be: each fluent, with its place along each coordinate that is in an order.
+    /// Where it can be: each fluent, with its index along each coordinate that is in an order.
     pub cells: Vec<(FluentId, Vec<Option<i32>>)>,
 }
 
@@ -197,8 +197,8 @@ fn families(vocabulary: &Vocabulary, orders: &[Order]) -> Vec<Family> {
     let in_reach = |fluents: &[FluentId]| (1..=MAX_ARGUMENTS).contains(&args(fluents[0]).len());
     let family = |(name, fluents): (Symbol, Vec<FluentId>)| {
         let n_arguments = args(fluents[0]).len();
-        let argument = |place: usize| {
-            let values: FxHashSet<TermId> = fluents.iter().map(|&it| args(it)[place]).collect();
+        let argument = |at: usize| {
+            let values: FxHashSet<TermId> = fluents.iter().map(|&it| args(it)[at]).collect();
             Argument { n_values: values.len(), order: order_of(orders, &values) }
         };
         let arguments: Vec<Argument> = (0..n_arguments).map(argument).collect();
@@ -338,7 +338,7 @@ impl Seen {
 impl Facts {
     fn add(&mut self, family: &Family, vocabulary: &Vocabulary, seen: &Seen, proved: &[Group]) {
         let is_ordered = |at: &usize| family.arguments[*at].order.is_some();
-        let places = 0..family.arguments.len();
+        let arguments = 0..family.arguments.len();
         let of_one =
             |at: &usize| family.arguments[*at].n_values > 1 && family.single(1 << *at).is_some();
         // A content: the last such argument, as most sheets write it, and another beside it if that has
@@ -346,12 +346,12 @@ impl Facts {
         let n_cells = |free: u32| family.single(free).map_or(0, |single| single.last_seen.len());
         let is_content =
             |at: &usize| !is_ordered(at) && of_one(at) && n_cells(1 << at) >= MIN_CELLS;
-        if let Some(last) = places.clone().rev().find(is_content) {
+        if let Some(last) = arguments.clone().rev().find(is_content) {
             let goes_with = |at: &usize| {
                 *at != last && !is_ordered(at) && n_cells(1 << last | 1 << at) >= MIN_CELLS
             };
             let mut content: Vec<usize> =
-                places.clone().rev().find(goes_with).into_iter().collect();
+                arguments.clone().rev().find(goes_with).into_iter().collect();
             content.push(last);
             content.sort_unstable();
             let free = content.iter().map(|at| 1_u32 << at).sum();
@@ -360,14 +360,14 @@ impl Facts {
             return;
         }
         let whole = family.single(family.all());
-        let ordered: Vec<usize> = places.clone().filter(is_ordered).collect();
+        let ordered: Vec<usize> = arguments.clone().filter(is_ordered).collect();
         // One marker for the whole game that has two coordinates or more is on a board.
         if whole.is_some() && ordered.len() > 1 {
             let is_proved = whole.is_some_and(|single| single.is_proved(proved));
             self.add_board(family, vocabulary, seen, &[], true, is_proved);
             return;
         }
-        let unordered: Vec<usize> = places.filter(|at| !is_ordered(at)).collect();
+        let unordered: Vec<usize> = arguments.filter(|at| !is_ordered(at)).collect();
         let only: &[usize] = if unordered.len() == 1 { &unordered } else { &[] };
         // Each of some pieces is at one place at a time.
         let ordered_bits = ordered.iter().map(|at| 1_u32 << at).sum();
@@ -398,11 +398,11 @@ impl Facts {
         let single = family.single(1 << counting).expect("it has one value at a time");
         let is_proved = single.is_proved(proved);
         let order = family.arguments[counting].order.expect("it is in an order");
-        let places = self.orders[order].places();
+        let indices = self.orders[order].indices();
         let args = |fluent: FluentId| vocabulary.terms.args(vocabulary.fluents[fluent.index()]);
         for group in single.groups().into_iter().filter(|group| group.len() > 1) {
-            let place = |&fluent: &FluentId| (places[&args(fluent)[counting]], fluent);
-            let mut values: Vec<(i32, FluentId)> = group.iter().map(place).collect();
+            let indexed = |&fluent: &FluentId| (indices[&args(fluent)[counting]], fluent);
+            let mut values: Vec<(i32, FluentId)> = group.iter().map(indexed).collect();
             values.sort_unstable();
             let mut name = format!("({}", vocabulary.terms.symbols().name(family.name));
             for (at, &term) in args(group[0]).iter().enumerate() {
@@ -433,8 +433,8 @@ impl Facts {
                 Coordinate { argument, order, n_values }
             })
             .collect();
-        let places: Vec<Option<FxHashMap<TermId, i32>>> =
-            coordinates.iter().map(|it| it.order.map(|at| self.orders[at].places())).collect();
+        let indices: Vec<Option<FxHashMap<TermId, i32>>> =
+            coordinates.iter().map(|it| it.order.map(|at| self.orders[at].indices())).collect();
         let mut pieces: Vec<Piece> = Vec::new();
         let mut owners: Vec<Comes> = Vec::new();
         for &fluent in &family.fluents {
@@ -451,10 +451,10 @@ impl Facts {
                 owners.push(Comes::Never);
                 pieces.len() - 1
             });
-            let place = |(it, places): (&Coordinate, &Option<FxHashMap<TermId, i32>>)| {
-                places.as_ref().map(|places| places[&args[it.argument]])
+            let index = |(it, indices): (&Coordinate, &Option<FxHashMap<TermId, i32>>)| {
+                indices.as_ref().map(|indices| indices[&args[it.argument]])
             };
-            let cell = coordinates.iter().zip(&places).map(place).collect();
+            let cell = coordinates.iter().zip(&indices).map(index).collect();
             pieces[at].cells.push((fluent, cell));
             pieces[at].goes |= seen.goes[fluent.index()];
             owners[at] = owners[at].and(seen.comes[fluent.index()]);

@@ -87,28 +87,28 @@ fn count(circuit: &Circuit, board: &Board, piece: &Piece) -> LinearFeature {
     LinearFeature { name: format!("number of {}", name_of(circuit, board, piece)), weights }
 }
 
-/// For each coordinate, the sum of places from -1 to 1, and of their distances from 0.
+/// For each coordinate, the sum of indices scaled to -1..1, and of their distances from 0.
 fn positions(circuit: &Circuit, board: &Board, piece: &Piece) -> Vec<LinearFeature> {
     let mut features = Vec::new();
     for (at, coordinate) in board.coordinates.iter().enumerate() {
         let of_board = board.pieces.iter().flat_map(|it| &it.cells);
-        let places = of_board.filter_map(|(_, cell)| cell[at]);
-        let (Some(first), Some(last)) = (places.clone().min(), places.max()) else { continue };
+        let indices = of_board.filter_map(|(_, cell)| cell[at]);
+        let (Some(first), Some(last)) = (indices.clone().min(), indices.max()) else { continue };
         if coordinate.n_values < MIN_VALUES_FOR_AXIS || first == last {
             continue;
         }
-        let place = |place: i32| 2.0 * (place - first) as f32 / (last - first) as f32 - 1.0;
+        let scaled = |index: i32| 2.0 * (index - first) as f32 / (last - first) as f32 - 1.0;
         let sum = |name: &str, value: &dyn Fn(f32) -> f32| {
-            let of = |cell: &Vec<Option<i32>>| cell[at].map_or(0.0, |it| value(place(it)));
+            let of = |cell: &Vec<Option<i32>>| cell[at].map_or(0.0, |it| value(scaled(it)));
             let cells = piece.cells.iter();
             LinearFeature {
                 name: format!("{name} of {}, {}", name_of(circuit, board, piece), at + 1),
                 weights: cells.map(|(fluent, cell)| (fluent.index() as u32, of(cell))).collect(),
             }
         };
-        features.push(sum("places", &|place| place));
+        features.push(sum("places", &|scaled| scaled));
         if coordinate.n_values >= MIN_VALUES_FOR_MIDDLE {
-            features.push(sum("distance from the middle", &|place| place.abs()));
+            features.push(sum("distance from the middle", &|scaled| scaled.abs()));
         }
     }
     features

@@ -30,7 +30,7 @@ pub struct FuzzyGoals {
     names: Vec<String>,
     nodes: Vec<Node>,
     inputs: Vec<u32>,
-    /// The counters that goals ask about: the fluents with their places, and the distance at which a
+    /// The counters that goals ask about: the fluents with their indices, and the distance at which a
     /// degree is that of any false fluent.
     counters: Vec<(Vec<(i32, u32)>, f32)>,
     /// By role: the values with their nodes, ascending.
@@ -41,7 +41,7 @@ pub struct FuzzyGoals {
 enum Node {
     Constant(bool),
     Fluent(u32),
-    /// The fluent of a counter, with the counter and the place it asks for.
+    /// The fluent of a counter, with the counter and the index it asks for.
     Counted(u32, u32, i32),
     Not(u32),
     /// Inputs from and to.
@@ -65,7 +65,7 @@ impl FuzzyGoals {
             let values: Vec<(i32, u32)> =
                 counter.values.iter().map(|it| (it.0, it.1.index() as u32)).collect();
             let span = values[values.len() - 1].0 - values[0].0;
-            counted.extend(values.iter().map(|&(place, fluent)| (fluent, (number, place))));
+            counted.extend(values.iter().map(|&(index, fluent)| (fluent, (number, index))));
             counters.push((values, span as f32));
         }
         let mut it = Self {
@@ -85,7 +85,7 @@ impl FuzzyGoals {
                 Gate::Fluent(fluent) => {
                     let fluent = fluent.index() as u32;
                     match counted.get(&fluent) {
-                        Some(&(counter, place)) => Node::Counted(fluent, counter, place),
+                        Some(&(counter, index)) => Node::Counted(fluent, counter, index),
                         None => Node::Fluent(fluent),
                     }
                 }
@@ -121,8 +121,8 @@ impl FuzzyGoals {
             let degree = match *node {
                 Node::Constant(value) => f32::from(u8::from(value)),
                 Node::Fluent(fluent) => of_truth(fluents.contains(fluent as usize)),
-                Node::Counted(fluent, counter, place) => {
-                    self.counted(fluents, fluent, counter, place)
+                Node::Counted(fluent, counter, index) => {
+                    self.counted(fluents, fluent, counter, index)
                 }
                 Node::Not(input) => 1.0 - degrees[input as usize],
                 Node::And(start, end) => {
@@ -139,13 +139,13 @@ impl FuzzyGoals {
     }
 
     /// A false fluent of a counter, half way up to one half where the counter is almost there.
-    fn counted(&self, fluents: &BitSet, fluent: u32, counter: u32, place: i32) -> f32 {
+    fn counted(&self, fluents: &BitSet, fluent: u32, counter: u32, index: i32) -> f32 {
         if fluents.contains(fluent as usize) {
             return TRUE_DEGREE;
         }
         let (values, span) = &self.counters[counter as usize];
         let now = values.iter().find(|(_, fluent)| fluents.contains(*fluent as usize));
-        let near = now.map_or(0.0, |&(now, _)| 1.0 - (now - place).abs() as f32 / span);
+        let near = now.map_or(0.0, |&(now, _)| 1.0 - (now - index).abs() as f32 / span);
         of_truth(false) + 0.9 * (0.5 - of_truth(false)) * near
     }
 }

@@ -99,9 +99,9 @@ fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
 }
 
 impl Order {
-    /// Where each term stands.
-    pub(crate) fn places(&self) -> FxHashMap<TermId, i32> {
-        self.terms.iter().enumerate().map(|(place, &term)| (term, place as i32)).collect()
+    /// The index of each term.
+    pub(crate) fn indices(&self) -> FxHashMap<TermId, i32> {
+        self.terms.iter().enumerate().map(|(index, &term)| (term, index as i32)).collect()
     }
 }
 

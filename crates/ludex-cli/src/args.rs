@@ -50,7 +50,7 @@ pub struct Common {
 
 /// How a network is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum NetworkForm {
+pub enum NetworkFormat {
     /// The format of the constraint community.
     Xcsp3,
     /// The text language, `.qcp`: names and values that it has no words for stand in comments.
@@ -153,8 +153,8 @@ pub enum Verb {
         #[command(flatten)]
         rules: Rules,
         /// The form of the network
-        #[arg(long, value_enum, value_name = "FORM", default_value_t = NetworkForm::Xcsp3)]
-        to: NetworkForm,
+        #[arg(long, value_enum, value_name = "FORM", default_value_t = NetworkFormat::Xcsp3)]
+        to: NetworkFormat,
         /// Join so many steps: the solutions are the plays that end within them; in text, the moves of `random`
         /// are drawn [default: one step, from any state]
         #[arg(long, value_name = "N")]
@@ -211,8 +211,8 @@ pub enum Verb {
         #[command(flatten)]
         rules: Rules,
         /// Which form
-        #[arg(long, value_enum, default_value_t = Form::Kif)]
-        form: Form,
+        #[arg(long, value_enum, default_value_t = Notation::Kif)]
+        form: Notation,
     },
 }
 
@@ -535,9 +535,9 @@ pub enum EngineName {
     Reasoner,
 }
 
-/// The forms a rulesheet can have.
+/// The notations of a rulesheet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Form {
+pub enum Notation {
     /// Prefix, as the community writes it
     Kif,
     /// Infix, as the papers write it

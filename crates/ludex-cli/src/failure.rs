@@ -12,10 +12,10 @@ use crate::output;
 
 /// The job was done.
 pub const DONE: u8 = 0;
-/// The input was wrong.
-pub const WRONG_INPUT: u8 = 1;
-/// The call was wrong.
-pub const WRONG_CALL: u8 = 2;
+/// The input is invalid.
+pub const INVALID_INPUT: u8 = 1;
+/// The command line is wrong.
+pub const USAGE_ERROR: u8 = 2;
 /// A limit stopped the work.
 pub const LIMIT: u8 = 3;
 
@@ -69,24 +69,24 @@ impl Failure {
                 return ExitCode::from(DONE);
             }
             Failure::Input(error) => {
-                let code = if error.is_wrong_call() { WRONG_CALL } else { WRONG_INPUT };
+                let code = if error.is_usage_error() { USAGE_ERROR } else { INVALID_INPUT };
                 (code, error.to_string(), None)
             }
             Failure::Rules { source, diagnostics } => {
                 let n_errors = diagnostics.iter().filter(|d| d.severity.is_error()).count();
                 let s = if n_errors == 1 { "" } else { "s" };
                 let message = format!("`{}` has {n_errors} error{s}", source.name());
-                (WRONG_INPUT, message, Some((source, diagnostics)))
+                (INVALID_INPUT, message, Some((source, diagnostics)))
             }
             Failure::File { path, code, line, message } => {
-                let place = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
-                let full = format!("{place}: {message}");
+                let location = line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"));
+                let full = format!("{location}: {message}");
                 found.push(DiagnosticJson::on_line(code, message, line.unwrap_or(1)));
-                (WRONG_INPUT, full, None)
+                (INVALID_INPUT, full, None)
             }
-            Failure::Call(message) => (WRONG_CALL, message, None),
+            Failure::Call(message) => (USAGE_ERROR, message, None),
             Failure::Limit(message) => (LIMIT, message, None),
-            Failure::Io(error) => (WRONG_INPUT, format!("output failed: {error}"), None),
+            Failure::Io(error) => (INVALID_INPUT, format!("output failed: {error}"), None),
         };
         if let Some((source, diagnostics)) = &about {
             diagnostics::report(source, diagnostics, false);

@@ -66,7 +66,7 @@ pub enum InputError {
 
 impl InputError {
     /// Whether the call was wrong, and not what it names.
-    pub fn is_wrong_call(&self) -> bool {
+    pub fn is_usage_error(&self) -> bool {
         matches!(self, InputError::NotFound { .. } | InputError::NoFile { .. })
     }
 }

@@ -8,7 +8,7 @@
 //! 4. [`verbs`]: one module a job.
 //! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal, for
 //!    [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
-//!    [`player_log`] and [`teller`]: what `ludex player` prints.
+//!    [`player_log`] and [`log_writer`]: what `ludex player` prints.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
@@ -33,7 +33,7 @@ mod match_report;
 mod person;
 mod person_seat;
 mod player_log;
-mod teller;
+mod log_writer;
 mod interrupt;
 
 pub mod diagnostics;

@@ -38,7 +38,7 @@ pub fn load_quietly(
     common: &Common,
 ) -> Result<Loaded, Failure> {
     if input.is_fatal() {
-        return Err(wrong_rules(input, Vec::new()));
+        return Err(invalid_rules(input, Vec::new()));
     }
     let bar = output::spinner(format!("loading {}", input.name));
     let start = Instant::now();
@@ -50,13 +50,13 @@ pub fn load_quietly(
             game.diagnostics.extend(input.diagnostics.iter().cloned());
             Ok(Loaded { game, setup_time })
         }
-        Err(LoadError::Rules { diagnostics }) => Err(wrong_rules(input, diagnostics)),
+        Err(LoadError::Rules { diagnostics }) => Err(invalid_rules(input, diagnostics)),
         Err(error) => Err(Failure::Limit(error.to_string())),
     }
 }
 
 /// A rulesheet without a meaning.
-pub fn wrong_rules(input: &Input, mut diagnostics: Vec<Diagnostic>) -> Failure {
+pub fn invalid_rules(input: &Input, mut diagnostics: Vec<Diagnostic>) -> Failure {
     diagnostics.extend(input.diagnostics.iter().cloned());
     Failure::Rules { source: Box::new(input.source.clone()), diagnostics }
 }

@@ -1,7 +1,7 @@
 //! Standard output and the progress of long work.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -56,6 +56,11 @@ pub fn bar(length: u64, what: impl Into<String>) -> ProgressBar {
     let bar = ProgressBar::new(length).with_style(style).with_prefix(what.into());
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+/// Now, in milliseconds since 1970.
+pub fn unix_millis() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 /// How wide lines may be: as the terminal is, or 80 characters where there is none.

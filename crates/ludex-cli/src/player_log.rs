@@ -1,11 +1,11 @@
-//! What `ludex player` tells: one line an event, and a file a match.
+//! What `ludex player` logs: one line an event, and a file a match.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ludex_net::Event;
 use ludex_player::Thought;
@@ -14,115 +14,117 @@ use serde::Serialize;
 
 use crate::output;
 
-/// An event for programs.
+/// An event for programs, with the time it happened.
 #[derive(Serialize)]
-struct EventJson<'a> {
+struct TimedJson<'a> {
     /// Milliseconds since 1970.
     time: u64,
-    event: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peer: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#match: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reply: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    machine: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    turn: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#move: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rung: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    goal: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    playouts: Option<u64>,
+    #[serde(flatten)]
+    event: EventJson<'a>,
 }
 
-impl<'a> EventJson<'a> {
-    fn new(event: &'static str) -> Self {
-        EventJson {
-            time: now(),
-            event,
-            peer: None,
-            r#match: None,
-            request: None,
-            reply: None,
-            seconds: None,
-            role: None,
-            machine: None,
-            reason: None,
-            turn: None,
-            r#move: None,
-            rung: None,
-            search: None,
-            goal: None,
-            playouts: None,
-        }
-    }
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum EventJson<'a> {
+    Answered {
+        peer: SocketAddr,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        r#match: Option<Cow<'a, str>>,
+        request: Cow<'a, str>,
+        reply: Cow<'a, str>,
+        seconds: f64,
+    },
+    Refused {
+        peer: SocketAddr,
+        reason: Cow<'a, str>,
+    },
+    Loaded {
+        r#match: Cow<'a, str>,
+        seconds: f64,
+        role: Cow<'a, str>,
+        machine: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+    },
+    NotLoaded {
+        r#match: Cow<'a, str>,
+        reason: Cow<'a, str>,
+    },
+    Moved {
+        r#match: Cow<'a, str>,
+        seconds: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+        turn: u64,
+        r#move: Cow<'a, str>,
+        rung: &'static str,
+        search: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        goal: Option<f64>,
+        playouts: u64,
+    },
+    Odd {
+        r#match: Cow<'a, str>,
+        reason: Cow<'a, str>,
+    },
+    Ended {
+        r#match: Cow<'a, str>,
+        reason: &'static str,
+    },
+    Other,
+}
 
-    fn of(event: &'a Event) -> Self {
-        match event {
-            Event::Answered { peer, match_id, request, reply, time } => EventJson {
-                peer: Some(peer.to_string()),
-                r#match: match_id.as_deref(),
-                request: Some(request),
-                reply: Some(reply),
-                seconds: Some(output::seconds(*time)),
-                ..Self::new("answered")
+impl<'a> TimedJson<'a> {
+    /// An event that happens now, with texts of at most so many characters.
+    fn now(event: &'a Event, max_chars: usize) -> Self {
+        let text = |text: &'a str| match text.char_indices().nth(max_chars) {
+            None => Cow::Borrowed(text),
+            Some(_) => Cow::Owned(shortened(text, max_chars)),
+        };
+        let event = match event {
+            Event::Answered { peer, match_id, request, reply, time } => EventJson::Answered {
+                peer: *peer,
+                r#match: match_id.as_deref().map(text),
+                request: text(request),
+                reply: text(reply),
+                seconds: output::seconds(*time),
             },
-            Event::Refused { peer, reason } => EventJson {
-                peer: Some(peer.to_string()),
-                reason: Some(reason),
-                ..Self::new("refused")
+            Event::Refused { peer, reason } => {
+                EventJson::Refused { peer: *peer, reason: text(reason) }
+            }
+            Event::Loaded { match_id, role, engine, fallback, time } => EventJson::Loaded {
+                r#match: text(match_id),
+                seconds: output::seconds(*time),
+                role: text(role),
+                machine: engine,
+                reason: fallback.as_deref().map(text),
             },
-            Event::Loaded { match_id, role, engine, fallback, time } => EventJson {
-                r#match: Some(match_id),
-                role: Some(role),
-                machine: Some(engine),
-                reason: fallback.as_deref(),
-                seconds: Some(output::seconds(*time)),
-                ..Self::new("loaded")
-            },
-            Event::NotLoaded { match_id, reason } => EventJson {
-                r#match: Some(match_id),
-                reason: Some(reason),
-                ..Self::new("not-loaded")
-            },
-            Event::Moved { match_id, turn, text, thought, sent_after } => {
+            Event::NotLoaded { match_id, reason } => {
+                EventJson::NotLoaded { r#match: text(match_id), reason: text(reason) }
+            }
+            Event::Moved { match_id, turn, text: played, thought, sent_after } => {
                 let Thought { rung, search, goal, n_playouts, note, .. } = &**thought;
-                EventJson {
-                    r#match: Some(match_id),
-                    turn: Some(*turn),
-                    r#move: Some(text),
-                    rung: Some(rung.name()),
-                    search: Some(search),
+                EventJson::Moved {
+                    r#match: text(match_id),
+                    seconds: output::seconds(*sent_after),
+                    reason: (!note.is_empty()).then(|| text(note)),
+                    turn: *turn,
+                    r#move: text(played),
+                    rung: rung.name(),
+                    search,
                     goal: goal.map(output::round),
-                    playouts: Some(*n_playouts),
-                    reason: Some(note.as_str()).filter(|note| !note.is_empty()),
-                    seconds: Some(output::seconds(*sent_after)),
-                    ..Self::new("moved")
+                    playouts: *n_playouts,
                 }
             }
             Event::Odd { match_id, what } => {
-                EventJson { r#match: Some(match_id), reason: Some(what), ..Self::new("odd") }
+                EventJson::Odd { r#match: text(match_id), reason: text(what) }
             }
             Event::Ended { match_id, how } => {
-                EventJson { r#match: Some(match_id), reason: Some(how), ..Self::new("ended") }
+                EventJson::Ended { r#match: text(match_id), reason: how }
             }
-            _ => Self::new("other"),
-        }
+            _ => EventJson::Other,
+        };
+        Self { time: output::unix_millis(), event }
     }
 }
 
@@ -131,18 +133,12 @@ const MAX_SHOWN: usize = 100;
 
 /// An event as one line: JSON, or words and values.
 pub fn line(event: &Event, as_json: bool) -> String {
-    let shown = EventJson::of(event);
-    let short = |text: Option<&str>| text.map(|text| shortened(text, MAX_SHOWN));
-    let EventJson { request, reply, r#match, role, reason, r#move, .. } = &shown;
-    let texts = [*request, *reply, *r#match, *role, *reason, *r#move].map(short);
-    let [request, reply, r#match, role, reason, r#move] =
-        texts.each_ref().map(|text| text.as_deref());
-    let shown = EventJson { request, reply, r#match, role, reason, r#move, ..shown };
+    let shown = TimedJson::now(event, MAX_SHOWN);
     if as_json {
         return serde_json::to_string(&shown).unwrap_or_default();
     }
     let value = serde_json::to_value(&shown).unwrap_or_default();
-    let mut line = shown.event.to_owned();
+    let mut line = value["event"].as_str().unwrap_or_default().to_owned();
     for (key, value) in value.as_object().into_iter().flatten() {
         if !matches!(key.as_str(), "time" | "event") {
             line.push_str(&format!(" {key}={value}"));
@@ -154,14 +150,13 @@ pub fn line(event: &Event, as_json: bool) -> String {
 /// That it listens, as one line.
 pub fn listening(address: SocketAddr, as_json: bool) -> String {
     if as_json {
-        format!("{{\"time\":{},\"event\":\"listening\",\"address\":\"{address}\"}}", now())
+        format!(
+            "{{\"time\":{},\"event\":\"listening\",\"address\":\"{address}\"}}",
+            output::unix_millis()
+        )
     } else {
         format!("listening at http://{address}")
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 /// A file a match, with every message and reply in full, one JSON object a line.
@@ -188,8 +183,7 @@ impl MatchLogs {
     /// # Errors
     /// When the file can't be written.
     pub fn note(&mut self, event: &Event) -> io::Result<()> {
-        let json = EventJson::of(event);
-        let Some(match_id) = json.r#match else { return Ok(()) };
+        let Some(match_id) = event.match_id() else { return Ok(()) };
         if !self.open.contains_key(match_id) {
             // Strangers name matches, and not every message belongs to one that is played.
             if !matches!(event, Event::Answered { reply, .. } if reply != "busy") {
@@ -203,7 +197,7 @@ impl MatchLogs {
             self.open.insert(match_id.to_owned(), file);
         }
         let file = self.open.get_mut(match_id).expect("it was just opened");
-        let mut line = serde_json::to_vec(&json)?;
+        let mut line = serde_json::to_vec(&TimedJson::now(event, usize::MAX))?;
         line.push(b'\n');
         file.write_all(&line)?;
         if matches!(event, Event::Ended { .. }) {
@@ -241,6 +235,35 @@ mod tests {
         assert_eq!(file_name(&"x".repeat(1000)).len(), 115);
         assert_ne!(file_name("a/b"), file_name("a:b"));
         assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
+    }
+
+    #[test]
+    fn events_keep_their_shape() {
+        let shape = |event: &Event| {
+            let line = line(event, true);
+            line[line.find(",\"event\"").expect("the time comes first")..].to_string()
+        };
+        let time = std::time::Duration::from_millis(1500);
+        let loaded = Event::Loaded {
+            match_id: "m".into(),
+            role: "x".into(),
+            engine: "reasoner",
+            fallback: Some("large".into()),
+            time,
+        };
+        assert_eq!(
+            shape(&loaded),
+            r#","event":"loaded","match":"m","seconds":1.5,"role":"x","machine":"reasoner","reason":"large"}"#
+        );
+        let peer: SocketAddr = ([127, 0, 0, 1], 1).into();
+        let (request, reply) = ("( INFO )".to_string(), "ready".to_string());
+        let answered = Event::Answered { peer, match_id: None, request, reply, time };
+        assert_eq!(
+            shape(&answered),
+            r#","event":"answered","peer":"127.0.0.1:1","request":"( INFO )","reply":"ready","seconds":1.5}"#
+        );
+        let not_loaded = Event::NotLoaded { match_id: "m".into(), reason: "none".into() };
+        assert_eq!(line(&not_loaded, false), r#"not-loaded match="m" reason="none""#);
     }
 
     #[test]

@@ -24,11 +24,11 @@ pub const DEFAULT_PORT: u16 = 9147;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// It has another form.
-    #[error("`{0}` is no address of a player; say http://host:port")]
-    Form(String),
-    /// A protocol that players do not speak.
-    #[error("`{0}` is not spoken by players; say http://host:port")]
+    /// It is no `http://HOST:PORT`.
+    #[error("malformed address `{0}`; use `http://HOST:PORT`")]
+    Malformed(String),
+    /// Another scheme than `http`.
+    #[error("unsupported scheme `{0}`; use `http://HOST:PORT`")]
     Scheme(String),
     /// The name is unknown.
     #[error("`{host}` was not found: {reason}")]
@@ -46,20 +46,22 @@ impl Address {
     /// # Errors
     /// When it has another form or the host is unknown.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
-        let form = || AddressError::Form(text.into());
-        let place = match text.split_once("://") {
-            Some((scheme, place)) if scheme.eq_ignore_ascii_case("http") => place,
+        let malformed = || AddressError::Malformed(text.into());
+        let authority = match text.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
             Some((scheme, _)) => return Err(AddressError::Scheme(scheme.into())),
             None => text,
         };
-        let place = place.strip_suffix('/').unwrap_or(place);
-        let (host, port) = match place.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port.parse().map_err(|_| form())?),
-            _ => (place, DEFAULT_PORT),
+        let authority = authority.strip_suffix('/').unwrap_or(authority);
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => {
+                (host, port.parse().map_err(|_| malformed())?)
+            }
+            _ => (authority, DEFAULT_PORT),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
-            return Err(form());
+            return Err(malformed());
         }
         let unknown = |reason: String| AddressError::Unknown { host: host.into(), reason };
         let found = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;

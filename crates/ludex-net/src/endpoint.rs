@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ludex_player::{PlayerConfig, PlayerSpec};
 use ludex_protocol::{Info, News, Reply, Request, Status, shortened};
 
-use crate::event::{Event, Observer, tell};
+use crate::event::{Event, Observer, notify};
 use crate::loading::Loaders;
 use crate::responder::{Responder, Waiting};
 use crate::table::{MatchOrder, Progress, Table, TableConfig};
@@ -200,7 +200,7 @@ impl Endpoint {
                 // The responder is gone with the thread, and whoever waits says `busy`.
                 Err(error) => {
                     let reason = error.to_string();
-                    tell(&self.observer, &Event::NotLoaded { match_id, reason });
+                    notify(&self.observer, &Event::NotLoaded { match_id, reason });
                 }
             }
         }
@@ -229,8 +229,8 @@ impl Endpoint {
     fn end(&self, match_id: &str, how: &'static str, responder: &Responder, reply: &Reply) {
         let table = {
             let mut tables = self.tables();
-            let place = tables.iter().position(|table| table.order.match_id == match_id);
-            place.map(|place| tables.remove(place))
+            let index = tables.iter().position(|table| table.order.match_id == match_id);
+            index.map(|index| tables.remove(index))
         };
         match table {
             Some(table) => {

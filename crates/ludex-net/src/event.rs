@@ -1,4 +1,4 @@
-//! What an endpoint tells about itself while it works.
+//! What an endpoint reports while it works.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,10 +80,25 @@ pub enum Event {
     },
 }
 
-/// Who is told. It should return soon; a match waits for it.
+impl Event {
+    /// The match it is about.
+    pub fn match_id(&self) -> Option<&str> {
+        match self {
+            Event::Answered { match_id, .. } => match_id.as_deref(),
+            Event::Refused { .. } => None,
+            Event::Loaded { match_id, .. }
+            | Event::NotLoaded { match_id, .. }
+            | Event::Moved { match_id, .. }
+            | Event::Odd { match_id, .. }
+            | Event::Ended { match_id, .. } => Some(match_id),
+        }
+    }
+}
+
+/// Receives every event. It should return soon: a match waits for it.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Tells an event. What goes wrong in the telling is no part of the match.
-pub(crate) fn tell(observer: &Observer, event: &Event) {
+/// Reports an event. A panic of the observer does not reach the match.
+pub(crate) fn notify(observer: &Observer, event: &Event) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer(event)));
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ludex_protocol::Reply;
 
-use crate::event::{Event, Observer, tell};
+use crate::event::{Event, Observer, notify};
 
 /// Sends the reply to one message, once.
 pub(crate) struct Responder {
@@ -46,7 +46,7 @@ impl Responder {
         let event = self.shared.send(reply);
         // Nobody need be waiting. Who does need not wait for the telling.
         let _ = self.done.send(());
-        self.shared.tell(event);
+        self.shared.notify(event);
     }
 }
 
@@ -60,7 +60,7 @@ impl Waiting {
             Err(RecvTimeoutError::Timeout) => self.shared.send(late),
             Err(RecvTimeoutError::Disconnected) => self.shared.send(&Reply::Busy),
         };
-        self.shared.tell(event);
+        self.shared.notify(event);
     }
 }
 
@@ -70,9 +70,9 @@ impl Shared {
         send.map(|send| send(reply))
     }
 
-    fn tell(&self, event: Option<Event>) {
+    fn notify(&self, event: Option<Event>) {
         if let Some(event) = event {
-            tell(&self.observer, &event);
+            notify(&self.observer, &event);
         }
     }
 }

@@ -12,7 +12,7 @@ use ludex_base::Deadline;
 use ludex_protocol::Request;
 
 use crate::endpoint::Endpoint;
-use crate::event::{Event, tell};
+use crate::event::{Event, notify};
 use crate::responder::Responder;
 use crate::status;
 use crate::wire::{Framing, RequestHead, Wire, WireError, request_head};
@@ -208,7 +208,7 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
     drop(wire);
     let refuse = |status: &str, reason: String| {
         write(stream, &reply_text(status, "text/plain", &format!("{reason}\n")));
-        tell(endpoint.observer(), &Event::Refused { peer, reason });
+        notify(endpoint.observer(), &Event::Refused { peer, reason });
     };
     let text = match message {
         Ok(Message::Text(text)) => text,

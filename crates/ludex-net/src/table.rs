@@ -12,7 +12,7 @@ use ludex_pipeline::{LoadedGame, with_game};
 use ludex_player::{Interrupter, Player, PlayerConfig, PlayerSpec, Thought};
 use ludex_protocol::{News, Reply, Term};
 
-use crate::event::{Event, Observer, tell};
+use crate::event::{Event, Observer, notify};
 use crate::loading::{Permit, load_in_time};
 use crate::participant::{Follower, Participant, Played};
 use crate::responder::Responder;
@@ -182,14 +182,17 @@ impl Host {
         lock(&self.shared.progress).ended = Some(ended);
         *lock(&self.shared.waiting) = WaitingPlay { ask: None, is_closed: true };
         match how {
-            Ok(Ok(how)) => self.tell(|match_id| Event::Ended { match_id, how }),
+            Ok(Ok(how)) => self.notify(|match_id| Event::Ended { match_id, how }),
             Ok(Err(reason)) => {
                 ready.respond(&Reply::Busy);
-                self.tell(|match_id| Event::NotLoaded { match_id, reason });
+                self.notify(|match_id| Event::NotLoaded { match_id, reason });
             }
             Err(_) => {
                 ready.respond(&Reply::Busy);
-                self.tell(|match_id| Event::Odd { match_id, what: "the match broke down".into() });
+                self.notify(|match_id| Event::Odd {
+                    match_id,
+                    what: "the match broke down".into(),
+                });
             }
         }
     }
@@ -209,17 +212,17 @@ impl Host {
         let event_time = arrived.elapsed();
         lock(&self.shared.progress).engine = Some(loaded.engine.name());
         {
-            let mut place = lock(&self.shared.interrupter);
+            let mut slot = lock(&self.shared.interrupter);
             let interrupter = participant.interrupter();
             if stopped.load(Ordering::SeqCst) {
                 interrupter.interrupt();
             }
-            *place = Some(interrupter);
+            *slot = Some(interrupter);
         }
         let begin = AssertUnwindSafe(|| participant.start(deadline));
         let prepared = catch_unwind(begin);
         ready.respond(&Reply::Ready);
-        self.tell(|match_id| Event::Loaded {
+        self.notify(|match_id| Event::Loaded {
             match_id,
             role: self.order.role.clone(),
             engine: loaded.engine.name(),
@@ -227,7 +230,7 @@ impl Host {
             time: event_time,
         });
         if prepared.is_err() {
-            self.tell(|match_id| Event::Odd { match_id, what: "preparing broke down".into() });
+            self.notify(|match_id| Event::Odd { match_id, what: "preparing broke down".into() });
         }
         let silence = SILENCE + 2 * self.order.start_clock.max(self.order.play_clock);
         loop {
@@ -254,7 +257,7 @@ impl Host {
         ask.responder.respond(&reply);
         let sent_after = chosen_at.elapsed();
         if let Some(what) = odd {
-            self.tell(|match_id| Event::Odd { match_id, what });
+            self.notify(|match_id| Event::Odd { match_id, what });
         }
         let text = text.unwrap_or_else(|| reply.to_string());
         {
@@ -263,7 +266,7 @@ impl Host {
             progress.last = Some((text.clone(), thought.clone()));
         }
         let thought = Box::new(thought);
-        self.tell(|match_id| Event::Moved { match_id, turn, text, thought, sent_after });
+        self.notify(|match_id| Event::Moved { match_id, turn, text, thought, sent_after });
     }
 
     fn seat(&self, loaded: &LoadedGame) -> Result<Box<dyn Participant>, String> {
@@ -284,7 +287,7 @@ impl Host {
         })
     }
 
-    fn tell(&self, event: impl FnOnce(String) -> Event) {
-        tell(&self.observer, &event(self.order.match_id.clone()));
+    fn notify(&self, event: impl FnOnce(String) -> Event) {
+        notify(&self.observer, &event(self.order.match_id.clone()));
     }
 }

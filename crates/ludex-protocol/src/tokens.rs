@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-/// Splits text into words and parentheses, each with its place.
+/// Splits text into words and parentheses, each with its range.
 ///
 /// A comment, from `;` to the end of its line, is skipped. The wire knows no comments and some
 /// programs glue lines together, so a `;` after which no line ends is part of a word.
@@ -55,19 +55,19 @@ pub(crate) fn elements(text: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;
-    for (place, token) in Tokens::new(text) {
+    for (range, token) in Tokens::new(text) {
         match token {
             "(" => {
                 if depth == 0 {
-                    start = place.start;
+                    start = range.start;
                 }
                 depth += 1;
             }
             ")" => {
                 depth = depth.saturating_sub(1);
-                if depth == 0 && text[start..].starts_with('(') && start < place.start {
-                    elements.push(&text[start..place.end]);
-                    start = place.end;
+                if depth == 0 && text[start..].starts_with('(') && start < range.start {
+                    elements.push(&text[start..range.end]);
+                    start = range.end;
                 }
             }
             word if depth == 0 => elements.push(word),

@@ -1,7 +1,7 @@
 //! A series of matches and its sums.
 
 use ludex_referee::{
-    Clocks, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally, Verdict,
+    Clocks, Decision, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally,
 };
 use serde::{Deserialize, Serialize};
 
@@ -179,10 +179,10 @@ impl ShareReport {
     pub fn of(heading: &Heading, series: &Series, tally: &Tally) -> Option<Self> {
         let comparison = tally.comparison.as_ref().filter(|_| !heading.is_cooperative)?;
         let percent = comparison.share.scaled(100.0);
-        let stronger = match series.verdict {
-            Verdict::First => Some(tally.players[0].name.clone()),
-            Verdict::Second => Some(tally.players[1].name.clone()),
-            Verdict::Open => None,
+        let stronger = match series.decision {
+            Decision::First => Some(tally.players[0].name.clone()),
+            Decision::Second => Some(tally.players[1].name.clone()),
+            Decision::Open => None,
         };
         Some(Self {
             player: tally.players[0].name.clone(),

@@ -6,7 +6,9 @@ use std::time::Duration;
 use ludex_base::{Deadline, Seed, Source};
 use ludex_pipeline::{LoadOptions, load, with_game};
 use ludex_player::{Player, PlayerConfig, PlayerSpec};
-use ludex_record::{Circumstances, CommunityRecord, Heading, SeriesReport, Transcript};
+use ludex_record::{
+    Circumstances, CommunityRecord, Heading, SeriesReport, TraceRecord, Transcript,
+};
 use ludex_referee::{
     Clocks, LocalSeat, Seat, Seating, SequentialTest, SeriesConfig, Tally, play_series,
 };
@@ -68,5 +70,7 @@ fn reports_records_and_transcripts_are_read_back() {
         let transcript = Transcript::of_random_play(game, "tictactoe", Seed(1), 3);
         assert!(transcript.states.len() == 4 && transcript.states[0].legal[0].len() == 9);
         check(&transcript);
+        let trace = ludex_game::trace::trace(game, &Deadline::never());
+        check(&TraceRecord::of("tictactoe", "0", trace));
     });
 }

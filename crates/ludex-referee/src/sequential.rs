@@ -29,7 +29,7 @@ impl Default for SequentialTest {
 
 /// What the test says so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Decision {
     /// The first player is the stronger.
     First,
     /// The second player is the stronger.
@@ -38,13 +38,13 @@ pub enum Verdict {
     Open,
 }
 
-impl Verdict {
-    /// The verdict in one word, for reports.
+impl Decision {
+    /// The decision in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::First => "first",
-            Verdict::Second => "second",
-            Verdict::Open => "open",
+            Decision::First => "first",
+            Decision::Second => "second",
+            Decision::Open => "open",
         }
     }
 }
@@ -52,18 +52,18 @@ impl Verdict {
 impl SequentialTest {
     /// What is known after matches in which the first player had these outcomes: pairs of its share,
     /// 0 to 1, and the number of matches with that share on average.
-    pub fn verdict(&self, outcomes: impl IntoIterator<Item = (f64, usize)>) -> Verdict {
+    pub fn decision(&self, outcomes: impl IntoIterator<Item = (f64, usize)>) -> Decision {
         let ratio: f64 = outcomes
             .into_iter()
             .map(|(share, n_matches)| n_matches as f64 * self.log_likelihood_ratio(share))
             .sum();
         let bound = -self.error.ln();
         if ratio >= bound {
-            Verdict::First
+            Decision::First
         } else if ratio <= -bound {
-            Verdict::Second
+            Decision::Second
         } else {
-            Verdict::Open
+            Decision::Open
         }
     }
 
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn five_wins_in_a_row_are_enough_and_draws_never_are() {
         let test = SequentialTest::default();
-        assert_eq!(test.verdict([(1.0, 4)]), Verdict::Open);
-        assert_eq!(test.verdict([(1.0, 5)]), Verdict::First);
-        assert_eq!(test.verdict([(0.0, 2), (0.0, 3)]), Verdict::Second);
-        assert_eq!(test.verdict([(0.5, 1_000)]), Verdict::Open);
-        assert_eq!(test.verdict([]), Verdict::Open);
+        assert_eq!(test.decision([(1.0, 4)]), Decision::Open);
+        assert_eq!(test.decision([(1.0, 5)]), Decision::First);
+        assert_eq!(test.decision([(0.0, 2), (0.0, 3)]), Decision::Second);
+        assert_eq!(test.decision([(0.5, 1_000)]), Decision::Open);
+        assert_eq!(test.decision([]), Decision::Open);
     }
 
     #[test]
@@ -100,10 +100,10 @@ mod tests {
             let mut n_wins = 0;
             for n_matches in 1..=200 {
                 n_wins += usize::from(rng.below(100) < 35);
-                match test.verdict([(1.0, n_wins), (0.0, n_matches - n_wins)]) {
-                    Verdict::Open => {}
-                    verdict => {
-                        n_wrong += usize::from(verdict == Verdict::First);
+                match test.decision([(1.0, n_wins), (0.0, n_matches - n_wins)]) {
+                    Decision::Open => {}
+                    decision => {
+                        n_wrong += usize::from(decision == Decision::First);
                         break;
                     }
                 }

@@ -12,8 +12,8 @@ use crate::record::{Clocks, Ending, MatchRecord, SeatRecord};
 use crate::referee::{MatchConfig, play_match};
 use crate::seat::Seat;
 use crate::seating::Seating;
-use crate::sequential::{SequentialTest, Verdict};
-use crate::tally::verdict;
+use crate::sequential::{Decision, SequentialTest};
+use crate::tally::decision;
 
 /// How to play a series.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Series {
     /// Why there are not more of them.
     pub end: SeriesEnd,
     /// What the sequential test says.
-    pub verdict: Verdict,
+    pub decision: Decision,
 }
 
 /// Why a series ended.
@@ -74,7 +74,7 @@ where
     let next = AtomicUsize::new(0);
     let is_known = AtomicBool::new(false);
     let mut records: Vec<MatchRecord> = Vec::new();
-    let mut answer = Verdict::Open;
+    let mut answer = Decision::Open;
     std::thread::scope(|scope| {
         // A match is heard before the next one begins.
         let (sender, receiver) = mpsc::sync_channel(0);
@@ -100,21 +100,21 @@ where
             }
             on_match(&record);
             records.push(record);
-            if let (Some(test), Verdict::Open) = (&config.test, answer) {
-                answer = verdict(test, seating, &records);
-                is_known.store(answer != Verdict::Open, Ordering::Relaxed);
+            if let (Some(test), Decision::Open) = (&config.test, answer) {
+                answer = decision(test, seating, &records);
+                is_known.store(answer != Decision::Open, Ordering::Relaxed);
             }
         }
     });
     records.sort_by_key(|record| record.number);
     let end = if records.len() >= config.count {
         SeriesEnd::Complete
-    } else if answer != Verdict::Open {
+    } else if answer != Decision::Open {
         SeriesEnd::Known
     } else {
         SeriesEnd::Stopped
     };
-    Series { records, end, verdict: answer }
+    Series { records, end, decision: answer }
 }
 
 /// Plays one match of a series, by its number.

@@ -5,7 +5,7 @@ use ludex_base::{Goal, RoleId};
 use crate::interval::{Estimate, estimate};
 use crate::record::{Ending, Lapse, MatchRecord};
 use crate::seating::Seating;
-use crate::sequential::{SequentialTest, Verdict};
+use crate::sequential::{Decision, SequentialTest};
 
 /// The sums of a series.
 #[derive(Clone, PartialEq, Debug)]
@@ -211,18 +211,18 @@ impl Comparison {
 
 /// What a sequential test says after the exchanges that are complete without a gap. Matches that end
 /// early must not be heard before those that take long.
-pub(crate) fn verdict(
+pub(crate) fn decision(
     test: &SequentialTest,
     seating: &Seating,
     records: &[MatchRecord],
-) -> Verdict {
-    let Some(n_matches) = seating.exchange() else { return Verdict::Open };
+) -> Decision {
+    let Some(n_matches) = seating.exchange() else { return Decision::Open };
     let mut numbers: Vec<usize> = records.iter().map(|record| record.number).collect();
     numbers.sort_unstable();
     let n_heard =
-        numbers.iter().enumerate().take_while(|&(place, &number)| place == number).count();
+        numbers.iter().enumerate().take_while(|&(index, &number)| index == number).count();
     // A match that was given up leaves no exchange, and holds up nothing.
     let heard = exchanges(seating, records).into_iter();
     let heard = heard.take_while(|&(number, _)| (number + 1) * n_matches <= n_heard);
-    test.verdict(heard.map(|(_, exchange)| (exchange.outcome(), n_matches)))
+    test.decision(heard.map(|(_, exchange)| (exchange.outcome(), n_matches)))
 }

@@ -193,7 +193,7 @@ fn a_series_stops_when_the_answer_is_known() {
     let test = Some(SequentialTest::default());
     let config = SeriesConfig { test, n_parallel: 1, ..series_config(1_000) };
     let (series, _) = series(&config, [Script::Say("b"), Script::Say("a")]);
-    assert_eq!((series.end, series.verdict), (SeriesEnd::Known, Verdict::Second));
+    assert_eq!((series.end, series.decision), (SeriesEnd::Known, Decision::Second));
     assert!(series.records.len() < 10, "{}", series.records.len());
 }
 
@@ -233,7 +233,7 @@ fn a_match_over_which_the_referee_breaks_down_ends_no_series() {
     let series = play_series(&game, &seating, &make, &config, &mut |_| {});
     assert_eq!(series.records[0].ending, Ending::Fault);
     // The exchange that is missing holds up no answer.
-    assert_eq!((series.end, series.verdict), (SeriesEnd::Known, Verdict::First));
+    assert_eq!((series.end, series.decision), (SeriesEnd::Known, Decision::First));
     let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
     assert_eq!(tally.n_unfinished, 1);
 }
@@ -241,10 +241,10 @@ fn a_match_over_which_the_referee_breaks_down_ends_no_series() {
 #[test]
 fn exchanges_in_which_nobody_gets_much_decide_little() {
     let test = SequentialTest::default();
-    let verdict = |exchange: Exchange| test.verdict([(exchange.outcome(), 6)]);
-    assert_eq!(verdict(Exchange { first: 100.0, second: 0.0 }), Verdict::First);
-    assert_eq!(verdict(Exchange { first: 0.0, second: 100.0 }), Verdict::Second);
-    assert_eq!(verdict(Exchange { first: 10.0, second: 0.0 }), Verdict::Open);
+    let decision = |exchange: Exchange| test.decision([(exchange.outcome(), 6)]);
+    assert_eq!(decision(Exchange { first: 100.0, second: 0.0 }), Decision::First);
+    assert_eq!(decision(Exchange { first: 0.0, second: 100.0 }), Decision::Second);
+    assert_eq!(decision(Exchange { first: 10.0, second: 0.0 }), Decision::Open);
     assert_eq!(Exchange { first: 70.0, second: 30.0 }.outcome(), 0.7);
 }
 

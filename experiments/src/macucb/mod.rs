@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, FromArgMatches as _};
-use ludex_referee::Verdict;
+use ludex_referee::Decision;
 use serde_json::Value;
 use xtask::tools::{build_ludex, shared_folder};
 
@@ -307,7 +307,7 @@ fn open_pairs(table: &Table, pairs: &[Pair], options: &Options) -> Result<Vec<(P
     for pair in pairs {
         let series = done.get(&key(pair));
         let n_matches = series.map_or(0, PairSeries::n_matches);
-        let is_known = series.is_some_and(|series| series.verdict() != Verdict::Open);
+        let is_known = series.is_some_and(|series| series.decision() != Decision::Open);
         if n_matches < pair.max_matches.min(options.count) && !is_known {
             open.push((pair.clone(), series.map_or(0, |series| series.n_rounds)));
         }

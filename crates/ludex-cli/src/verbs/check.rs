@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::Common;
 use crate::diagnostics::{self, DiagnosticJson};
-use crate::failure::{DONE, Failure, WRONG_INPUT};
+use crate::failure::{DONE, Failure, INVALID_INPUT};
 use crate::load::{load_quietly, options};
 use crate::{input, output};
 
@@ -124,7 +124,7 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
             output::text(&deep_text(deep))?;
         }
     }
-    Ok(if ok { DONE } else { WRONG_INPUT })
+    Ok(if ok { DONE } else { INVALID_INPUT })
 }
 
 /// A number of things in words.

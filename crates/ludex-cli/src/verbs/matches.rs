@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use ludex_base::{Deadline, Seed};
 use ludex_pipeline::with_game;
-use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Survey, survey};
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
 use ludex_record::{Heading, SeriesReport};
 use ludex_referee::{
     Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
@@ -25,7 +25,7 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
     let played = with_game!(&loaded.engine, |game| play(game, &loaded, &players, args, common))?;
-    let Played { series, seating, survey } = played;
+    let Played { series, seating, is_cooperative } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
     let heading = Heading {
@@ -33,7 +33,7 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
         engine: loaded.engine_name(),
         clocks: clocks(args),
         count: args.count,
-        is_cooperative: survey.is_cooperative,
+        is_cooperative,
     };
     if common.json {
         output::json(&SeriesReport::of(&heading, &series, &tally))?;
@@ -49,11 +49,17 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
 struct Played {
     series: Series,
     seating: Seating,
-    survey: Survey,
+    is_cooperative: bool,
 }
 
-/// Random games by which a cooperative game is told from others.
+/// Random games that show whether a game is cooperative, and how long they may take.
 const N_SURVEYED: u64 = 300;
+const SURVEY_TIME: Duration = Duration::from_secs(1);
+
+/// Whether the roles of a game have the same goals, as random games show.
+pub(crate) fn is_cooperative<G: Playable>(game: &G, seed: Seed) -> bool {
+    survey(game, N_SURVEYED, seed, &Deadline::after(SURVEY_TIME)).is_cooperative
+}
 
 fn play<G: Playable>(
     game: &G,
@@ -64,8 +70,7 @@ fn play<G: Playable>(
 ) -> Result<Played, Failure> {
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
-    let looked = Deadline::after(Duration::from_secs(1));
-    let survey = survey(game, N_SURVEYED, common.seed(), &looked);
+    let is_cooperative = is_cooperative(game, common.seed());
     let interrupted = interrupt::flag();
     let n_parallel = common.n_threads().min(args.count);
     let config = SeriesConfig {
@@ -93,13 +98,13 @@ fn play<G: Playable>(
         Box::new(LocalSeat::new(player.named(name.clone())))
     };
     let bar = output::bar(args.count as u64, format!("matches of {}", loaded.source.name()));
-    let mut on_match = |record: &MatchRecord| tell(&bar, record);
+    let mut on_match = |record: &MatchRecord| show(&bar, record);
     let series = play_series(game, &seating, &make_seat, &config, &mut on_match);
     bar.finish_and_clear();
-    Ok(Played { series, seating, survey })
+    Ok(Played { series, seating, is_cooperative })
 }
 
-fn tell(bar: &ProgressBar, record: &MatchRecord) {
+fn show(bar: &ProgressBar, record: &MatchRecord) {
     let goals: Vec<String> = record.goals.iter().map(ToString::to_string).collect();
     bar.set_message(format!("last: {} after {} steps", goals.join(" "), record.steps.len()));
     bar.inc(1);

@@ -52,5 +52,5 @@ pub fn run(
 
 /// One line a depth: the depth and the number of paths.
 pub fn table(nodes: &[u64]) -> String {
-    nodes.iter().enumerate().map(|(place, n_paths)| format!("{} {n_paths}\n", place + 1)).collect()
+    nodes.iter().enumerate().map(|(index, n_paths)| format!("{} {n_paths}\n", index + 1)).collect()
 }

@@ -84,10 +84,10 @@ fn find_person(roles: &[Role], said: Option<&str>) -> Result<Option<RoleId>, Fai
     let is_named = |role: &Role| role.name.eq_ignore_ascii_case(said);
     let by_number = || {
         let number: usize = said.parse().ok()?;
-        number.checked_sub(1).filter(|&place| place < roles.len())
+        number.checked_sub(1).filter(|&index| index < roles.len())
     };
     match roles.iter().position(is_named).or_else(by_number) {
-        Some(place) => Ok(Some(RoleId::new(place))),
+        Some(index) => Ok(Some(RoleId::new(index))),
         None if said.eq_ignore_ascii_case("none") => Ok(None),
         None => {
             let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();

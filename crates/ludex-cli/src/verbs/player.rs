@@ -1,4 +1,4 @@
-//! `ludex player`: answers game managers until it is told to stop.
+//! `ludex player`: answers game managers until it is interrupted.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ use ludex_player::{PlayerConfig, PlayerSpec};
 use crate::args::Common;
 use crate::failure::{DONE, Failure};
 use crate::interrupt;
+use crate::log_writer::LogWriter;
 use crate::net_args::PlayerArgs;
 use crate::player_log::{MatchLogs, line, listening};
-use crate::teller::Teller;
 
 /// Listens and plays.
 pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
@@ -38,13 +38,13 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
     };
     let logs = Mutex::new(logs);
     let as_json = common.json;
-    let teller = Arc::new(Teller::to_stderr());
-    let told = Arc::clone(&teller);
+    let writer = Arc::new(LogWriter::to_stderr());
+    let event_writer = Arc::clone(&writer);
     let observe = move |event: &Event| {
-        told.tell(line(event, as_json));
+        event_writer.write(line(event, as_json));
         let mut logs = logs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(Err(error)) = logs.as_mut().map(|logs| logs.note(event)) {
-            told.tell(format!("ludex: the log of a match could not be written: {error}"));
+            event_writer.write(format!("ludex: the log of a match could not be written: {error}"));
         }
     };
     let stop = interrupt::flag();
@@ -53,11 +53,11 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
     let server = Server::start(at, endpoint).map_err(|error| {
         Failure::Call(format!("can't listen at {}:{}: {error}", args.listen, args.port))
     })?;
-    teller.tell(listening(server.address(), as_json));
+    writer.write(listening(server.address(), as_json));
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(server);
-    teller.finish();
+    writer.finish();
     Ok(DONE)
 }

@@ -1,15 +1,14 @@
 //! `ludex print` and `ludex scramble`: rulesheets as text.
 
-use ludex_base::Diagnostic;
-
 use std::collections::BTreeMap;
 
+use ludex_base::Diagnostic;
 use serde::Serialize;
 
-use crate::args::{Common, Form};
+use crate::args::{Common, Notation};
 use crate::failure::{DONE, Failure};
 use crate::input::{self, Input};
-use crate::load::wrong_rules;
+use crate::load::invalid_rules;
 use crate::output;
 
 #[derive(Serialize)]
@@ -23,12 +22,12 @@ struct SheetJson<'a> {
 }
 
 /// Prints a rulesheet in one of its forms.
-pub fn run(rules: &str, form: Form, common: &Common) -> Result<u8, Failure> {
+pub fn run(rules: &str, notation: Notation, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let sheet = read_sheet(&input)?;
-    let rules = print(&sheet, form);
+    let rules = print(&sheet, notation);
     if common.json {
-        let form = word(form);
+        let form = name(notation);
         output::json(&SheetJson { name: &input.name, form, rules: &rules, names: None })?;
     } else {
         output::text(&rules)?;
@@ -41,9 +40,9 @@ pub fn scramble(rules: &str, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let sheet = read_sheet(&input)?;
     let (scrambled, renaming) = ludex_gdl::scramble(&sheet, common.seed());
-    let rules = print(&scrambled, Form::Kif);
+    let rules = print(&scrambled, Notation::Kif);
     if common.json {
-        let (form, names) = (word(Form::Kif), Some(renaming.iter().collect()));
+        let (form, names) = (name(Notation::Kif), Some(renaming.iter().collect()));
         output::json(&SheetJson { name: &input.name, form, rules: &rules, names })?;
     } else {
         output::text(&rules)?;
@@ -51,10 +50,10 @@ pub fn scramble(rules: &str, common: &Common) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn word(form: Form) -> &'static str {
-    match form {
-        Form::Kif => "kif",
-        Form::Infix => "infix",
+fn name(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Kif => "kif",
+        Notation::Infix => "infix",
     }
 }
 
@@ -63,14 +62,14 @@ fn read_sheet(input: &Input) -> Result<ludex_gdl::Rulesheet, Failure> {
     let (sheet, diagnostics) = ludex_gdl::parse(&input.source);
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity.is_error();
     if input.is_fatal() || diagnostics.iter().any(is_error) {
-        return Err(wrong_rules(input, diagnostics));
+        return Err(invalid_rules(input, diagnostics));
     }
     Ok(sheet)
 }
 
-fn print(sheet: &ludex_gdl::Rulesheet, form: Form) -> String {
-    match form {
-        Form::Kif => ludex_gdl::print_kif(sheet),
-        Form::Infix => ludex_gdl::print_infix(sheet),
+fn print(sheet: &ludex_gdl::Rulesheet, notation: Notation) -> String {
+    match notation {
+        Notation::Kif => ludex_gdl::print_kif(sheet),
+        Notation::Infix => ludex_gdl::print_infix(sheet),
     }
 }

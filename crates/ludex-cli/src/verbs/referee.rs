@@ -6,18 +6,17 @@ use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed};
 use ludex_net::{Address, RemoteMatch, RemoteSeat, info};
 use ludex_pipeline::with_game;
-use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
+use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec};
 use ludex_protocol::{Codebook, Status};
 use ludex_record::{Circumstances, CommunityRecord, Heading};
 use ludex_referee::{
-    Clocks, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series, SeriesConfig,
-    SeriesEnd, Tally, Verdict, play_one,
+    Clocks, Decision, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series,
+    SeriesConfig, SeriesEnd, Tally, play_one,
 };
 
 use crate::args::Common;
@@ -25,7 +24,7 @@ use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};
 use crate::net_args::RefereeArgs;
 use crate::person_seat::{Lines, PersonSeat};
-use crate::verbs::matches::split_names;
+use crate::verbs::matches::{is_cooperative, split_names};
 use crate::{input, interrupt, match_report, output};
 
 /// Who takes a seat.
@@ -64,22 +63,24 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
     introduce(&mut guests);
     let stop = interrupt::flag();
     with_game!(&loaded.engine, |game| {
-        Referee::new(game, &loaded, &input.name, &guests, args, common, stop)?.run()
+        let call = Call { loaded: &loaded, name: &input.name, guests: &guests, args, common };
+        Referee::new(game, call, stop)?.run()
     })
 }
 
 /// Names, addresses and `person`, separated by commas.
 fn parse_guests(text: &str) -> Result<Vec<Guest>, Failure> {
-    let wrong = |error: String| Failure::Call(error);
     let mut guests = Vec::new();
     for name in split_names(text) {
         guests.push(if name.contains("://") {
-            let address = Address::parse(&name).map_err(|error| wrong(error.to_string()))?;
+            let address =
+                Address::parse(&name).map_err(|error| Failure::Call(error.to_string()))?;
             Guest::Remote(address, name)
         } else if name == "person" {
             Guest::Person
         } else {
-            let spec = PlayerSpec::parse(&name).map_err(|error| wrong(error.to_string()))?;
+            let spec =
+                PlayerSpec::parse(&name).map_err(|error| Failure::Call(error.to_string()))?;
             Guest::Local(name, spec)
         });
     }
@@ -94,7 +95,7 @@ fn check_clocks(args: &RefereeArgs, guests: &[Guest]) -> Result<(), Failure> {
     let clocks = [Some(args.start_clock), Some(args.play_clock), args.preview_clock];
     match clocks.into_iter().flatten().find(|clock| clock.subsec_nanos() != 0) {
         Some(clock) => Err(Failure::Call(format!(
-            "a clock of {} s can't be told to a player elsewhere; say whole seconds",
+            "a remote player needs clocks in whole seconds, and {} s is none",
             clock.as_secs_f64()
         ))),
         None => Ok(()),
@@ -142,8 +143,8 @@ fn check_seats(guests: &[Guest], seating: &Seating, count: usize) -> Result<(), 
             _ => None,
         })
         .collect();
-    for (place, (idx, address)) in addresses.iter().enumerate() {
-        let is_twice = addresses[..place].iter().any(|(_, other)| other.leads_to(address));
+    for (at, (idx, address)) in addresses.iter().enumerate() {
+        let is_twice = addresses[..at].iter().any(|(_, other)| other.leads_to(address));
         let seats = |number: usize| seating.players(number).iter().filter(|&it| it == idx).count();
         let n_seats = (0..count.min(seating.round())).map(seats).max().unwrap_or(0);
         if is_twice || n_seats > 1 {
@@ -164,13 +165,18 @@ fn secret(common: &Common) -> Seed {
     Seed(common.seed.unwrap_or_else(drawn))
 }
 
-struct Referee<'a, G> {
-    game: &'a G,
+/// What was asked for.
+struct Call<'a> {
     loaded: &'a Loaded,
     name: &'a str,
     guests: &'a [Guest],
     args: &'a RefereeArgs,
     common: &'a Common,
+}
+
+struct Referee<'a, G> {
+    game: &'a G,
+    call: Call<'a>,
     seating: Seating,
     series: SeriesConfig,
     lines: Option<Lines>,
@@ -181,15 +187,8 @@ struct Referee<'a, G> {
 }
 
 impl<'a, G: Playable> Referee<'a, G> {
-    fn new(
-        game: &'a G,
-        loaded: &'a Loaded,
-        name: &'a str,
-        guests: &'a [Guest],
-        args: &'a RefereeArgs,
-        common: &'a Common,
-        stop: Arc<AtomicBool>,
-    ) -> Result<Self, Failure> {
+    fn new(game: &'a G, call: Call<'a>, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
+        let Call { guests, args, common, .. } = call;
         let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
         let seating = Seating::new(guests.len(), n_roles);
         let seating = seating.map_err(|error| Failure::Call(error.to_string()))?;
@@ -207,20 +206,20 @@ impl<'a, G: Playable> Referee<'a, G> {
         };
         let has_person = guests.iter().any(|guest| matches!(guest, Guest::Person));
         let lines = has_person.then(Lines::of_stdin);
-        Ok(Self { game, loaded, name, guests, args, common, seating, series, lines, stop, secret })
+        Ok(Self { game, call, seating, series, lines, stop, secret })
     }
 
     fn run(&self) -> Result<u8, Failure> {
         let mut records = Vec::new();
-        for number in 0..self.args.count {
+        for number in 0..self.call.args.count {
             if self.series.stop.reached() {
                 break;
             }
             let (record, json) = self.play(number);
-            if let Some(folder) = &self.args.record_dir {
+            if let Some(folder) = &self.call.args.record_dir {
                 write_record(folder, &json)?;
             }
-            if self.common.json {
+            if self.call.common.json {
                 output::json(&json)?
             } else {
                 output::text(&result(&record))?
@@ -228,8 +227,8 @@ impl<'a, G: Playable> Referee<'a, G> {
             records.push(record);
         }
         records.retain(|record| record.ending != Ending::Interrupted);
-        let is_complete = records.len() == self.args.count;
-        if !self.common.json {
+        let is_complete = records.len() == self.call.args.count;
+        if !self.call.common.json {
             self.sum_up(records)?;
         }
         Ok(if is_complete { DONE } else { LIMIT })
@@ -237,12 +236,12 @@ impl<'a, G: Playable> Referee<'a, G> {
 
     /// One match and its record.
     fn play(&self, number: usize) -> (MatchRecord, CommunityRecord) {
-        let start_time = now();
+        let start_time = output::unix_millis();
         // Not from what the record tells: the words of a match stay unknown as long as it is played.
         let secret = self.secret.child(1).child(number as u64);
-        let match_id = format!("{}.{start_time}.{number}", one_word(self.name));
-        let sheet = ludex_gdl::parse(&self.loaded.source).0;
-        let codebook = if self.args.scramble {
+        let match_id = format!("{}.{start_time}.{number}", one_word(self.call.name));
+        let sheet = ludex_gdl::parse(&self.call.loaded.source).0;
+        let codebook = if self.call.args.scramble {
             Codebook::scrambled(&sheet, secret)
         } else {
             Codebook::plain(&sheet)
@@ -251,19 +250,20 @@ impl<'a, G: Playable> Referee<'a, G> {
             match_id: match_id.clone(),
             codebook,
             clocks: self.series.clocks,
-            preview_clock: self.args.preview_clock,
+            preview_clock: self.call.args.preview_clock,
             stop: self.series.stop.clone(),
         });
-        let make_seat = |player: usize, seed: Seed| self.seat(&self.guests[player], seed, &remote);
+        let make_seat =
+            |player: usize, seed: Seed| self.seat(&self.call.guests[player], seed, &remote);
         let record = play_one(self.game, &self.seating, &make_seat, &self.series, number);
         let about = Circumstances {
             match_id,
             random_token: random_token(secret.child(1)),
             start_time,
-            preview_clock: self.args.preview_clock.map(|clock| clock.as_secs()),
-            tournament: self.args.tournament.clone(),
+            preview_clock: self.call.args.preview_clock.map(|clock| clock.as_secs()),
+            tournament: self.call.args.tournament.clone(),
             is_person: self.is_person(number),
-            is_scrambled: self.args.scramble,
+            is_scrambled: self.call.args.scramble,
             series_seed: self.secret,
         };
         let json = CommunityRecord::of(self.game, &record, &about);
@@ -274,11 +274,11 @@ impl<'a, G: Playable> Referee<'a, G> {
         let game = self.game;
         let player = |spec: &PlayerSpec| {
             let config = PlayerConfig {
-                memory: self.common.memory.map_or(512 << 20, |bytes| bytes as usize),
-                iterations: self.args.iterations,
+                memory: self.call.common.memory.map_or(512 << 20, |bytes| bytes as usize),
+                iterations: self.call.args.iterations,
                 ..PlayerConfig::new(seed)
             };
-            Player::new(spec, game, Arc::clone(&self.loaded.program), config)
+            Player::new(spec, game, Arc::clone(&self.call.loaded.program), config)
         };
         match guest {
             Guest::Remote(address, name) => {
@@ -288,7 +288,7 @@ impl<'a, G: Playable> Referee<'a, G> {
             Guest::Local(name, spec) => Box::new(LocalSeat::new(player(spec).named(name.clone()))),
             Guest::Person => {
                 let spec = PlayerSpec::parse("random").expect("it is in the roster");
-                let layout = Layout::of(&self.loaded.program);
+                let layout = Layout::of(&self.call.loaded.program);
                 let lines = self.lines.clone().expect("there is a person");
                 let stop = Arc::clone(&self.stop);
                 let follower = player(&spec);
@@ -305,33 +305,28 @@ impl<'a, G: Playable> Referee<'a, G> {
         roles
             .map(|role| {
                 let guest = (!role.is_random).then(|| players.next()).flatten();
-                guest.is_some_and(|guest| matches!(self.guests[guest], Guest::Person))
+                guest.is_some_and(|guest| matches!(self.call.guests[guest], Guest::Person))
             })
             .collect()
     }
 
     fn sum_up(&self, records: Vec<MatchRecord>) -> Result<(), Failure> {
-        let names: Vec<String> = self.guests.iter().map(|guest| guest.name().into()).collect();
+        let names: Vec<String> = self.call.guests.iter().map(|guest| guest.name().into()).collect();
         let tally = Tally::new(&names, &self.seating, &records);
-        let is_complete = records.len() == self.args.count;
+        let is_complete = records.len() == self.call.args.count;
         let end = if is_complete { SeriesEnd::Complete } else { SeriesEnd::Stopped };
-        let series = Series { records, end, verdict: Verdict::Open };
-        let looked = Deadline::after(SURVEY_TIME);
+        let series = Series { records, end, decision: Decision::Open };
         let heading = Heading {
-            name: self.name.into(),
-            engine: self.loaded.engine_name(),
+            name: self.call.name.into(),
+            engine: self.call.loaded.engine_name(),
             clocks: self.series.clocks,
-            count: self.args.count,
-            is_cooperative: survey(self.game, N_SURVEYED, Seed(1), &looked).is_cooperative,
+            count: self.call.args.count,
+            is_cooperative: is_cooperative(self.game, Seed(1)),
         };
         output::text(&match_report::text(&heading, &series, &tally))?;
         Ok(())
     }
 }
-
-/// Random games by which a cooperative game is told from others.
-const N_SURVEYED: u64 = 300;
-const SURVEY_TIME: Duration = Duration::from_secs(1);
 
 /// What came of a match, in a line.
 fn result(record: &MatchRecord) -> String {
@@ -374,10 +369,6 @@ fn random_token(seed: Seed) -> String {
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut rng = seed.rng();
     (0..32).map(|_| char::from(LETTERS[rng.below(LETTERS.len())])).collect()
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 #[cfg(test)]

@@ -1,68 +1,16 @@
 //! `ludex trace`: the two fixed lines of play.
 
 use ludex_base::{Deadline, StopReason};
-use ludex_game::trace::{End, Line, Step, Trace, trace};
+use ludex_game::trace::{End, Line, trace};
 use ludex_pipeline::{EngineChoice, with_game};
-use serde::Serialize;
+use ludex_record::TraceRecord;
+use ludex_record::trace::end_name;
 
 use crate::args::Common;
 use crate::failure::{DONE, Failure};
-use crate::input::{self, Input};
+use crate::input;
 use crate::load::load;
 use crate::output;
-
-/// A golden-trace object, without the names of those who checked it.
-#[derive(Serialize)]
-pub struct TraceJson {
-    name: String,
-    sha256: String,
-    roles: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    init: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    legal0: Option<Vec<Vec<String>>>,
-    lines: LinesJson,
-}
-
-#[derive(Serialize)]
-struct LinesJson {
-    min: LineJson,
-    mix: LineJson,
-}
-
-#[derive(Serialize)]
-struct LineJson {
-    end: &'static str,
-    steps: Vec<StepJson>,
-}
-
-#[derive(Serialize)]
-struct StepJson {
-    n: usize,
-    h: String,
-    l: Vec<usize>,
-    lh: Vec<String>,
-    t: u8,
-    g: Vec<Vec<u8>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    m: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<Vec<Vec<String>>>,
-}
-
-impl TraceJson {
-    /// The counterpart of a trace.
-    pub fn new(input: &Input, trace: Trace) -> Self {
-        Self {
-            name: input.name.clone(),
-            sha256: input.sha256.clone(),
-            roles: trace.roles,
-            init: trace.initial,
-            legal0: trace.initial_legal,
-            lines: LinesJson { min: line_json(trace.min), mix: line_json(trace.mix) },
-        }
-    }
-}
 
 /// Prints the two lines.
 pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Failure> {
@@ -82,39 +30,13 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
         }
     }
     if common.json {
-        output::json(&TraceJson::new(&input, trace))?;
+        output::json(&TraceRecord::of(&input.name, &input.sha256, trace))?;
     } else {
         for (name, line) in [("min", &trace.min), ("mix", &trace.mix)] {
             output::text(&line_text(name, line))?;
         }
     }
     Ok(DONE)
-}
-
-fn line_json(line: Line) -> LineJson {
-    LineJson { end: end_text(line.end), steps: line.steps.into_iter().map(step_json).collect() }
-}
-
-fn step_json(step: Step) -> StepJson {
-    StepJson {
-        n: step.n_fluents,
-        h: step.state_hash,
-        l: step.n_legal,
-        lh: step.legal_hashes,
-        t: u8::from(step.is_terminal),
-        g: step.goals,
-        m: step.joint,
-        s: step.percepts,
-    }
-}
-
-fn end_text(end: End) -> &'static str {
-    match end {
-        End::Terminal => "terminal",
-        End::MaxSteps => "max_steps",
-        End::NoLegalMove => "no_legal_move",
-        End::Stopped(_) => "cut",
-    }
 }
 
 fn line_text(name: &str, line: &Line) -> String {
@@ -129,5 +51,5 @@ fn line_text(name: &str, line: &Line) -> String {
         .last()
         .map(|step| step.goals.iter().map(|goals| format!("{goals:?}")).collect())
         .unwrap_or_default();
-    text + &format!("end: {}, goals {}\n\n", end_text(line.end), goals.join(" "))
+    text + &format!("end: {}, goals {}\n\n", end_name(line.end), goals.join(" "))
 }

@@ -17,7 +17,7 @@ use ludex_pipeline::{Engine, EngineChoice};
 use ludex_scsp::StochasticNetwork;
 use serde::Serialize;
 
-use crate::args::{Common, NetworkForm};
+use crate::args::{Common, NetworkFormat};
 use crate::failure::{DONE, Failure};
 use crate::load::load;
 use crate::{input, output, resources};
@@ -81,7 +81,7 @@ impl TranslateJson {
 /// What to write, and where.
 pub struct Task<'a> {
     /// The form of the network.
-    pub form: NetworkForm,
+    pub form: NetworkFormat,
     /// How many steps are joined.
     pub steps: Option<usize>,
     /// Find the legal moves of the initial state instead of writing the network.
@@ -112,7 +112,7 @@ pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure>
     let network = unrolled.as_ref().map_or(&template.network, |it| &it.network);
     let has_chance = !template.chance.is_empty();
     let drawn = match task.form {
-        NetworkForm::Text if has_chance => {
+        NetworkFormat::Text if has_chance => {
             Some(drawn(machine, &template, unrolled.as_ref(), config.deadline.clone())?)
         }
         _ => None,
@@ -137,12 +137,12 @@ pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure>
     }
     let text = match (task.form, &drawn) {
         _ if task.legal || task.file.is_none() && common.json => None,
-        (NetworkForm::Xcsp3, _) => {
+        (NetworkFormat::Xcsp3, _) => {
             let text = xcsp3::write(network).map_err(limit)?;
             Some(if has_chance { with_remark(&text) } else { text })
         }
-        (NetworkForm::Text, Some(drawn)) => Some(write_stochastic(drawn).map_err(limit)?),
-        (NetworkForm::Text, None) => Some(write_network(network).map_err(limit)?),
+        (NetworkFormat::Text, Some(drawn)) => Some(write_stochastic(drawn).map_err(limit)?),
+        (NetworkFormat::Text, None) => Some(write_network(network).map_err(limit)?),
     };
     match (&text, task.file) {
         (Some(text), Some(path)) => std::fs::write(path, text)

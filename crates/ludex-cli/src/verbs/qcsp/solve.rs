@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{input, strategy};
 use crate::args::{Common, QcspSolve};
-use crate::failure::{DONE, Failure, LIMIT, WRONG_INPUT};
+use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::input::read_text;
 use crate::output;
 
@@ -130,7 +130,7 @@ fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
         }
         Some(problem) => {
             eprintln!("ludex: `{file}` is refuted: {problem}");
-            Ok(WRONG_INPUT)
+            Ok(INVALID_INPUT)
         }
     }
 }

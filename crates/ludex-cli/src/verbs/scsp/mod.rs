@@ -19,7 +19,7 @@ use serde::Serialize;
 use self::policy::{FirstDecisions, PolicyJson};
 use super::qcsp::input::read_stochastic;
 use crate::args::{Common, ScspSolve};
-use crate::failure::{DONE, Failure, LIMIT, WRONG_INPUT};
+use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::input::read_text;
 use crate::output;
 
@@ -128,7 +128,7 @@ fn check(
     }
     let utility = network.utility().map(|_| evaluation.utility.to_string());
     let satisfaction = evaluation.satisfaction.to_string();
-    let code = if missed.is_empty() { DONE } else { WRONG_INPUT };
+    let code = if missed.is_empty() { DONE } else { INVALID_INPUT };
     if common.json {
         let (ok, policy_nodes) = (missed.is_empty(), found.n_nodes());
         output::json(&CheckJson { ok, satisfaction, utility, policy_nodes, missed })?;

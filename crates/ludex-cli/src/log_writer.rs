@@ -10,7 +10,7 @@ use std::time::Duration;
 ///
 /// Whoever reads standard error may be slow, or gone: a match waits for neither. When too many lines
 /// wait, those that come are dropped, and a line says how many.
-pub struct Teller {
+pub struct LogWriter {
     items: SyncSender<Item>,
     n_dropped: Arc<AtomicU64>,
 }
@@ -26,7 +26,7 @@ const MAX_WAITING: usize = 1024;
 /// How long the last lines may take.
 const LAST_TIME: Duration = Duration::from_millis(500);
 
-impl Teller {
+impl LogWriter {
     /// Writes to standard error.
     pub fn to_stderr() -> Self {
         Self::new(io::stderr())
@@ -53,8 +53,8 @@ impl Teller {
         Self { items, n_dropped }
     }
 
-    /// Tells a line, unless too many wait.
-    pub fn tell(&self, line: String) {
+    /// Writes a line, unless too many wait.
+    pub fn write(&self, line: String) {
         if self.items.try_send(Item::Line(line)).is_err() {
             self.n_dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -98,15 +98,15 @@ mod tests {
     fn nobody_waits_for_who_does_not_read() {
         let (let_go, is_let) = mpsc::channel();
         let written = Arc::new(Mutex::new(Vec::new()));
-        let teller = Teller::new(Slow { is_let, written: Arc::clone(&written) });
+        let writer = LogWriter::new(Slow { is_let, written: Arc::clone(&written) });
         let begun = Instant::now();
         for number in 0..3 * MAX_WAITING {
-            teller.tell(format!("line {number}"));
+            writer.write(format!("line {number}"));
         }
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-        assert!(!teller.finish(), "nothing can be written");
+        assert!(!writer.finish(), "nothing can be written");
         drop(let_go);
-        while !teller.finish() {
+        while !writer.finish() {
             assert!(begun.elapsed() < Duration::from_secs(10), "now it can");
         }
         let written = written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_is_told_nothing() {
-        let teller = Teller::new(Gone);
-        teller.tell("a".into());
-        teller.tell("b".into());
-        assert!(teller.finish(), "the thread goes on");
+    fn a_reader_that_is_gone_stops_nothing() {
+        let writer = LogWriter::new(Gone);
+        writer.write("a".into());
+        writer.write("b".into());
+        assert!(writer.finish(), "the thread goes on");
     }
 }
