@@ -263,6 +263,22 @@ fn a_seed_repeats_a_transcript() {
 }
 
 #[test]
+fn shells_complete_the_command_and_it_has_manual_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = stdout(&ludex(&["completions", shell]));
+        assert!(script.contains("transcript") && script.contains("engine"), "{shell}: {script}");
+    }
+    assert_eq!(ludex(&["completions", "nosuchshell"]).status.code(), Some(2));
+    assert!(stdout(&ludex(&["man"])).contains(".TH ludex 1"), "the page of the command");
+    let folder = std::env::temp_dir().join(format!("ludex-man-{}", std::process::id()));
+    let output = ludex(&["man", "--output", &folder.display().to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(folder.join("ludex-qcsp-solve.1")).expect("a page a verb");
+    assert!(page.contains("strategy"), "{page}");
+    std::fs::remove_dir_all(&folder).expect("it was written");
+}
+
+#[test]
 fn a_transcript_is_json_too() {
     let report = json(&ludex(&["transcript", "tictactoe", "--steps", "2", "--json"]), 0);
     assert_eq!(report["ending"], "cut");

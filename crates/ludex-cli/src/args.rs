@@ -214,7 +214,25 @@ pub enum Verb {
         #[arg(long, value_enum, default_value_t = Notation::Kif)]
         form: Notation,
     },
+    /// Print the completions of this command for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// Which shell
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of this command, or write the pages of all verbs
+    #[command(after_help = "Example:\n  ludex man --output ~/.local/share/man/man1")]
+    Man {
+        /// Write one page a verb to this folder instead
+        #[arg(short, long, value_name = "FOLDER")]
+        output: Option<std::path::PathBuf>,
+    },
 }
+
+const COMPLETIONS_EXAMPLES: &str = "Examples:
+  ludex completions bash > ~/.local/share/bash-completion/completions/ludex
+  ludex completions fish > ~/.config/fish/completions/ludex.fish";
 
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player

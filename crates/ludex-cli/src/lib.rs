@@ -88,5 +88,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Scramble { rules } => verbs::print::scramble(&rules.rules, common),
         Verb::Print { rules, form } => verbs::print::run(&rules.rules, form, common),
+        Verb::Completions { shell } => verbs::manual::completions(shell),
+        Verb::Man { output } => verbs::manual::man(output.as_deref()),
     }
 }

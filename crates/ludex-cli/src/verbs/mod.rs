@@ -5,6 +5,7 @@ pub mod check;
 pub mod csp;
 pub mod games;
 pub mod ground;
+pub mod manual;
 pub mod matches;
 pub mod perft;
 pub mod play;
