@@ -29,6 +29,11 @@ impl Difference {
         &self.members
     }
 
+    /// Whether a vertex is among them.
+    pub(crate) fn contains(&self, vertex: u32) -> bool {
+        self.places[vertex as usize] != NONE
+    }
+
     /// A mark to which [`Difference::rewind`] can return.
     pub(crate) fn mark(&self) -> usize {
         self.toggled.len()

@@ -8,14 +8,20 @@
 //! automorphisms of sparse graphs are products of short cycles. When no difference is left, the
 //! permutation is read off and checked edge by edge.
 //!
+//! What is known of the left side limits the work on the right: if known automorphisms take a
+//! vertex chosen on the left to `m` vertices of its cell and keep all chosen before, then an
+//! automorphism that goes on from here has `m` good images for it. As soon as fewer than `m` are
+//! left untried, there is none.
+//!
 //! Invariant: both partitions have the same cuts below those of the cell that is being tried;
 //! what they do not agree on is in `difference`.
 //!
 //! After Darga, Sakallah and Markov, *Faster Symmetry Discovery Using Sparsity of Symmetries*,
-//! DAC 2008. Unlike there, the left side needs not follow the first path: cells are chosen by the
-//! difference at hand, and the left side is refined and recorded anew.
+//! DAC 2008. Unlike there, the left side follows the first path only while that helps; elsewhere
+//! cells are chosen by the difference at hand, and the left side is refined and recorded anew.
 
 use ludex_base::Deadline;
+use rustc_hash::FxHashSet;
 
 use crate::difference::Difference;
 use crate::graph::ColoredGraph;
@@ -43,6 +49,15 @@ pub(crate) struct Matcher<'a> {
     n_nodes: u64,
 }
 
+/// What was found out before.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'k> {
+    /// Automorphisms that keep everything individualized on the left.
+    pub(crate) generators: &'k [SparsePermutation],
+    /// The vertices of the first path below the one that is to be mapped.
+    pub(crate) path: &'k [u32],
+}
+
 /// How far the cuts and the trace had come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
@@ -54,7 +69,14 @@ pub(crate) struct Mark {
 struct Choice {
     before: Mark,
     difference_mark: usize,
+    /// Individualized on the left.
+    vertex: u32,
     cell: u32,
+    /// The first path is followed up to here.
+    n_on_path: usize,
+    n_failed: u32,
+    /// How many images can fail before none is left; `None` until it is worth finding out.
+    most_failed: Option<u32>,
     /// What is tried first; the others follow in ascending order.
     guess: u32,
     last: Last,
@@ -108,6 +130,16 @@ impl<'a> Matcher<'a> {
         self.left.element(cell)
     }
 
+    /// Whether a cell on the left has one vertex.
+    pub(crate) fn is_singleton(&self, cell: u32) -> bool {
+        self.left.is_singleton(cell)
+    }
+
+    /// The cells that were cut off on the left since a mark, the last one last.
+    pub(crate) fn cut_off_since(&self, before: Mark) -> impl Iterator<Item = u32> {
+        self.left.cuts()[before.n_cuts..].iter().map(|cut| cut.tail)
+    }
+
     /// Individualizes a vertex on the left, and gives where that was.
     pub(crate) fn descend(&mut self, vertex: u32) -> Result<Mark, Stopped> {
         let before = Mark { n_cuts: self.left.cuts().len(), n_events: self.trace.len() };
@@ -143,10 +175,11 @@ impl<'a> Matcher<'a> {
         &mut self,
         before: Mark,
         vertex: u32,
+        known: Known<'_>,
     ) -> Result<Option<SparsePermutation>, Stopped> {
         self.right.rewind(before.n_cuts);
         let after = Mark { n_cuts: self.left.cuts().len(), n_events: self.trace.len() };
-        let found = self.search(before, vertex);
+        let found = self.search(before, vertex, known);
         self.ascend(after);
         self.right.rewind(before.n_cuts);
         self.difference.clear();
@@ -154,20 +187,28 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    fn search(&mut self, before: Mark, vertex: u32) -> Result<Option<SparsePermutation>, Stopped> {
+    fn search(
+        &mut self,
+        before: Mark,
+        vertex: u32,
+        known: Known<'_>,
+    ) -> Result<Option<SparsePermutation>, Stopped> {
+        let n_cheap_nodes = self.n_nodes + CHEAP_NODES;
         if !self.follow(vertex, before)? {
             return Ok(None);
         }
         loop {
-            if let Some((vertex, cell)) = self.choose() {
-                self.open(vertex, cell)?;
+            if let Some(target) = self.choose(known) {
+                self.open(target)?;
             } else if let Some(permutation) = self.read_off(before) {
                 return Ok(Some(permutation));
             } else if let Some(cell) = self.left.first_unfinished(0) {
                 // Only if hashes of different traces are equal: nothing says where to look.
-                self.open(self.left.element(cell), cell)?;
+                let n_on_path = known.path.len();
+                self.open(Target { vertex: self.left.element(cell), cell, n_on_path })?;
             }
-            if !self.advance()? {
+            let is_hard = self.n_nodes > n_cheap_nodes;
+            if !self.advance(is_hard.then_some(known.generators))? {
                 return Ok(None);
             }
         }
@@ -190,20 +231,68 @@ impl<'a> Matcher<'a> {
         Ok(true)
     }
 
-    /// A vertex in which the partitions differ, with its cell on the left: of some of the newest
-    /// the one in the smallest cell.
-    fn choose(&self) -> Option<(u32, u32)> {
-        let newest = self.difference.members().iter().rev().take(8);
-        let with_cells = newest.map(|&vertex| (vertex, self.left.cell_of(vertex)));
-        with_cells.min_by_key(|&(_, cell)| self.left.len(cell))
+    /// The next vertex to individualize on the left; `None` if the partitions do not differ.
+    fn choose(&self, known: Known<'_>) -> Option<Target> {
+        if self.difference.members().is_empty() {
+            return None;
+        }
+        let n_on_path = self.choices.last().map_or(0, |choice| choice.n_on_path);
+        self.choose_on_path(known.path, n_on_path).or_else(|| {
+            let (vertex, cell) = self.choose_in_smallest_cell()?;
+            Some(Target { vertex, cell, n_on_path })
+        })
+    }
+
+    /// A vertex of the first path: what keeps it is known best.
+    fn choose_on_path(&self, path: &[u32], n_on_path: usize) -> Option<Target> {
+        for (place, &vertex) in path.iter().enumerate().skip(n_on_path).take(MOST_ON_PATH) {
+            let cell = self.left.cell_of(vertex);
+            let mut some = self.left.cell(cell).iter().take(MOST_IN_CELL);
+            if self.difference.contains(vertex) || some.any(|&v| self.difference.contains(v)) {
+                return Some(Target { vertex, cell, n_on_path: place + 1 });
+            }
+        }
+        None
+    }
+
+    /// A vertex in which the partitions differ, with its cell on the left: of the newest the one
+    /// in the smallest cell.
+    ///
+    /// Small cells belong to the part of the graph that is being mapped. Choosing in another part
+    /// before that one is done would repeat its refutation for every choice.
+    fn choose_in_smallest_cell(&self) -> Option<(u32, u32)> {
+        let mut best = None;
+        let mut best_len = u32::MAX;
+        for &vertex in self.difference.members().iter().rev().take(MOST_COMPARED) {
+            let cell = self.left.cell_of(vertex);
+            let len = self.left.len(cell);
+            if len < best_len {
+                (best, best_len) = (Some((vertex, cell)), len);
+            }
+            if len == 2 {
+                break;
+            }
+        }
+        best
     }
 
     /// Individualizes a vertex on the left and opens the choice of its image.
-    fn open(&mut self, vertex: u32, cell: u32) -> Result<(), Stopped> {
+    fn open(&mut self, target: Target) -> Result<(), Stopped> {
+        let Target { vertex, cell, n_on_path } = target;
         let guess = self.guess(vertex, cell);
         let difference_mark = self.difference.mark();
         let before = self.descend(vertex)?;
-        self.choices.push(Choice { before, difference_mark, cell, guess, last: Last::Nothing });
+        self.choices.push(Choice {
+            before,
+            difference_mark,
+            vertex,
+            cell,
+            n_on_path,
+            n_failed: 0,
+            most_failed: None,
+            guess,
+            last: Last::Nothing,
+        });
         Ok(())
     }
 
@@ -227,21 +316,46 @@ impl<'a> Matcher<'a> {
     }
 
     /// Tries the next images of the last choices until one can be followed; `false` if none can.
-    fn advance(&mut self) -> Result<bool, Stopped> {
+    ///
+    /// Known automorphisms are given when the search is long enough for them to pay.
+    fn advance(&mut self, known: Option<&[SparsePermutation]>) -> Result<bool, Stopped> {
         while let Some(choice) = self.choices.last_mut() {
             let before = choice.before;
             self.right.rewind(before.n_cuts);
             self.difference.rewind(choice.difference_mark);
-            let Some(vertex) = choice.next(self.right.cell(choice.cell)) else {
+            let is_refuted = choice.n_failed > 0
+                && known.is_some_and(|generators| self.is_last_refuted(generators));
+            let choice = self.choices.last_mut().expect("the choice is still there");
+            let next = choice.next(self.right.cell(choice.cell));
+            let Some(vertex) = next.filter(|_| !is_refuted) else {
                 self.ascend(before);
                 self.choices.pop();
+                if let Some(above) = self.choices.last_mut() {
+                    above.n_failed += 1;
+                }
                 continue;
             };
             if self.follow(vertex, before)? {
                 return Ok(true);
             }
+            self.choices.last_mut().expect("the choice is still there").n_failed += 1;
         }
         Ok(false)
+    }
+
+    /// Whether so many images of the last choice failed that none can be left.
+    fn is_last_refuted(&mut self, generators: &[SparsePermutation]) -> bool {
+        let (choice, above) = self.choices.split_last().expect("a choice is open");
+        let most_failed = choice.most_failed.unwrap_or_else(|| {
+            let keeps_chosen = |generator: &&SparsePermutation| {
+                above.iter().all(|choice| generator.image(choice.vertex) == choice.vertex)
+            };
+            let keeping: Vec<_> = generators.iter().filter(keeps_chosen).collect();
+            self.right.len(choice.cell) - orbit_size(choice.vertex, &keeping)
+        });
+        let n_failed = choice.n_failed;
+        self.choices.last_mut().expect("a choice is open").most_failed = Some(most_failed);
+        n_failed > most_failed
     }
 
     /// The permutation that takes single vertices on the left to those on the right and keeps the
@@ -272,8 +386,40 @@ impl<'a> Matcher<'a> {
     }
 }
 
+/// Nodes of one search before it is worth looking at the generators known.
+const CHEAP_NODES: u64 = 32;
+
+/// How many vertices of the first path are looked at for one in which the partitions differ.
+const MOST_ON_PATH: usize = 8;
+
+/// How many vertices of a cell are looked at for a difference.
+const MOST_IN_CELL: usize = 16;
+
+/// Among how many differences a cell is chosen.
+const MOST_COMPARED: usize = 1000;
+
 /// How far back, and among how many differences, a likely image is looked for.
 const LONGEST_CHAIN: usize = 64;
+
+/// A vertex to individualize.
+struct Target {
+    vertex: u32,
+    cell: u32,
+    n_on_path: usize,
+}
+
+/// How many images a vertex has under the group of the generators.
+fn orbit_size(vertex: u32, generators: &[&SparsePermutation]) -> u32 {
+    let mut orbit = vec![vertex];
+    let mut is_in_orbit: FxHashSet<u32> = orbit.iter().copied().collect();
+    let mut place = 0;
+    while let Some(&point) = orbit.get(place) {
+        place += 1;
+        let images = generators.iter().map(|generator| generator.image(point));
+        orbit.extend(images.filter(|&image| is_in_orbit.insert(image)));
+    }
+    orbit.len() as u32
+}
 
 impl Choice {
     /// The next vertex to try, of those in the cell.

@@ -16,7 +16,7 @@ use ludex_base::Deadline;
 use num_bigint::BigUint;
 
 use crate::graph::ColoredGraph;
-use crate::matcher::{Mark, Matcher, Stopped};
+use crate::matcher::{Known, Mark, Matcher, Stopped};
 use crate::orbits::Orbits;
 use crate::order::product;
 use crate::permutation::SparsePermutation;
@@ -61,14 +61,18 @@ pub fn automorphisms(graph: &ColoredGraph, deadline: &Deadline) -> Automorphisms
         orbits: search.orbits,
         order: product(search.orbit_sizes),
         is_complete,
-        base: search.path.iter().map(|level| level.vertex).collect(),
+        base: search.path,
         n_nodes: search.matcher.n_nodes(),
     }
 }
 
 struct Search<'a> {
     matcher: Matcher<'a>,
-    path: Vec<Level>,
+    /// The vertices of the first path.
+    path: Vec<u32>,
+    levels: Vec<Level>,
+    /// How many generators there were when the level began.
+    n_below: usize,
     generators: Vec<SparsePermutation>,
     orbits: Orbits,
     /// Of the vertices of the path, from the last.
@@ -79,11 +83,10 @@ struct Search<'a> {
     candidates: Vec<u32>,
 }
 
-/// A vertex of the first path.
+/// A step of the first path.
 struct Level {
     before: Mark,
     cell: u32,
-    vertex: u32,
 }
 
 impl<'a> Search<'a> {
@@ -91,6 +94,8 @@ impl<'a> Search<'a> {
         Self {
             matcher: Matcher::new(graph, deadline),
             path: Vec::new(),
+            levels: Vec::new(),
+            n_below: 0,
             generators: Vec::new(),
             orbits: Orbits::new(graph.n_vertices()),
             orbit_sizes: Vec::new(),
@@ -103,10 +108,10 @@ impl<'a> Search<'a> {
         self.walk_to_leaf()?;
         self.matcher.copy_left();
         for level_idx in (0..self.path.len()).rev() {
+            self.n_below = self.generators.len();
             let found = self.find_orbit(level_idx);
-            let level = &self.path[level_idx];
-            self.orbit_sizes.push(self.orbits.size(level.vertex));
-            self.matcher.ascend(level.before);
+            self.orbit_sizes.push(self.orbits.size(self.path[level_idx]));
+            self.matcher.ascend(self.levels[level_idx].before);
             found?;
         }
         Ok(())
@@ -114,19 +119,36 @@ impl<'a> Search<'a> {
 
     fn walk_to_leaf(&mut self) -> Result<(), Stopped> {
         self.matcher.refine_colors()?;
-        let mut start = 0;
-        while let Some(cell) = self.matcher.first_unfinished(start) {
+        // Cells that were cut off last come first: so the path stays in one part of the graph
+        // until that is done, and what maps this part needs no vertices elsewhere.
+        let mut recent: Vec<u32> = Vec::new();
+        let mut first = 0;
+        loop {
+            while recent.last().is_some_and(|&cell| self.matcher.is_singleton(cell)) {
+                recent.pop();
+            }
+            let cell = match recent.last() {
+                Some(&cell) => cell,
+                None => match self.matcher.first_unfinished(first) {
+                    Some(cell) => {
+                        first = cell;
+                        cell
+                    }
+                    None => return Ok(()),
+                },
+            };
             let vertex = self.matcher.some_vertex(cell);
             let before = self.matcher.descend(vertex)?;
-            self.path.push(Level { before, cell, vertex });
-            start = cell;
+            self.path.push(vertex);
+            self.levels.push(Level { before, cell });
+            recent.extend(self.matcher.cut_off_since(before));
         }
-        Ok(())
     }
 
     /// Finds the orbit of a level's vertex among those of its cell.
     fn find_orbit(&mut self, level_idx: usize) -> Result<(), Stopped> {
-        let &Level { before, cell, vertex } = &self.path[level_idx];
+        let &Level { before, cell } = &self.levels[level_idx];
+        let vertex = self.path[level_idx];
         let candidates = self.matcher.right_cell(before, cell);
         let n_candidates = candidates.len();
         if self.orbits.size(vertex) == n_candidates {
@@ -158,8 +180,12 @@ impl<'a> Search<'a> {
 
     /// Joins the orbits of a level's vertex and of a candidate, or notes that this cannot be.
     fn try_image(&mut self, level_idx: usize, candidate: u32) -> Result<(), Stopped> {
-        let level = &self.path[level_idx];
-        let Some(permutation) = self.matcher.find(level.before, candidate)? else {
+        let known = Known {
+            generators: &self.generators[..self.n_below],
+            path: &self.path[level_idx + 1..],
+        };
+        let before = self.levels[level_idx].before;
+        let Some(permutation) = self.matcher.find(before, candidate, known)? else {
             let orbit = self.orbits.representative(candidate);
             self.refuted_on[orbit as usize] = level_idx as u32;
             return Ok(());
