@@ -47,6 +47,27 @@ pub(crate) struct Matcher<'a> {
     /// By vertex: its image; outside [`Matcher::read_off`] that is itself.
     images: Vec<u32>,
     n_nodes: u64,
+    /// How many images failed in this search.
+    n_failed: u64,
+}
+
+/// How the left side is chosen.
+#[derive(Clone, Copy)]
+enum Manner<'k> {
+    /// Where the partitions differ, in small cells: best where images are easy to find.
+    Local,
+    /// Along the first path, with known automorphisms to limit what is tried: best where most
+    /// images fail.
+    Guided(Known<'k>),
+}
+
+/// How a search ended.
+#[derive(PartialEq, Eq)]
+enum Found {
+    Automorphism(SparsePermutation),
+    None,
+    /// Too many images failed.
+    TooHard,
 }
 
 /// What was found out before.
@@ -102,6 +123,7 @@ impl<'a> Matcher<'a> {
             choices: Vec::new(),
             images: (0..graph.n_vertices() as u32).collect(),
             n_nodes: 0,
+            n_failed: 0,
         }
     }
 
@@ -177,39 +199,46 @@ impl<'a> Matcher<'a> {
         vertex: u32,
         known: Known<'_>,
     ) -> Result<Option<SparsePermutation>, Stopped> {
-        self.right.rewind(before.n_cuts);
         let after = Mark { n_cuts: self.left.cuts().len(), n_events: self.trace.len() };
-        let found = self.search(before, vertex, known);
+        let mut found = self.search(before, vertex, Manner::Local)?;
+        if found == Found::TooHard {
+            self.start_again(before, after);
+            found = self.search(before, vertex, Manner::Guided(known))?;
+        }
+        self.start_again(before, after);
+        Ok(match found {
+            Found::Automorphism(permutation) => Some(permutation),
+            Found::None | Found::TooHard => None,
+        })
+    }
+
+    fn start_again(&mut self, before: Mark, after: Mark) {
         self.ascend(after);
         self.right.rewind(before.n_cuts);
         self.difference.clear();
         self.choices.clear();
-        found
+        self.n_failed = 0;
     }
 
-    fn search(
-        &mut self,
-        before: Mark,
-        vertex: u32,
-        known: Known<'_>,
-    ) -> Result<Option<SparsePermutation>, Stopped> {
-        let n_cheap_nodes = self.n_nodes + CHEAP_NODES;
+    fn search(&mut self, before: Mark, vertex: u32, manner: Manner<'_>) -> Result<Found, Stopped> {
+        self.right.rewind(before.n_cuts);
         if !self.follow(vertex, before)? {
-            return Ok(None);
+            return Ok(Found::None);
         }
         loop {
-            if let Some(target) = self.choose(known) {
+            if let Some(target) = self.choose(manner) {
                 self.open(target)?;
             } else if let Some(permutation) = self.read_off(before) {
-                return Ok(Some(permutation));
+                return Ok(Found::Automorphism(permutation));
             } else if let Some(cell) = self.left.first_unfinished(0) {
                 // Only if hashes of different traces are equal: nothing says where to look.
-                let n_on_path = known.path.len();
-                self.open(Target { vertex: self.left.element(cell), cell, n_on_path })?;
+                self.open(Target { vertex: self.left.element(cell), cell, n_on_path: 0 })?;
             }
-            let is_hard = self.n_nodes > n_cheap_nodes;
-            if !self.advance(is_hard.then_some(known.generators))? {
-                return Ok(None);
+            if !self.advance(manner)? {
+                return Ok(Found::None);
+            }
+            if matches!(manner, Manner::Local) && self.n_failed > MOST_FAILED_LOCALLY {
+                return Ok(Found::TooHard);
             }
         }
     }
@@ -232,12 +261,16 @@ impl<'a> Matcher<'a> {
     }
 
     /// The next vertex to individualize on the left; `None` if the partitions do not differ.
-    fn choose(&self, known: Known<'_>) -> Option<Target> {
+    fn choose(&self, manner: Manner<'_>) -> Option<Target> {
         if self.difference.members().is_empty() {
             return None;
         }
         let n_on_path = self.choices.last().map_or(0, |choice| choice.n_on_path);
-        self.choose_on_path(known.path, n_on_path).or_else(|| {
+        let on_path = match manner {
+            Manner::Local => None,
+            Manner::Guided(known) => self.choose_on_path(known.path, n_on_path),
+        };
+        on_path.or_else(|| {
             let (vertex, cell) = self.choose_in_smallest_cell()?;
             Some(Target { vertex, cell, n_on_path })
         })
@@ -316,29 +349,30 @@ impl<'a> Matcher<'a> {
     }
 
     /// Tries the next images of the last choices until one can be followed; `false` if none can.
-    ///
-    /// Known automorphisms are given when the search is long enough for them to pay.
-    fn advance(&mut self, known: Option<&[SparsePermutation]>) -> Result<bool, Stopped> {
-        while let Some(choice) = self.choices.last_mut() {
+    fn advance(&mut self, manner: Manner<'_>) -> Result<bool, Stopped> {
+        while let Some(choice) = self.choices.last() {
             let before = choice.before;
             self.right.rewind(before.n_cuts);
             self.difference.rewind(choice.difference_mark);
-            let is_refuted = choice.n_failed > 0
-                && known.is_some_and(|generators| self.is_last_refuted(generators));
-            let choice = self.choices.last_mut().expect("the choice is still there");
-            let next = choice.next(self.right.cell(choice.cell));
-            let Some(vertex) = next.filter(|_| !is_refuted) else {
-                self.ascend(before);
-                self.choices.pop();
-                if let Some(above) = self.choices.last_mut() {
-                    above.n_failed += 1;
+            let next = match manner {
+                Manner::Guided(known) if self.is_last_refuted(known.generators) => None,
+                _ => {
+                    let choice = self.choices.last_mut().expect("a choice is open");
+                    choice.next(self.right.cell(choice.cell))
                 }
-                continue;
             };
-            if self.follow(vertex, before)? {
-                return Ok(true);
+            match next {
+                Some(vertex) if self.follow(vertex, before)? => return Ok(true),
+                Some(_) => {}
+                None => {
+                    self.ascend(before);
+                    self.choices.pop();
+                }
             }
-            self.choices.last_mut().expect("the choice is still there").n_failed += 1;
+            self.n_failed += 1;
+            if let Some(choice) = self.choices.last_mut() {
+                choice.n_failed += 1;
+            }
         }
         Ok(false)
     }
@@ -346,6 +380,9 @@ impl<'a> Matcher<'a> {
     /// Whether so many images of the last choice failed that none can be left.
     fn is_last_refuted(&mut self, generators: &[SparsePermutation]) -> bool {
         let (choice, above) = self.choices.split_last().expect("a choice is open");
+        if choice.n_failed == 0 {
+            return false;
+        }
         let most_failed = choice.most_failed.unwrap_or_else(|| {
             let keeps_chosen = |generator: &&SparsePermutation| {
                 above.iter().all(|choice| generator.image(choice.vertex) == choice.vertex)
@@ -386,8 +423,8 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Nodes of one search before it is worth looking at the generators known.
-const CHEAP_NODES: u64 = 32;
+/// Images that may fail before the search starts again, guided.
+const MOST_FAILED_LOCALLY: u64 = 16;
 
 /// How many vertices of the first path are looked at for one in which the partitions differ.
 const MOST_ON_PATH: usize = 8;

@@ -40,10 +40,10 @@ impl Oracle {
         )
     }
 
-    /// Asks for the order of a graph's group. `None` if it takes longer than 20 seconds.
+    /// Asks for the order of a graph's group. `None` if it takes longer than ten seconds.
     pub fn ask(&self, sketch: &Sketch, mode: Mode) -> Option<Answer> {
         let mut child = Command::new("timeout")
-            .args(["60", self.program])
+            .args(["10", self.program])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -77,11 +77,14 @@ impl Answer {
 
 /// What `dreadnaut` reads: vertices from 0, `;` after each, the cells of the colors.
 fn script(sketch: &Sketch, mode: Mode) -> String {
-    let mut lines = vec![match mode {
-        Mode::Nauty => "As -a -m".to_string(),
-        Mode::Traces => "At -a -m".to_string(),
-    }];
     let graph = sketch.graph();
+    // Times are given in hundredths of seconds, so small graphs are repeated.
+    let n_runs = 1 + 20_000 / (graph.n_vertices() + 1);
+    let algorithm = match mode {
+        Mode::Nauty => "As",
+        Mode::Traces => "At",
+    };
+    let mut lines = vec![format!("{algorithm} -a -m M={n_runs}")];
     lines.push(format!("n={} g", graph.n_vertices()));
     for v in 0..sketch.n_vertices() {
         let later = graph.neighbors(v).iter().filter(|&&w| w > v);
