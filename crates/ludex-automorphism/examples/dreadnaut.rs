@@ -9,12 +9,13 @@ mod families;
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use families::*;
 use ludex_automorphism::{Automorphisms, automorphisms};
 use ludex_base::Deadline;
 use oracle::{Answer, Mode, Oracle};
+use rustix::time::{ClockId, clock_gettime};
 
 fn main() {
     let Some(oracle) = Oracle::find() else {
@@ -45,7 +46,7 @@ fn small(oracle: &Oracle) {
         times[0] += time;
         assert!(ours.is_complete, "graph {seed} takes too long");
         for (mode, total) in [Mode::Nauty, Mode::Traces].into_iter().zip(&mut times[1..]) {
-            let theirs = oracle.ask(&sketch, mode).expect("dreadnaut answers");
+            let theirs = oracle.ask(&sketch, mode, n_runs(&sketch)).expect("dreadnaut answers");
             *total += theirs.time;
             if mode == Mode::Traces {
                 n_graphs += 1;
@@ -54,7 +55,7 @@ fn small(oracle: &Oracle) {
         }
     }
     println!("{n_same} of {n_graphs} orders are the same");
-    println!("seconds: ludex {:.3?}, nauty {:.3?}, Traces {:.3?}", times[0], times[1], times[2]);
+    println!("time: ludex {:.3?}, nauty {:.3?}, Traces {:.3?}", times[0], times[1], times[2]);
 }
 
 /// Prints a table of times on larger graphs.
@@ -64,11 +65,12 @@ fn large(oracle: &Oracle) {
     for (name, sketch) in large_graphs() {
         let sketch = sketch.relabeled(&mut rng(7));
         let (ours, time) = timed(&sketch);
-        let [nauty, traces] = [Mode::Nauty, Mode::Traces].map(|mode| oracle.ask(&sketch, mode));
+        let [nauty, traces] =
+            [Mode::Nauty, Mode::Traces].map(|mode| oracle.ask(&sketch, mode, n_runs(&sketch)));
         let seconds = |answer: &Option<Answer>| {
             answer
                 .as_ref()
-                .map_or("–".into(), |answer| format!("{:.3}", answer.time.as_secs_f64()))
+                .map_or("–".into(), |answer| format!("{:.4}", answer.time.as_secs_f64()))
         };
         let order = ours.order.to_string();
         let order = if order.len() > 9 {
@@ -78,7 +80,7 @@ fn large(oracle: &Oracle) {
         };
         let is_same = traces.as_ref().or(nauty.as_ref()).map(|a| a.has_order(&ours.order));
         println!(
-            "| {name} | {} | {} | {order} | {} | {:.3} | {} | {} | {} |",
+            "| {name} | {} | {} | {order} | {} | {:.4} | {} | {} | {} |",
             sketch.n_vertices(),
             sketch.edges.len(),
             ours.generators.len(),
@@ -95,20 +97,26 @@ fn large(oracle: &Oracle) {
     }
 }
 
-/// Time for one graph, for each program.
-const LIMIT: Duration = Duration::from_secs(20);
+/// How often a graph is given to each program for its time.
+fn n_runs(sketch: &Sketch) -> u32 {
+    if sketch.n_vertices() < 5000 { 10 } else { 1 }
+}
 
+/// The group, and the mean time of the processor for finding it.
 fn timed(sketch: &Sketch) -> (Automorphisms, Duration) {
     let graph = sketch.graph();
-    let n_runs = 1 + 20_000 / (graph.n_vertices() as u32 + 1);
-    let start = Instant::now();
-    let mut group = automorphisms(&graph, &Deadline::after(LIMIT));
-    for _ in 1..n_runs {
-        if group.is_complete {
-            group = automorphisms(&graph, &Deadline::after(LIMIT));
-        }
+    let deadline = Deadline::after(Duration::from_secs(20));
+    let start = processor_time();
+    let mut group = automorphisms(&graph, &deadline);
+    for _ in 1..n_runs(sketch) {
+        group = automorphisms(&graph, &deadline);
     }
-    (group, start.elapsed() / n_runs)
+    (group, (processor_time() - start) / n_runs(sketch))
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 fn large_graphs() -> Vec<(String, Sketch)> {

@@ -33,7 +33,7 @@ pub struct Automorphisms {
     /// Whether the generators are all that are needed: the deadline did not end the search.
     pub is_complete: bool,
     /// Vertices that only the identity keeps all. With it, the generators of a complete search
-    /// are a strong generating set; see [`crate::StabilizerChain::from_strong_generators`].
+    /// are a strong generating set; see [`crate::PermutationGroup::from_strong_generators`].
     pub base: Vec<u32>,
     /// How often a vertex was individualized.
     pub n_nodes: u64,

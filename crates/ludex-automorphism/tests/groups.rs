@@ -3,8 +3,11 @@
 mod families;
 
 use families::*;
-use ludex_automorphism::{Automorphisms, ColoredGraph, GraphBuilder, Orbits, automorphisms};
-use ludex_base::{Deadline, Rng};
+use ludex_automorphism::{
+    Automorphisms, ColoredGraph, GraphBuilder, Orbits, PermutationGroup, SparsePermutation,
+    automorphisms,
+};
+use ludex_base::{Deadline, Rng, Seed};
 use num_bigint::BigUint;
 
 fn group(graph: &ColoredGraph) -> Automorphisms {
@@ -16,11 +19,30 @@ fn group(graph: &ColoredGraph) -> Automorphisms {
     group
 }
 
+/// The order by Schreier and Sims, from strong generators and from generators alone.
+#[track_caller]
+fn check_by_chain(group: &Automorphisms, degree: usize) {
+    let strong = PermutationGroup::from_strong_generators(degree, &group.base, &group.generators);
+    assert_eq!(strong.order(), group.order);
+    let seed = Seed(group.n_nodes);
+    let any = PermutationGroup::new(degree, &group.generators, seed, &Deadline::never());
+    let any = any.expect("there is no deadline");
+    assert_eq!(any.order(), group.order);
+    let rng = &mut seed.rng();
+    for _ in 0..3 {
+        assert!(any.contains(&strong.random(rng)) && strong.contains(&any.random(rng)));
+    }
+}
+
 /// Checks the order, also of the graph with its vertices in other orders.
 #[track_caller]
 fn check(sketch: &Sketch, order: impl Into<BigUint>) {
     let order = order.into();
-    assert_eq!(group(&sketch.graph()).order, order);
+    let first = group(&sketch.graph());
+    assert_eq!(first.order, order);
+    if first.base.len() < 70 {
+        check_by_chain(&first, sketch.colors.len());
+    }
     for seed in 0..3 {
         let relabeled = sketch.relabeled(&mut rng(seed));
         assert_eq!(group(&relabeled.graph()).order, order, "relabeled with seed {seed}");
@@ -202,6 +224,7 @@ fn small_graphs_against_all_permutations() {
         let (order, orbits) = by_trying(&graph);
         let group = group(&graph);
         assert_eq!(group.order, order.into(), "{graph:?}");
+        check_by_chain(&group, graph.n_vertices());
         assert_eq!(group.orbits.to_lists(), orbits.to_lists(), "{graph:?}");
     }
 }
@@ -245,7 +268,7 @@ fn by_trying(graph: &ColoredGraph) -> (u32, Orbits) {
         if keeps_colors
             && arcs.all(|(a, b)| graph.has_arc(a, b) == graph.has_arc(image(a), image(b)))
         {
-            found.push(ludex_automorphism::SparsePermutation::from_images(images).expect("is one"));
+            found.push(SparsePermutation::from_images(images).expect("is one"));
         }
     });
     (found.len() as u32, Orbits::of(n, &found))
@@ -290,4 +313,55 @@ fn without_time_the_order_is_a_lower_bound() {
     assert!(!group.is_complete);
     assert!(group.order >= 1_u32.into());
     assert!(group.generators.iter().all(|generator| graph.is_automorphism(generator)));
+}
+
+#[test]
+fn stabilizers_keep_their_points() {
+    let found = group(&petersen().graph());
+    let group = PermutationGroup::from_strong_generators(10, &found.base, &found.generators);
+    let never = Deadline::never();
+    let mut order = BigUint::from(120_u32);
+    let mut kept = Vec::new();
+    let mut stabilizer = group.clone();
+    for point in [3, 7, 1] {
+        order /= stabilizer.orbits().size(point);
+        kept.push(point);
+        stabilizer = group.stabilizer(&kept, Seed(1), &never).expect("there is no deadline");
+        assert_eq!(stabilizer.order(), order);
+        for generator in stabilizer.generators() {
+            assert!(kept.iter().all(|&point| generator.image(point) == point));
+            assert!(group.contains(&generator));
+        }
+    }
+}
+
+#[test]
+fn an_element_takes_a_point_to_each_of_its_orbit() {
+    let graph = random_tree(200, &mut rng(3)).graph();
+    let found = group(&graph);
+    let group = PermutationGroup::from_strong_generators(200, &found.base, &found.generators);
+    for (from, to) in pairs(200) {
+        match group.element_that_takes(from, to) {
+            Some(element) => {
+                assert_eq!(element.image(from), to);
+                assert!(graph.is_automorphism(&element) && group.contains(&element));
+            }
+            None => assert!(!found.orbits.same(from, to)),
+        }
+    }
+}
+
+#[test]
+fn random_elements_are_even() {
+    let found = group(&cycle(4).graph());
+    let group = PermutationGroup::from_strong_generators(4, &found.base, &found.generators);
+    let mut counts = std::collections::BTreeMap::new();
+    let rng = &mut rng(5);
+    for _ in 0..8000 {
+        *counts.entry(group.random(rng)).or_insert(0_u32) += 1;
+    }
+    assert_eq!(counts.len(), 8);
+    // Chi-square with 7 degrees of freedom: 24.3 is passed once in a thousand.
+    let chi2: f64 = counts.values().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
+    assert!(chi2 < 24.3, "{counts:?}");
 }

@@ -17,7 +17,7 @@ fn orders_are_those_of_nauty_and_traces() {
         let sketch = mixed(seed);
         let ours = automorphisms(&sketch.graph(), &Deadline::never());
         for mode in [Mode::Nauty, Mode::Traces] {
-            let theirs = oracle.ask(&sketch, mode).expect("dreadnaut answers");
+            let theirs = oracle.ask(&sketch, mode, 1).expect("dreadnaut answers");
             assert!(theirs.has_order(&ours.order), "{seed}: {theirs:?}, not {}", ours.order);
         }
     }

@@ -40,16 +40,17 @@ impl Oracle {
         )
     }
 
-    /// Asks for the order of a graph's group. `None` if it takes longer than ten seconds.
-    pub fn ask(&self, sketch: &Sketch, mode: Mode) -> Option<Answer> {
+    /// Asks for the order of a graph's group, and for the mean time of some runs, as times are
+    /// given in hundredths of seconds. `None` if all take longer than 20 seconds.
+    pub fn ask(&self, sketch: &Sketch, mode: Mode, n_runs: u32) -> Option<Answer> {
         let mut child = Command::new("timeout")
-            .args(["10", self.program])
+            .args(["20", self.program])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program runs");
         let mut input = child.stdin.take().expect("the input is piped");
-        let text = script(sketch, mode);
+        let text = script(sketch, mode, n_runs);
         let writer = std::thread::spawn(move || {
             // A program that was stopped does not read to the end.
             drop(input.write_all(text.as_bytes()));
@@ -76,10 +77,8 @@ impl Answer {
 }
 
 /// What `dreadnaut` reads: vertices from 0, `;` after each, the cells of the colors.
-fn script(sketch: &Sketch, mode: Mode) -> String {
+fn script(sketch: &Sketch, mode: Mode, n_runs: u32) -> String {
     let graph = sketch.graph();
-    // Times are given in hundredths of seconds, so small graphs are repeated.
-    let n_runs = 1 + 20_000 / (graph.n_vertices() + 1);
     let algorithm = match mode {
         Mode::Nauty => "As",
         Mode::Traces => "At",
