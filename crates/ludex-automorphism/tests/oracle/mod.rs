@@ -41,10 +41,10 @@ impl Oracle {
     }
 
     /// Asks for the order of a graph's group, and for the mean time of some runs, as times are
-    /// given in hundredths of seconds. `None` if all take longer than 20 seconds.
+    /// given in hundredths of seconds. `None` if all take longer than 10 seconds.
     pub fn ask(&self, sketch: &Sketch, mode: Mode, n_runs: u32) -> Option<Answer> {
         let mut child = Command::new("timeout")
-            .args(["20", self.program])
+            .args(["10", self.program])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
