@@ -1,8 +1,9 @@
 //! Compares group orders and times with nauty and Traces, by their program `dreadnaut`.
 //!
-//! `cargo run --release -p ludex-automorphism --example dreadnaut [SECTION]`, where a section is
-//! `small` (1,000 random and structured graphs) or `large` (structured graphs of 1,000 to 100,000
-//! vertices). Needs `dreadnaut` on the path; Debian has it in the package `nauty`.
+//! `cargo run --release -p ludex-automorphism --example dreadnaut [SECTION [NAME]]`, where a section
+//! is `small` (1,000 random and structured graphs) or `large` (structured graphs of 1,000 to
+//! 100,000 vertices, or those with this name in theirs). Times are those of the processor, without
+//! reading the graph. Needs `dreadnaut` on the path; Debian has it in the package `nauty`.
 
 #[path = "../tests/families/mod.rs"]
 mod families;
@@ -24,10 +25,10 @@ fn main() {
     };
     match std::env::args().nth(1).as_deref() {
         Some("small") => small(&oracle),
-        Some("large") => large(&oracle),
+        Some("large") => large(&oracle, &std::env::args().nth(2).unwrap_or_default()),
         None => {
             small(&oracle);
-            large(&oracle);
+            large(&oracle, "");
         }
         Some(other) => {
             eprintln!("unknown section `{other}`; use `small` or `large`");
@@ -59,10 +60,10 @@ fn small(oracle: &Oracle) {
 }
 
 /// Prints a table of times on larger graphs.
-fn large(oracle: &Oracle) {
+fn large(oracle: &Oracle, name_part: &str) {
     println!("| graph | vertices | edges | order | generators | ludex s | nauty s | Traces s | |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
-    for (name, sketch) in large_graphs() {
+    for (name, sketch) in large_graphs().into_iter().filter(|(name, _)| name.contains(name_part)) {
         let sketch = sketch.relabeled(&mut rng(7));
         let (ours, time) = timed(&sketch);
         let [nauty, traces] =
@@ -105,11 +106,11 @@ fn n_runs(sketch: &Sketch) -> u32 {
 /// The group, and the mean time of the processor for finding it.
 fn timed(sketch: &Sketch) -> (Automorphisms, Duration) {
     let graph = sketch.graph();
-    let deadline = Deadline::after(Duration::from_secs(20));
+    let run = || automorphisms(&graph, &Deadline::after(Duration::from_secs(20)));
     let start = processor_time();
-    let mut group = automorphisms(&graph, &deadline);
+    let mut group = run();
     for _ in 1..n_runs(sketch) {
-        group = automorphisms(&graph, &deadline);
+        group = run();
     }
     (group, (processor_time() - start) / n_runs(sketch))
 }
@@ -133,6 +134,7 @@ fn large_graphs() -> Vec<(String, Sketch)> {
         graphs.push((format!("random tree {n}"), random_tree(n, rng)));
         graphs.push((format!("random sparse {n}"), random_graph(n, n as usize * 3 / 2, rng)));
         graphs.push((format!("random cubic {n}"), random_regular(n, 3, rng)));
+        graphs.push((format!("rigid cubic {n}"), cubic(n, rng)));
         graphs.push((format!("{} copies of K4", n / 4), complete(4).copies(n as usize / 4)));
         graphs.push((format!("star {n}"), star(n)));
         graphs.push((format!("cycle {n}"), cycle(n)));

@@ -56,7 +56,7 @@ impl Difference {
     #[inline]
     fn look_at(&mut self, vertex: u32, left: &Partition, right: &Partition) {
         let cell = left.cell_of(vertex);
-        let is_member = cell != right.cell_of(vertex) && !left.is_singleton(cell);
+        let is_member = cell != right.cell_of(vertex) && !left.is_alone(vertex);
         if is_member != (self.places[vertex as usize] != NONE) {
             self.toggle(vertex);
             self.toggled.push(vertex);

@@ -153,10 +153,11 @@ impl GraphBuilder {
     /// The graph.
     ///
     /// # Panics
-    /// When an edge names a vertex that was not added, or vertices or edges do not fit in 32 bits.
+    /// When an edge names a vertex that was not added, or there are two billion vertices or four
+    /// billion edges.
     pub fn build(self) -> ColoredGraph {
         let n_vertices = self.colors.len();
-        assert!(n_vertices < u32::MAX as usize, "vertices fit in 32 bits");
+        assert!(n_vertices < i32::MAX as usize, "vertices fit in 31 bits");
         assert!(self.arcs.len() < u32::MAX as usize, "edges fit in 32 bits");
         // Reversing sorts: sources are visited in order. Two times reversed is the graph itself.
         let reversed = Adjacency::collect(n_vertices, || {

@@ -13,8 +13,8 @@
 //! automorphism that goes on from here has `m` good images for it. As soon as fewer than `m` are
 //! left untried, there is none.
 //!
-//! Invariant: both partitions have the same cuts below those of the cell that is being tried;
-//! what they do not agree on is in `difference`.
+//! Invariant: when a choice is to be made, both partitions have the same cuts, and `difference`
+//! has the vertices in which they differ.
 //!
 //! After Darga, Sakallah and Markov, *Faster Symmetry Discovery Using Sparsity of Symmetries*,
 //! DAC 2008. Unlike there, the left side follows the first path only while that helps; elsewhere
@@ -233,6 +233,8 @@ impl<'a> Matcher<'a> {
             } else if let Some(cell) = self.left.first_unfinished(0) {
                 // Only if hashes of different traces are equal: nothing says where to look.
                 self.open(Target { vertex: self.left.element(cell), cell, n_on_path: 0 })?;
+            } else {
+                self.note_failure();
             }
             if !self.advance(manner)? {
                 return Ok(Found::None);
@@ -369,12 +371,17 @@ impl<'a> Matcher<'a> {
                     self.choices.pop();
                 }
             }
-            self.n_failed += 1;
-            if let Some(choice) = self.choices.last_mut() {
-                choice.n_failed += 1;
-            }
+            self.note_failure();
         }
         Ok(false)
+    }
+
+    /// Notes that the image tried last fails, whatever is chosen below.
+    fn note_failure(&mut self) {
+        self.n_failed += 1;
+        if let Some(choice) = self.choices.last_mut() {
+            choice.n_failed += 1;
+        }
     }
 
     /// Whether so many images of the last choice failed that none can be left.

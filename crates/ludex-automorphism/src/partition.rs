@@ -4,20 +4,29 @@
 //! first vertex. Refinement cuts the tail of a cell off; taking the last cut back joins the two
 //! again. What is left of a cell keeps its name, so a cut costs only as much as its tail is long.
 //!
-//! Invariant: `elements[position[v]] == v`, and `cell_of[v]` is the place where the cell of `v`
-//! starts.
+//! Invariant: `elements[spots[v].position] == v`, and `spots[v]` names the place where the cell of
+//! `v` starts, marked if `v` is alone in it.
 
 /// An ordered partition of the vertices of a graph into cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
     elements: Vec<u32>,
-    position: Vec<u32>,
-    cell_of: Vec<u32>,
+    spots: Vec<Spot>,
     /// By the place where a cell starts; elsewhere without meaning.
     cell_len: Vec<u32>,
     cuts: Vec<Cut>,
     n_first_cells: usize,
 }
+
+/// Where a vertex is. Refinement jumps from vertex to vertex, so what it needs of one is together.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    /// The cell, with the bit [`ALONE`] if it has no other vertex.
+    cell: u32,
+    position: u32,
+}
+
+const ALONE: u32 = 1 << 31;
 
 /// A cell was shortened, and its tail became a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +42,7 @@ impl Partition {
         let mut elements: Vec<u32> = (0..n_vertices as u32).collect();
         elements.sort_by_key(|&v| colors[v as usize]);
         let mut partition = Self {
-            position: vec![0; n_vertices],
-            cell_of: vec![0; n_vertices],
+            spots: vec![Spot { cell: 0, position: 0 }; n_vertices],
             cell_len: vec![0; n_vertices],
             cuts: Vec::new(),
             n_first_cells: 0,
@@ -42,16 +50,27 @@ impl Partition {
         };
         let mut start = 0;
         for place in 0..n_vertices {
-            let v = partition.elements[place] as usize;
-            if place == 0 || colors[v] != colors[partition.elements[place - 1] as usize] {
+            let color = |place: usize| colors[partition.elements[place] as usize];
+            if place > 0 && color(place) != color(place - 1) {
+                partition.add_first_cell(start, place);
                 start = place;
-                partition.n_first_cells += 1;
             }
-            partition.position[v] = place as u32;
-            partition.cell_of[v] = start as u32;
-            partition.cell_len[start] += 1;
         }
+        partition.add_first_cell(start, n_vertices);
         partition
+    }
+
+    fn add_first_cell(&mut self, start: usize, end: usize) {
+        if start == end {
+            return;
+        }
+        self.n_first_cells += 1;
+        self.cell_len[start] = (end - start) as u32;
+        let cell = start as u32 | alone_if(end - start == 1);
+        for place in start..end {
+            let v = self.elements[place] as usize;
+            self.spots[v] = Spot { cell, position: place as u32 };
+        }
     }
 
     #[inline]
@@ -71,7 +90,13 @@ impl Partition {
 
     #[inline]
     pub(crate) fn cell_of(&self, vertex: u32) -> u32 {
-        self.cell_of[vertex as usize]
+        self.spots[vertex as usize].cell & !ALONE
+    }
+
+    /// Whether the cell of a vertex has no other vertex.
+    #[inline]
+    pub(crate) fn is_alone(&self, vertex: u32) -> bool {
+        self.spots[vertex as usize].cell & ALONE != 0
     }
 
     #[inline]
@@ -104,19 +129,19 @@ impl Partition {
     /// Exchanges a vertex with the one at a place of the same cell.
     #[inline]
     pub(crate) fn move_to(&mut self, vertex: u32, place: u32) {
-        let from = self.position[vertex as usize];
-        let other = self.elements[place as usize];
-        self.elements[from as usize] = other;
-        self.position[other as usize] = from;
-        self.elements[place as usize] = vertex;
-        self.position[vertex as usize] = place;
+        let from = std::mem::replace(&mut self.spots[vertex as usize].position, place);
+        if from != place {
+            let other = std::mem::replace(&mut self.elements[place as usize], vertex);
+            self.elements[from as usize] = other;
+            self.spots[other as usize].position = from;
+        }
     }
 
     /// Puts vertices of a cell into another order, given with the place of the first.
     pub(crate) fn reorder(&mut self, start: u32, vertices: impl Iterator<Item = u32>) {
         for (place, vertex) in (start..).zip(vertices) {
             self.elements[place as usize] = vertex;
-            self.position[vertex as usize] = place;
+            self.spots[vertex as usize].position = place;
         }
     }
 
@@ -125,7 +150,7 @@ impl Partition {
         let places = start as usize..(start + len) as usize;
         self.elements[places.clone()].sort_unstable_by_key(|&v| key(v));
         for place in places {
-            self.position[self.elements[place] as usize] = place as u32;
+            self.spots[self.elements[place] as usize].position = place as u32;
         }
     }
 
@@ -134,11 +159,15 @@ impl Partition {
     pub(crate) fn cut(&mut self, cell: u32, tail: u32) {
         let end = cell + self.cell_len[cell as usize];
         debug_assert!(cell < tail && tail < end, "both parts have vertices");
-        for place in tail..end {
-            self.cell_of[self.elements[place as usize] as usize] = tail;
-        }
         self.cell_len[cell as usize] = tail - cell;
         self.cell_len[tail as usize] = end - tail;
+        let name = tail | alone_if(end - tail == 1);
+        for &vertex in &self.elements[tail as usize..end as usize] {
+            self.spots[vertex as usize].cell = name;
+        }
+        if tail - cell == 1 {
+            self.spots[self.elements[cell as usize] as usize].cell |= ALONE;
+        }
         self.cuts.push(Cut { cell, tail });
     }
 
@@ -156,9 +185,11 @@ impl Partition {
         while self.cuts.len() > n_cuts {
             let Cut { cell, tail } = self.cuts.pop().expect("there are more cuts");
             let len = self.cell_len[tail as usize];
-            for place in tail..tail + len {
-                self.cell_of[self.elements[place as usize] as usize] = cell;
+            for &vertex in &self.elements[tail as usize..(tail + len) as usize] {
+                self.spots[vertex as usize].cell = cell;
             }
+            // The first may have been alone.
+            self.spots[self.elements[cell as usize] as usize].cell = cell;
             self.cell_len[cell as usize] += len;
         }
     }
@@ -175,6 +206,11 @@ impl Partition {
     }
 }
 
+#[inline]
+fn alone_if(is_alone: bool) -> u32 {
+    if is_alone { ALONE } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,9 +223,11 @@ mod tests {
         let second = partition.individualize(3);
         assert_eq!((first, second), (4, 1));
         assert_eq!((partition.cell_of(0), partition.cell_of(1)), (4, 0));
+        assert_eq!([0, 1, 2, 3].map(|v| partition.is_alone(v)), [true, true, false, true]);
         assert_eq!(partition.first_unfinished(0), Some(2));
         partition.rewind(0);
         assert_eq!((partition.cell_of(0), partition.len(2), partition.len(0)), (2, 3, 2));
+        assert!((0..5).all(|v| !partition.is_alone(v)));
         let mut cell = partition.cell(2).to_vec();
         cell.sort_unstable();
         assert_eq!(cell, [0, 2, 4]);

@@ -136,7 +136,7 @@ impl<'a> Refiner<'a> {
         self.credit = self.credit.saturating_sub(neighbors.len() + 1);
         for &neighbor in neighbors {
             let cell = partition.cell_of(neighbor);
-            if partition.is_singleton(cell) {
+            if partition.is_alone(neighbor) {
                 trace.note(cell, 1);
             } else {
                 self.gather(neighbor, cell, partition);
@@ -190,7 +190,7 @@ impl<'a> Refiner<'a> {
         for place in 0..self.counted.len() {
             let vertex = self.counted[place];
             let cell = partition.cell_of(vertex);
-            if partition.is_singleton(cell) {
+            if partition.is_alone(vertex) {
                 trace.note(cell, std::mem::take(&mut self.counts[vertex as usize]));
             } else {
                 self.gather(vertex, cell, partition);

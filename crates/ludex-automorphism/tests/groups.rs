@@ -79,6 +79,33 @@ fn cycles_turn_and_reflect() {
 }
 
 #[test]
+fn directions_take_reflections_away() {
+    let directed = |n: u32, arcs: &[(u32, u32)]| {
+        let mut builder = GraphBuilder::new();
+        for _ in 0..n {
+            builder.add_vertex(0);
+        }
+        for &(source, target) in arcs {
+            builder.add_arc(source, target);
+        }
+        group(&builder.build()).order
+    };
+    for n in [3, 8, 50] {
+        let arcs = cycle(n).edges;
+        assert_eq!(directed(n, &arcs), n.into());
+        let two: Vec<(u32, u32)> = cycle(n).copies(2).edges;
+        assert_eq!(directed(2 * n, &two), (2 * n * n).into());
+    }
+    // Upwards in a cube, the dimensions can still be exchanged.
+    assert_eq!(directed(64, &hypercube(6).edges), factorial(6));
+    // The tournament of squares modulo a prime that is 3 modulo 4.
+    let is_square = |d: u32| (1..23).any(|x| x * x % 23 == d);
+    let arcs = (0..23).flat_map(|a| (0..23).map(move |b| (a, b)));
+    let arcs: Vec<(u32, u32)> = arcs.filter(|&(a, b)| is_square((b + 23 - a) % 23)).collect();
+    assert_eq!(directed(23, &arcs), (23 * 11_u32).into());
+}
+
+#[test]
 fn cubes_and_grids() {
     for dimension in 1..=7 {
         check(&hypercube(dimension), factorial(dimension) << dimension);

@@ -244,6 +244,21 @@ pub fn random_regular(n: u32, degree: u32, rng: &mut Rng) -> Sketch {
     Sketch::new(n as usize, edges)
 }
 
+/// A random graph in which every vertex has three neighbors: a cycle and a matching of what is not
+/// next to each other on it.
+pub fn cubic(n: u32, rng: &mut Rng) -> Sketch {
+    loop {
+        let order = shuffled(n, rng);
+        let pairs = order.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        let is_new = |&(a, b): &(u32, u32)| a.abs_diff(b) != 1 && a.abs_diff(b) != n - 1;
+        let mut matching: Vec<(u32, u32)> = pairs.filter(is_new).collect();
+        if matching.len() == n as usize / 2 {
+            matching.extend((0..n).map(|v| (v, (v + 1) % n)));
+            return Sketch::new(n as usize, matching);
+        }
+    }
+}
+
 /// A random graph of gates, with symmetric gadgets hung on every tenth.
 ///
 /// Gates have one of three colors and two to four inputs among the vertices before them. A gadget

@@ -133,7 +133,7 @@ pub fn mixed(seed: u64) -> Sketch {
     };
     let mut sketch = sketch.relabeled(rng);
     // Every fifth graph has some vertices of another color.
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         for _ in 0..2 {
             let vertex = rng.below(sketch.colors.len());
             sketch.colors[vertex] += 100;
