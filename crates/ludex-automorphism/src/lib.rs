@@ -22,6 +22,12 @@
 //! assert_eq!(group.order(), found.order);
 //! ```
 //!
+//! Edges may have directions. Kinds of edges, and hyperedges, need a vertex in the middle of each,
+//! colored by its kind.
+//!
+//! The search is exact, so it takes exponential time on some graphs made to be hard, such as the
+//! graphs of Cai, Fürer and Immerman over large grids; give those a deadline.
+//!
 //! Read the modules in this order; each uses only those before it.
 
 mod permutation; // what is found: permutations that list what they move

@@ -32,8 +32,8 @@ pub struct Automorphisms {
     pub order: BigUint,
     /// Whether the generators are all that are needed: the deadline did not end the search.
     pub is_complete: bool,
-    /// Vertices that only the identity keeps all. With it, the generators of a complete search
-    /// are a strong generating set; see [`crate::PermutationGroup::from_strong_generators`].
+    /// Of a complete search: vertices of which only the identity keeps all, and for which the
+    /// generators are strong; see [`crate::PermutationGroup::from_strong_generators`].
     pub base: Vec<u32>,
     /// How often a vertex was individualized.
     pub n_nodes: u64,
@@ -41,8 +41,9 @@ pub struct Automorphisms {
 
 /// Finds the automorphisms of a graph.
 ///
-/// The memory needed is linear in the size of the graph and of the generators. If the deadline is
-/// reached, the generators found until then are given; asked about every 32,768 edges.
+/// The memory needed is linear in the size of the graph and of the generators. The deadline is
+/// asked about every 32,768 edges; when it is reached, the result has the generators found until
+/// then.
 ///
 /// ```
 /// use ludex_automorphism::{ColoredGraph, automorphisms};
@@ -127,15 +128,13 @@ impl<'a> Search<'a> {
             while recent.last().is_some_and(|&cell| self.matcher.is_singleton(cell)) {
                 recent.pop();
             }
-            let cell = match recent.last() {
-                Some(&cell) => cell,
-                None => match self.matcher.first_unfinished(first) {
-                    Some(cell) => {
-                        first = cell;
-                        cell
-                    }
-                    None => return Ok(()),
-                },
+            let cell = if let Some(&cell) = recent.last() {
+                cell
+            } else if let Some(cell) = self.matcher.first_unfinished(first) {
+                first = cell;
+                cell
+            } else {
+                return Ok(());
             };
             let vertex = self.matcher.some_vertex(cell);
             let before = self.matcher.descend(vertex)?;
