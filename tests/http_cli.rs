@@ -114,8 +114,8 @@ fn wrong_calls_are_refused_and_absent_players_recorded() {
     };
     let call = ["referee", "tictactoe", "--players"];
     let two = "http://127.0.0.1:9,random";
-    said(&[&call[..], &[two, "--play-clock", "0.5"]].concat(), "say whole seconds");
-    said(&[&call[..], &["https://127.0.0.1:9,random"]].concat(), "`https` is not spoken");
+    said(&[&call[..], &[two, "--play-clock", "0.5"]].concat(), "use whole seconds");
+    said(&[&call[..], &["https://127.0.0.1:9,random"]].concat(), "unsupported scheme `https`");
     said(&[&call[..], &["person,person"]].concat(), "one terminal");
     said(&[&call[..], &["random"]].concat(), "say two names");
     let twice = "http://127.0.0.1:9,http://127.0.0.1:9/";

@@ -16,9 +16,9 @@ use ludex_scsp::{Method as StochasticMethod, SolveConfig as StochasticConfig};
 
 use crate::net_args::{PlayerArgs, RefereeArgs};
 
-/// Plays, checks and measures games from their rules.
+/// Play games from their rules, and solve constraint problems
 #[derive(Clone, Debug, Parser)]
-#[command(name = "ludex", version, about, arg_required_else_help = true)]
+#[command(name = "ludex", version, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -155,7 +155,7 @@ pub enum Verb {
         /// The form of the network
         #[arg(long, value_enum, value_name = "FORM", default_value_t = NetworkFormat::Xcsp3)]
         to: NetworkFormat,
-        /// Join so many steps: the solutions are the plays that end within them; in text, the moves of `random`
+        /// Unroll N steps: the solutions are the plays that end within them; in text, the moves of `random`
         /// are drawn [default: one step, from any state]
         #[arg(long, value_name = "N")]
         steps: Option<usize>,
@@ -299,7 +299,7 @@ pub struct MatchArgs {
     /// Let players think while it is not their turn, at the cost of the time of others
     #[arg(long)]
     pub ponder: bool,
-    /// Tell of every move how it came about
+    /// Explain how each move was chosen
     #[arg(long, short)]
     pub verbose: bool,
     /// Which engine.

@@ -95,7 +95,7 @@ fn check_clocks(args: &RefereeArgs, guests: &[Guest]) -> Result<(), Failure> {
     let clocks = [Some(args.start_clock), Some(args.play_clock), args.preview_clock];
     match clocks.into_iter().flatten().find(|clock| clock.subsec_nanos() != 0) {
         Some(clock) => Err(Failure::Call(format!(
-            "a remote player needs clocks in whole seconds, and {} s is none",
+            "a remote player can't have a clock of {} s; use whole seconds",
             clock.as_secs_f64()
         ))),
         None => Ok(()),
