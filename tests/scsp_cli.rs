@@ -146,7 +146,7 @@ fn bad_input_is_refused_in_words() {
             &["given x = 1", "no value can be drawn"],
         ),
         ("threshold 5 of 4; exists x: 0..1;", 1, &["5 of 4 is no probability"]),
-        ("exists x: 0..1; forall y: 0..1; random z: 0..1;", 2, &["an opponent"]),
+        ("exists x: 0..1; forall y: 0..1; random z: 0..1;", 1, &["an opponent"]),
         ("exists x: 0..1; random y: 0..1; utility x - y;", 1, &["the utility can be -1"]),
         ("random y: 0..2 weight [3, 2, 1][y];", 1, &["the weight of 0 has no value"]),
         ("<instance type=\"CSP\"></instance>", 1, &["the framework is CSP"]),

@@ -10,7 +10,7 @@ use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
 use ludex_formats::xcsp3;
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::{Machine, MachineCursor};
-use ludex_model::{Data, Limits, compile, to_network, to_stochastic, write_network};
+use ludex_model::{Data, Limits, compile, write_network};
 use ludex_scsp::{Arithmetic, SolveConfig, rational};
 use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
@@ -174,8 +174,8 @@ fn solutions_of_several_steps_are_the_plays() {
 fn read_text(text: &str) -> Network {
     let source = Source::new("network.qcp", text.to_string());
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    let model = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).model;
-    to_network(&model).expect("it only has a scope of decisions")
+    let problem = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).problem;
+    problem.into_network().unwrap_or_else(|reason| panic!("{reason}"))
 }
 
 /// What is written as text is read back with the same variables, and says the same of a state.
@@ -365,7 +365,7 @@ fn shared_information_is_written_as_a_game_that_everyone_sees() {
     let source = Source::new("network.qcp", text.clone());
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
     let compiled = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
-    let mut network = to_stochastic(&compiled).expect("it has no opponent");
+    let mut network = compiled.problem.into_stochastic().expect("it has no opponent");
     assert_eq!(report["variables"], network.variables().len(), "{report}");
     let goal = network.ids().find(|&x| network.name(x).starts_with("goal_a"));
     let goal = goal.unwrap_or_else(|| panic!("no goal of a: {text}"));

@@ -10,7 +10,7 @@ use crate::constraint::Constraint;
 use crate::domains::VarId;
 use crate::error::CspError;
 use crate::expr::Expr;
-use crate::network::{Network, Variable};
+use crate::network::Network;
 
 impl Network {
     /// Looks for mistakes that don't depend on how the network is solved.
@@ -22,7 +22,7 @@ impl Network {
     /// # Errors
     /// The first mistake, by the name of the variable or the number of the constraint.
     pub fn check(&self) -> Result<(), CspError> {
-        self.variables().iter().try_for_each(check_domain)?;
+        self.ids().try_for_each(|x| self.check_domain(x))?;
         for (index, constraint) in self.constraints().iter().enumerate() {
             self.check_constraint(constraint)
                 .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
@@ -117,9 +117,7 @@ impl Network {
         let terms = list.iter().filter(|e| !matches!(e, Expr::Constant(_)));
         let repeated = terms.fold(None, |found, e| found.or((!seen.insert(e)).then_some(e)));
         match repeated {
-            Some(Expr::Var(x)) => {
-                Err(CspError::RepeatedVariable { variable: self.variable(*x).name.clone() })
-            }
+            Some(Expr::Var(x)) => Err(CspError::RepeatedVariable { variable: self.named(*x) }),
             Some(_) => Err(CspError::malformed("one term stands twice where terms must differ")),
             None => Ok(()),
         }
@@ -133,17 +131,17 @@ impl Network {
         });
         require(most >= 0, || format!("a {what} is negative"))
     }
-}
 
-fn check_domain(variable: &Variable) -> Result<(), CspError> {
-    let name = || variable.name.clone();
-    let (Some(lo), Some(hi)) = (variable.domain.min(), variable.domain.max()) else {
-        return Err(CspError::EmptyDomain { variable: name() });
-    };
-    if lo < -VALUE_LIMIT || hi > VALUE_LIMIT {
-        return Err(CspError::DomainOutOfRange { variable: name() });
+    fn check_domain(&self, x: VarId) -> Result<(), CspError> {
+        let domain = &self.variable(x).domain;
+        let (Some(lo), Some(hi)) = (domain.min(), domain.max()) else {
+            return Err(CspError::EmptyDomain { variable: self.named(x) });
+        };
+        if lo < -VALUE_LIMIT || hi > VALUE_LIMIT {
+            return Err(CspError::DomainOutOfRange { variable: self.named(x) });
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn require(holds: bool, problem: impl FnOnce() -> String) -> Result<(), CspError> {

@@ -1,43 +1,63 @@
-//! What can be wrong with a network or a file.
+//! What can be wrong with a network.
+
+use std::fmt;
 
 use ludex_base::StopReason;
 use thiserror::Error;
 
-/// Why a network can't be posted or a file not be read.
+use crate::domains::VarId;
+
+/// What an error is about: its id, by which a caller finds where it was stated, and its name,
+/// for the message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named<I> {
+    /// The id.
+    pub id: I,
+    /// The name.
+    pub name: String,
+}
+
+impl<I> fmt::Display for Named<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Why a network can't be posted.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CspError {
     /// A variable without a value.
     #[error("variable `{variable}` has an empty domain")]
     EmptyDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A domain with values beyond [`VALUE_LIMIT`](crate::VALUE_LIMIT).
     #[error("the domain of variable `{variable}` is out of range")]
     DomainOutOfRange {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A domain with too many values in too many pieces.
     #[error("the domain of variable `{variable}` has too many values with gaps between them")]
     DomainTooLarge {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A variable with too many values for what lists them.
     #[error("variable `{variable}` has too many values for {what}, which lists them")]
     WideDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
         /// A table, an automaton, a search.
         what: &'static str,
     },
     /// A constraint that names a variable twice where that makes no sense.
     #[error("variable `{variable}` is in the scope twice")]
     RepeatedVariable {
-        /// The name of the variable.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A number too large to reason about.
     #[error("{what} is out of range")]
@@ -67,36 +87,6 @@ pub enum CspError {
         /// What is wrong.
         problem: Box<CspError>,
     },
-    /// Something is wrong with the network of a file, stated on this line.
-    #[error("line {line}: {problem}")]
-    AtLine {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: Box<CspError>,
-    },
-    /// Text that is no XML, or no XCSP3.
-    #[error("line {line}: {problem}")]
-    Syntax {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Something of XCSP3 that we don't have.
-    #[error("line {line}: {element} is not supported")]
-    Unsupported {
-        /// The line, counted from 1.
-        line: usize,
-        /// The element, attribute or operator.
-        element: String,
-    },
-    /// Something that XCSP3 does not have.
-    #[error("{what} can't be written in XCSP3")]
-    Unwritable {
-        /// What can't be written.
-        what: String,
-    },
     /// An objective that the search would not look at.
     #[error("only the search by maintaining consistency looks at an objective")]
     ObjectiveIgnored,
@@ -106,22 +96,12 @@ pub enum CspError {
         /// The name of the order.
         order: &'static str,
     },
-    /// Reading or posting was not finished in time.
+    /// Posting was not finished in time.
     #[error("stopped by the limit of {}", .0.name())]
     Stopped(StopReason),
 }
 
 impl CspError {
-    /// The line of the file on which something is wrong, where that is known.
-    pub fn line(&self) -> Option<usize> {
-        match self {
-            CspError::AtLine { line, .. }
-            | CspError::Syntax { line, .. }
-            | CspError::Unsupported { line, .. } => Some(*line),
-            _ => None,
-        }
-    }
-
     pub(crate) fn malformed(problem: impl Into<String>) -> Self {
         CspError::Malformed { problem: problem.into() }
     }

@@ -38,7 +38,7 @@ mod verdict;
 pub use constraint::{Condition, Constraint, conjuncts};
 pub use domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 pub use engine::{Engine, PropagatorId};
-pub use error::CspError;
+pub use error::{CspError, Named};
 pub use expr::{
     Comparison, Expr, Operation, all_of, any_of, distance, element, if_then_else, maximum, minimum,
     sum,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::constraint::Constraint;
 use crate::domains::VarId;
+use crate::error::Named;
 use crate::expr::Expr;
 use crate::propagator::Propagator;
 use crate::propagators::table::Table;
@@ -101,6 +102,16 @@ impl Network {
     /// A variable, for what a reader finds out after it was added.
     pub fn variable_mut(&mut self, x: VarId) -> &mut Variable {
         &mut self.variables[x.index()]
+    }
+
+    /// A variable with its name, for errors.
+    pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
+        Named { id: x, name: self.variable(x).name.clone() }
+    }
+
+    /// The variables, by number.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = VarId> + use<> {
+        (0..self.variables.len()).map(VarId::new)
     }
 
     /// How the value of a variable is written: by its label if it has one.

@@ -4,7 +4,9 @@
 use std::fmt::Write;
 
 use ludex_csp::{Constraint, Expr, VarId, conjuncts};
-use ludex_qcsp::{Model, ModelError, Quantifier};
+use ludex_qcsp::{Model, Quantifier};
+
+use crate::FormatError;
 
 /// A constraint with more variables than this is not turned into clauses.
 const MAX_ARITY: usize = 12;
@@ -21,18 +23,18 @@ const MAX_BLOCKS: usize = 20_000;
 /// let text = "p cnf 2 2\na 1 0\ne 2 0\n1 -2 0\n-1 2 0\n";
 /// let model = qdimacs::read(text)?;
 /// assert_eq!(solve(&model, &SolveConfig::default())?.verdict, Verdict::True);
-/// # Ok::<(), ludex_qcsp::ModelError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`ModelError::Syntax`] with the line.
-pub fn read(text: &str) -> Result<Model, ModelError> {
+/// [`FormatError::Syntax`] with the line.
+pub fn read(text: &str) -> Result<Model, FormatError> {
     let mut blocks: Vec<(Quantifier, Vec<usize>)> = Vec::new();
     let mut clauses: Vec<Vec<i64>> = Vec::new();
     let mut n_variables: Option<usize> = None;
     let mut open: Vec<i64> = Vec::new();
     for (i, line) in text.lines().enumerate() {
-        let error = |problem: String| ModelError::Syntax { line: i + 1, problem };
+        let error = |problem: String| FormatError::Syntax { line: i + 1, problem };
         let mut words = line.split_whitespace().peekable();
         let Some(&first) = words.peek() else { continue };
         match first {
@@ -79,7 +81,7 @@ pub fn read(text: &str) -> Result<Model, ModelError> {
         }
     }
     let last = text.lines().count();
-    let error = |problem: String| ModelError::Syntax { line: last, problem };
+    let error = |problem: String| FormatError::Syntax { line: last, problem };
     if !open.is_empty() {
         return Err(error("the last clause does not end with 0".into()));
     }
@@ -148,16 +150,19 @@ fn build(
 /// constraints are bound by a last existential block.
 ///
 /// # Errors
-/// [`ModelError::Option`] when a variable has other values, a constraint has more than 12
+/// [`FormatError::Unwritable`] when a variable has other values, a constraint has more than 12
 /// variables and is no clause, or the model optimizes.
-pub fn write(model: &Model) -> Result<String, ModelError> {
-    let refuse = |reason: String| ModelError::Option { option: "QDIMACS", reason };
+pub fn write(model: &Model) -> Result<String, FormatError> {
+    let refuse = |what: String| FormatError::Unwritable { format: "QDIMACS", what };
     if model.is_optimization() {
-        return Err(refuse("the model optimizes".to_string()));
+        return Err(refuse("a model that optimizes".to_string()));
     }
     for x in model.variables() {
         if x.variable.domain.iter().take(3).any(|value| !(0..=1).contains(&value)) {
-            return Err(refuse(format!("`{}` has other values than 0 and 1", x.variable.name)));
+            return Err(refuse(format!(
+                "`{}`, which has other values than 0 and 1,",
+                x.variable.name
+            )));
         }
     }
     let mut writer = Writer { model, n: model.variables().len(), clauses: Vec::new() };
@@ -259,7 +264,7 @@ impl Writer<'_> {
         let scope = constraint.scope();
         if scope.len() > MAX_ARITY {
             let name = constraint.name();
-            return Err(format!("a constraint `{name}` has {} variables", scope.len()));
+            return Err(format!("a constraint `{name}` of {} variables", scope.len()));
         }
         for bits in 0..1_u32 << scope.len() {
             let bit = |x: VarId| {

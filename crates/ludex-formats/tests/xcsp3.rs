@@ -710,7 +710,7 @@ fn reading_and_posting_stop_at_the_deadline() {
     let text = include_str!("data/all_constraints.xml");
     let over = Deadline::after(Duration::ZERO);
     let stopped = read_by(text, &over).err();
-    assert_eq!(stopped, Some(CspError::Stopped(ludex_base::StopReason::Time)));
+    assert_eq!(stopped, Some(ludex_formats::FormatError::Stopped(ludex_base::StopReason::Time)));
     let instance = read(text).unwrap();
     let config = SearchConfig { deadline: over, ..SearchConfig::default() };
     let report = solve(&instance.network, &config).unwrap();

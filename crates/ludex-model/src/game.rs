@@ -16,6 +16,7 @@ use ludex_csp::Comparison::{Eq, Ge};
 use ludex_csp::{Expr as Formula, ValueSet, VarId};
 use ludex_qcsp::Quantifier;
 
+use crate::draft::Owner;
 use crate::eval::Evaluated;
 use crate::lower::{Lowering, indices};
 use crate::syntax::{Declaration, Expr, Game, GameClause, Let, Name, Outcome, Type};
@@ -72,7 +73,7 @@ impl Lowering<'_, '_> {
             return self.evaluator.too_large(game.rounds.at.0, message);
         }
         let (rules, initial) = self.rules(game)?;
-        let outer: Vec<VarId> = (0..self.model.variables().len()).map(VarId::new).collect();
+        let outer: Vec<VarId> = (0..self.draft.variables.len()).map(VarId::new).collect();
         let mut position =
             Position { states: initial, winner: Value::Int(NOBODY), n_passes: Value::Int(0) };
         for round in 1..=n_rounds {
@@ -97,7 +98,7 @@ impl Lowering<'_, '_> {
     fn rules<'g>(&mut self, game: &'g Game) -> Evaluated<(Rules<'g>, Vec<Value>)> {
         let mut players = Vec::new();
         for player in &game.players {
-            if self.is_random(player)? {
+            let Owner::Player(player) = self.owner(player, game.at.0)? else {
                 let message = "no player of a game is chance";
                 return self.evaluator.fail_with_help(
                     codes::UNSUPPORTED,
@@ -105,8 +106,8 @@ impl Lowering<'_, '_> {
                     message,
                     "write its rounds as scopes: `for (i in 1..n) { exists …; random …; }`",
                 );
-            }
-            players.push(self.quantifier(player)?);
+            };
+            players.push(player);
         }
         let mut rules = Rules {
             states: Vec::new(),
@@ -261,7 +262,7 @@ impl Lowering<'_, '_> {
                 if is_inside {
                     return Ok(Value::Int(number));
                 }
-                if self.model.scopes().is_empty() {
+                if self.draft.scopes.is_empty() {
                     let message = format!("{number} is no value of `{}`", state.name.text);
                     return self.evaluator.fail(codes::EMPTY_DOMAIN, span, message);
                 }
@@ -312,12 +313,12 @@ impl Lowering<'_, '_> {
         let span = rules.span;
         let mover = Self::mover(rules, round);
         let name = format!("{}@{round}", rules.declarations[0].name.text);
-        let scope = self.open(name, mover, span)?;
-        self.model.round((round - 1) as u32);
+        let scope = self.open(name, Owner::Player(mover), span)?;
+        self.draft.current().round = Some((round - 1) as u32);
         self.remember(&position, outer);
         self.begin(rules, &position, round);
         if rules.is_non_blocking {
-            self.model.non_blocking();
+            self.draft.current().is_non_blocking = true;
         }
         for equations in &rules.symmetries {
             self.symmetry(equations, scope)?;
@@ -372,7 +373,7 @@ impl Lowering<'_, '_> {
         }
         key.sort_unstable();
         key.dedup();
-        self.model.memory_key(key);
+        self.draft.current().memory_key = Some(key);
     }
 
     fn round_name(&mut self, definition: &Let, round: i64) -> Evaluated<()> {

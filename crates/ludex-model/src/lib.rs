@@ -1,7 +1,21 @@
-//! The text language of quantified networks, `.qcp`.
+//! The language of constraint models, `.qcp`: from text to a problem.
 //!
-//! [`compile`] turns a text and the values of its parameters into a [`Model`](ludex_qcsp::Model).
-//! `docs/language.md` is the reference.
+//! [`compile`] turns a text and the values of its parameters into a [`Problem`]: quantified when
+//! its scopes belong to players, stochastic when it speaks of chance. `docs/language.md` is the
+//! reference.
+//!
+//! ```
+//! use ludex_base::{Deadline, Source};
+//! use ludex_model::{Data, Limits, Problem, compile};
+//!
+//! let text = "exists order: 0..3; random demand: 0..2; goal order >= demand; threshold 2 of 3;";
+//! let source = Source::new("shop.qcp", text);
+//! let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+//! let Problem::Stochastic(network) = compiled.unwrap().problem else { unreachable!() };
+//! let report = ludex_scsp::solve(&network, &ludex_scsp::SolveConfig::default())?;
+//! assert_eq!(report.verdict.name(), "true");
+//! # Ok::<(), ludex_scsp::ScspError>(())
+//! ```
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
@@ -11,16 +25,20 @@
 //! 4. `data`: values of parameters
 //! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
 //!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
-//! 6. `lower`: items to a model; by theme `parameters`, `scopes`, `objectives`; `game`: rounds
-//!    from one state to the next; `optimum`: models inside models; `random`: scopes of chance
-//! 7. `write`: networks as text
+//! 6. `problem`: what comes out; `draft`: scopes with their owners, before it is known which kind
+//!    of problem they make; `stochastic`: a draft with chance as a network
+//! 7. `lower`: items to a draft; by theme `parameters`, `scopes`, `chance`, `objectives`;
+//!    `game`: rounds from one state to the next; `optimum`: models inside models
+//! 8. `write`: networks as text
 
 mod arithmetic;
 mod builtins;
+mod chance;
 pub mod codes;
 mod compute;
 mod conditions;
 mod data;
+mod draft;
 mod eval;
 mod expressions;
 mod game;
@@ -36,8 +54,9 @@ mod optimum;
 mod parameters;
 mod parse;
 mod print;
-mod random;
+mod problem;
 mod scopes;
+mod stochastic;
 mod suggest;
 pub mod syntax;
 mod value;
@@ -49,18 +68,17 @@ pub use builtins::usages;
 pub use data::{Data, Datum};
 pub use limits::Limits;
 pub use lower::Compiled;
-pub use optimum::to_network;
 pub use parse::parse;
 pub use print::{print, print_expression};
-pub use random::{Chance, ChanceScope, to_stochastic};
-pub use write::{unused_name, write_network, write_stochastic};
+pub use problem::Problem;
+pub use write::{WriteError, unused_name, write_network, write_stochastic};
 
-/// Turns a text with values for its parameters into a model.
+/// Turns a text with values for its parameters into a problem.
 ///
 /// ```
 /// use ludex_base::{Deadline, Source};
-/// use ludex_model::{Data, Datum, Limits, compile};
 /// use ludex_csp::Verdict;
+/// use ludex_model::{Data, Datum, Limits, Problem, compile};
 /// use ludex_qcsp::{SolveConfig, solve};
 /// let text = "param n: int;
 ///     exists x: 0..n;
@@ -70,7 +88,8 @@ pub use write::{unused_name, write_network, write_stochastic};
 /// data.values.insert("n".into(), Datum::Int(3));
 /// let source = Source::new("example.qcp", text);
 /// let compiled = compile(&source, &data, &Limits::default(), &Deadline::never()).unwrap();
-/// let report = solve(&compiled.model, &SolveConfig::default())?;
+/// let Problem::Quantified(model) = compiled.problem else { unreachable!("nothing is drawn") };
+/// let report = solve(&model, &SolveConfig::default())?;
 /// assert_eq!(report.verdict, Verdict::True);
 /// # Ok::<(), ludex_qcsp::ModelError>(())
 /// ```

@@ -1,35 +1,31 @@
-//! Items to a model: parameters get their values, loops are run, scopes are opened.
+//! Items to a draft, and that to a problem: parameters get their values, loops are run, scopes are opened.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ludex_base::{Deadline, Diagnostic, Severity, Span};
-use ludex_qcsp::Model;
 
 use crate::data::Data;
+use crate::draft::Draft;
 use crate::eval::{Evaluated, Evaluator, Failed};
 use crate::limits::Limits;
 use crate::objectives::Pending;
-use crate::random::Chance;
+use crate::problem::Problem;
 use crate::syntax::{self, *};
 use crate::value::{Binding, Value};
 use crate::{codes, optimum, suggest};
 
-/// A model with what the text said beside it.
+/// A problem with what the text said beside it.
 #[derive(Clone)]
 pub struct Compiled {
-    /// The quantified network.
-    pub model: Model,
+    /// The problem.
+    pub problem: Problem,
     /// Things worth knowing that are no mistakes.
     pub warnings: Vec<Diagnostic>,
-    /// What is drawn, when something is: the scopes of chance are universal in `model`.
-    pub chance: Option<Chance>,
-    /// By variable, where it is declared.
-    pub(crate) places: Vec<Span>,
 }
 
-/// Turns a tree whose names are checked into a model.
+/// Turns a tree whose names are checked into a problem.
 pub fn lower(
     tree: &syntax::Model,
     data: &Data,
@@ -42,23 +38,19 @@ pub fn lower(
     lowering.unknown_data(tree);
     // A mistake in one item leaves the others to be looked at, where they can be.
     let _ = lowering.items(&tree.items).and_then(|()| lowering.finish());
-    let Lowering { evaluator, model, warnings, chance, places, .. } = lowering;
+    let Lowering { evaluator, draft, warnings, .. } = lowering;
     if evaluator.has_failed() {
         return Err(evaluator.into_diagnostics());
     }
-    if let Some(error) = model.check().into_iter().next() {
-        let place = Span::new(0, 0);
-        let message = error.to_string();
-        return Err(vec![Diagnostic::new(Severity::Fatal, codes::UNSUPPORTED, place, message)]);
-    }
-    Ok(Compiled { model, warnings, chance: chance.is_there().then_some(chance), places })
+    let problem = draft.problem(deadline).map_err(|mistake| vec![mistake])?;
+    Ok(Compiled { problem, warnings })
 }
 
-/// The model that is being built.
+/// The draft that is being built.
 pub struct Lowering<'a, 'b> {
     pub(crate) evaluator: Evaluator<'a>,
     pub(crate) data: &'b Data,
-    pub(crate) model: Model,
+    pub(crate) draft: Draft,
     pub(crate) warnings: Vec<Diagnostic>,
     /// Objectives and aggregates whose expressions wait for their variables.
     pub(crate) pending: Vec<Pending>,
@@ -68,28 +60,22 @@ pub struct Lowering<'a, 'b> {
     /// Goals that stand behind a game, which may be over before its last round.
     pub(crate) later_goals: Vec<Expr>,
     has_goal: bool,
-    /// What is drawn, and how likely goals have to hold.
-    pub(crate) chance: Chance,
-    /// By variable, where it is declared.
-    pub(crate) places: Vec<Span>,
     /// The names of the values of enumerations; the value 0 has none.
     pub(crate) enumerations: HashMap<String, Arc<[String]>>,
 }
 
 impl<'a, 'b> Lowering<'a, 'b> {
-    /// An empty model.
+    /// An empty draft.
     pub fn new(evaluator: Evaluator<'a>, data: &'b Data) -> Self {
         Self {
             evaluator,
             data,
-            model: Model::new(),
+            draft: Draft::default(),
             warnings: Vec::new(),
             pending: Vec::new(),
             winner: None,
             later_goals: Vec::new(),
             has_goal: false,
-            chance: Chance::default(),
-            places: Vec::new(),
             enumerations: HashMap::new(),
         }
     }
@@ -223,7 +209,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             value = self.decided_or(winner, value, span)?;
         }
         for constraint in self.constraints(value, span)? {
-            self.model.goal_constraint(constraint);
+            self.draft.goal(constraint, span);
         }
         Ok(())
     }
@@ -245,7 +231,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             let place = Span::new(0, 0);
             let value = self.decided_or(winner, Value::Bool(true), place)?;
             for constraint in self.constraints(value, place)? {
-                self.model.goal_constraint(constraint);
+                self.draft.goal(constraint, place);
             }
         }
         self.settle_pending()?;

@@ -1,9 +1,10 @@
 //! Objectives and aggregates, which may look at scopes that come later.
 
 use ludex_csp::{Expr as Formula, VarId};
-use ludex_qcsp::{AggregateFunction, Measure, Quantifier, ScopeId};
+use ludex_qcsp::{AggregateFunction, Criterion, Measure, Quantifier, ScopeId};
 
 use crate::codes;
+use crate::draft::Owner;
 use crate::eval::Evaluated;
 use crate::lower::Lowering;
 use crate::syntax::{Expr, ExprKind, Generator, Name};
@@ -95,25 +96,22 @@ impl Lowering<'_, '_> {
         for one in &pending {
             if let Use::Aggregate { name, function } = &one.use_ {
                 let measure = self.measure(one, &aggregates)?;
-                let id = self.model.aggregate(one.scope, &name.text, *function, measure);
+                let id = self.draft.aggregate(one.scope, name.text.clone(), *function, measure);
                 aggregates.push((name.text.clone(), id));
             }
         }
         for one in &pending {
             if let Use::Optimize { is_minimized } = one.use_ {
                 let measure = self.measure(one, &aggregates)?;
-                if self.model.scope(one.scope).criterion.is_some() {
+                if self.draft.scope(one.scope).criterion.is_some() {
                     return self.evaluator.fail(
                         codes::MISPLACED,
                         one.expr.at.0,
                         "a scope has one criterion",
                     );
                 }
-                if is_minimized {
-                    self.model.minimize(one.scope, measure)
-                } else {
-                    self.model.maximize(one.scope, measure)
-                }
+                let criterion = Some(Criterion { measure, is_minimized });
+                self.draft.scope_mut(one.scope).criterion = criterion;
                 if let Some(error) = self.wrong_measure(one.scope) {
                     return self.evaluator.fail_with_help(
                         codes::UNKNOWN_VARIABLE,
@@ -129,17 +127,17 @@ impl Lowering<'_, '_> {
 
     /// What the model says about a criterion that can't be seen from its scope.
     pub(crate) fn wrong_measure(&self, scope: ScopeId) -> Option<String> {
-        let criterion = self.model.scope(scope).criterion?;
+        let criterion = self.draft.scope(scope).criterion?;
         let Measure::Variable(x) = criterion.measure else { return None };
-        let own = self.model.variable(x).scope;
+        let own = self.draft.variable(x).scope;
         let between = scope.index() + 1..=own.index();
         let universal = between
             .clone()
-            .map(|i| self.model.scope(ScopeId::new(i)))
-            .find(|scope| scope.quantifier == Quantifier::Forall)?;
+            .map(|i| self.draft.scope(ScopeId::new(i)))
+            .find(|scope| !matches!(scope.owner, Owner::Player(Quantifier::Exists)))?;
         Some(format!(
             "`{}` is chosen behind the universal scope `{}` and has a value for each of its branches",
-            self.model.name(x),
+            self.draft.variable(x).variable.name,
             universal.name
         ))
     }

@@ -1,53 +1,26 @@
-//! Models without universal scopes: as networks of the constraint solver, and inside of other
-//! models, where their optimum is a constant.
+//! Models inside of other models, where their optimum is a constant.
 
 use ludex_base::Span;
-use ludex_csp::{Expr as Formula, Network, SearchConfig};
-use ludex_qcsp::{Measure, Model, Quantifier};
+use ludex_csp::SearchConfig;
 
 use crate::codes;
 use crate::data::Data;
 use crate::eval::{Evaluated, Evaluator};
 use crate::lower::Lowering;
+use crate::problem::to_network;
 use crate::syntax::Item;
-
-/// A model without universal scopes and with at most one criterion as a network.
-///
-/// `None` when it is not of that form.
-pub fn to_network(model: &Model) -> Option<Network> {
-    let is_existential = model.scopes().iter().all(|scope| scope.quantifier == Quantifier::Exists);
-    let criteria: Vec<_> = model.scopes().iter().filter_map(|scope| scope.criterion).collect();
-    if !is_existential || criteria.len() > 1 || !model.aggregates().is_empty() {
-        return None;
-    }
-    let mut network = Network::new();
-    for variable in model.variables() {
-        let x = network.int(variable.variable.name.clone(), variable.variable.domain.clone());
-        if let Some(definition) = &variable.definition {
-            network.require(Formula::Var(x).equals(definition.clone()));
-        }
-    }
-    let restrictors = model.scopes().iter().flat_map(|scope| &scope.restrictor);
-    for constraint in restrictors.chain(model.goal_constraints()) {
-        network.add(constraint.clone());
-    }
-    if let Some(criterion) = criteria.first()
-        && let Measure::Variable(x) = criterion.measure
-    {
-        if criterion.is_minimized { network.minimize(x) } else { network.maximize(x) }
-    }
-    Some(network)
-}
 
 /// The value of `optimum { … }`.
 pub fn solve(evaluator: &mut Evaluator<'_>, items: &[Item], span: Span) -> Evaluated<i64> {
     let data = Data::default();
     let mut inner = Lowering::new(evaluator.inner(), &data);
     let result = inner.items(items).and_then(|()| inner.finish());
-    let Lowering { evaluator: used, model, .. } = inner;
+    let Lowering { evaluator: used, draft, .. } = inner;
     evaluator.take_over(used);
     result?;
-    let network = to_network(&model).filter(|network| network.objective().is_some());
+    let model = (!draft.has_chance()).then(|| draft.quantified());
+    let network = model.and_then(|model| to_network(&model));
+    let network = network.filter(|network| network.objective().is_some());
     let Some(network) = network else {
         return evaluator.fail_with_help(
             codes::MISPLACED,

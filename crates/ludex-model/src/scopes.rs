@@ -8,6 +8,7 @@ use ludex_qcsp::{AggregateFunction, Quantifier, ScopeId, Symmetry, Ties};
 
 use crate::codes;
 use crate::conditions::conjuncts;
+use crate::draft::{Drawing, Owner};
 use crate::eval::Evaluated;
 use crate::lower::{Lowering, indices};
 use crate::objectives::{Pending, Use};
@@ -15,53 +16,48 @@ use crate::syntax::{self, Clause, Declaration, Expr, ExprKind, Let, Name, Type};
 use crate::value::{Array, Binding, Term, Value};
 
 impl Lowering<'_, '_> {
-    /// The quantifier that a condition on constants chooses.
-    pub(crate) fn quantifier(&mut self, quantifier: &syntax::Quantifier) -> Evaluated<Quantifier> {
-        match quantifier {
-            syntax::Quantifier::Exists => Ok(Quantifier::Exists),
-            syntax::Quantifier::Forall => Ok(Quantifier::Forall),
-            // Chance is universal until the model is known to be stochastic.
-            syntax::Quantifier::Random => Ok(Quantifier::Forall),
+    /// The owner that the text names, or that a condition on constants chooses.
+    pub(crate) fn owner(&mut self, owner: &syntax::Quantifier, at: Span) -> Evaluated<Owner> {
+        match owner {
+            syntax::Quantifier::Exists => Ok(Owner::Player(Quantifier::Exists)),
+            syntax::Quantifier::Forall => Ok(Owner::Player(Quantifier::Forall)),
+            syntax::Quantifier::Random => Ok(Owner::Chance(Drawing { weight: None, at })),
             syntax::Quantifier::If(condition, then, otherwise) => {
                 if self.evaluator.constant_bool(condition)? {
-                    self.quantifier(then)
+                    self.owner(then, at)
                 } else {
-                    self.quantifier(otherwise)
+                    self.owner(otherwise, at)
                 }
             }
         }
     }
 
     /// Opens a scope, unless there are too many.
-    pub(crate) fn open(
-        &mut self,
-        name: String,
-        quantifier: Quantifier,
-        span: Span,
-    ) -> Evaluated<ScopeId> {
+    pub(crate) fn open(&mut self, name: String, owner: Owner, span: Span) -> Evaluated<ScopeId> {
         let max_scopes = self.evaluator.limits().max_scopes;
-        if self.model.scopes().len() >= max_scopes {
+        if self.draft.scopes.len() >= max_scopes {
             let message = format!("a model has at most {max_scopes} scopes");
             return self.evaluator.too_large(span, message);
         }
-        Ok(self.model.open(name, quantifier))
+        Ok(self.draft.open(name, owner, span))
     }
 
     pub(crate) fn scope(&mut self, scope: &syntax::Scope) -> Evaluated<()> {
-        let quantifier = self.quantifier(&scope.quantifier)?;
+        let owner = self.owner(&scope.quantifier, scope.at.0)?;
         let name = scope.declarations.first().map_or_else(String::new, |d| d.name.text.clone());
         let name =
             self.indexed_name(&name, scope.declarations.first().map_or(&[][..], |d| &d.index))?;
-        let id = self.open(name, quantifier, scope.at.0)?;
-        if self.is_random(&scope.quantifier)? {
-            self.random_scope(scope, id)?;
-            return self.settle_pending();
-        }
+        let id = self.open(name, owner.clone(), scope.at.0)?;
         for declaration in &scope.declarations {
             self.declaration(declaration)?;
         }
-        for clause in &scope.clauses {
-            self.clause(clause, id, quantifier, scope)?;
+        match owner {
+            Owner::Chance(_) => self.drawing(scope, id)?,
+            Owner::Player(quantifier) => {
+                for clause in &scope.clauses {
+                    self.clause(clause, id, quantifier, scope)?;
+                }
+            }
         }
         self.settle_pending()
     }
@@ -177,15 +173,14 @@ impl Lowering<'_, '_> {
         span: Span,
     ) -> Evaluated<VarId> {
         let max_variables = self.evaluator.limits().max_variables;
-        if self.model.variables().len() >= max_variables {
+        if self.draft.variables.len() >= max_variables {
             let message = format!("a model has at most {max_variables} variables");
             return self.evaluator.too_large(span, message);
         }
         let bounds = |end: Option<i32>| i64::from(end.unwrap_or(0));
         let (low, high) = (bounds(variable.domain.min()), bounds(variable.domain.max()));
         self.evaluator.bounds.push((low, high));
-        self.places.push(span);
-        Ok(self.model.variable_with(variable, definition))
+        Ok(self.draft.add_variable(variable, definition, span))
     }
 
     pub(crate) fn clause(
@@ -212,7 +207,7 @@ impl Lowering<'_, '_> {
                 }
                 if let Some(ties) = ties {
                     let policy = self.ties(ties)?;
-                    self.model.ties(id, policy);
+                    self.draft.scope_mut(id).ties = policy;
                 }
                 let use_ = Use::Optimize { is_minimized: *is_minimized };
                 self.pending.push(Pending { scope: id, use_, expr: expr.clone(), found: None });
@@ -240,7 +235,7 @@ impl Lowering<'_, '_> {
                         "`order` is for scopes with one variable",
                     );
                 }
-                let variables = self.model.scope(id).variables.clone();
+                let variables = self.draft.scope(id).variables.clone();
                 self.value_order(&variables, order)
             }
             Clause::Weight { at, .. } => self.evaluator.fail_with_help(
@@ -251,7 +246,7 @@ impl Lowering<'_, '_> {
             ),
             Clause::Symmetry(equations) => self.symmetry(equations, id),
             Clause::NonBlocking => {
-                self.model.non_blocking();
+                self.draft.current().is_non_blocking = true;
                 Ok(())
             }
         }
@@ -288,7 +283,7 @@ impl Lowering<'_, '_> {
                                 "both sides are variables, state variables or arrays of them",
                             );
                         };
-                        if [x, y].iter().any(|x| self.model.variable(**x).scope >= id) {
+                        if [x, y].iter().any(|x| self.draft.variable(**x).scope >= id) {
                             return self.evaluator.fail_with_help(
                                 codes::MISPLACED,
                                 span,
@@ -327,7 +322,7 @@ impl Lowering<'_, '_> {
             );
         }
         if symmetry.variables.iter().any(|(x, y)| x != y) {
-            self.model.scope_mut(id).symmetries.push(symmetry);
+            self.draft.scope_mut(id).symmetries.push(symmetry);
         }
         Ok(())
     }
@@ -353,11 +348,12 @@ impl Lowering<'_, '_> {
             }
         }
         for &x in variables {
-            if self.model.variable(x).definition.is_none() {
+            if self.draft.variable(x).definition.is_none() {
                 let own =
-                    values.iter().copied().filter(|&value| self.model.domain(x).contains(value));
+                    values.iter().copied().filter(|&value| self.draft.domain(x).contains(value));
                 let own: Vec<i32> = own.collect();
-                self.model.value_order(x, own);
+                let scope = self.draft.variable(x).scope;
+                self.draft.scope_mut(scope).value_orders.push((x, own));
             }
         }
         Ok(())
@@ -393,7 +389,7 @@ impl Lowering<'_, '_> {
     /// Makes a condition part of the restrictor of the scope opened last.
     pub(crate) fn restrict(&mut self, value: Value, span: Span) -> Evaluated<()> {
         for constraint in self.constraints(value, span)? {
-            self.model.restrict(constraint);
+            self.draft.restrict(constraint, span);
         }
         Ok(())
     }
@@ -465,10 +461,10 @@ impl Lowering<'_, '_> {
         span: Span,
     ) -> Evaluated {
         for need in term.defined {
-            self.model.restrict(Constraint::Intension(need));
+            self.draft.restrict(Constraint::Intension(need), span);
         }
         if let Formula::Var(x) = term.formula {
-            let own = self.model.domain(x);
+            let own = self.draft.domain(x);
             if own.intersection(domain).len() == own.len() {
                 return Ok(Value::Term(Box::new(Term::new(Formula::Var(x), term.is_bool, 1, 1))));
             }

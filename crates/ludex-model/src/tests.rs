@@ -13,6 +13,13 @@ fn compiled(text: &str, data: &[(&str, &str)]) -> Result<Compiled, Vec<Diagnosti
     compile(&source, &all, &Limits::default(), &Deadline::never())
 }
 
+fn quantified(compiled: Compiled) -> ludex_qcsp::Model {
+    match compiled.problem {
+        Problem::Quantified(model) => model,
+        other => panic!("it is {}", other.kind()),
+    }
+}
+
 /// The verdict and the value by the definition of quantified networks.
 #[track_caller]
 fn check(text: &str, expected: bool, value: Option<i64>) {
@@ -23,7 +30,7 @@ fn check(text: &str, expected: bool, value: Option<i64>) {
 fn check_with(text: &str, data: &[(&str, &str)], expected: bool, value: Option<i64>) {
     match compiled(text, data) {
         Ok(compiled) => {
-            let found = by_definition(&compiled.model);
+            let found = by_definition(&quantified(compiled));
             assert_eq!((found.0, found.1), (expected, value.filter(|_| expected)));
         }
         Err(diagnostics) => panic!("{diagnostics:#?}"),
@@ -333,14 +340,14 @@ fn symmetries_are_declared_and_change_no_verdict() {
     let text = "exists x: 1..3, y: 1..3;
         forall z: 1..3 symmetry x = y, y = x where z != x /\\ z != y;
         goal z < x + y;";
-    let model = compiled(text, &[]).expect("it is right").model;
+    let model = quantified(compiled(text, &[]).expect("it is right"));
     assert_eq!(model.scopes()[1].symmetries.len(), 1);
     check(text, true, None);
     let game = "game { rounds 4; state a: array[1..2] of 0..3 = [2, 3];
         move x: 1..2 where a[x] > 0;
         next a = [a[i] - bool2int(x = i) | i in 1..2];
         symmetry a = [a[2], a[1]]; } goal true;";
-    let model = compiled(game, &[]).expect("it is right").model;
+    let model = quantified(compiled(game, &[]).expect("it is right"));
     // Before the first move the state is constant.
     let declared: Vec<usize> = model.scopes().iter().map(|scope| scope.symmetries.len()).collect();
     assert_eq!(declared, [0, 1, 1, 1]);
@@ -367,12 +374,12 @@ fn symmetries_are_declared_and_change_no_verdict() {
 #[test]
 fn scopes_are_declared_non_blocking() {
     let text = "exists x: 1..3; forall y: 1..3 nonblocking where y != x; goal x != y;";
-    let model = compiled(text, &[]).expect("it is right").model;
+    let model = quantified(compiled(text, &[]).expect("it is right"));
     assert_eq!(model.scopes().iter().map(|s| s.is_non_blocking).collect::<Vec<_>>(), [false, true]);
     check(text, true, None);
     let game = "game { rounds 2; state s: 0..4 = 0; move x: 1..2; next s = s + x; nonblocking; }
         goal s <= 3;";
-    let model = compiled(game, &[]).expect("it is right").model;
+    let model = quantified(compiled(game, &[]).expect("it is right"));
     assert!(model.scopes().iter().all(|scope| scope.is_non_blocking));
 }
 

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{Condition, Constraint, Expr, Network, Value, ValueSet, VarId, Variable};
-use ludex_qcsp::ModelError;
 use ludex_scsp::{Distribution, Rational, StochasticNetwork};
 use num_bigint::BigInt;
 use num_traits::{One as _, ToPrimitive as _};
 use rustc_hash::FxHashSet;
+use thiserror::Error;
 
 use crate::builtins::usages;
 use crate::conditions::sign;
@@ -17,6 +17,14 @@ use crate::syntax::KEYWORDS;
 
 /// The most numbers of a table in one line.
 const MAX_IN_LINE: usize = 24;
+
+/// A part of a network that the language has no form for.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{what} can't be written in the language of models")]
+pub struct WriteError {
+    /// The part.
+    pub what: String,
+}
 
 /// Writes a network without objective. What is read back has the same variables, in order, and
 /// the same solutions. Names become words of the language; what they and the values stood for is
@@ -30,12 +38,12 @@ const MAX_IN_LINE: usize = 24;
 /// network.require((x + y).equals(2));
 /// let text = ludex_model::write_network(&network)?;
 /// assert!(text.contains("the_cell: 0..1") && text.contains("goal the_cell + y = 2;"));
-/// # Ok::<(), ludex_qcsp::ModelError>(())
+/// # Ok::<(), ludex_model::WriteError>(())
 /// ```
 ///
 /// # Errors
 /// When the language has no form for a part of the network, or this writer does not know it.
-pub fn write_network(network: &Network) -> Result<String, ModelError> {
+pub fn write_network(network: &Network) -> Result<String, WriteError> {
     if network.objective().is_some() {
         return Err(unwritable("an objective"));
     }
@@ -53,7 +61,7 @@ pub fn write_network(network: &Network) -> Result<String, ModelError> {
 ///
 /// # Errors
 /// When the language has no form for a part of the network, or this writer does not know it.
-pub fn write_stochastic(network: &StochasticNetwork) -> Result<String, ModelError> {
+pub fn write_stochastic(network: &StochasticNetwork) -> Result<String, WriteError> {
     let variables = || network.variables().iter().map(|it| &it.variable);
     let writer = Writer::new(variables());
     let mut out = writer.legend(variables());
@@ -92,8 +100,8 @@ fn glue(scope: &[VarId], table: &Table) -> &'static str {
     if table.len() * scope.len() > MAX_IN_LINE { "\n  " } else { " " }
 }
 
-fn unwritable(what: impl std::fmt::Display) -> ModelError {
-    ModelError::Option { option: "the text language", reason: format!("no form for {what}") }
+fn unwritable(what: impl std::fmt::Display) -> WriteError {
+    WriteError { what: what.to_string() }
 }
 
 fn in_comment(text: &str) -> String {
@@ -194,7 +202,7 @@ impl Writer {
     }
 
     /// What follows the domain of a variable that is drawn.
-    fn distribution(&self, x: VarId, distribution: &Distribution) -> Result<String, ModelError> {
+    fn distribution(&self, x: VarId, distribution: &Distribution) -> Result<String, WriteError> {
         match distribution {
             Distribution::Uniform => Ok(String::new()),
             Distribution::Weights(weights) => {
@@ -205,7 +213,7 @@ impl Writer {
                 rows.sort_unstable_by_key(|(row, _)| *row);
                 let parts =
                     rows.into_iter().map(|(row, weights)| self.weights(x, on, row, weights));
-                let parts = parts.collect::<Result<Vec<_>, ModelError>>()?;
+                let parts = parts.collect::<Result<Vec<_>, WriteError>>()?;
                 Ok(format!(" weight {}", parts.join("\n  + ")))
             }
             Distribution::Weighted { weight, total: Some(total) } => {
@@ -225,7 +233,7 @@ impl Writer {
         on: &[VarId],
         row: &[Value],
         weights: &[(Value, Rational)],
-    ) -> Result<String, ModelError> {
+    ) -> Result<String, WriteError> {
         let scale = weights.iter().fold(BigInt::one(), |scale, (_, p)| {
             let missing = (p * &scale).denom().clone();
             scale * missing
@@ -239,11 +247,11 @@ impl Writer {
                 weight.to_i32().ok_or_else(|| unwritable(format!("the weight {weight}")))?;
             Ok(format!("if {given}{} = {value} then {weight} else 0 endif", self.name(x)))
         });
-        let terms = terms.collect::<Result<Vec<_>, ModelError>>()?;
+        let terms = terms.collect::<Result<Vec<_>, WriteError>>()?;
         Ok(if terms.is_empty() { "0".into() } else { terms.join(" + ") })
     }
 
-    fn constraint(&self, constraint: &Constraint) -> Result<String, ModelError> {
+    fn constraint(&self, constraint: &Constraint) -> Result<String, WriteError> {
         match constraint {
             Constraint::Intension(e) => self.condition(e),
             Constraint::Table { scope, table, is_positive } => {
@@ -306,16 +314,16 @@ impl Writer {
     fn all(
         &self,
         list: &[Expr],
-        write: fn(&Self, &Expr) -> Result<String, ModelError>,
-    ) -> Result<Vec<String>, ModelError> {
+        write: fn(&Self, &Expr) -> Result<String, WriteError>,
+    ) -> Result<Vec<String>, WriteError> {
         list.iter().map(|e| write(self, e)).collect()
     }
 
     /// An expression that is true or false.
-    fn condition(&self, e: &Expr) -> Result<String, ModelError> {
+    fn condition(&self, e: &Expr) -> Result<String, WriteError> {
         let joined = |list: &[Expr], word: &str, empty: &str| {
             let inside = |e: &Expr| Ok(format!("({})", self.condition(e)?));
-            let parts = list.iter().map(inside).collect::<Result<Vec<_>, ModelError>>()?;
+            let parts = list.iter().map(inside).collect::<Result<Vec<_>, WriteError>>()?;
             Ok(if parts.is_empty() { empty.to_string() } else { parts.join(word) })
         };
         Ok(match e {
@@ -335,9 +343,9 @@ impl Writer {
     }
 
     /// An expression that is a number.
-    fn number(&self, e: &Expr) -> Result<String, ModelError> {
+    fn number(&self, e: &Expr) -> Result<String, WriteError> {
         let of = |name: &str, list: &[Expr]| {
-            Ok::<_, ModelError>(format!("{name}([{}])", self.all(list, Self::number)?.join(", ")))
+            Ok::<_, WriteError>(format!("{name}([{}])", self.all(list, Self::number)?.join(", ")))
         };
         Ok(match e {
             Expr::Constant(value) if *value < 0 => format!("({value})"),

@@ -2,24 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, Source};
+use ludex_base::{Deadline, Diagnostic, Source};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, VarId, Verdict};
-use ludex_model::{Data, Limits, compile, to_stochastic, write_stochastic};
+use ludex_model::{Data, Limits, Problem, compile, write_stochastic};
 use ludex_scsp::*;
 
-fn network(text: &str) -> Result<StochasticNetwork, ScspError> {
+fn network(text: &str) -> Result<StochasticNetwork, Vec<Diagnostic>> {
     let source = Source::new("model", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    to_stochastic(&compiled.unwrap_or_else(|problems| panic!("{problems:?}")))
+    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never())?;
+    match compiled.problem {
+        Problem::Stochastic(network) => Ok(network),
+        other => panic!("`{text}` is {}", other.kind()),
+    }
 }
 
 /// What a model in the language says is wrong.
 fn problem_of(text: &str) -> Option<String> {
-    let source = Source::new("model", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    let network = to_stochastic(&compiled.expect("it is a model")).expect("it has no opponent");
-    network.check().first().map(ToString::to_string)
+    network(text).err().map(|mistakes| mistakes[0].message.clone())
 }
 
 #[test]
@@ -50,9 +50,7 @@ fn a_weight_without_a_value_is_a_mistake() {
 #[test]
 fn a_utility_without_a_value_is_0() {
     let text = "exists x: 0..5; random s: 0..1; utility [30, 20, 10][x];";
-    let source = Source::new("model", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    let mut network = to_stochastic(&compiled.unwrap()).unwrap();
+    let mut network = network(text).unwrap();
     assert_eq!(best_by_definition(&network), rational(30, 1));
     network.require(VarId::new(0).at_most(0));
     assert_eq!(best_by_definition(&network), rational(0, 1));
@@ -75,7 +73,7 @@ fn definitions_grow_only_where_they_are_used() {
         let begin = Instant::now();
         let error = chain(n, step).map(|_| ()).unwrap_err();
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
-        assert!(error.to_string().contains("definitions"), "{error}");
+        assert!(error[0].message.contains("definitions"), "{error:?}");
     }
 }
 
@@ -91,9 +89,49 @@ fn a_table_of_what_is_not_allowed_is_read_back_from_text() {
     let table = Table::from_tuples(1, [[1]]).into();
     network.add(Constraint::Table { scope: vec![x], table, is_positive: false });
     let text = write_stochastic(&network).unwrap();
-    let source = Source::new("model", text.clone());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    let again = to_stochastic(&compiled.unwrap_or_else(|e| panic!("{e:?}\n{text}"))).unwrap();
+    let again = self::network(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     assert_eq!(best_by_definition(&again), rational(2, 3));
     assert_eq!(best_by_definition(&network), rational(2, 3));
+}
+
+/// What a text says decides the kind of its problem.
+#[test]
+fn every_word_of_chance_makes_a_stochastic_problem() {
+    let kind = |text: &str| {
+        let source = Source::new("model", text.to_string());
+        let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+        compiled.map(|compiled| compiled.problem)
+    };
+    for text in [
+        "random y: 0..1; goal y = 1;",
+        "exists x: 0..1; threshold 1 of 2;",
+        "exists x: 0..1; goal x = 1 threshold 1 of 2;",
+        "exists x: 0..1; utility x;",
+        "param p: bool = true; if p then random else forall endif y: 0..1; goal y = 1;",
+    ] {
+        let problem = kind(text).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"));
+        assert_eq!(problem.kind(), "stochastic", "{text}");
+    }
+    assert_eq!(kind("exists x: 0..1; forall y: 0..1; goal x >= y;").unwrap().kind(), "quantified");
+    let both = "exists x: 0..1;\nforall y: 0..1;\nrandom z: 0..1;\ngoal true;";
+    let mistakes = kind(both).map(|problem| problem.kind()).unwrap_err();
+    let place = Source::new("model", both).slice(mistakes[0].span).to_string();
+    assert!(place.starts_with("forall"), "{place}");
+    assert!(mistakes[0].message.contains("`forall`"), "{mistakes:?}");
+}
+
+/// A model without an opponent and without chance can be taken as plain or as stochastic.
+#[test]
+fn a_model_of_decisions_is_of_every_kind() {
+    let problem = |text: &str| {
+        let source = Source::new("model", text.to_string());
+        let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+        compiled.unwrap_or_else(|mistakes| panic!("{mistakes:?}")).problem
+    };
+    let one = problem("exists x: 0..3 let y = 2 * x; exists z: 0..9 where z = y + 1; goal z > 4;");
+    assert_eq!(one.clone().into_network().ok().map(|network| network.variables().len()), Some(3));
+    assert_eq!(one.into_stochastic().map(|network| network.variables().len()), Ok(2));
+    let two = problem("exists x: 0..1; forall y: 0..1; goal x >= y;");
+    assert!(two.clone().into_network().is_err());
+    assert!(two.into_stochastic().err().unwrap().contains("`forall`"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Source};
 use ludex_csp::Verdict;
-use ludex_model::{Data, Datum, Limits, compile};
+use ludex_model::{Data, Datum, Limits, Problem, compile};
 use ludex_qcsp::{
     Model, Report, ScopeId, SolveConfig, StrategyRequest, Ties, check_strategy, solve,
 };
@@ -20,7 +20,10 @@ fn model(name: &str, data: &[(&str, &str)]) -> Model {
     }
     let source = Source::new(name, text);
     match compile(&source, &values, &Limits::default(), &Deadline::never()) {
-        Ok(compiled) => compiled.model,
+        Ok(compiled) => match compiled.problem {
+            Problem::Quantified(model) => model,
+            other => panic!("{name} is {}", other.kind()),
+        },
         Err(diagnostics) => panic!("{name} {data:?}: {diagnostics:#?}"),
     }
 }

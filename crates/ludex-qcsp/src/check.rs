@@ -1,24 +1,24 @@
 //! Whether a model means something.
 
-use ludex_csp::{Constraint, VarId};
+use ludex_csp::{Constraint, Named, VarId};
 
-use crate::error::ModelError;
+use crate::error::{ModelError, Part};
 use crate::model::Model;
-use crate::scope::{Measure, Quantifier, ScopeId};
+use crate::scope::{AggregateId, Measure, Quantifier, ScopeId};
 
 /// Everything that is wrong with a model.
 pub(crate) fn check(model: &Model) -> Vec<ModelError> {
     let mut checker = Checker { model, errors: Vec::new() };
     checker.variables();
     for (i, scope) in model.scopes().iter().enumerate() {
-        let place = format!("the restrictor of scope `{}`", scope.name);
+        let id = ScopeId::new(i);
         for constraint in &scope.restrictor {
-            checker.constraint(&place, constraint, i + 1);
+            checker.constraint(&Part::Restrictor(model.named_scope(id)), constraint, i + 1);
         }
-        checker.declarations(ScopeId::new(i));
+        checker.declarations(id);
     }
     for constraint in model.goal_constraints() {
-        checker.constraint("the goal", constraint, model.scopes().len());
+        checker.constraint(&Part::Goal, constraint, model.scopes().len());
     }
     checker.aggregates();
     checker.criteria();
@@ -33,39 +33,37 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn variables(&mut self) {
         for (i, x) in self.model.variables().iter().enumerate() {
-            let name = &x.variable.name;
+            let variable = || self.model.named(VarId::new(i));
             if x.variable.domain.is_empty() {
-                self.errors.push(ModelError::EmptyDomain { variable: name.clone() });
+                self.errors.push(ModelError::EmptyDomain { variable: variable() });
             }
             let Some(definition) = &x.definition else { continue };
-            let place = format!("the definition of `{name}`");
             for y in definition.scope() {
                 if y.index() >= i {
-                    self.later(&place, y);
+                    self.later(Part::Definition(variable()), y);
                 }
             }
         }
     }
 
     /// Constraints mention variables of the first scopes only.
-    fn constraint(&mut self, place: &str, constraint: &Constraint, n_scopes: usize) {
+    fn constraint(&mut self, part: &Part, constraint: &Constraint, n_scopes: usize) {
         for x in constraint.scope() {
             let known = self.model.variables().get(x.index());
             if known.is_none_or(|x| x.scope.index() >= n_scopes) {
-                self.later(place, x);
+                self.later(part.clone(), x);
             }
         }
     }
 
-    fn later(&mut self, place: &str, x: VarId) {
-        let place = place.to_string();
+    fn later(&mut self, part: Part, x: VarId) {
         self.errors.push(match self.model.variables().get(x.index()) {
             Some(variable) => ModelError::LaterVariable {
-                place,
-                variable: variable.variable.name.clone(),
-                scope: self.model.scope(variable.scope).name.clone(),
+                part,
+                variable: self.model.named(x),
+                scope: self.model.named_scope(variable.scope),
             },
-            None => ModelError::UnknownVariable { place },
+            None => ModelError::UnknownVariable { part },
         });
     }
 
@@ -102,72 +100,72 @@ impl Checker<'_> {
         for x in declared {
             let known = self.model.variables().get(x.index());
             if known.is_none_or(|x| x.scope.index() >= id.index()) {
-                let place = format!("the memory key or a symmetry of scope `{}`", scope.name);
-                self.later(&place, x);
+                self.later(Part::Declarations(self.model.named_scope(id)), x);
             }
         }
     }
 
     fn declaration(&mut self, id: ScopeId, problem: String) {
-        let scope = self.model.scope(id).name.clone();
+        let scope = self.model.named_scope(id);
         self.errors.push(ModelError::Declaration { scope, problem });
     }
 
     fn aggregates(&mut self) {
         for (i, aggregate) in self.model.aggregates().iter().enumerate() {
-            let place = format!("aggregate `{}`", aggregate.name);
+            let named = Named { id: AggregateId::new(i), name: aggregate.name.clone() };
+            let part = Part::Aggregate(named);
             let Some(scope) = self.model.scopes().get(aggregate.scope.index()) else {
-                self.measure(place, "its scope does not exist".to_string());
+                self.measure(part, "its scope does not exist".to_string());
                 continue;
             };
             if scope.quantifier != Quantifier::Forall {
                 let problem = format!("scope `{}` is not universal", scope.name);
-                self.measure(place.clone(), problem);
+                self.measure(part.clone(), problem);
             }
             if matches!(aggregate.of, Measure::Aggregate(of) if of.index() >= i) {
-                self.measure(place, "it uses an aggregate stated after it".to_string());
+                self.measure(part, "it uses an aggregate stated after it".to_string());
                 continue;
             }
-            self.visible(&place, aggregate.scope.index() + 1, aggregate.of);
+            self.visible(&part, aggregate.scope.index() + 1, aggregate.of);
         }
     }
 
     fn criteria(&mut self) {
         for (i, scope) in self.model.scopes().iter().enumerate() {
             let Some(criterion) = scope.criterion else { continue };
-            let place = format!("the criterion of scope `{}`", scope.name);
+            let part = Part::Criterion(self.model.named_scope(ScopeId::new(i)));
             if scope.quantifier != Quantifier::Exists {
                 let problem = "only an existential scope optimizes".to_string();
-                self.measure(place.clone(), problem);
+                self.measure(part.clone(), problem);
             }
-            self.visible(&place, i, criterion.measure);
+            self.visible(&part, i, criterion.measure);
         }
     }
 
     /// A measure is seen from a scope when no universal scope lies between, but for its own
     /// when it is an aggregate.
-    fn visible(&mut self, place: &str, from: usize, measure: Measure) {
+    fn visible(&mut self, part: &Part, from: usize, measure: Measure) {
         let model = self.model;
         let (at, is_variable) = match measure {
             Measure::Variable(x) => match model.variables().get(x.index()) {
                 Some(x) => (x.scope.index(), true),
                 None => {
                     let problem = "it uses a variable that the model does not have".to_string();
-                    return self.measure(place.to_string(), problem);
+                    return self.measure(part.clone(), problem);
                 }
             },
             Measure::Aggregate(of) => match model.aggregates().get(of.index()) {
                 Some(aggregate) => (aggregate.scope.index(), false),
                 None => {
                     let problem = "it uses an aggregate that the model does not have".to_string();
-                    return self.measure(place.to_string(), problem);
+                    return self.measure(part.clone(), problem);
                 }
             },
         };
         let name = model.measure_name(measure);
         if at < from {
             let problem = format!("`{name}` belongs to an earlier scope");
-            return self.measure(place.to_string(), problem);
+            return self.measure(part.clone(), problem);
         }
         let end = at + usize::from(is_variable);
         let between = model.scopes().get(from..end).unwrap_or_default();
@@ -177,11 +175,11 @@ impl Checker<'_> {
                  use an aggregate of that scope",
                 scope.name
             );
-            self.measure(place.to_string(), problem);
+            self.measure(part.clone(), problem);
         }
     }
 
-    fn measure(&mut self, place: String, problem: String) {
-        self.errors.push(ModelError::Measure { place, problem });
+    fn measure(&mut self, part: Part, problem: String) {
+        self.errors.push(ModelError::Measure { part, problem });
     }
 }

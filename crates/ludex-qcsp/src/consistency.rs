@@ -20,7 +20,7 @@
 use ludex_csp::{Constraint, Network, PostConfig, Value, ValueSet, VarId, conjuncts};
 
 use crate::config::Consistency;
-use crate::error::ModelError;
+use crate::error::{ModelError, Part};
 use crate::model::Model;
 use crate::scope::Quantifier;
 
@@ -140,8 +140,7 @@ fn existential_analysis(model: &Model) -> Result<Option<Vec<ValueSet>>, ModelErr
         network.add(constraint.clone());
     }
     let posted = network.post(&PostConfig::default());
-    let mut engine =
-        posted.map_err(|error| ModelError::Constraint { place: "the goal".to_string(), error })?;
+    let mut engine = posted.map_err(|error| ModelError::Constraint { part: Part::Goal, error })?;
     if engine.propagate().is_err() {
         return Ok(None);
     }

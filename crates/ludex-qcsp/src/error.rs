@@ -1,7 +1,43 @@
-//! What can be wrong with a model or a file.
+//! What can be wrong with a model.
 
-use ludex_csp::CspError;
+use std::fmt;
+
+use ludex_csp::{CspError, Named, VarId};
 use thiserror::Error;
+
+use crate::scope::{AggregateId, ScopeId};
+
+/// The part of a model that an error is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The definition of a variable.
+    Definition(Named<VarId>),
+    /// The restrictor of a scope.
+    Restrictor(Named<ScopeId>),
+    /// What a scope declares of earlier ones: its memory key, its symmetries.
+    Declarations(Named<ScopeId>),
+    /// The criterion of a scope.
+    Criterion(Named<ScopeId>),
+    /// An aggregate.
+    Aggregate(Named<AggregateId>),
+    /// The goal.
+    Goal,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Definition(x) => write!(f, "the definition of `{x}`"),
+            Part::Restrictor(scope) => write!(f, "the restrictor of scope `{scope}`"),
+            Part::Declarations(scope) => {
+                write!(f, "the memory key or a symmetry of scope `{scope}`")
+            }
+            Part::Criterion(scope) => write!(f, "the criterion of scope `{scope}`"),
+            Part::Aggregate(aggregate) => write!(f, "aggregate `{aggregate}`"),
+            Part::Goal => f.write_str("the goal"),
+        }
+    }
+}
 
 /// Why a model means nothing, or can't be solved as asked.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -10,8 +46,8 @@ pub enum ModelError {
     /// A variable without a value.
     #[error("variable `{variable}` has an empty domain")]
     EmptyDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A variable that has to be decided and has too many values to try.
     #[error(
@@ -19,30 +55,30 @@ pub enum ModelError {
          domain"
     )]
     WideDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A variable used before its scope is opened, or by itself.
-    #[error("{place} mentions `{variable}`, which is declared later, in scope `{scope}`")]
+    #[error("{part} mentions `{variable}`, which is declared later, in scope `{scope}`")]
     LaterVariable {
         /// Where it is used.
-        place: String,
-        /// Its name.
-        variable: String,
+        part: Part,
+        /// The variable.
+        variable: Named<VarId>,
         /// The scope it belongs to.
-        scope: String,
+        scope: Named<ScopeId>,
     },
     /// A variable that the model does not have.
-    #[error("{place} mentions a variable that the model does not have")]
+    #[error("{part} mentions a variable that the model does not have")]
     UnknownVariable {
         /// Where it is used.
-        place: String,
+        part: Part,
     },
     /// A criterion or aggregate that can't be computed where it stands.
-    #[error("{place}: {problem}")]
+    #[error("{part}: {problem}")]
     Measure {
         /// Which criterion or aggregate.
-        place: String,
+        part: Part,
         /// What is wrong with it.
         problem: String,
     },
@@ -50,7 +86,7 @@ pub enum ModelError {
     #[error("scope `{scope}`: {problem}")]
     Declaration {
         /// The scope.
-        scope: String,
+        scope: Named<ScopeId>,
         /// What is wrong with it.
         problem: String,
     },
@@ -64,10 +100,10 @@ pub enum ModelError {
         limit: usize,
     },
     /// A constraint that can't be posted.
-    #[error("{place}: {error}")]
+    #[error("{part}: {error}")]
     Constraint {
         /// Where it stands.
-        place: String,
+        part: Part,
         /// Why.
         error: CspError,
     },
@@ -78,13 +114,5 @@ pub enum ModelError {
         option: &'static str,
         /// Why not.
         reason: String,
-    },
-    /// Text that is no QDIMACS.
-    #[error("line {line}: {problem}")]
-    Syntax {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
     },
 }

@@ -61,7 +61,7 @@ pub use config::{
     StrategyRequest, ValueOrder,
 };
 pub use definition::by_definition;
-pub use error::ModelError;
+pub use error::{ModelError, Part};
 pub use model::Model;
 pub use scope::{
     Aggregate, AggregateFunction, AggregateId, Criterion, Measure, QuantifiedVariable, Quantifier,

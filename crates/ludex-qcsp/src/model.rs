@@ -1,6 +1,6 @@
 //! Quantified networks as a modeler states them.
 
-use ludex_csp::{Constraint, Expr, VALUE_LIMIT, Value, ValueSet, VarId, Variable};
+use ludex_csp::{Constraint, Expr, Named, VALUE_LIMIT, Value, ValueSet, VarId, Variable};
 
 use crate::error::ModelError;
 use crate::scope::{
@@ -208,6 +208,16 @@ impl Model {
     /// The name of a variable.
     pub fn name(&self, x: VarId) -> &str {
         &self.variables[x.index()].variable.name
+    }
+
+    /// A variable with its name, for errors.
+    pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
+        Named { id: x, name: self.name(x).to_string() }
+    }
+
+    /// A scope with its name, for errors.
+    pub(crate) fn named_scope(&self, scope: ScopeId) -> Named<ScopeId> {
+        Named { id: scope, name: self.scope(scope).name.clone() }
     }
 
     /// The values of a variable.

@@ -6,7 +6,7 @@ use num_traits::{One, Zero};
 use rustc_hash::FxHashSet;
 
 use crate::distribution::Distribution;
-use crate::error::ScspError;
+use crate::error::{Part, ScspError};
 use crate::network::{Rational, StochasticNetwork};
 
 /// A variable may have at most this many values: every one is tried.
@@ -42,13 +42,12 @@ impl Checker<'_> {
     fn variable(&mut self, x: VarId) {
         let network = self.network;
         let variable = network.variable(x);
-        let name = || variable.variable.name.clone();
         let n_values = variable.variable.domain.len();
         if n_values == 0 {
-            self.errors.push(ScspError::EmptyDomain { variable: name() });
+            self.errors.push(ScspError::EmptyDomain { variable: network.named(x) });
         }
         if n_values > MAX_VALUES {
-            let variable = name();
+            let variable = network.named(x);
             self.errors.push(ScspError::WideDomain { variable, n_values, limit: MAX_VALUES });
         }
         let Some(before) = x.index().checked_sub(1).map(VarId::new) else { return };
@@ -59,9 +58,9 @@ impl Checker<'_> {
                 && !network.is_chance(x);
         if is_late {
             self.errors.push(ScspError::StageOrder {
-                variable: name(),
+                variable: network.named(x),
                 stage: variable.stage + 1,
-                before: network.name(before).to_string(),
+                before: network.named(before),
             });
         }
     }
@@ -72,12 +71,12 @@ impl Checker<'_> {
         let n_errors = self.errors.len();
         for parent in distribution.parents(x) {
             if parent.index() >= network.variables().len() {
-                let place = format!("the distribution of `{}`", network.name(x));
-                self.errors.push(ScspError::UnknownVariable { place });
+                let part = Part::Distribution(network.named(x));
+                self.errors.push(ScspError::UnknownVariable { part });
             } else if parent >= x {
                 self.errors.push(ScspError::LaterParent {
-                    variable: network.name(x).to_string(),
-                    parent: network.name(parent).to_string(),
+                    variable: network.named(x),
+                    parent: network.named(parent),
                 });
             }
         }
@@ -186,31 +185,30 @@ impl Checker<'_> {
     }
 
     fn problem(&mut self, x: VarId, given: String, problem: String) {
-        let variable = self.network.name(x).to_string();
+        let variable = self.network.named(x);
         self.errors.push(ScspError::Distribution { variable, given, problem });
     }
 
     fn constraints(&mut self) {
         let network = self.network;
         let n_variables = network.variables().len();
-        let mut thresholds = vec![("the network".to_string(), network.threshold())];
+        let mut thresholds = vec![(Part::Network, network.threshold())];
         for (i, constraint) in network.constraints().iter().enumerate() {
-            let place = format!("constraint {}", i + 1);
+            let part = Part::Constraint(i);
             if constraint.constraint.scope().iter().any(|x| x.index() >= n_variables) {
-                self.errors.push(ScspError::UnknownVariable { place: place.clone() });
+                self.errors.push(ScspError::UnknownVariable { part: part.clone() });
             }
-            thresholds.extend(constraint.threshold.as_ref().map(|threshold| (place, threshold)));
+            thresholds.extend(constraint.threshold.as_ref().map(|threshold| (part, threshold)));
         }
-        for (place, threshold) in thresholds {
+        for (part, threshold) in thresholds {
             if *threshold < Rational::zero() || *threshold > Rational::one() {
                 let threshold = threshold.to_string();
-                self.errors.push(ScspError::Threshold { place, threshold });
+                self.errors.push(ScspError::Threshold { part, threshold });
             }
         }
         let Some(utility) = network.utility() else { return };
         if utility.scope().iter().any(|x| x.index() >= n_variables) {
-            let place = "the utility".to_string();
-            return self.errors.push(ScspError::UnknownVariable { place });
+            return self.errors.push(ScspError::UnknownVariable { part: Part::Utility });
         }
         let (least, greatest) = utility.bounds(&|x| network.bounds(x));
         if least < 0 {

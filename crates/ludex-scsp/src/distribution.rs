@@ -141,7 +141,7 @@ impl StochasticNetwork {
             parents.iter().map(|&y| format!("{} = {}", self.name(y), value_of(y))).collect();
         let given =
             if parts.is_empty() { String::new() } else { format!(" given {}", parts.join(", ")) };
-        ScspError::Distribution { variable: self.name(x).to_string(), given, problem }
+        ScspError::Distribution { variable: self.named(x), given, problem }
     }
 }
 

@@ -1,8 +1,34 @@
 //! What can be wrong with a stochastic network, an option or a policy.
 
+use std::fmt;
+
 use ludex_base::StopReason;
-use ludex_csp::CspError;
+use ludex_csp::{CspError, Named, VarId};
 use thiserror::Error;
+
+/// The part of a stochastic network that an error is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All constraints together.
+    Network,
+    /// A constraint, counted from 0.
+    Constraint(usize),
+    /// The distribution of a variable.
+    Distribution(Named<VarId>),
+    /// The utility.
+    Utility,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Network => f.write_str("the network"),
+            Part::Constraint(index) => write!(f, "constraint {}", index + 1),
+            Part::Distribution(x) => write!(f, "the distribution of `{x}`"),
+            Part::Utility => f.write_str("the utility"),
+        }
+    }
+}
 
 /// Why a stochastic network means nothing, or can't be solved as asked.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -11,14 +37,14 @@ pub enum ScspError {
     /// A variable without a value.
     #[error("variable `{variable}` has an empty domain")]
     EmptyDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
     },
     /// A variable with too many values to try.
     #[error("variable `{variable}` has {n_values} values; at most {limit} can be tried")]
     WideDomain {
-        /// Its name.
-        variable: String,
+        /// The variable.
+        variable: Named<VarId>,
         /// How many values it has.
         n_values: u64,
         /// How many there may be.
@@ -31,17 +57,17 @@ pub enum ScspError {
     )]
     StageOrder {
         /// The variable that stands too late.
-        variable: String,
+        variable: Named<VarId>,
         /// Its stage, counted from 1.
         stage: usize,
         /// The variable before it.
-        before: String,
+        before: Named<VarId>,
     },
     /// Probabilities that do not make a distribution.
     #[error("the distribution of `{variable}`{given}: {problem}")]
     Distribution {
         /// The variable that is drawn.
-        variable: String,
+        variable: Named<VarId>,
         /// For which values of earlier variables; empty or beginning with a space.
         given: String,
         /// What is wrong.
@@ -51,15 +77,15 @@ pub enum ScspError {
     #[error("the distribution of `{variable}` depends on `{parent}`, which comes no earlier")]
     LaterParent {
         /// The variable that is drawn.
-        variable: String,
+        variable: Named<VarId>,
         /// The variable it depends on.
-        parent: String,
+        parent: Named<VarId>,
     },
     /// A threshold that is no probability.
-    #[error("{place}: the threshold {threshold} is not between 0 and 1")]
+    #[error("{part}: the threshold {threshold} is not between 0 and 1")]
     Threshold {
         /// Whose threshold.
-        place: String,
+        part: Part,
         /// The threshold.
         threshold: String,
     },
@@ -79,18 +105,10 @@ pub enum ScspError {
         limit: i64,
     },
     /// A variable that the network does not have.
-    #[error("{place} mentions a variable that the network does not have")]
+    #[error("{part} mentions a variable that the network does not have")]
     UnknownVariable {
         /// Where.
-        place: String,
-    },
-    /// A file that is no stochastic network, or states one that means nothing.
-    #[error("line {line}: {problem}")]
-    Syntax {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
+        part: Part,
     },
     /// A constraint that can't be posted.
     #[error(transparent)]

@@ -54,7 +54,7 @@ mod solve;
 
 pub use consistency::{StochasticDomains, arc_consistency};
 pub use distribution::Distribution;
-pub use error::ScspError;
+pub use error::{Part, ScspError};
 pub use evaluate::{Evaluation, best_by_definition, evaluate_policy, evaluate_policy_by};
 pub use network::{
     Rational, StochasticConstraint, StochasticNetwork, StochasticVariable, parse_probability,

@@ -3,7 +3,7 @@
 use std::thread;
 
 use ludex_base::Deadline;
-use ludex_csp::{Constraint, Expr, ValueSet, VarId, Variable};
+use ludex_csp::{Constraint, Expr, Named, ValueSet, VarId, Variable};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
@@ -181,6 +181,11 @@ impl StochasticNetwork {
     /// The name of a variable.
     pub fn name(&self, x: VarId) -> &str {
         &self.variables[x.index()].variable.name
+    }
+
+    /// A variable with its name, for errors.
+    pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
+        Named { id: x, name: self.name(x).to_string() }
     }
 
     /// The values of a variable.

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use ludex_base::{Deadline, StopReason};
-use ludex_csp::{CspError, Goal, PostConfig, SearchConfig, SearchMethod, SolveOptions, Value};
+use ludex_csp::{Goal, PostConfig, SearchConfig, SearchMethod, SolveOptions, Value};
+use ludex_formats::FormatError;
 use ludex_formats::xcsp3::{self, Answer, Instance, Status};
 use ludex_pipeline::LoadOptions;
 use serde::ser::SerializeMap;
@@ -167,10 +168,10 @@ fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
 impl Work {
     fn run(&self) -> Worked {
         let text = input::read_text(&self.file, self.max_bytes)?;
-        let wrong_file = |error| wrong_file(&self.file, error);
+        let wrong_file = |error| wrong_file(&self.file, &error);
         let instance = match xcsp3::read_by(&text, &self.options.search.deadline) {
             Ok(instance) => Arc::new(instance),
-            Err(CspError::Stopped(reason)) => return Ok(Err(reason)),
+            Err(FormatError::Stopped(reason)) => return Ok(Err(reason)),
             Err(error) => return Err(wrong_file(error)),
         };
         drop(text);
@@ -208,20 +209,14 @@ impl Work {
 }
 
 /// What is wrong with a file, and on which line where that is known.
-fn wrong_file(file: &str, error: CspError) -> Failure {
+fn wrong_file(file: &str, error: &FormatError) -> Failure {
     let code = match error {
-        CspError::Syntax { .. } => "malformed-instance",
-        CspError::Unsupported { .. } => "unsupported-element",
+        FormatError::Syntax { .. } => "malformed-instance",
+        FormatError::Unsupported { .. } => "unsupported-element",
         _ => "wrong-network",
     };
-    let line = error.line();
     // The line is shown beside the path.
-    let message = match error {
-        CspError::Syntax { problem, .. } => problem,
-        CspError::Unsupported { element, .. } => format!("{element} is not supported"),
-        CspError::AtLine { problem, .. } => problem.to_string(),
-        other => other.to_string(),
-    };
+    let (line, message) = (error.line(), error.problem());
     Failure::File { path: input::shown_path(file).into(), code, line, message }
 }
 

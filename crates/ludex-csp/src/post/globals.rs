@@ -123,7 +123,7 @@ impl Poster<'_> {
     /// Constraints that list values need domains whose values can be listed.
     pub(super) fn narrow_scope(&self, vars: &[VarId], what: &'static str) -> Result<(), CspError> {
         match vars.iter().find(|&&x| self.domains().bits(x).is_none()) {
-            Some(&x) => Err(CspError::WideDomain { variable: self.name(x), what }),
+            Some(&x) => Err(CspError::WideDomain { variable: self.named(x), what }),
             None => Ok(()),
         }
     }

@@ -24,7 +24,7 @@ use self::linear::Sum;
 use crate::constraint::Constraint;
 use crate::domains::{Conflict, Domains, VarId};
 use crate::engine::Engine;
-use crate::error::CspError;
+use crate::error::{CspError, Named};
 use crate::expr::Expr;
 use crate::network::Network;
 use crate::propagator::Propagator;
@@ -209,15 +209,15 @@ impl Poster<'_> {
                 }
             }
         }
-        for (variable, set) in self.network.variables().iter().zip(&mut sets) {
+        for (x, set) in self.network.ids().zip(&mut sets) {
             if set.is_empty() {
                 // The constraints leave nothing, which is an answer and not a mistake.
-                *set = variable.domain.clone();
+                *set = self.network.variable(x).domain.clone();
                 self.fail();
             }
             self.engine
                 .add_variable(set)
-                .ok_or_else(|| CspError::DomainTooLarge { variable: variable.name.clone() })?;
+                .ok_or_else(|| CspError::DomainTooLarge { variable: self.network.named(x) })?;
         }
         Ok(())
     }
@@ -240,9 +240,12 @@ impl Poster<'_> {
         self.engine.domains()
     }
 
-    fn name(&self, x: VarId) -> String {
-        let variable = self.network.variables().get(x.index());
-        variable.map_or_else(|| format!("auxiliary {}", x.index()), |v| v.name.clone())
+    fn named(&self, x: VarId) -> Named<VarId> {
+        if x.index() < self.network.variables().len() {
+            self.network.named(x)
+        } else {
+            Named { id: x, name: format!("auxiliary {}", x.index()) }
+        }
     }
 
     /// The network has no solution; propagation will say so.

@@ -81,8 +81,8 @@ const MAX_VALUES: u64 = 1 << 16;
 
 impl<'a> LocalSearch<'a> {
     fn new(network: &'a Network) -> Result<Self, CspError> {
-        if let Some(wide) = network.variables().iter().find(|x| x.domain.len() > MAX_VALUES) {
-            let variable = wide.name.clone();
+        if let Some(wide) = network.ids().find(|&x| network.variable(x).domain.len() > MAX_VALUES) {
+            let variable = network.named(wide);
             return Err(CspError::WideDomain { variable, what: "local search" });
         }
         let domains: Vec<Vec<Value>> =

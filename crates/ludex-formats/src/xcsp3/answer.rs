@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ludex_base::StopReason;
-use ludex_csp::{CspError, SolveOptions, Statistics, Value, solve_by};
+use ludex_csp::{SolveOptions, Statistics, Value, solve_by};
 
 use super::read::{Instance, read_by};
+use crate::FormatError;
 
 /// What is known at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +67,7 @@ pub struct Answer {
 /// </instance>"#;
 /// let answer = solve_text(text, &SolveOptions::default(), &mut |_| {})?;
 /// assert!(answer.to_string().starts_with("o 9\ns OPTIMUM FOUND\nv <instantiation"));
-/// # Ok::<(), ludex_csp::CspError>(())
+/// # Ok::<(), ludex_formats::FormatError>(())
 /// ```
 ///
 /// # Errors
@@ -75,7 +76,7 @@ pub fn solve_text(
     text: &str,
     options: &SolveOptions,
     on_value: &mut (dyn FnMut(i64) + Send),
-) -> Result<Answer, CspError> {
+) -> Result<Answer, FormatError> {
     let instance = Arc::new(read_by(text, &options.search.deadline)?);
     solve_instance(instance, options, &mut |_, value| {
         if let Some(value) = value {
@@ -94,7 +95,7 @@ pub fn solve_instance(
     instance: Arc<Instance>,
     options: &SolveOptions,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
-) -> Result<Answer, CspError> {
+) -> Result<Answer, FormatError> {
     let mut values = Vec::new();
     let mut tell = |solution: &[Value], value: Option<i64>| {
         values.extend(value);

@@ -12,6 +12,26 @@ mod text;
 mod write;
 mod xml;
 
+use ludex_base::Deadline;
+use ludex_model::Problem;
+
+use crate::FormatError;
+
 pub use answer::{Answer, Status, solve_instance, solve_text};
 pub use read::{Instance, read, read_by};
 pub use write::write;
+
+/// Reads an instance of any framework.
+pub(crate) fn read_problem(text: &str, deadline: &Deadline) -> Result<Problem, FormatError> {
+    let root = read::root(text, deadline)?;
+    match root.attribute("type") {
+        Some("SCSP" | "SCOP") => stochastic::read_element(&root, deadline).map(Problem::Stochastic),
+        Some("QCSP" | "QCSP+" | "QCOP" | "QCOP+") => {
+            read::read_quantified(&root, deadline).map(Problem::Quantified)
+        }
+        None if root.child("quantification").is_some() => {
+            read::read_quantified(&root, deadline).map(Problem::Quantified)
+        }
+        _ => Ok(Problem::Plain(read::plain(&root, deadline)?.network)),
+    }
+}

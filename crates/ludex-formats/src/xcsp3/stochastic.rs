@@ -13,11 +13,15 @@ use std::fmt::Write;
 use ludex_base::Deadline;
 use ludex_csp::{CspError, Expr, Network, Value, VarId};
 use ludex_scsp::{
-    Distribution, Rational, ScspError, StochasticNetwork, StochasticVariable, parse_probability,
+    Distribution, Part, Rational, ScspError, StochasticNetwork, StochasticVariable,
+    parse_probability,
 };
 use rustc_hash::FxHashMap;
 
-use super::read::{Stated, StochasticInstance, read_stochastic};
+use super::read::{Stated, StochasticInstance, read_stochastic, root};
+use super::write::{Writer, unwritable};
+use super::xml::Node;
+use crate::FormatError;
 
 /// A variable that is drawn lists at most this many values.
 const MAX_LISTED: i64 = 1 << 20;
@@ -39,43 +43,41 @@ const MAX_LISTED: i64 = 1 << 20;
 /// let network = stochastic::read(text, &Deadline::never())?;
 /// let report = solve(&network, &SolveConfig::best())?;
 /// assert_eq!(report.value, 1.0);
-/// # Ok::<(), ludex_scsp::ScspError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`ScspError::Syntax`] with the line for what is no such instance, or means nothing;
-/// [`ScspError::Constraint`] when the time was up.
-pub fn read(text: &str, deadline: &Deadline) -> Result<StochasticNetwork, ScspError> {
-    let file = read_stochastic(text, deadline).map_err(at_line)?;
+/// With the line for what is no such instance, or means nothing; [`FormatError::Stopped`] when
+/// the time was up.
+pub fn read(text: &str, deadline: &Deadline) -> Result<StochasticNetwork, FormatError> {
+    read_element(&root(text, deadline)?, deadline)
+}
+
+/// Reads the element `instance`.
+pub(super) fn read_element(
+    root: &Node,
+    deadline: &Deadline,
+) -> Result<StochasticNetwork, FormatError> {
+    let file = read_stochastic(root, deadline)?;
     let reader = Reader { file: &file, renamed: Vec::new(), network: StochasticNetwork::new() };
-    let network = reader.read()?;
+    let (network, renamed) = reader.read()?;
     match network.check_by(deadline).into_iter().next() {
         None => Ok(network),
-        Some(error) => Err(syntax(line_of(&file, &error), error.to_string())),
-    }
-}
-
-fn syntax(line: usize, problem: impl Into<String>) -> ScspError {
-    ScspError::Syntax { line, problem: problem.into() }
-}
-
-/// An error of the reader of networks, with its line apart.
-fn at_line(error: CspError) -> ScspError {
-    match error {
-        CspError::Syntax { line, problem } => syntax(line, problem),
-        CspError::AtLine { line, problem } => syntax(line, problem.to_string()),
-        CspError::Unsupported { line, element } => {
-            syntax(line, format!("{element} is not supported"))
+        Some(problem) => {
+            let line = Some(line_of(&file, &renamed, &problem));
+            Err(FormatError::Meaning { line, problem: problem.into() })
         }
-        other => ScspError::Constraint(other),
     }
+}
+
+fn syntax(line: usize, problem: impl Into<String>) -> FormatError {
+    FormatError::Syntax { line, problem: problem.into() }
 }
 
 /// The line of the variable, constraint or threshold that an error is about.
-fn line_of(file: &StochasticInstance, error: &ScspError) -> usize {
-    let names = file.instance.network.variables();
-    let of_variable = |name: &str| {
-        let at = names.iter().position(|variable| variable.name == name);
+fn line_of(file: &StochasticInstance, renamed: &[Option<VarId>], error: &ScspError) -> usize {
+    let of_variable = |x: VarId| {
+        let at = renamed.iter().position(|own| *own == Some(x));
         at.map_or(1, |at| file.instance.variable_line(VarId::new(at)))
     };
     match error {
@@ -83,10 +85,9 @@ fn line_of(file: &StochasticInstance, error: &ScspError) -> usize {
         | ScspError::WideDomain { variable, .. }
         | ScspError::StageOrder { variable, .. }
         | ScspError::Distribution { variable, .. }
-        | ScspError::LaterParent { variable, .. } => of_variable(variable),
-        ScspError::Threshold { place, .. } => {
-            let is_own =
-                |(index, _): &&(usize, Stated)| *place == format!("constraint {}", index + 1);
+        | ScspError::LaterParent { variable, .. } => of_variable(variable.id),
+        ScspError::Threshold { part, .. } => {
+            let is_own = |(index, _): &&(usize, Stated)| *part == Part::Constraint(*index);
             let own = file.thresholds.iter().find(is_own).map(|(_, stated)| stated);
             own.or(file.threshold.as_ref()).map_or(1, |stated| stated.line)
         }
@@ -108,7 +109,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(mut self) -> Result<StochasticNetwork, ScspError> {
+    /// The network, and by variable of the file the one of the network.
+    fn read(mut self) -> Result<(StochasticNetwork, Vec<Option<VarId>>), FormatError> {
         self.renamed = vec![None; self.file.instance.network.variables().len()];
         self.stages()?;
         self.constraints()?;
@@ -125,11 +127,11 @@ impl Reader<'_> {
             let utility = objective.expr.rename(&|x| Expr::Var(self.var(x)));
             self.network.set_utility(utility);
         }
-        Ok(self.network)
+        Ok((self.network, self.renamed))
     }
 
     /// The variables in the order of the stages: one begins with each decision after a draw.
-    fn stages(&mut self) -> Result<(), ScspError> {
+    fn stages(&mut self) -> Result<(), FormatError> {
         let instance = &self.file.instance;
         let mut stage = 0;
         let mut was_drawn = false;
@@ -179,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    fn distribution(&self, x: VarId) -> Result<Option<Distribution>, ScspError> {
+    fn distribution(&self, x: VarId) -> Result<Option<Distribution>, FormatError> {
         let Some(drawn) = self.file.drawn.iter().find(|drawn| drawn.variable == x) else {
             return Ok(None);
         };
@@ -197,7 +199,7 @@ impl Reader<'_> {
         Ok(Some(Distribution::Weights(weights)))
     }
 
-    fn constraints(&mut self) -> Result<(), ScspError> {
+    fn constraints(&mut self) -> Result<(), FormatError> {
         let instance = &self.file.instance;
         for (index, constraint) in instance.network.constraints().iter().enumerate() {
             self.check_scope(&constraint.scope(), instance.constraint_line(index))?;
@@ -213,7 +215,7 @@ impl Reader<'_> {
     }
 
     /// Some constraints bring variables of their own, which no stage decides.
-    fn check_scope(&self, scope: &[VarId], line: usize) -> Result<(), ScspError> {
+    fn check_scope(&self, scope: &[VarId], line: usize) -> Result<(), FormatError> {
         if scope.iter().all(|x| self.renamed[x.index()].is_some()) {
             Ok(())
         } else {
@@ -226,7 +228,7 @@ impl Reader<'_> {
     }
 }
 
-fn probability(stated: &Stated) -> Result<Rational, ScspError> {
+fn probability(stated: &Stated) -> Result<Rational, FormatError> {
     parse_probability(&stated.text).ok_or_else(|| {
         let problem = format!("`{}` is no probability; write `1/3` or `0.25`", stated.text);
         syntax(stated.line, problem)
@@ -237,79 +239,52 @@ fn probability(stated: &Stated) -> Result<Rational, ScspError> {
 ///
 /// # Errors
 /// When XCSP3 has no form for a part of the network.
-pub fn write(network: &StochasticNetwork) -> Result<String, ScspError> {
+pub fn write(network: &StochasticNetwork) -> Result<String, FormatError> {
     let mut plain = Network::new();
     for variable in network.variables() {
         plain.int(variable.variable.name.clone(), variable.variable.domain.clone());
     }
-    network.constraints().iter().for_each(|own| plain.add(own.constraint.clone()));
     if let Some(utility) = network.utility() {
         plain.maximize(utility.clone());
     }
-    let text = super::write(&plain)
-        .map_err(|error| unwritable(format!("a part of the network: {error}")))?;
-    let mut out = String::new();
-    let mut names: Vec<String> = Vec::new();
-    let mut n_constraints = 0;
-    let mut is_inside = false;
-    for line in text.lines() {
-        match line.trim() {
-            first if first.starts_with("<instance") => {
-                let kind = if network.utility().is_some() { "SCOP" } else { "SCSP" };
-                let _ = writeln!(out, "<instance format=\"XCSP3\" type=\"{kind}\">");
-                continue;
+    let writer = Writer::new(&plain);
+    let kind = if network.utility().is_some() { "SCOP" } else { "SCSP" };
+    let mut out = format!("<instance format=\"XCSP3\" type=\"{kind}\">\n  <variables>\n");
+    for x in network.ids() {
+        out += &match domain(network, x)? {
+            None => writer.declaration(x),
+            Some(domain) => {
+                let name = writer.name(x);
+                format!("    <var id=\"{name}\" type=\"stochastic\"> {domain} </var>\n")
             }
-            var if var.starts_with("<var ") => {
-                let name = var.split('"').nth(1).unwrap_or_default().to_string();
-                let x = VarId::new(names.len());
-                match domain(network, x)? {
-                    None => out += line,
-                    Some(domain) => {
-                        let _ = write!(
-                            out,
-                            "    <var id=\"{name}\" type=\"stochastic\"> {domain} </var>"
-                        );
-                    }
-                }
-                out.push('\n');
-                names.push(name);
-                continue;
-            }
-            "<constraints>" => {
-                is_inside = true;
-                let _ = writeln!(out, "  <constraints threshold=\"{}\">", network.threshold());
-                continue;
-            }
-            "</constraints>" => is_inside = false,
-            "</instance>" => out += &stages(network, &names),
-            constraint if is_inside => {
-                if let Some(threshold) = &network.constraints()[n_constraints].threshold {
-                    let tag = constraint.split(['>', ' ']).next().unwrap_or_default();
-                    let rest = &constraint[tag.len()..];
-                    let _ = writeln!(out, "    {tag} threshold=\"{threshold}\"{rest}");
-                    n_constraints += 1;
-                    continue;
-                }
-                n_constraints += 1;
-            }
-            _ => {}
-        }
-        out += line;
-        out.push('\n');
+        };
     }
-    Ok(out)
-}
-
-fn unwritable(what: impl std::fmt::Display) -> ScspError {
-    ScspError::Option { option: "XCSP3", reason: format!("it has no form for {what}") }
+    out += "  </variables>\n";
+    let _ = writeln!(out, "  <constraints threshold=\"{}\">", network.threshold());
+    for (index, own) in network.constraints().iter().enumerate() {
+        let element = writer.element(index, &own.constraint)?;
+        let _ = match &own.threshold {
+            None => writeln!(out, "    {element}"),
+            Some(threshold) => {
+                let tag = element.split(['>', ' ']).next().unwrap_or_default();
+                let rest = &element[tag.len()..];
+                writeln!(out, "    {tag} threshold=\"{threshold}\"{rest}")
+            }
+        };
+    }
+    out += "  </constraints>\n";
+    if let Some(objective) = plain.objective() {
+        out += &writer.objectives(objective)?;
+    }
+    Ok(out + &stages(network, &writer) + "</instance>\n")
 }
 
 /// The values of a variable that is drawn, with their probabilities.
-fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, ScspError> {
+fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, FormatError> {
     let Some(distribution) = &network.variable(x).distribution else { return Ok(None) };
     if !distribution.parents(x).is_empty() {
         let name = network.name(x);
-        let what = format!("the probabilities of `{name}`, which depend on earlier variables");
+        let what = format!("the probabilities of `{name}`, which depend on earlier variables,");
         return Err(unwritable(what));
     }
     // What is never drawn stays a value.
@@ -322,13 +297,13 @@ fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, ScspE
     Ok(Some(network.domain(x).iter().map(pair).collect::<Vec<_>>().join(" ")))
 }
 
-fn stages(network: &StochasticNetwork, names: &[String]) -> String {
+fn stages(network: &StochasticNetwork, writer: &Writer<'_>) -> String {
     let mut text = "  <stages>\n".to_string();
     let ids: Vec<VarId> = network.ids().collect();
     let kind = |x: &VarId| (network.variable(*x).stage, network.is_chance(*x));
     for block in ids.chunk_by(|x, y| kind(x) == kind(y)) {
         let tag = if network.is_chance(block[0]) { "stochastic" } else { "decision" };
-        let list: Vec<&str> = block.iter().map(|x| names[x.index()].as_str()).collect();
+        let list: Vec<&str> = block.iter().map(|&x| writer.name(x)).collect();
         let _ = writeln!(text, "    <{tag}> {} </{tag}>", list.join(" "));
     }
     text + "  </stages>\n"

@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use ludex_csp::propagators::table::{STAR, Table};
-use ludex_csp::{Condition, Constraint, CspError, Expr, Network, Value, ValueSet, VarId};
+use ludex_csp::{Condition, Constraint, Expr, Network, Objective, Value, ValueSet, VarId};
 use ludex_model::unused_name;
 use rustc_hash::FxHashSet;
+
+use crate::FormatError;
 
 /// Writes a network as an instance. Variables keep their names where XCSP3 allows them;
 /// other letters become `_`, and a number is added where two names would be one. Symbols are
@@ -19,17 +21,34 @@ use rustc_hash::FxHashSet;
 /// network.require(x.less_than(y));
 /// let text = xcsp3::write(&network)?;
 /// assert!(text.contains("<intension> lt(x,y) </intension>"));
-/// # Ok::<(), ludex_csp::CspError>(())
+/// # Ok::<(), ludex_formats::FormatError>(())
 /// ```
 ///
 /// # Errors
-/// [`CspError::Unwritable`] for a caller's own propagator, for a list with a place inside an
+/// [`FormatError::Unwritable`] for a caller's own propagator, for a list with a place inside an
 /// expression, and for conditions on numbers of occurrences and on the size of a circuit that
 /// the format does not have.
-pub fn write(network: &Network) -> Result<String, CspError> {
-    let mut writer = Writer { network, names: names(network), out: String::new() };
-    writer.instance()?;
-    Ok(writer.out)
+pub fn write(network: &Network) -> Result<String, FormatError> {
+    let writer = Writer::new(network);
+    let kind = if network.objective().is_some() { "COP" } else { "CSP" };
+    let mut out = format!("<instance format=\"XCSP3\" type=\"{kind}\">\n  <variables>\n");
+    for i in 0..network.variables().len() {
+        out += &writer.declaration(VarId::new(i));
+    }
+    out += "  </variables>\n  <constraints>\n";
+    for (index, constraint) in network.constraints().iter().enumerate() {
+        let _ = writeln!(out, "    {}", writer.element(index, constraint)?);
+    }
+    out += "  </constraints>\n";
+    if let Some(objective) = network.objective() {
+        out += &writer.objectives(objective)?;
+    }
+    Ok(out + "</instance>\n")
+}
+
+/// What XCSP3 has no form for.
+pub(super) fn unwritable(what: impl Into<String>) -> FormatError {
+    FormatError::Unwritable { format: "XCSP3", what: what.into() }
 }
 
 fn names(network: &Network) -> Vec<String> {
@@ -49,50 +68,46 @@ fn names(network: &Network) -> Vec<String> {
     names
 }
 
-struct Writer<'a> {
+/// What can't be written.
+type Unwritable = String;
+
+/// Writes the parts of an instance, whatever its framework.
+pub(super) struct Writer<'a> {
     network: &'a Network,
     names: Vec<String>,
-    out: String,
 }
 
-impl Writer<'_> {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text);
-        self.out.push('\n');
+impl<'a> Writer<'a> {
+    /// A writer for the variables of a network.
+    pub fn new(network: &'a Network) -> Self {
+        Self { network, names: names(network) }
     }
 
-    fn instance(&mut self) -> Result<(), CspError> {
-        let kind = if self.network.objective().is_some() { "COP" } else { "CSP" };
-        self.line(&format!("<instance format=\"XCSP3\" type=\"{kind}\">"));
-        self.line("  <variables>");
-        for (variable, name) in self.network.variables().iter().zip(self.names.clone()) {
-            self.line(&format!("    <var id=\"{name}\"> {} </var>", variable.domain));
-        }
-        self.line("  </variables>");
-        self.line("  <constraints>");
-        for (index, constraint) in self.network.constraints().iter().enumerate() {
-            let mut terms = Ok(());
-            constraint.for_each_term(&mut |e| terms = terms.clone().and(writable(e)));
-            let text = terms
-                .and_then(|()| self.constraint(constraint))
-                .map_err(|problem| problem.in_constraint(index, constraint.name()))?;
-            self.line(&format!("    {text}"));
-        }
-        self.line("  </constraints>");
-        if let Some(objective) = self.network.objective() {
-            let tag = if objective.is_minimized { "minimize" } else { "maximize" };
-            writable(&objective.expr)
-                .map_err(|problem| CspError::InObjective { problem: Box::new(problem) })?;
-            let expr = self.expr(&objective.expr);
-            self.line("  <objectives>");
-            self.line(&format!("    <{tag}> {expr} </{tag}>"));
-            self.line("  </objectives>");
-        }
-        self.line("</instance>");
-        Ok(())
+    /// The line that declares a variable.
+    pub fn declaration(&self, x: VarId) -> String {
+        let domain = &self.network.variable(x).domain;
+        format!("    <var id=\"{}\"> {domain} </var>\n", self.name(x))
     }
 
-    fn name(&self, x: VarId) -> &str {
+    /// The element of a constraint, which is number `index`, counted from 0.
+    pub fn element(&self, index: usize, constraint: &Constraint) -> Result<String, FormatError> {
+        let mut terms = Ok(());
+        constraint.for_each_term(&mut |e| terms = terms.clone().and(writable(e)));
+        terms.and_then(|()| self.constraint(constraint)).map_err(|what| {
+            unwritable(format!("constraint {}, `{}`: {what}", index + 1, constraint.name()))
+        })
+    }
+
+    /// The element of the objective.
+    pub fn objectives(&self, objective: &Objective) -> Result<String, FormatError> {
+        writable(&objective.expr).map_err(|what| unwritable(format!("objective: {what}")))?;
+        let tag = if objective.is_minimized { "minimize" } else { "maximize" };
+        let expr = self.expr(&objective.expr);
+        Ok(format!("  <objectives>\n    <{tag}> {expr} </{tag}>\n  </objectives>\n"))
+    }
+
+    /// The name under which a variable is written.
+    pub fn name(&self, x: VarId) -> &str {
         &self.names[x.index()]
     }
 
@@ -159,7 +174,7 @@ impl Writer<'_> {
         lists.iter().map(tuple).collect()
     }
 
-    fn constraint(&self, constraint: &Constraint) -> Result<String, CspError> {
+    fn constraint(&self, constraint: &Constraint) -> Result<String, Unwritable> {
         let tag = constraint.name();
         let wrap = |inside: String| format!("<{tag}> {inside} </{tag}>");
         let list = |list: &[Expr]| format!("<list> {} </list>", self.list(list));
@@ -212,7 +227,7 @@ impl Writer<'_> {
                         }
                         _ => {
                             let what = "a condition on occurrences".to_string();
-                            return Err(CspError::Unwritable { what });
+                            return Err(what);
                         }
                     });
                 }
@@ -261,7 +276,7 @@ impl Writer<'_> {
                     }
                     Some(_) => {
                         let what = "a condition on the size of a circuit".to_string();
-                        return Err(CspError::Unwritable { what });
+                        return Err(what);
                     }
                 };
                 wrap(format!("{}{size}", start(of, *first)))
@@ -301,17 +316,17 @@ impl Writer<'_> {
             }
             Constraint::Custom(propagator) => {
                 let what = format!("the propagator `{}`", propagator.name());
-                return Err(CspError::Unwritable { what });
+                return Err(what);
             }
         })
     }
 }
 
 /// XCSP3 has no operator for a list with a place.
-fn writable(e: &Expr) -> Result<(), CspError> {
+fn writable(e: &Expr) -> Result<(), Unwritable> {
     if matches!(e, Expr::Element(..)) {
         let what = "a list with a place inside an expression".to_string();
-        return Err(CspError::Unwritable { what });
+        return Err(what);
     }
     e.children().into_iter().try_for_each(writable)
 }

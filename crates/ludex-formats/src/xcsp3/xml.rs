@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ludex_base::{Deadline, StopReason};
-use ludex_csp::CspError;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+
+use crate::FormatError;
 
 /// An element.
 #[derive(Clone, Debug)]
@@ -32,12 +33,12 @@ impl Node {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    pub fn error(&self, problem: impl Into<String>) -> CspError {
-        CspError::Syntax { line: self.line, problem: problem.into() }
+    pub fn error(&self, problem: impl Into<String>) -> FormatError {
+        FormatError::Syntax { line: self.line, problem: problem.into() }
     }
 
-    pub fn unsupported(&self, element: impl Into<String>) -> CspError {
-        CspError::Unsupported { line: self.line, element: element.into() }
+    pub fn unsupported(&self, element: impl Into<String>) -> FormatError {
+        FormatError::Unsupported { line: self.line, element: element.into() }
     }
 }
 
@@ -45,18 +46,18 @@ impl Node {
 const MAX_DEPTH: usize = 100;
 
 /// Reads a document with one root.
-pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
+pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, FormatError> {
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text: text.as_bytes(), offset: 0, line: 1 };
     // Open elements with the pieces of their text.
     let mut open: Vec<(Node, String)> = Vec::new();
     loop {
         if deadline.reached() {
-            return Err(CspError::Stopped(StopReason::Time));
+            return Err(FormatError::Stopped(StopReason::Time));
         }
         let event = reader.read_event();
         let line = lines.at(usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
-        let syntax = |problem: String| CspError::Syntax { line, problem };
+        let syntax = |problem: String| FormatError::Syntax { line, problem };
         let closed = match event.map_err(|error| syntax(error.to_string()))? {
             Event::Start(start) => {
                 if open.len() >= MAX_DEPTH {
@@ -110,20 +111,20 @@ pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
     }
 }
 
-fn append(open: &mut [(Node, String)], piece: &str, line: usize) -> Result<(), CspError> {
+fn append(open: &mut [(Node, String)], piece: &str, line: usize) -> Result<(), FormatError> {
     match open.last_mut() {
         Some((_, text)) => text.push_str(piece),
         None if piece.trim().is_empty() => {}
         None => {
             let problem = "text outside the root element".to_string();
-            return Err(CspError::Syntax { line, problem });
+            return Err(FormatError::Syntax { line, problem });
         }
     }
     Ok(())
 }
 
-fn element(start: &BytesStart<'_>, line: usize) -> Result<Node, CspError> {
-    let syntax = |problem: String| CspError::Syntax { line, problem };
+fn element(start: &BytesStart<'_>, line: usize) -> Result<Node, FormatError> {
+    let syntax = |problem: String| FormatError::Syntax { line, problem };
     let utf8 = |bytes: &[u8]| {
         String::from_utf8(bytes.to_vec()).map_err(|_| syntax("a name is not UTF-8".into()))
     };

@@ -221,7 +221,7 @@ pub(crate) fn plan(
     let decided = arranged.iter().flat_map(|arranged| arranged.levels.iter().map(|level| level.0));
     for x in decided {
         if model.domain(x).len() > MAX_VALUES {
-            return Err(ModelError::WideDomain { variable: model.name(x).to_string() });
+            return Err(ModelError::WideDomain { variable: model.named(x) });
         }
     }
     Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry)

@@ -15,10 +15,10 @@ use ludex_csp::{Constraint, Engine, Network, PostConfig, Value, ValueSet, VarId}
 
 use super::{Searcher, Stopped};
 use crate::config::{Propagation, SolveConfig};
-use crate::error::ModelError;
+use crate::error::{ModelError, Part};
 use crate::model::Model;
 use crate::plan::Plan;
-use crate::scope::Quantifier;
+use crate::scope::{Quantifier, ScopeId};
 
 /// The engines of a model.
 pub(crate) struct Engines {
@@ -131,15 +131,15 @@ fn filter(
     for x in model.variables() {
         network.int(x.variable.name.clone(), x.variable.domain.clone());
     }
-    let place = match model.scopes().get(scope) {
-        Some(of) => {
+    let part = match model.scopes().get(scope) {
+        Some(_) => {
             add_restrictor(model, scope, &mut network);
             if config.propagation == Propagation::Fusion {
                 add_non_blocking(model, scope + 1, &mut network);
             }
-            format!("the restrictor of scope `{}`", of.name)
+            Part::Restrictor(model.named_scope(ScopeId::new(scope)))
         }
-        None => "the goal".to_string(),
+        None => Part::Goal,
     };
     if with_goal || scope == model.scopes().len() {
         for constraint in model.goal_constraints() {
@@ -147,7 +147,7 @@ fn filter(
         }
     }
     let posted = network.post(&PostConfig::default());
-    let mut engine = posted.map_err(|error| ModelError::Constraint { place, error })?;
+    let mut engine = posted.map_err(|error| ModelError::Constraint { part, error })?;
     engine.set_deadline(&config.deadline);
     let is_impossible = engine.propagate().is_err() && !engine.is_stopped();
     Ok(Filter { engine, is_impossible })

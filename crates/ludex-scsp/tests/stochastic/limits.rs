@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, Source, StopReason};
 use ludex_csp::Verdict;
 use ludex_csp::{Value, sum};
-use ludex_model::{Data, Limits, compile, to_stochastic};
+use ludex_model::{Data, Limits, Problem, compile};
 use ludex_scsp::*;
 
 fn network(text: &str) -> StochasticNetwork {
     let source = Source::new("model", text.to_string());
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
-    to_stochastic(&compiled.unwrap_or_else(|problems| panic!("{problems:?}"))).unwrap()
+    match compiled.unwrap_or_else(|problems| panic!("{problems:?}")).problem {
+        Problem::Stochastic(network) => network,
+        other => panic!("it is {}", other.kind()),
+    }
 }
 
 /// Stages in which something is decided, then drawn, with a goal over all of them that nothing

@@ -1,14 +1,11 @@
-//! From the `FILE`, `--data` and `-D` of a call to a model.
+//! From the `FILE`, `--data` and `-D` of a call to a problem.
 
-use std::path::Path;
-
-use ludex_base::{Deadline, Diagnostic, Severity, Source};
-use ludex_csp::CspError;
-use ludex_formats::{qdimacs, xcsp3};
-use ludex_model::{Compiled, Data, Datum, Limits, codes, compile, to_stochastic};
+use ludex_base::{Deadline, Severity, Source};
+use ludex_formats::{Format, FormatError};
+use ludex_model::{Compiled, Data, Datum, Limits, Problem, compile};
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::Model;
-use ludex_scsp::{ScspError, StochasticNetwork};
+use ludex_scsp::StochasticNetwork;
 use serde_json::Value;
 
 use crate::args::{Common, QcspFile};
@@ -16,68 +13,86 @@ use crate::diagnostics;
 use crate::failure::Failure;
 use crate::input::{read_text, shown_path};
 
-/// Reads the model of a call, in the form its name tells.
+/// Reads the model of a call, in the format that its name tells.
 pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Model, Failure> {
-    let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
-    let max_bytes = max_memory.min(MAX_BYTES);
-    let text = read_text(&args.file, max_bytes)?;
-    let read = match Path::new(&args.file).extension().and_then(|end| end.to_str()) {
-        Some("xml") => xcsp3::quantified::read,
-        Some("qdimacs") => qdimacs::read,
-        _ => {
-            let compiled = compiled(args, text, max_memory, deadline)?;
-            if compiled.chance.is_some() {
+    let (max_memory, text) = text_of(args, common)?;
+    let Some(format) = Format::of_file(&args.file) else {
+        return match compiled(args, text, max_memory, deadline)?.problem {
+            Problem::Quantified(model) => Ok(model),
+            Problem::Stochastic(_) | Problem::Plain(_) => {
                 let message = "the model speaks of chance; solve it with `ludex scsp solve`";
-                return Err(Failure::Call(message.into()));
+                Err(Failure::Call(message.into()))
             }
-            return Ok(compiled.model);
-        }
+        };
     };
     no_data(args)?;
-    read(&text).map_err(|error| wrong_file(&args.file, &error))
+    let wrong = |line, message| wrong_file(&args.file, "malformed-instance", line, message);
+    match ludex_formats::read(&text, format, deadline) {
+        Ok(Problem::Quantified(model)) => Ok(model),
+        Ok(Problem::Plain(_)) => {
+            let message = "there is no `quantification`; solve a plain network with \
+                           `ludex csp solve`";
+            Err(wrong(Some(1), message.into()))
+        }
+        Ok(Problem::Stochastic(_)) => {
+            let message = "there is no `quantification`; solve a stochastic network with \
+                           `ludex scsp solve`";
+            Err(wrong(Some(1), message.into()))
+        }
+        Err(FormatError::Stopped(_)) => Err(out_of_time("model")),
+        Err(error) => Err(wrong(error.line(), error.problem())),
+    }
 }
 
-/// Reads the stochastic network of a call, in the form its name tells.
+/// Reads the stochastic network of a call, in the format that its name tells.
 pub fn read_stochastic(
     args: &QcspFile,
     common: &Common,
     deadline: &Deadline,
 ) -> Result<StochasticNetwork, Failure> {
-    let end = Path::new(&args.file).extension().and_then(|end| end.to_str());
-    if end == Some("qdimacs") {
+    let format = Format::of_file(&args.file);
+    if format == Some(Format::Qdimacs) {
         let message = "QDIMACS has no chance; a stochastic network is .qcp or .xml";
         return Err(Failure::Call(message.into()));
     }
-    let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
-    let text = read_text(&args.file, max_memory.min(MAX_BYTES))?;
+    let (max_memory, text) = text_of(args, common)?;
     // No text of the language begins like this.
-    if end == Some("xml") || text.trim_start().starts_with('<') {
-        no_data(args)?;
-        return xcsp3::stochastic::read(&text, deadline)
-            .map_err(|error| wrong_network(&args.file, &error, deadline));
+    if format.is_none() && !text.trim_start().starts_with('<') {
+        let problem = compiled(args, text, max_memory, deadline)?.problem;
+        return problem.into_stochastic().map_err(Failure::Call);
     }
-    let source = Source::new(shown_path(&args.file), text.clone());
-    let compiled = compiled(args, text, max_memory, deadline)?;
-    let network = to_stochastic(&compiled).map_err(|error| Failure::Call(error.to_string()))?;
-    let Some(error) = network.check_by(deadline).into_iter().next() else { return Ok(network) };
-    let Some(place) = compiled.place_of(&error) else {
-        return Err(wrong_network(&args.file, &error, deadline));
-    };
-    let message = error.to_string();
-    let diagnostics = vec![Diagnostic::new(Severity::Fatal, codes::CHANCE, place, message)];
-    Err(Failure::Rules { source: Box::new(source), diagnostics })
+    no_data(args)?;
+    let wrong = |line, message| wrong_file(&args.file, "malformed-network", line, message);
+    match ludex_formats::read(&text, Format::Xcsp3, deadline) {
+        Ok(Problem::Stochastic(network)) => Ok(network),
+        Ok(Problem::Plain(_)) => {
+            let message = "the framework is CSP or COP, not SCSP or SCOP; solve it with \
+                           `ludex csp solve`";
+            Err(wrong(Some(1), message.into()))
+        }
+        Ok(Problem::Quantified(_)) => {
+            let message = "the framework is that of a quantified network, not SCSP or SCOP; \
+                           solve it with `ludex qcsp solve`";
+            Err(wrong(Some(1), message.into()))
+        }
+        Err(FormatError::Stopped(_)) => Err(out_of_time("network")),
+        Err(error) => Err(wrong(error.line(), error.problem())),
+    }
 }
 
-/// A stochastic network that means nothing.
-fn wrong_network(file: &str, error: &ScspError, deadline: &Deadline) -> Failure {
-    let (line, message) = match error {
-        ScspError::Constraint(CspError::Stopped(_)) if deadline.reached() => {
-            return Failure::Limit("the time was up before the network was read".into());
-        }
-        ScspError::Syntax { line, problem } => (Some(*line), problem.clone()),
-        other => (None, other.to_string()),
-    };
-    Failure::File { path: shown_path(file).into(), code: "malformed-network", line, message }
+/// The text of a file, and how much memory there is for what it says.
+fn text_of(args: &QcspFile, common: &Common) -> Result<(u64, String), Failure> {
+    let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
+    Ok((max_memory, read_text(&args.file, max_memory.min(MAX_BYTES))?))
+}
+
+/// A file that can't be read, or states what means nothing.
+fn wrong_file(file: &str, code: &'static str, line: Option<usize>, message: String) -> Failure {
+    Failure::File { path: shown_path(file).into(), code, line, message }
+}
+
+fn out_of_time(what: &str) -> Failure {
+    Failure::Limit(format!("the time was up before the {what} was read"))
 }
 
 fn no_data(args: &QcspFile) -> Result<(), Failure> {
@@ -92,7 +107,7 @@ fn no_data(args: &QcspFile) -> Result<(), Failure> {
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads a text in the language.
-pub fn compiled(
+fn compiled(
     args: &QcspFile,
     text: String,
     max_memory: u64,
@@ -116,9 +131,7 @@ pub fn compiled(
             diagnostics::report(&source, &compiled.warnings, true);
             Ok(compiled)
         }
-        Err(_) if deadline.reached() => {
-            Err(Failure::Limit("the time was up before the model was read".into()))
-        }
+        Err(_) if deadline.reached() => Err(out_of_time("model")),
         Err(diagnostics) => {
             debug_assert!(diagnostics.iter().any(|d| d.severity == Severity::Fatal));
             Err(Failure::Rules { source: Box::new(source), diagnostics })
@@ -169,13 +182,4 @@ fn datum(value: &Value) -> Option<Datum> {
         }
         _ => None,
     }
-}
-
-/// A file in a foreign form that can't be read.
-fn wrong_file(file: &str, error: &ludex_qcsp::ModelError) -> Failure {
-    let (line, message) = match error {
-        ludex_qcsp::ModelError::Syntax { line, problem } => (Some(*line), problem.clone()),
-        other => (None, other.to_string()),
-    };
-    Failure::File { path: shown_path(file).into(), code: "malformed-instance", line, message }
 }

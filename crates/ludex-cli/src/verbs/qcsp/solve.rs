@@ -64,7 +64,7 @@ fn export(
     model: &Model,
     file: &str,
     of: &str,
-    write: fn(&Model) -> Result<String, ludex_qcsp::ModelError>,
+    write: fn(&Model) -> Result<String, ludex_formats::FormatError>,
 ) -> Result<u8, Failure> {
     let text = write(model).map_err(|error| Failure::File {
         path: of.into(),

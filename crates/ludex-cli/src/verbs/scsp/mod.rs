@@ -11,7 +11,7 @@ use ludex_csp::Verdict;
 use ludex_formats::xcsp3;
 use ludex_pipeline::LoadOptions;
 use ludex_scsp::{
-    Aim, Arithmetic, Policy, Report, ScspError, SolveConfig, StochasticNetwork, evaluate_policy_by,
+    Aim, Arithmetic, Policy, Report, SolveConfig, StochasticNetwork, evaluate_policy_by,
     expand_scenarios_by, solve,
 };
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     Ok(report.stopped.map_or(DONE, stopped))
 }
 
-fn wrong(error: ScspError) -> Failure {
+fn wrong(error: impl std::fmt::Display) -> Failure {
     Failure::Call(error.to_string())
 }
 

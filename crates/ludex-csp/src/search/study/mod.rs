@@ -243,8 +243,8 @@ impl<'a> Study<'a> {
         on_solution: &'a mut dyn FnMut(&[Value]),
     ) -> Result<Self, CspError> {
         let variables = network.variables();
-        if let Some(wide) = variables.iter().find(|x| x.domain.len() > MAX_VALUES) {
-            let variable = wide.name.clone();
+        if let Some(wide) = network.ids().find(|&x| network.variable(x).domain.len() > MAX_VALUES) {
+            let variable = network.named(wide);
             return Err(CspError::WideDomain { variable, what: "this search" });
         }
         let checks = Check::all(network);

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use ludex_csp::propagators::Mdd;
-use ludex_csp::{Condition, Constraint, CspError, Expr};
+use ludex_csp::{Condition, Constraint, Expr};
 
 use super::super::xml::Node;
 use super::{Reader, required, start_index};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn constraints(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn constraints(&mut self, node: &Node) -> Result<(), FormatError> {
         node.children.iter().try_for_each(|child| self.constraint(child))
     }
 
-    pub(super) fn constraint(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn constraint(&mut self, node: &Node) -> Result<(), FormatError> {
         self.check_deadline()?;
         self.line = node.line;
         if let Some(id) = node.attribute("id") {

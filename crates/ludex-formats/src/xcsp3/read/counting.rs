@@ -1,13 +1,14 @@
 //! Constraints that count and that connect lists: by number of occurrences, by place.
 
-use ludex_csp::{Comparison, Condition, Constraint, CspError, Expr, Value};
+use ludex_csp::{Comparison, Condition, Constraint, Expr, Value};
 
 use super::super::text;
 use super::super::xml::Node;
 use super::{Reader, problem_at, required, required_flag, start_index};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn count(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn count(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let values = self.child_list(node, "values")?;
         let condition = self.child_condition(node)?;
@@ -24,7 +25,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn cardinality(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn cardinality(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let values_node = required(node, "values")?;
         let values = self.list(values_node)?;
@@ -63,7 +64,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn extremum_place(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn extremum_place(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         if list.is_empty() {
             return Err(node.error("an extremum of nothing"));
@@ -108,7 +109,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn element(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn element(&mut self, node: &Node) -> Result<(), FormatError> {
         let condition = match (node.child("value"), node.child("condition")) {
             (Some(value), None) => Condition::equals(self.expr(value, &value.text)?),
             (None, Some(condition)) => self.condition(condition)?,
@@ -159,7 +160,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn channel(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn channel(&mut self, node: &Node) -> Result<(), FormatError> {
         let lists: Vec<&Node> = node.children_named("list").collect();
         if let Some(value) = node.child("value") {
             let list_node = required(node, "list")?;

@@ -8,11 +8,13 @@ mod counting;
 mod ordering;
 mod packing;
 mod pieces;
+mod quantified;
 mod stochastic;
 mod tables;
 mod templates;
 mod variables;
 
+use crate::FormatError;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -23,7 +25,9 @@ use ludex_csp::{
 };
 use rustc_hash::FxHashMap;
 
-pub use self::stochastic::{Drawn, Stated, StochasticInstance, read_stochastic};
+pub use self::quantified::read_quantified;
+use self::stochastic::Drawn;
+pub use self::stochastic::{Stated, StochasticInstance, read_stochastic};
 use self::variables::Array;
 use super::text::{self, Problem, Symbols};
 use super::xml::{self, Node};
@@ -86,13 +90,9 @@ impl Instance {
     }
 
     /// An error in the network with the line of the file that states what is wrong.
-    pub fn locate(&self, problem: CspError) -> CspError {
-        let variable_line = |name: &str| {
-            let variables = self.network.variables();
-            let place = variables.iter().position(|variable| variable.name == name)?;
-            self.lines.variables.get(place).copied()
-        };
+    pub fn locate(&self, problem: CspError) -> FormatError {
         let line = match &problem {
+            CspError::Stopped(reason) => return FormatError::Stopped(*reason),
             CspError::InConstraint { number, .. } => {
                 self.lines.constraints.get(number - 1).copied()
             }
@@ -100,13 +100,12 @@ impl Instance {
             CspError::EmptyDomain { variable }
             | CspError::DomainOutOfRange { variable }
             | CspError::DomainTooLarge { variable }
-            | CspError::WideDomain { variable, .. } => variable_line(variable),
+            | CspError::WideDomain { variable, .. } => {
+                self.lines.variables.get(variable.id.index()).copied()
+            }
             _ => None,
         };
-        match line {
-            Some(line) => CspError::AtLine { line, problem: Box::new(problem) },
-            None => problem,
-        }
+        FormatError::Meaning { line, problem: problem.into() }
     }
 }
 
@@ -119,13 +118,13 @@ impl Instance {
 ///       <constraints> <allDifferent> x[] </allDifferent> </constraints>
 ///     </instance>"#)?;
 /// assert_eq!(instance.network.variables()[2].name, "x[2]");
-/// # Ok::<(), ludex_csp::CspError>(())
+/// # Ok::<(), ludex_formats::FormatError>(())
 /// ```
 ///
 /// # Errors
-/// [`CspError::Syntax`] for what is no XCSP3, [`CspError::Unsupported`] for what we don't
+/// [`FormatError::Syntax`] for what is no XCSP3, [`FormatError::Unsupported`] for what we don't
 /// have.
-pub fn read(text: &str) -> Result<Instance, CspError> {
+pub fn read(text: &str) -> Result<Instance, FormatError> {
     read_by(text, &Deadline::never())
 }
 
@@ -133,9 +132,13 @@ pub fn read(text: &str) -> Result<Instance, CspError> {
 /// and every 16,384 tuples.
 ///
 /// # Errors
-/// As [`read`], and [`CspError::Stopped`].
-pub fn read_by(text: &str, deadline: &Deadline) -> Result<Instance, CspError> {
-    let root = root(text, deadline)?;
+/// As [`read`], and [`FormatError::Stopped`].
+pub fn read_by(text: &str, deadline: &Deadline) -> Result<Instance, FormatError> {
+    plain(&root(text, deadline)?, deadline)
+}
+
+/// Reads the element of an instance of the frameworks CSP and COP.
+pub(super) fn plain(root: &Node, deadline: &Deadline) -> Result<Instance, FormatError> {
     match root.attribute("type") {
         Some("CSP" | "COP") | None => {}
         Some(other) => return Err(root.unsupported(format!("the framework {other}"))),
@@ -146,7 +149,7 @@ pub fn read_by(text: &str, deadline: &Deadline) -> Result<Instance, CspError> {
 }
 
 /// The element `instance` of a text.
-fn root(text: &str, deadline: &Deadline) -> Result<Node, CspError> {
+pub(super) fn root(text: &str, deadline: &Deadline) -> Result<Node, FormatError> {
     let root = xml::parse(text, deadline)?;
     if root.name == "instance" {
         Ok(root)
@@ -180,7 +183,7 @@ struct Reader {
 
 impl Reader {
     /// Reads one of the elements that every framework has.
-    fn part(&mut self, node: &Node) -> Result<(), CspError> {
+    fn part(&mut self, node: &Node) -> Result<(), FormatError> {
         match &*node.name {
             "variables" => self.variables(node),
             "constraints" => self.constraints(node),
@@ -190,7 +193,7 @@ impl Reader {
         }
     }
 
-    fn finish(self) -> Result<Instance, CspError> {
+    fn finish(self) -> Result<Instance, FormatError> {
         let instance =
             Instance { network: self.network, declared: self.declared, lines: self.lines };
         match instance.network.check() {
@@ -211,11 +214,11 @@ impl Reader {
         self.network.int(name, domain)
     }
 
-    fn check_deadline(&self) -> Result<(), CspError> {
-        if self.deadline.reached() { Err(CspError::Stopped(StopReason::Time)) } else { Ok(()) }
+    fn check_deadline(&self) -> Result<(), FormatError> {
+        if self.deadline.reached() { Err(FormatError::Stopped(StopReason::Time)) } else { Ok(()) }
     }
 
-    fn objectives(&mut self, node: &Node) -> Result<(), CspError> {
+    fn objectives(&mut self, node: &Node) -> Result<(), FormatError> {
         let [objective] = &node.children[..] else {
             return if node.children.is_empty() {
                 Ok(())
@@ -254,7 +257,7 @@ impl Reader {
         Ok(())
     }
 
-    fn weighted_list(&self, node: &Node) -> Result<Vec<Expr>, CspError> {
+    fn weighted_list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         match self.weighted_sum(node)? {
             Expr::Sum(list) if !list.is_empty() => Ok(list),
             _ => Err(node.error("an objective over nothing")),
@@ -262,7 +265,7 @@ impl Reader {
     }
 }
 
-fn required<'a>(node: &'a Node, name: &str) -> Result<&'a Node, CspError> {
+fn required<'a>(node: &'a Node, name: &str) -> Result<&'a Node, FormatError> {
     node.child(name).ok_or_else(|| node.error(format!("`{}` has no `{name}`", node.name)))
 }
 
@@ -270,7 +273,7 @@ fn required_flag(node: Option<&Node>, name: &str) -> bool {
     node.is_some_and(|node| node.attribute(name) == Some("true"))
 }
 
-fn start_index(node: &Node) -> Result<Value, CspError> {
+fn start_index(node: &Node) -> Result<Value, FormatError> {
     match node.attribute("startIndex") {
         Some(start) => text::integer(start).map_err(|problem| node.error(problem)),
         None => Ok(0),
@@ -289,14 +292,14 @@ fn comparison(name: &str) -> Option<Comparison> {
     })
 }
 
-fn operator(node: &Node) -> Result<Comparison, CspError> {
+fn operator(node: &Node) -> Result<Comparison, FormatError> {
     let source = required(node, "operator")?;
     let name = source.text.trim();
     comparison(name).ok_or_else(|| source.error(format!("`{name}` is no comparison")))
 }
 
 /// An unknown operator is something we don't have, everything else a mistake.
-fn problem_at(node: &Node, problem: Problem) -> CspError {
+fn problem_at(node: &Node, problem: Problem) -> FormatError {
     let unsupported = problem.strip_suffix(" is not supported");
     match unsupported.and_then(|text| text.strip_prefix("the operator ")) {
         Some(operator) => node.unsupported(operator),

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use ludex_csp::propagators::Automaton;
-use ludex_csp::{Comparison, Constraint, CspError, Expr, Value, ValueSet};
+use ludex_csp::{Comparison, Constraint, Expr, Value, ValueSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::text;
 use super::super::xml::Node;
 use super::pieces::transposed;
 use super::{Reader, operator, required_flag};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn except(&self, node: &Node) -> Result<ValueSet, CspError> {
+    pub(super) fn except(&self, node: &Node) -> Result<ValueSet, FormatError> {
         match node.child("except") {
             Some(except) => text::value_set(&except.text, &self.symbols)
                 .map_err(|problem| except.error(problem)),
@@ -20,7 +21,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn all_different(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn all_different(&mut self, node: &Node) -> Result<(), FormatError> {
         let lists: Vec<&Node> = node.children_named("list").collect();
         if lists.len() > 1 {
             return self.different_lists(node, &lists);
@@ -39,7 +40,7 @@ impl Reader {
     }
 
     /// Lists that differ somewhere, but for tuples that may be repeated.
-    fn different_lists(&mut self, node: &Node, lists: &[&Node]) -> Result<(), CspError> {
+    fn different_lists(&mut self, node: &Node, lists: &[&Node]) -> Result<(), FormatError> {
         let lists: Vec<Vec<Expr>> =
             lists.iter().map(|list| self.list(list)).collect::<Result<_, _>>()?;
         let Some(except) = node.child("except") else {
@@ -67,7 +68,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn ordered(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn ordered(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let op = operator(node)?;
         let lengths = match node.child("lengths") {
@@ -85,7 +86,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn lex(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn lex(&mut self, node: &Node) -> Result<(), FormatError> {
         let op = operator(node)?;
         let mut orders: Vec<Vec<Vec<Expr>>> = Vec::new();
         if let Some(matrix) = node.child("matrix") {
@@ -110,7 +111,7 @@ impl Reader {
 
     /// Each value first occurs after the one before it in the list, if it occurs: a word of
     /// an automaton that counts how many of the values were seen.
-    pub(super) fn precedence(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn precedence(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.direct_list(node)?;
         let values = match node.child("values") {
             Some(_) => self.child_integers(node, "values")?,

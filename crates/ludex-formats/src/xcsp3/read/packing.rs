@@ -1,13 +1,14 @@
 //! Constraints on tasks, boxes, bins and knapsacks.
 
-use ludex_csp::{Comparison, Condition, Constraint, CspError, Expr, Value};
+use ludex_csp::{Comparison, Condition, Constraint, Expr, Value};
 
 use super::super::xml::Node;
 use super::{Reader, required, start_index};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn no_overlap(&mut self, node: &Node) -> Result<(), CspError> {
-        let boxes = |name: &str| -> Result<Vec<Vec<Expr>>, CspError> {
+    pub(super) fn no_overlap(&mut self, node: &Node) -> Result<(), FormatError> {
+        let boxes = |name: &str| -> Result<Vec<Vec<Expr>>, FormatError> {
             let child = required(node, name)?;
             if child.text.trim().starts_with('(') {
                 return self.matrix(child);
@@ -20,7 +21,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn cumulative(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn cumulative(&mut self, node: &Node) -> Result<(), FormatError> {
         let origins = self.child_list(node, "origins")?;
         let lengths = self.child_list(node, "lengths")?;
         let heights = self.child_list(node, "heights")?;
@@ -51,7 +52,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn bin_packing(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn bin_packing(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let sizes = self.child_integers(node, "sizes")?;
         if list.len() != sizes.len() {
@@ -112,7 +113,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn knapsack(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn knapsack(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let conditions: Vec<&Node> = node.children_named("condition").collect();
         let mut conditions = conditions.into_iter();

@@ -1,13 +1,14 @@
 //! The pieces of constraints: lists, matrices, conditions.
 
-use ludex_csp::{Condition, CspError, Expr, Operation, Value, VarId};
+use ludex_csp::{Condition, Expr, Operation, Value, VarId};
 
 use super::super::text::{self, Problem};
 use super::super::xml::Node;
 use super::{Reader, comparison, problem_at, required};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn expr(&self, node: &Node, text: &str) -> Result<Expr, CspError> {
+    pub(super) fn expr(&self, node: &Node, text: &str) -> Result<Expr, FormatError> {
         self.expr_of(text).map_err(|problem| problem_at(node, problem))
     }
 
@@ -20,7 +21,7 @@ impl Reader {
     }
 
     /// A list of variables, numbers and expressions.
-    pub(super) fn list(&self, node: &Node) -> Result<Vec<Expr>, CspError> {
+    pub(super) fn list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         self.list_of(&node.text).map_err(|problem| problem_at(node, problem))
     }
 
@@ -48,22 +49,26 @@ impl Reader {
         Ok(list)
     }
 
-    pub(super) fn child_list(&self, node: &Node, name: &str) -> Result<Vec<Expr>, CspError> {
+    pub(super) fn child_list(&self, node: &Node, name: &str) -> Result<Vec<Expr>, FormatError> {
         self.list(required(node, name)?)
     }
 
     /// The list of a constraint that may be written without an element for it.
-    pub(super) fn direct_list(&self, node: &Node) -> Result<Vec<Expr>, CspError> {
+    pub(super) fn direct_list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         self.list(node.child("list").unwrap_or(node))
     }
 
-    pub(super) fn child_integers(&self, node: &Node, name: &str) -> Result<Vec<Value>, CspError> {
+    pub(super) fn child_integers(
+        &self,
+        node: &Node,
+        name: &str,
+    ) -> Result<Vec<Value>, FormatError> {
         let child = required(node, name)?;
         text::integers(&child.text, &self.symbols).map_err(|problem| child.error(problem))
     }
 
     /// Only variables.
-    pub(super) fn scope(&self, node: &Node) -> Result<Vec<VarId>, CspError> {
+    pub(super) fn scope(&self, node: &Node) -> Result<Vec<VarId>, FormatError> {
         let as_var = |e: Expr| match e {
             Expr::Var(x) => Ok(x),
             _ => Err(node.unsupported("something other than variables in a scope")),
@@ -72,7 +77,7 @@ impl Reader {
     }
 
     /// The rows of a matrix: tuples, or an array of two dimensions.
-    pub(super) fn matrix(&self, node: &Node) -> Result<Vec<Vec<Expr>>, CspError> {
+    pub(super) fn matrix(&self, node: &Node) -> Result<Vec<Vec<Expr>>, FormatError> {
         let text = node.text.trim();
         if text.starts_with('(') {
             let rows = text::tuples(text).map_err(|problem| node.error(problem))?;
@@ -97,7 +102,7 @@ impl Reader {
         rows.clone().map(|row| columns.clone().map(|column| cell(row, column)).collect()).collect()
     }
 
-    pub(super) fn condition(&self, node: &Node) -> Result<Condition, CspError> {
+    pub(super) fn condition(&self, node: &Node) -> Result<Condition, FormatError> {
         let text = node.text.trim();
         let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         let (op, right) = inside
@@ -117,12 +122,12 @@ impl Reader {
         Ok(Condition::Compare(op, self.expr(node, right)?))
     }
 
-    pub(super) fn child_condition(&self, node: &Node) -> Result<Condition, CspError> {
+    pub(super) fn child_condition(&self, node: &Node) -> Result<Condition, FormatError> {
         self.condition(required(node, "condition")?)
     }
 
     /// The list times its coefficients, if it has some.
-    pub(super) fn weighted_sum(&self, node: &Node) -> Result<Expr, CspError> {
+    pub(super) fn weighted_sum(&self, node: &Node) -> Result<Expr, FormatError> {
         let list = self.direct_list(node)?;
         let Some(coefficients) = node.child("coeffs") else {
             return Ok(Expr::Sum(list));

@@ -2,11 +2,12 @@
 //! drawn, the stages, and how likely constraints have to hold.
 
 use ludex_base::Deadline;
-use ludex_csp::{CspError, Value, ValueSet, VarId};
+use ludex_csp::{Value, ValueSet, VarId};
 
 use super::super::text::Symbols;
 use super::super::xml::Node;
-use super::{Instance, Reader, root};
+use super::{Instance, Reader};
+use crate::FormatError;
 
 /// An instance with stages. Probabilities are kept as they are written.
 #[derive(Clone)]
@@ -52,15 +53,17 @@ pub struct Stated {
     pub line: usize,
 }
 
-/// Reads an instance of the frameworks SCSP and SCOP.
+/// Reads the element of an instance of the frameworks SCSP and SCOP.
 ///
 /// A variable of type `stochastic` has a probability behind each value, `1:1/6 2..3:5/6`. The
 /// element `stages` lists the variables in order, as children `decision` and `stochastic`.
 ///
 /// # Errors
 /// As [`read_by`](super::read_by).
-pub fn read_stochastic(text: &str, deadline: &Deadline) -> Result<StochasticInstance, CspError> {
-    let root = root(text, deadline)?;
+pub fn read_stochastic(
+    root: &Node,
+    deadline: &Deadline,
+) -> Result<StochasticInstance, FormatError> {
     match root.attribute("type") {
         Some("SCSP" | "SCOP") => {}
         other => {
@@ -104,7 +107,7 @@ impl Node {
 }
 
 impl Reader {
-    fn stage(&self, block: &Node) -> Result<StageBlock, CspError> {
+    fn stage(&self, block: &Node) -> Result<StageBlock, FormatError> {
         let is_drawn = match &*block.name {
             "decision" => false,
             "stochastic" => true,
@@ -119,7 +122,7 @@ impl Reader {
 
     /// The threshold of an element goes to the constraint it states, which is the one after the
     /// first `n_before`.
-    pub(super) fn threshold(&mut self, node: &Node, n_before: usize) -> Result<(), CspError> {
+    pub(super) fn threshold(&mut self, node: &Node, n_before: usize) -> Result<(), FormatError> {
         let Some(text) = node.attribute("threshold").filter(|_| self.is_stochastic) else {
             return Ok(());
         };
@@ -155,7 +158,7 @@ pub(super) fn probabilities(
     node: &Node,
     text: &str,
     symbols: &Symbols,
-) -> Result<Probabilities, CspError> {
+) -> Result<Probabilities, FormatError> {
     let pair = |token: &str| {
         let (values, probability) = token.split_once(':').ok_or_else(|| {
             node.error(format!("`{token}` has no probability; write `{token}:1/2`"))

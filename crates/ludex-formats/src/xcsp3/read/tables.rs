@@ -5,15 +5,16 @@ use std::sync::Arc;
 use ludex_base::StopReason;
 use ludex_csp::propagators::Automaton;
 use ludex_csp::propagators::table::Table;
-use ludex_csp::{Constraint, CspError, Value};
+use ludex_csp::{Constraint, Value};
 use rustc_hash::FxHashMap;
 
 use super::super::text::{self, Problem};
 use super::super::xml::Node;
 use super::{Reader, problem_at, required};
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn extension(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn extension(&mut self, node: &Node) -> Result<(), FormatError> {
         let scope = self.scope(required(node, "list")?)?;
         let (tuples, is_positive) = match (node.child("supports"), node.child("conflicts")) {
             (Some(supports), None) => (supports, true),
@@ -38,16 +39,16 @@ impl Reader {
     }
 
     /// The tuples that an element lists.
-    pub(super) fn tuples_of(&self, node: &Node, arity: usize) -> Result<Table, CspError> {
+    pub(super) fn tuples_of(&self, node: &Node, arity: usize) -> Result<Table, FormatError> {
         text::table(&node.text, arity, &self.symbols, &self.deadline)
             .map_err(|problem| problem_at(node, problem))?
-            .ok_or(CspError::Stopped(StopReason::Time))
+            .ok_or(FormatError::Stopped(StopReason::Time))
     }
 
     pub(super) fn transitions(
         &self,
         node: &Node,
-    ) -> Result<Vec<(String, Value, String)>, CspError> {
+    ) -> Result<Vec<(String, Value, String)>, FormatError> {
         let source = required(node, "transitions")?;
         let tuples = text::tuples(&source.text).map_err(|problem| source.error(problem))?;
         let transition = |parts: Vec<&str>| match parts[..] {
@@ -58,7 +59,7 @@ impl Reader {
         all.map_err(|problem| source.error(problem))
     }
 
-    pub(super) fn regular(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn regular(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         let mut number = |name: &str| {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use ludex_csp::{CspError, Value};
+use ludex_csp::Value;
 
 use super::super::text::{self, Problem};
 use super::super::xml::Node;
 use super::Reader;
+use crate::FormatError;
 
 impl Reader {
-    pub(super) fn group(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn group(&mut self, node: &Node) -> Result<(), FormatError> {
         let template = node.children.iter().find(|child| child.name != "args");
         let template = template.ok_or_else(|| node.error("a group has no template"))?;
         for args in node.children_named("args") {
@@ -22,7 +23,7 @@ impl Reader {
     }
 
     /// The arguments of a template; a token for several variables is several arguments.
-    pub(super) fn arguments(&self, node: &Node) -> Result<Vec<String>, CspError> {
+    pub(super) fn arguments(&self, node: &Node) -> Result<Vec<String>, FormatError> {
         let mut arguments = Vec::new();
         for token in text::tokens(&node.text) {
             let is_number = token.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
@@ -41,14 +42,14 @@ impl Reader {
         Ok(arguments)
     }
 
-    pub(super) fn slide(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn slide(&mut self, node: &Node) -> Result<(), FormatError> {
         let lists: Vec<&Node> = node.children_named("list").collect();
         let [list] = lists[..] else {
             return Err(node.unsupported("`slide` over several lists"));
         };
         let template = node.children.iter().find(|child| child.name != "list");
         let template = template.ok_or_else(|| node.error("a slide has no template"))?;
-        let attribute = |name: &str, default: usize| -> Result<usize, CspError> {
+        let attribute = |name: &str, default: usize| -> Result<usize, FormatError> {
             let Some(text) = list.attribute(name) else {
                 return Ok(default);
             };

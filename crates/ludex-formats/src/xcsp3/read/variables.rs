@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use ludex_csp::{CspError, ValueSet, VarId};
+use ludex_csp::{ValueSet, VarId};
 
 use super::super::text::{self, Problem};
 use super::super::xml::Node;
 use super::Reader;
 use super::stochastic::{Drawn, Probabilities, probabilities, values_text};
+use crate::FormatError;
 
 pub(super) struct Array {
     pub sizes: Vec<usize>,
@@ -25,7 +26,7 @@ struct Domain {
 const MAX_CELLS: usize = 10_000_000;
 
 impl Reader {
-    pub(super) fn variables(&mut self, node: &Node) -> Result<(), CspError> {
+    pub(super) fn variables(&mut self, node: &Node) -> Result<(), FormatError> {
         self.collect_symbols(node)?;
         for child in &node.children {
             self.check_deadline()?;
@@ -55,7 +56,7 @@ impl Reader {
 
     /// Numbers the symbols that variables have as values, over all of them: equal symbols are
     /// equal values.
-    fn collect_symbols(&mut self, node: &Node) -> Result<(), CspError> {
+    fn collect_symbols(&mut self, node: &Node) -> Result<(), FormatError> {
         for child in &node.children {
             match child.attribute("type") {
                 None | Some("integer") => {}
@@ -84,7 +85,7 @@ impl Reader {
     }
 
     /// The element that a variable is like: another one, or itself.
-    fn source<'a>(&'a self, node: &'a Node) -> Result<&'a Node, CspError> {
+    fn source<'a>(&'a self, node: &'a Node) -> Result<&'a Node, FormatError> {
         match node.attribute("as") {
             Some(other) => self
                 .known
@@ -99,7 +100,7 @@ impl Reader {
         self.drawn.extend(probabilities.map(|probabilities| Drawn { variable, probabilities }));
     }
 
-    fn domain(&self, node: &Node, is_drawn: bool, text: &str) -> Result<Domain, CspError> {
+    fn domain(&self, node: &Node, is_drawn: bool, text: &str) -> Result<Domain, FormatError> {
         if is_drawn {
             let values = self.domain(node, false, &values_text(text))?.values;
             let probabilities = Some(probabilities(node, text, &self.symbols)?);
@@ -116,7 +117,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn array(&mut self, node: &Node, id: &str) -> Result<(), CspError> {
+    pub(super) fn array(&mut self, node: &Node, id: &str) -> Result<(), FormatError> {
         let sizes = node.attribute("size").ok_or_else(|| node.error("an array has no `size`"))?;
         let sizes = brackets(sizes).map_err(|problem| node.error(problem))?;
         let sizes: Vec<usize> = sizes
