@@ -10,14 +10,18 @@ use ludex_machine::Machine;
 use ludex_search::information::{Follower, Model, Patience};
 use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::hidden::random_step;
-use ludex_testkit::{corpus, in_parallel, library};
+use ludex_testkit::{RulesFile, assert_compared, corpus, in_parallel, library};
 
-/// Turns in which a role had a choice, and those of them in which it was certain of each of its moves
-/// whether it is legal.
+/// What was compared for a role.
 #[derive(Clone, Copy, Default, Debug)]
 struct Count {
+    /// Turns in which it had a choice.
     n_turns: usize,
+    /// Those of them in which it was certain of each of its moves whether it is legal.
     n_decided: usize,
+    /// True states, and others that agree with what it was told.
+    n_states: usize,
+    n_others: usize,
 }
 
 /// Where legal moves depend on what no single fluent says.
@@ -33,14 +37,22 @@ const STEP_TIME: Duration = Duration::from_millis(4);
 
 #[test]
 fn what_is_certain_is_true_on_every_sheet() {
-    let mut all = library();
+    let hides = |rules: &RulesFile| rules.text().contains("(sees ");
+    let ours: Vec<RulesFile> = library().into_iter().filter(hides).collect();
+    follow_matches("our games", &ours, 8_000, 1_000);
     if let Some(shared) = shared_or_skip("the public rulesheets with hidden information") {
-        all.extend(corpus(&shared));
+        let public: Vec<RulesFile> = corpus(&shared).into_iter().filter(hides).collect();
+        follow_matches("public rulesheets", &public, 3_000, 1_000);
     }
-    all.retain(|rules| rules.text().contains("(sees "));
-    assert!(all.len() >= 12, "{}", all.len());
-    in_parallel(&all, |rules| {
-        let Some(machine) = ludex_tests::machine(rules) else { return };
+}
+
+/// Follows matches of games with hidden information. Expects so many true states, and so many others
+/// that agree with what was told, which are looked for in little time.
+fn follow_matches(what: &str, games: &[RulesFile], min_states: usize, min_others: usize) {
+    let counts = in_parallel(games, |rules| {
+        let Some(machine) = ludex_tests::machine(rules) else {
+            return Err(format!("{}: too large for the machine", rules.name));
+        };
         let is_large = machine.circuit().n_gates() > MANY_GATES;
         let n_matches = if is_large { N_LONG_MATCHES } else { N_MATCHES };
         let mut count = Count::default();
@@ -51,7 +63,13 @@ fn what_is_certain_is_true_on_every_sheet() {
         }
         let is_decided = count.n_decided * 100 >= count.n_turns * 97;
         assert!(is_decided || UNDECIDED.contains(&&*rules.name), "{}: {count:?}", rules.name);
+        Ok(count)
     });
+    let of = |part: fn(&Count) -> usize| {
+        counts.iter().map(move |it| it.as_ref().map(part).map_err(Clone::clone))
+    };
+    assert_compared(&format!("true states of {what}"), of(|it| it.n_states), min_states);
+    assert_compared(&format!("other states of {what}"), of(|it| it.n_others), min_others);
 }
 
 /// Plays a random match, and compares what is certain for a role after each step with what is true, and in
@@ -65,6 +83,7 @@ fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
     while let Some(told) = random_step(machine, &mut cursor, me, &mut rng) {
         certain.follow(circuit, Some((told.own, &told.percepts)));
         check(&certain, circuit, &mut cursor, me);
+        count.n_states += 1;
         let legal: Vec<Option<bool>> = certain.legal_moves(circuit).map(|it| it.1).collect();
         if cursor.legal_moves(me).len() > 1 {
             count.n_turns += 1;
@@ -80,6 +99,7 @@ fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
                 possible.set_state(state);
                 if !possible.is_terminal() {
                     check(&certain, circuit, &mut possible, me);
+                    count.n_others += 1;
                 }
             }
         }

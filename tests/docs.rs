@@ -12,7 +12,7 @@ use ludex_testkit::workspace;
 
 #[test]
 fn the_tour_is_true() {
-    check("docs/tour.md", 5);
+    check("docs/tour.md", 13);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn the_guide_to_quantifiers_is_true() {
 
 #[test]
 fn the_guide_to_chance_is_true() {
-    check("docs/stochastic.md", 6);
+    check("docs/stochastic.md", 7);
 }
 
 /// The reference has a row for every diagnostic and every function of the language.
@@ -110,6 +110,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
 /// Every link of the documents to a file leads to one.
 #[test]
 fn links_lead_somewhere() {
+    let mut n_links = 0;
     for document in [
         "README.md",
         "ARCHITECTURE.md",
@@ -133,9 +134,11 @@ fn links_lead_somewhere() {
             if !link.starts_with("http") && !link.starts_with('#') {
                 let target = folder.join(link.split('#').next().unwrap_or(link));
                 assert!(target.exists(), "{document}: {link} leads nowhere");
+                n_links += 1;
             }
         }
     }
+    assert!(n_links >= 30, "only {n_links} links");
 }
 
 fn check(document: &str, n_commands: usize) {

@@ -133,6 +133,7 @@ fn single_players_do_as_well_as_what_they_see_allows() {
         let game = game(name);
         let form = form(&game);
         let me = players(&game).next().expect("it has a player");
+        let mut n_deciding = 0;
         for variant in VARIANTS {
             let n_iterations = if variant == Variant::Outcome { 300_000 } else { 3_000 };
             let solver = solved(&form, variant, n_iterations);
@@ -152,9 +153,11 @@ fn single_players_do_as_well_as_what_they_see_allows() {
                     deciding.and_then(|it| texts.iter().position(|text| text == it))
                 {
                     assert!(parts[place] > 0.95, "{name} {variant:?}: {texts:?} {parts:?}");
+                    n_deciding += 1;
                 }
             }
         }
+        assert_eq!(n_deciding, if deciding.is_some() { 12 } else { 0 }, "{name}");
     }
 }
 

@@ -12,17 +12,19 @@ use ludex_library::About;
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_record::Transcript;
 use ludex_record::transcript::RECORDED_STEPS;
-use ludex_testkit::{RulesFile, in_parallel, library};
+use ludex_testkit::{RulesFile, assert_compared, in_parallel, library};
 use ludex_tests::load_for;
 
-#[test]
-fn the_library_is_large_enough() {
-    assert!(library().len() >= 30, "only {} games", library().len());
+/// The games of the library, which has not lost any.
+fn every_game() -> Vec<RulesFile> {
+    let games = library();
+    assert!(games.len() >= 65, "only {} games", games.len());
+    games
 }
 
 #[test]
 fn every_rulesheet_is_without_errors() {
-    for rules in library() {
+    for rules in every_game() {
         let loaded = load_for(&rules, EngineChoice::Auto)
             .unwrap_or_else(|e| panic!("{}: {e:?}", rules.name));
         let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity.is_error()).collect();
@@ -33,7 +35,7 @@ fn every_rulesheet_is_without_errors() {
 
 #[test]
 fn every_game_says_what_it_is() {
-    for rules in library() {
+    for rules in every_game() {
         let about = read(&rules, "about.toml");
         let about: About = toml::from_str(&about).unwrap_or_else(|e| panic!("{}: {e}", rules.name));
         assert!(!about.title.is_empty() && !about.summary.is_empty(), "{}", rules.name);
@@ -53,20 +55,23 @@ fn every_game_says_what_it_is() {
 
 #[test]
 fn paths_are_as_recorded() {
-    let results = in_parallel(&library(), |rules| {
+    let results = in_parallel(&every_game(), |rules| {
         let recorded = read(rules, "perft.txt");
         let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
         let depth = recorded.lines().count();
         let counted = with_game!(&loaded.engine, |game| perft(game, depth, &Deadline::never()));
         let counted = ludex_cli::verbs::perft::table(&counted.nodes);
-        (counted != recorded).then(|| format!("{}:\n{counted}recorded:\n{recorded}", rules.name))
+        if counted != recorded {
+            return Err(format!("{}:\n{counted}recorded:\n{recorded}", rules.name));
+        }
+        Ok(depth)
     });
-    assert_none(results);
+    assert_compared("depths of the library", results, 369);
 }
 
 #[test]
 fn play_goes_as_recorded() {
-    let results = in_parallel(&library(), |rules| {
+    let results = in_parallel(&every_game(), |rules| {
         let recorded = read(rules, "playthrough.txt");
         let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
         let transcript = with_game!(&loaded.engine, |game| {
@@ -75,11 +80,13 @@ fn play_goes_as_recorded() {
         let played = transcript_text(&transcript, &Layout::of(&loaded.program));
         let differs = |(ours, theirs): (&str, &str)| ours != theirs;
         let place = played.lines().zip(recorded.lines()).position(differs);
-        (played != recorded).then(|| {
-            format!("{}: differs from line {}", rules.name, place.map_or(0, |line| line + 1))
-        })
+        if played != recorded {
+            let line = place.map_or(0, |line| line + 1);
+            return Err(format!("{}: differs from line {line}", rules.name));
+        }
+        Ok(played.lines().count())
     });
-    assert_none(results);
+    assert_compared("lines of the recorded games", results, 29_000);
 }
 
 fn read(rules: &RulesFile, file: &str) -> String {
@@ -87,9 +94,4 @@ fn read(rules: &RulesFile, file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|_| {
         panic!("{} is missing; `cargo xtask record {}` writes it", path.display(), rules.name)
     })
-}
-
-fn assert_none(results: Vec<Option<String>>) {
-    let wrong: Vec<String> = results.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,7 +3,7 @@
 use ludex_tests::{machine, reasoner, wide};
 
 ludex_testkit::game_suite! {
-    by_reasoner: reasoner,
-    by_machine: machine,
-    by_wide_machine: wide,
+    by_reasoner: reasoner, 65;
+    by_machine: machine, 65;
+    by_wide_machine: wide, 65;
 }

@@ -1,7 +1,5 @@
 //! The machine against the plain evaluation of its circuit.
 
-use std::path::Path;
-
 use ludex_base::{BitSet, Deadline, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
 use ludex_game::{
@@ -9,6 +7,7 @@ use ludex_game::{
     play_checked,
 };
 use ludex_ground::{GroundLimits, ground};
+use ludex_testkit::RulesFile;
 
 use crate::{Machine, PlayoutStyle};
 
@@ -97,19 +96,15 @@ pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
     }
 }
 
+/// Names and rules.
+pub(crate) fn named(files: Vec<RulesFile>) -> impl Iterator<Item = (String, String)> {
+    files.into_iter().map(|file| (file.name.clone(), file.text()))
+}
+
 /// The games of the library: name and rules.
 pub(crate) fn library() -> Vec<(String, String)> {
-    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
-    let mut library: Vec<(String, String)> = std::fs::read_dir(games)
-        .expect("the library is there")
-        .map(|folder| {
-            let folder = folder.expect("its folders can be listed");
-            let rules = std::fs::read_to_string(folder.path().join("rules.kif"));
-            (folder.file_name().display().to_string(), rules.expect("a game has rules"))
-        })
-        .collect();
-    library.sort();
-    assert!(library.len() >= 30, "only {} games", library.len());
+    let library: Vec<_> = named(ludex_testkit::library()).collect();
+    assert!(library.len() >= 65, "only {} games", library.len());
     library
 }
 

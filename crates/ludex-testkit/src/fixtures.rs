@@ -35,13 +35,23 @@ pub fn shared() -> Option<PathBuf> {
     folder.join("golden").is_dir().then_some(folder)
 }
 
-/// [`shared`], or a word on standard error about what is skipped for the lack of it.
+/// [`shared`], or a message on standard error that says what is skipped without it.
+///
+/// # Panics
+/// When the folder is missing although it is expected: where `CI` is set.
 pub fn shared_or_skip(what: &str) -> Option<PathBuf> {
     let found = shared();
     if found.is_none() {
-        eprintln!("skipped: {what} (there is no folder `shared` beside the project)");
+        let missing = "there is no folder `shared` beside the project";
+        assert!(!is_ci(), "{missing}, but `CI` is set: it is needed for {what}");
+        eprintln!("skipped: {what} ({missing})");
     }
     found
+}
+
+/// Whether the environment variable `CI` says that nobody is watching.
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].map(Into::into).contains(&value))
 }
 
 /// The games of the library, by name.

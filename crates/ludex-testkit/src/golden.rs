@@ -98,6 +98,11 @@ impl Golden {
         let text = fs::read_to_string(shared.join("golden").join(format!("{name}.json"))).ok()?;
         Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}.json: {error}")))
     }
+
+    /// The number of recorded steps, all of which [`compare`] looks at.
+    pub fn n_steps(&self) -> usize {
+        self.lines.min.steps.len() + self.lines.mix.steps.len()
+    }
 }
 
 /// Plays the recorded lines again and holds every step against them.

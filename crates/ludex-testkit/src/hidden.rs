@@ -124,6 +124,7 @@ where
     // Searches that take possible states to be known are all the same here.
     let is_meant = spec.claims().contains(&Claim::HiddenInformation);
     let is_wanted = |name: &str| is_meant || ["kuhn-poker", "monty-hall"].contains(&name);
+    let mut n_repeated = 0;
     for (name, game) in games.iter().filter(|it| it.1.has_percepts() && is_wanted(&it.0)) {
         for me in players(game) {
             let mut rng = Seed(3).rng();
@@ -148,6 +149,7 @@ where
                 if step_idx == 3 {
                     let again = || search_informed(spec, game, &known, 20, Seed(2)).without_times();
                     assert_eq!(again(), again(), "{name}");
+                    n_repeated += 1;
                 }
                 let Some(observed) = random_step(game, &mut cursor, me, &mut rng) else { break };
                 let soon = Deadline::after(Duration::from_millis(10));
@@ -156,6 +158,10 @@ where
             }
         }
     }
+    assert!(
+        n_repeated >= if is_meant { 10 } else { 1 },
+        "{n_repeated} roles came to their fourth step"
+    );
 }
 
 /// How long the true state stayed in the exact set, over some matches.

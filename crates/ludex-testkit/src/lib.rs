@@ -3,6 +3,8 @@
 //!
 //! - [`fixtures`]: rulesheets of `games/` and of the corpus beside the project.
 //! - [`parallel`]: the same work on many fixtures.
+//! - [`floor`]: a comparison of too little fails.
+//! - [`property`]: properties of generated inputs, which shrink where one fails.
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
 //! - [`agree`]: two engines on the same random states.
 //! - [`command`]: the binary, run as a person runs it.
@@ -17,6 +19,8 @@
 
 pub mod fixtures;
 pub mod parallel;
+pub mod floor;
+pub mod property;
 pub mod golden;
 pub mod agree;
 pub mod lanes;
@@ -31,6 +35,7 @@ pub mod hidden;
 
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};
+pub use floor::assert_compared;
 pub use golden::{Golden, compare};
 pub use lanes::lanes_agree;
 pub use parallel::in_parallel;

@@ -16,22 +16,22 @@ use ludex_game::{
 
 /// Tests that hold implementations of `Game` against its contract.
 ///
-/// Each line names an implementation and gives a function from the text of a rulesheet to
-/// `Option` of a game; a game it cannot play is `None`.
+/// Each line names an implementation, gives a function from a rulesheet to `Option` of a game, and
+/// says how many games it plays at least; a game it cannot play is `None`.
 ///
 /// ```ignore
 /// game_suite! {
-///     reasoner: |rules| load_reasoner(rules),
-///     machine: |rules| load_machine(rules),
+///     reasoner: |rules| load_reasoner(rules), 65;
+///     machine: |rules| load_machine(rules), 65;
 /// }
 /// ```
 #[macro_export]
 macro_rules! game_suite {
-    ($($name:ident: $make:expr),* $(,)?) => {$(
+    ($($name:ident: $make:expr, $min_games:expr;)*) => {$(
         mod $name {
             #[allow(unused_imports)]
             use super::*;
-            $crate::game_suite!(@tests $make;
+            $crate::game_suite!(@tests $make, $min_games;
                 starts_the_same_every_time,
                 a_state_is_all_there_is_to_know,
                 legal_moves_are_distinct_and_repeatable,
@@ -45,15 +45,18 @@ macro_rules! game_suite {
             );
         }
     )*};
-    (@tests $make:expr; $($test:ident),* $(,)?) => {$(
+    (@tests $make:expr, $min_games:expr; $($test:ident),* $(,)?) => {$(
         #[test]
         fn $test() {
+            let mut n_games = 0;
             for rules in $crate::library() {
                 if let Some(game) = $make(&rules) {
                     eprintln!("{}", rules.name);
                     $crate::suite::$test(&game);
+                    n_games += 1;
                 }
             }
+            assert!(n_games >= $min_games, "only {n_games} games are played");
         }
     )*};
 }
