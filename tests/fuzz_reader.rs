@@ -1,19 +1,21 @@
 //! The front end on texts that nobody would write: no panic, no memory or time without measure,
 //! and what is printed reads as the same tree.
 //!
-//! Runs for 60 seconds; `LUDEX_FUZZ_SECONDS` makes it longer and `LUDEX_FUZZ_SEED` different.
-//! The same seed gives the same sequence of texts, of which a slower machine sees fewer.
+//! `LUDEX_CASES` tries more texts and `PROPTEST_RNG_SEED` others.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Diagnostic, Rng, Seed, Source};
+use ludex_base::{Diagnostic, Seed, Source};
 use ludex_gdl::{
     Literal, MAX_BYTES, Rulesheet, check, codes, decode, lower, parse, parse_infix, parse_kif,
     print_infix, print_kif, scramble,
 };
+use ludex_testkit::property::holds_for_all;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 
 /// Counts the bytes in use, to see how much a text makes the front end take.
 struct Counting;
@@ -40,53 +42,42 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// For so long small texts are read however long the large ones take.
-const LEAST: Duration = Duration::from_secs(15);
+/// Small texts to try: about forty seconds.
+const N_TEXTS: u32 = 40_000;
 
 /// One test, so that the memory it counts is its own.
 #[test]
 fn any_bytes_are_read_without_harm() {
-    let number = |name: &str, default: u64| {
-        std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-    };
-    let seconds = number("LUDEX_FUZZ_SECONDS", 60);
-    let seed = Seed(number("LUDEX_FUZZ_SEED", 1));
-    println!("seed {}, {seconds} seconds", seed.0);
-
     let start = Instant::now();
     let n_large = large_texts().len();
     for (name, text) in large_texts() {
-        try_bytes(name, text.into_bytes());
+        try_bytes(name, text.as_bytes());
     }
     println!("{n_large} large texts in {:.1} s", start.elapsed().as_secs_f64());
-    let deadline = (start + Duration::from_secs(seconds)).max(Instant::now() + LEAST);
-    let seeds = seed_texts();
-    let mut n_texts = 0_u64;
-    while Instant::now() < deadline {
-        for _ in 0..100 {
-            let mut rng = seed.child(n_texts).rng();
-            let bytes = match n_texts % 4 {
-                0 => random_bytes(&mut rng),
-                1 => token_soup(&mut rng),
-                _ => mutated(&seeds, &mut rng),
-            };
-            try_bytes(&format!("text {n_texts}"), bytes);
-            n_texts += 1;
-        }
-    }
-    println!("{n_texts} small texts");
-    assert!(n_texts >= 1000, "{n_texts} texts in {seconds} s are too few: something is slow");
+    let start = Instant::now();
+    let texts = prop_oneof![1 => noise(), 1 => token_soup(), 2 => mutants(seed_texts())];
+    let mut n_clauses = 0;
+    holds_for_all(N_TEXTS, texts, |text| n_clauses += try_bytes("a small text", &text.0));
+    println!("{N_TEXTS} small texts in {:.1} s", start.elapsed().as_secs_f64());
+    assert!(n_clauses >= 200_000, "{n_clauses} clauses are too few to judge");
 }
 
-/// Reads, checks, prints and reads again.
-fn try_bytes(name: &str, bytes: Vec<u8>) {
+/// Bytes that are shown as text.
+#[derive(Clone)]
+struct Bytes(Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}
+
+/// Reads, checks, prints and reads again; gives the number of clauses.
+fn try_bytes(name: &str, bytes: &[u8]) -> usize {
     let before = IN_USE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let start = Instant::now();
-    if catch_unwind(AssertUnwindSafe(|| walk(&bytes))).is_err() {
-        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]).into_owned();
-        panic!("{name} does harm:\n{shown}");
-    }
+    let n_clauses = walk(bytes);
     let taken = PEAK.load(Ordering::Relaxed) - before;
     let bound = (64 << 20) + 400 * bytes.len().min(MAX_BYTES);
     assert!(taken < bound, "{name} of {} bytes takes {taken} bytes", bytes.len());
@@ -95,9 +86,10 @@ fn try_bytes(name: &str, bytes: Vec<u8>) {
     if elapsed > Duration::from_secs(1) || taken > 512 << 20 {
         println!("{name}: {:.1} s, {} MiB", elapsed.as_secs_f64(), taken >> 20);
     }
+    n_clauses
 }
 
-fn walk(bytes: &[u8]) {
+fn walk(bytes: &[u8]) -> usize {
     let (source, _) = decode("fuzz", bytes);
     let (sheet, diagnostics) = parse(&source);
     for diagnostic in &diagnostics {
@@ -110,6 +102,7 @@ fn walk(bytes: &[u8]) {
             judge(&source, &sheet);
         }
     }
+    sheet.clauses.len()
 }
 
 fn judge(source: &Source, sheet: &Rulesheet) {
@@ -157,14 +150,9 @@ fn assert_prints(sheet: &Rulesheet) {
     }
 }
 
-fn random_bytes(rng: &mut Rng) -> Vec<u8> {
-    let length = rng.below(400);
-    let is_ascii = rng.below(2) == 0;
-    let mut bytes: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8).collect();
-    if is_ascii {
-        bytes.iter_mut().for_each(|byte| *byte = b' ' + *byte % 95);
-    }
-    bytes
+/// Any bytes, or any characters of ASCII.
+fn noise() -> impl Strategy<Value = Bytes> {
+    prop_oneof![vec(any::<u8>(), 0..400), vec(b' '..=b'~', 0..400)].prop_map(Bytes)
 }
 
 const TOKENS: [&str; 64] = [
@@ -234,52 +222,63 @@ const TOKENS: [&str; 64] = [
     "é",
 ];
 
-fn token_soup(rng: &mut Rng) -> Vec<u8> {
-    let n_tokens = rng.below(120);
-    let is_spaced = rng.below(2) == 0;
-    let mut text = String::new();
-    for _ in 0..n_tokens {
-        text.push_str(TOKENS[rng.below(TOKENS.len())]);
-        if is_spaced {
-            text.push(' ');
-        }
-    }
-    text.into_bytes()
+fn token_soup() -> impl Strategy<Value = Bytes> {
+    (vec(select(&TOKENS[..]), 0..120), select(&["", " "][..]))
+        .prop_map(|(tokens, between)| Bytes(tokens.join(between).into_bytes()))
 }
 
-fn mutated(seeds: &[String], rng: &mut Rng) -> Vec<u8> {
-    let mut bytes = seeds[rng.below(seeds.len())].clone().into_bytes();
-    for _ in 0..1 + rng.below(6) {
-        let at = rng.below(bytes.len() + 1);
-        let length = rng.below(40).min(bytes.len() - at);
-        match rng.below(6) {
-            0 => {
-                bytes.drain(at..at + length);
-            }
-            1 => {
-                let copy = bytes[at..at + length].to_vec();
-                let to = rng.below(bytes.len() + 1);
+/// One of the texts with some of its parts lost, doubled or replaced.
+fn mutants(texts: Vec<String>) -> impl Strategy<Value = Bytes> {
+    (select(texts.clone()), vec(edit(texts), 1..=6)).prop_map(|(text, edits)| {
+        let mut bytes = text.into_bytes();
+        edits.iter().for_each(|edit| edit.apply(&mut bytes));
+        Bytes(bytes)
+    })
+}
+
+/// What is done to the bytes of a text.
+#[derive(Clone, Debug)]
+enum Edit {
+    Remove { at: Index, length: usize },
+    Copy { at: Index, length: usize, to: Index },
+    Replace { at: Index, length: usize, by: Vec<u8> },
+}
+
+fn edit(texts: Vec<String>) -> impl Strategy<Value = Edit> {
+    let at = any::<Index>;
+    let part = (select(texts), at(), 0..100_usize).prop_map(|(text, at, length)| {
+        let (bytes, start) = (text.as_bytes(), at.index(text.len()));
+        bytes[start..(start + length).min(bytes.len())].to_vec()
+    });
+    let token = || select(&TOKENS[..]).prop_map(|token| token.as_bytes().to_vec());
+    let replace = |(at, length, by)| Edit::Replace { at, length, by };
+    prop_oneof![
+        (at(), 0..40_usize).prop_map(|(at, length)| Edit::Remove { at, length }),
+        (at(), 0..40_usize, at()).prop_map(|(at, length, to)| Edit::Copy { at, length, to }),
+        (at(), Just(0), token()).prop_map(replace),
+        (at(), 0..=4_usize, token()).prop_map(replace),
+        (at(), Just(0), part).prop_map(replace),
+        (at(), Just(1), vec(any::<u8>(), 1)).prop_map(replace),
+    ]
+}
+
+impl Edit {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let range = |at: &Index, length: usize| {
+            let start = at.index(bytes.len() + 1);
+            start..(start + length).min(bytes.len())
+        };
+        match self {
+            Edit::Remove { at, length } => drop(bytes.drain(range(at, *length))),
+            Edit::Copy { at, length, to } => {
+                let (copy, to) = (bytes[range(at, *length)].to_vec(), to.index(bytes.len() + 1));
                 bytes.splice(to..to, copy);
             }
-            2 => {
-                let token = TOKENS[rng.below(TOKENS.len())];
-                bytes.splice(at..at, token.bytes());
+            Edit::Replace { at, length, by } => {
+                bytes.splice(range(at, *length), by.iter().copied());
             }
-            3 => {
-                let token = TOKENS[rng.below(TOKENS.len())];
-                bytes.splice(at..at + length.min(4), token.bytes());
-            }
-            4 => {
-                let other = seeds[rng.below(seeds.len())].as_bytes();
-                let start = rng.below(other.len());
-                let end = (start + rng.below(100)).min(other.len());
-                bytes.splice(at..at, other[start..end].iter().copied());
-            }
-            _ if at < bytes.len() => bytes[at] = rng.next_u64() as u8,
-            _ => {}
         }
     }
-    bytes
 }
 
 /// Small rulesheets of our own, in both forms, with all that the language has.

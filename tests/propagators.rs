@@ -11,29 +11,33 @@ use ludex_csp::propagators::*;
 use ludex_csp::{Comparison, Operation, Propagator, Value, ValueSet, VarId};
 use ludex_testkit::propagator_suite;
 use ludex_testkit::propagators::{Strength, propagator_suite};
+use ludex_testkit::property::holds_for_all;
+use proptest::collection::vec;
+use proptest::sample::select;
+use proptest::strategy::Strategy;
 
-/// A random table over values 0..n, each tuple in it with one chance in `one_in`.
-fn random_table(
-    arity: usize,
-    n: Value,
-    one_in: usize,
-    star_one_in: usize,
-    seed: u64,
-) -> Arc<Table> {
+/// A table of pairs of values 0..n, with one of `one_in` of them.
+fn random_table(n: Value, one_in: usize, seed: u64) -> Arc<Table> {
     let mut rng = Seed(seed).rng();
-    let mut tuples = Vec::new();
-    for code in 0..(n as usize).pow(arity as u32) {
-        if rng.below(one_in) == 0 {
-            let tuple: Vec<Value> = (0..arity)
-                .map(|at| {
-                    let value = (code / (n as usize).pow(at as u32)) as Value % n;
-                    if star_one_in > 0 && rng.below(star_one_in) == 0 { STAR } else { value }
-                })
-                .collect();
-            tuples.push(tuple);
-        }
-    }
-    Arc::new(Table::from_tuples(arity, tuples))
+    let pairs = (0..n * n).map(|code| [code % n, code / n]);
+    Arc::new(Table::from_tuples(2, pairs.filter(|_| rng.below(one_in) == 0)))
+}
+
+/// Tables over values 0..n, full and sparse ones, with stars or without.
+fn tables(arity: usize, n: Value, stars: bool) -> impl Strategy<Value = Arc<Table>> {
+    let n_tuples = (n as usize).pow(arity as u32);
+    // A number for each tuple there may be: whether it is in the table, and where it has a star.
+    let row = 0..160_usize;
+    (select(&[1, 2, 5, 20][..]), vec(row, n_tuples)).prop_map(move |(one_in, rows)| {
+        let is_in = |(_, row): &(usize, usize)| row % one_in == one_in - 1;
+        let tuples = rows.into_iter().enumerate().filter(is_in).map(|(code, row)| {
+            let is_star = |at: usize| stars && row / 20 == at;
+            let value = |at: usize| (code / (n as usize).pow(at as u32)) as Value % n;
+            let tuple = (0..arity).map(|at| if is_star(at) { STAR } else { value(at) });
+            tuple.collect::<Vec<Value>>()
+        });
+        Arc::new(Table::from_tuples(arity, tuples))
+    })
 }
 
 fn check_table(
@@ -43,15 +47,12 @@ fn check_table(
     stars: bool,
     make: impl Fn(Vec<VarId>, Arc<Table>) -> Box<dyn Propagator>,
 ) {
-    for seed in 0..12 {
-        let one_in = [1, 2, 5, 20][seed as usize % 4];
-        let star_one_in = if stars { 4 } else { 0 };
-        let table = random_table(arity, n, one_in, star_one_in, seed);
+    holds_for_all(12, tables(arity, n, stars), |table| {
         // The table speaks of values that are in no domain, too.
         let sets = vec![ValueSet::from(0..n); arity - 1];
         let sets = [&sets[..], &[ValueSet::from(1..n + 1)]].concat();
         propagator_suite(&sets, strength, |vars| make(vars.to_vec(), Arc::clone(&table)));
-    }
+    });
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn compact_table() {
 
 #[test]
 fn compact_table_over_domains_of_several_words() {
-    let table = random_table(2, 140, 40, 0, 1);
+    let table = random_table(140, 40, 1);
     propagator_suite(
         &[ValueSet::from(0..140), ValueSet::from_ranges([(0, 60), (63, 70), (128, 139)])],
         Strength::Domain,
@@ -224,12 +225,12 @@ propagator_suite! {
     };
     reified_table: [0..=1, 0..=2, 0..=2], Domain, |v| Reified::with_negation(
         v[0],
-        Box::new(BitTable::new([v[1], v[2]], random_table(2, 3, 2, 0, 5), true)),
-        Box::new(BitTable::new([v[1], v[2]], random_table(2, 3, 2, 0, 5), false)),
+        Box::new(BitTable::new([v[1], v[2]], random_table(3, 2, 5), true)),
+        Box::new(BitTable::new([v[1], v[2]], random_table(3, 2, 5), false)),
     );
     implied_table: [0..=1, 0..=2, 0..=2], Domain, |v| HalfReified::new(
         v[0],
-        Box::new(BitTable::new([v[1], v[2]], random_table(2, 3, 2, 0, 5), true)),
+        Box::new(BitTable::new([v[1], v[2]], random_table(3, 2, 5), true)),
     );
     negation: [0..=3, 0..=3, 0..=3], Checking, |v| {
         Negation::new(Box::new(AllDifferentValue::new(v, [])))
@@ -363,18 +364,11 @@ propagator_suite! {
 
 #[test]
 fn random_sums_reach_bounds_consistency_of_their_kind() {
-    let mut rng = Seed(3).rng();
-    for _ in 0..40 {
-        let n = 2 + rng.below(3);
-        let mut coefficients: Vec<i64> = (0..n).map(|_| rng.below(7) as i64 - 3).collect();
-        coefficients.iter_mut().for_each(|a| *a += i64::from(*a == 0));
-        let constant = rng.below(9) as i64 - 4;
-        let sets: Vec<ValueSet> = (0..n)
-            .map(|_| {
-                let lo = rng.below(5) as Value - 3;
-                ValueSet::from(lo..=lo + rng.below(4) as Value)
-            })
-            .collect();
+    let range = (-3..=1, 0..=3).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
+    let coefficient = (-3_i64..=3).prop_map(|a| if a == 0 { 1 } else { a });
+    let sums = (vec((coefficient, range), 2..=4), -4_i64..=4);
+    holds_for_all(40, sums, |(terms, constant)| {
+        let (coefficients, sets): (Vec<i64>, Vec<ValueSet>) = terms.into_iter().unzip();
         for relation in [LinearRelation::Le, LinearRelation::Eq, LinearRelation::Ne] {
             let is_le = relation == LinearRelation::Le;
             let strength = if is_le { Strength::Bounds } else { Strength::Checking };
@@ -384,25 +378,18 @@ fn random_sums_reach_bounds_consistency_of_their_kind() {
                 Box::new(Linear::new(&terms, relation, constant))
             });
         }
-    }
+    });
 }
 
 #[test]
 fn random_knapsacks() {
-    let mut rng = Seed(6).rng();
     let mut n_made = 0;
-    for _ in 0..24 {
-        let n = 2 + rng.below(3);
-        let mut number = |from: i64, to: i64| from + rng.below((to - from + 1) as usize) as i64;
-        let items: Vec<(i64, i64)> = (0..n).map(|_| (number(-4, 6), number(-4, 6))).collect();
-        let sets: Vec<ValueSet> = (0..n)
-            .map(|_| {
-                let lo = number(-2, 1) as Value;
-                ValueSet::from(lo..=lo + number(0, 3) as Value)
-            })
-            .chain([ValueSet::from(-8..=8)])
-            .collect();
-        let (capacity, extra) = (number(-4, 12), number(-3, 3));
+    let range = (-2..=1, 0..=3).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
+    let knapsacks = (vec(((-4_i64..=6, -4_i64..=6), range), 2..=4), -4_i64..=12, -3_i64..=3);
+    holds_for_all(24, knapsacks, |(choices, capacity, extra)| {
+        let n = choices.len();
+        let (items, mut sets): (Vec<(i64, i64)>, Vec<ValueSet>) = choices.into_iter().unzip();
+        sets.push(ValueSet::from(-8..=8));
         for sign in [1, -1] {
             let make = |v: &[VarId]| {
                 let item = |(&x, &(weight, profit))| Item { x, weight, profit };
@@ -416,18 +403,14 @@ fn random_knapsacks() {
                 });
             }
         }
-    }
+    });
     assert!(n_made > 16, "most have a choice");
 }
 
 #[test]
 fn random_all_different() {
-    let mut rng = Seed(4).rng();
-    for _ in 0..60 {
-        let n = 2 + rng.below(4);
-        let sets: Vec<ValueSet> = (0..n)
-            .map(|_| (0..1 + rng.below(4)).map(|_| rng.below(7) as Value).collect())
-            .collect();
+    let sets = vec(vec(0..7, 1..=4).prop_map(ValueSet::from_iter), 2..=5);
+    holds_for_all(60, sets, |sets| {
         propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [])));
         propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [3])));
         // Bounds consistency takes the values between bounds for granted.
@@ -435,26 +418,20 @@ fn random_all_different() {
             .map(|set| ValueSet::from(set.min().expect("a value")..=set.max().expect("a value")))
             .collect();
         propagator_suite(&ranges, Strength::Bounds, |v| Box::new(AllDifferentBounds::new(v)));
-    }
+    });
 }
 
 #[test]
 fn random_machines() {
-    let mut rng = Seed(5).rng();
-    for _ in 0..60 {
-        let n = 3 + rng.below(2);
-        let starts: Vec<ValueSet> = (0..n)
-            .map(|_| {
-                let lo = rng.below(4) as Value;
-                ValueSet::from(lo..=lo + rng.below(5) as Value)
-            })
-            .collect();
-        let fixed = |rng: &mut ludex_base::Rng, n_values: usize| {
-            let value = 1 + rng.below(n_values) as Value;
-            ValueSet::from(value..=value)
-        };
-        let lengths: Vec<ValueSet> = (0..n).map(|_| fixed(&mut rng, 3)).collect();
-        let heights: Vec<ValueSet> = (0..n).map(|_| fixed(&mut rng, 3)).collect();
+    let start = (0..4, 0..5).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
+    let fixed = || (1..=3).prop_map(|value| ValueSet::from(value..=value));
+    holds_for_all(60, vec((start, fixed(), fixed()), 3..=4), |tasks| {
+        let n = tasks.len();
+        let [starts, lengths, heights] = [0, 1, 2].map(|which| {
+            let part =
+                |task: &(ValueSet, ValueSet, ValueSet)| [&task.0, &task.1, &task.2][which].clone();
+            tasks.iter().map(part).collect::<Vec<ValueSet>>()
+        });
         let limit = ValueSet::from(3..=3);
         let sets = [&starts[..], &lengths[..]].concat();
         propagator_suite(&sets, Strength::Checking, |v| {
@@ -464,5 +441,5 @@ fn random_machines() {
         propagator_suite(&sets, Strength::Checking, |v| {
             Box::new(Cumulative::new(&v[..n], &v[n..2 * n], &v[2 * n..3 * n], v[3 * n]))
         });
-    }
+    });
 }

@@ -12,6 +12,7 @@ use crate::propagators::{Automaton, Mdd};
 use crate::{Value, ValueSet};
 
 /// A constraint as it was stated.
+#[derive(Debug)]
 pub enum Constraint {
     /// An expression is true.
     Intension(Expr),

@@ -25,7 +25,7 @@ use crate::{Value, ValueSet};
 /// assert_eq!(report.best().unwrap(), [3, 4]);
 /// # Ok::<(), ludex_csp::CspError>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Network {
     variables: Vec<Variable>,
     constraints: Vec<Constraint>,

@@ -1,5 +1,7 @@
 //! What a constraint has to offer the engine.
 
+use std::fmt;
+
 use crate::Value;
 use crate::domains::{Conflict, Domains, Events, VarId};
 
@@ -84,6 +86,12 @@ impl Cost {
     /// A measure of the work of a call: 1, 4, 16 or 64.
     pub(crate) fn work(self) -> u32 {
         1 << (2 * self as u32)
+    }
+}
+
+impl fmt::Debug for dyn Propagator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", self.name(), self.scope())
     }
 }
 

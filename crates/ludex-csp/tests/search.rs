@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
-use ludex_base::{Deadline, Rng, Seed, StopReason};
+use ludex_base::{Deadline, StopReason};
 use ludex_csp::propagators::table::{STAR, Table, TableAlgorithm};
 use ludex_csp::search::local::{LocalConfig, min_conflicts};
 use ludex_csp::search::study::{Method, StudyConfig, study};
 use ludex_csp::*;
+use ludex_testkit::property::holds_for_all;
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::sample::subsequence;
+use proptest::strategy::{BoxedStrategy, Strategy, Union};
 
 fn queens(n: usize) -> Network {
     let mut network = Network::new();
@@ -17,37 +23,44 @@ fn queens(n: usize) -> Network {
     network
 }
 
-/// A random network of positive, negative and short tables.
-fn random_tables(seed: u64, n: usize, n_tables: usize) -> Network {
-    let mut rng = Seed(seed).rng();
-    let mut network = Network::new();
-    let x = network.ints("x", n, 0..4);
-    for _ in 0..n_tables {
-        let arity = 2 + rng.below(3);
-        let mut scope = x.clone();
-        while scope.len() > arity {
-            scope.swap_remove(rng.below(scope.len()));
+/// Networks of positive, negative and short tables over `n` variables with four values each.
+fn tables(n: usize, n_tables: usize) -> impl Strategy<Value = Network> {
+    // A table that is left out makes a network smaller.
+    vec(option::weighted(0.99, table(n)), n_tables).prop_map(move |tables| {
+        let mut network = Network::new();
+        let x = network.ints("x", n, 0..4);
+        for (scope, is_positive, tuples) in tables.into_iter().flatten() {
+            let scope: Vec<VarId> = scope.into_iter().map(|place| x[place]).collect();
+            let table = Table::from_tuples(scope.len(), tuples);
+            if is_positive { network.table(&scope, table) } else { network.forbid(&scope, table) }
         }
-        let is_positive = rng.below(3) > 0;
-        let has_stars = is_positive && rng.below(3) == 0;
-        let density = if is_positive { 45 } else { 35 };
-        let mut tuples = Vec::new();
-        for code in 0..4_i32.pow(arity as u32) {
-            if rng.below(100) < density {
-                let value = |at: usize, rng: &mut Rng| {
-                    if has_stars && rng.below(6) == 0 {
-                        STAR
-                    } else {
-                        code / 4_i32.pow(at as u32) % 4
-                    }
-                };
-                tuples.push((0..arity).map(|at| value(at, &mut rng)).collect::<Vec<_>>());
-            }
-        }
-        let table = Table::from_tuples(arity, tuples);
-        if is_positive { network.table(&scope, table) } else { network.forbid(&scope, table) }
-    }
-    network
+        network
+    })
+}
+
+/// The places of two to four variables, whether their table is positive, and its tuples.
+fn table(n: usize) -> impl Strategy<Value = (Vec<usize>, bool, Vec<Vec<Value>>)> {
+    let scope = subsequence((0..n).collect::<Vec<_>>(), 2..=4).prop_shuffle();
+    // For each tuple there may be whether it is in the table, and a place for a star.
+    let rows = vec((0..100, 0..6_usize), 4_usize.pow(4));
+    (scope, weighted(2.0 / 3.0), weighted(1.0 / 3.0), rows).prop_map(
+        |(scope, is_positive, has_stars, rows)| {
+            let arity = scope.len() as u32;
+            let percent = if is_positive { 45 } else { 35 };
+            let is_in = |row: &(usize, (i32, usize))| row.1.0 >= 100 - percent;
+            let rows = rows.into_iter().take(4_usize.pow(arity)).enumerate().filter(is_in);
+            let tuple = |(code, (_, star_at)): (usize, (i32, usize))| {
+                let mut tuple: Vec<Value> =
+                    (0..arity).map(|at| (code / 4_usize.pow(at) % 4) as Value).collect();
+                if is_positive && has_stars && star_at < tuple.len() {
+                    tuple[star_at] = STAR;
+                }
+                tuple
+            };
+            let tuples = rows.map(tuple).collect();
+            (scope, is_positive, tuples)
+        },
+    )
 }
 
 /// Every solution, by trying everything.
@@ -72,9 +85,10 @@ fn all_with(network: &Network, config: &SearchConfig) -> Vec<Vec<Value>> {
 
 #[test]
 fn every_order_and_branching_finds_all_solutions() {
-    for seed in 0..6 {
-        let network = random_tables(seed, 6, 7);
+    let mut n_solutions = 0;
+    holds_for_all(6, tables(6, 7), |network| {
         let expected = by_brute_force(&network);
+        n_solutions += expected.len();
         for (name, variable_order) in VariableOrder::ALL {
             for (_, value_order) in ValueOrder::ALL {
                 for branching in [Branching::Binary, Branching::DWay] {
@@ -84,18 +98,18 @@ fn every_order_and_branching_finds_all_solutions() {
                         branching,
                         ..SearchConfig::default()
                     };
-                    assert_eq!(all_with(&network, &config), expected, "{name}, seed {seed}");
+                    assert_eq!(all_with(&network, &config), expected, "{name}");
                 }
             }
         }
-    }
+    });
+    assert!(n_solutions >= 400, "{n_solutions} solutions");
 }
 
 #[test]
 fn every_table_algorithm_gives_the_same_search_tree() {
-    for seed in 0..12 {
+    holds_for_all(12, tables(9, 11), |network| {
         // Negative short tables have one algorithm; the others are all domain consistent.
-        let network = random_tables(seed, 9, 11);
         for goal in [Goal::All, Goal::First(1)] {
             let reports: Vec<Report> = TableAlgorithm::ALL
                 .iter()
@@ -115,21 +129,22 @@ fn every_table_algorithm_gives_the_same_search_tree() {
                 assert_eq!(report.statistics.n_conflicts, reports[0].statistics.n_conflicts);
             }
         }
-    }
+    });
 }
 
 #[test]
 fn study_searches_find_what_mac_finds() {
-    for seed in 0..8 {
-        let network = random_tables(seed, 6, 7);
+    let mut n_solutions = 0;
+    holds_for_all(8, tables(6, 7), |network| {
         let expected = by_brute_force(&network);
+        n_solutions += expected.len();
         let mut n_checks = Vec::new();
         let mut n_nodes = Vec::new();
         for (name, method) in Method::ALL {
             let report = study(&network, &StudyConfig::new(method, Goal::All)).unwrap();
             let mut solutions = report.solutions;
             solutions.sort_unstable();
-            assert_eq!(solutions, expected, "{name}, seed {seed}");
+            assert_eq!(solutions, expected, "{name}");
             n_checks.push(report.n_checks);
             n_nodes.push(report.n_nodes);
         }
@@ -137,7 +152,8 @@ fn study_searches_find_what_mac_finds() {
         // backjumping never a larger one.
         assert_eq!(n_nodes[1], n_nodes[2]);
         assert!(n_checks[1] >= n_checks[2] && n_nodes[3] <= n_nodes[2] && n_nodes[5] <= n_nodes[2]);
-    }
+    });
+    assert!(n_solutions >= 500, "{n_solutions} solutions");
 }
 
 #[test]
@@ -148,15 +164,17 @@ fn forward_checking_goes_by_the_orders_it_knows() {
     assert_eq!(knows(Method::Backjumping).count(), 1);
     let config =
         |order| StudyConfig { order, ..StudyConfig::new(Method::ForwardChecking, Goal::All) };
-    for seed in 0..8 {
-        let network = random_tables(seed, 6, 7);
+    let mut n_solutions = 0;
+    holds_for_all(8, tables(6, 7), |network| {
         let expected = by_brute_force(&network);
+        n_solutions += expected.len();
         for order in knows(Method::ForwardChecking) {
             let mut solutions = study(&network, &config(order)).unwrap().solutions;
             solutions.sort_unstable();
-            assert_eq!(solutions, expected, "{}, seed {seed}", order.name());
+            assert_eq!(solutions, expected, "{}", order.name());
         }
-    }
+    });
+    assert!(n_solutions >= 500, "{n_solutions} solutions");
     // Fail first: the smallest domain first makes the tree of the queens smaller.
     let n_nodes = |order| study(&queens(9), &config(order)).unwrap().n_nodes;
     assert!(n_nodes(VariableOrder::Dom) < n_nodes(VariableOrder::Lexicographic));
@@ -177,19 +195,21 @@ fn queens_are_counted_by_any_number_of_threads() {
 
 #[test]
 fn threads_find_every_solution_once() {
-    for seed in 0..10 {
-        let network = random_tables(seed, 7, 7);
+    let mut n_solutions = 0;
+    holds_for_all(10, tables(7, 7), |network| {
         let config = SearchConfig { n_threads: 3, ..SearchConfig::default() };
-        assert_eq!(all_with(&network, &config), by_brute_force(&network));
-    }
+        let expected = by_brute_force(&network);
+        n_solutions += expected.len();
+        assert_eq!(all_with(&network, &config), expected);
+    });
+    assert!(n_solutions >= 4_000, "{n_solutions} solutions");
 }
 
 /// Threads that start again together, after few conflicts so that they often do.
 #[test]
 fn threads_restart_in_rounds() {
     let mut n_restarts = 0;
-    for seed in 0..30 {
-        let network = random_tables(seed, 10, 13);
+    holds_for_all(30, tables(10, 15), |network| {
         let alone = solve(&network, &SearchConfig::default()).unwrap();
         for restarts in [Restarts::Luby { unit: 1 }, Restarts::Geometric { first: 1, percent: 120 }]
         {
@@ -197,20 +217,19 @@ fn threads_restart_in_rounds() {
                 let config = SearchConfig { n_threads, restarts, ..SearchConfig::default() };
                 let report = solve(&network, &config).unwrap();
                 assert_eq!(report.stopped, None);
-                assert_eq!(report.best().is_some(), alone.best().is_some(), "seed {seed}");
+                assert_eq!(report.best().is_some(), alone.best().is_some());
                 assert!(report.best().is_none_or(|solution| network.is_solution(solution)));
                 n_restarts += report.statistics.n_restarts;
             }
         }
-    }
+    });
     assert!(n_restarts > 0, "the networks are hard enough");
 }
 
 #[test]
 fn threads_share_what_they_refute() {
     let mut n_nogoods = 0;
-    for seed in 0..12 {
-        let mut network = random_tables(seed, 9, 10);
+    holds_for_all(12, tables(9, 10), |mut network| {
         let vars: Vec<VarId> = (0..9).map(VarId::new).collect();
         network.minimize(sum(vars.iter().enumerate().map(|(i, &x)| x * (i as Value % 4 - 1))));
         let alone = solve(&network, &SearchConfig::default()).unwrap();
@@ -218,10 +237,10 @@ fn threads_share_what_they_refute() {
         {
             let config = SearchConfig { n_threads: 3, restarts, ..SearchConfig::default() };
             let report = solve(&network, &config).unwrap();
-            assert_eq!((report.value, report.stopped), (alone.value, None), "seed {seed}");
+            assert_eq!((report.value, report.stopped), (alone.value, None));
             n_nogoods += report.statistics.n_nogoods;
         }
-    }
+    });
     assert!(n_nogoods > 0, "the networks are hard enough");
 }
 
@@ -236,14 +255,16 @@ fn the_first_so_many_are_so_many() {
     }
 }
 
+/// Items by weight and worth.
+fn items(n_items: usize) -> impl Strategy<Value = Vec<(Value, Value)>> {
+    vec((5..45, 5..45), n_items)
+}
+
 /// A knapsack with the greatest worth found by dynamic programming.
-fn knapsack(seed: u64, n_items: usize) -> (Network, i64) {
-    let mut rng = Seed(seed).rng();
-    let items: Vec<(Value, Value)> =
-        (0..n_items).map(|_| (5 + rng.below(40) as Value, 5 + rng.below(40) as Value)).collect();
-    let capacity = 11 * n_items;
+fn knapsack(items: &[(Value, Value)]) -> (Network, i64) {
+    let capacity = 11 * items.len();
     let mut best = vec![0; capacity + 1];
-    for &(weight, worth) in &items {
+    for &(weight, worth) in items {
         for room in (weight as usize..=capacity).rev() {
             best[room] = best[room].max(best[room - weight as usize] + i64::from(worth));
         }
@@ -251,15 +272,15 @@ fn knapsack(seed: u64, n_items: usize) -> (Network, i64) {
     let mut network = Network::new();
     let x = network.ints("x", items.len(), 0..=1);
     network
-        .require(sum(x.iter().zip(&items).map(|(&x, item)| x * item.0)).at_most(capacity as Value));
-    network.maximize(sum(x.iter().zip(&items).map(|(&x, item)| x * item.1)));
+        .require(sum(x.iter().zip(items).map(|(&x, item)| x * item.0)).at_most(capacity as Value));
+    network.maximize(sum(x.iter().zip(items).map(|(&x, item)| x * item.1)));
     (network, best[capacity])
 }
 
 #[test]
 fn branch_and_bound_finds_the_best_knapsack() {
-    for seed in 0..6 {
-        let (network, expected) = knapsack(seed, 14);
+    holds_for_all(6, items(14), |items| {
+        let (network, expected) = knapsack(&items);
         for n_threads in [1, 2] {
             let config = SearchConfig { n_threads, ..SearchConfig::default() };
             let mut seen = Vec::new();
@@ -268,26 +289,25 @@ fn branch_and_bound_finds_the_best_knapsack() {
             assert!(network.is_solution(report.best().unwrap()));
             assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "each is better: {seen:?}");
         }
-    }
+    });
 }
 
 #[test]
 fn a_limited_sum_bounds_an_objective_that_is_a_sum() {
-    for seed in 0..4 {
-        let (network, expected) = knapsack(seed, 60);
+    holds_for_all(4, items(60), |items| {
+        let (network, expected) = knapsack(&items);
         let report = solve(&network, &SearchConfig::default()).unwrap();
         assert_eq!((report.value, report.stopped), (Some(expected), None));
         // Without the bound of the linear relaxation there would be billions.
         assert!(report.statistics.n_nodes < 20_000, "{}", report.statistics.n_nodes);
-    }
+    });
 }
 
 #[test]
 fn bounds_of_sums_change_no_optimum() {
-    for seed in 0..30 {
-        let mut rng = Seed(seed).rng();
-        let mut factors = || -> Vec<Value> { (0..6).map(|_| rng.below(9) as Value - 3).collect() };
-        let (weights, others, costs) = (factors(), factors(), factors());
+    let mut n_solutions = 0;
+    let factors = || vec(-3..6, 6);
+    holds_for_all(30, (factors(), factors(), factors()), |(weights, others, costs)| {
         let mut network = Network::new();
         let x = network.ints("x", 6, -1..=2);
         let weigh = |by: &[Value]| sum(x.iter().zip(by).map(|(&x, &a)| x * a));
@@ -306,10 +326,12 @@ fn bounds_of_sums_change_no_optimum() {
             }
             let expected = if is_minimized { all.iter().min() } else { all.iter().max() };
             let report = solve(&network, &SearchConfig::default()).unwrap();
-            assert_eq!(report.value.as_ref(), expected, "seed {seed}");
+            assert_eq!(report.value.as_ref(), expected);
             assert!(report.is_complete());
         }
-    }
+        n_solutions += all.len();
+    });
+    assert!(n_solutions > 1_000, "{n_solutions}");
 }
 
 /// The network without its last variable and the constraint that defines it.
@@ -332,8 +354,7 @@ fn worth(solution: &[Value], factors: &[Value]) -> i64 {
 
 #[test]
 fn restarts_and_nogoods_change_no_answer() {
-    for seed in 0..40 {
-        let network = random_tables(seed + 100, 10, 17);
+    holds_for_all(40, tables(10, 17), |network| {
         let reference = SearchConfig { restarts: Restarts::Never, ..SearchConfig::default() };
         let expected = solve(&network, &reference).unwrap().best().is_some();
         for restarts in [Restarts::Luby { unit: 1 }, Restarts::Geometric { first: 1, percent: 120 }]
@@ -341,11 +362,11 @@ fn restarts_and_nogoods_change_no_answer() {
             for records_nogoods in [true, false] {
                 let config = SearchConfig { restarts, records_nogoods, ..SearchConfig::default() };
                 let report = solve(&network, &config).unwrap();
-                assert_eq!(report.best().is_some(), expected, "seed {seed}");
+                assert_eq!(report.best().is_some(), expected);
                 assert!(report.best().is_none_or(|solution| network.is_solution(solution)));
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -398,11 +419,14 @@ fn one_seed_gives_one_tree() {
 
 #[test]
 fn singleton_consistency_is_part_of_the_search_when_asked() {
-    for seed in 0..10 {
-        let network = random_tables(seed, 7, 8);
+    let mut n_solutions = 0;
+    holds_for_all(10, tables(7, 8), |network| {
         let config = SearchConfig { singleton_consistency: true, ..SearchConfig::default() };
-        assert_eq!(all_with(&network, &config), by_brute_force(&network));
-    }
+        let expected = by_brute_force(&network);
+        n_solutions += expected.len();
+        assert_eq!(all_with(&network, &config), expected);
+    });
+    assert!(n_solutions >= 1_000, "{n_solutions} solutions");
 }
 
 #[test]
@@ -420,8 +444,7 @@ fn min_conflicts_places_fifty_queens() {
 #[test]
 fn preprocessing_keeps_the_solutions() {
     let mut n_universal = 0;
-    for seed in 0..30 {
-        let mut network = random_tables(seed, 6, 4);
+    holds_for_all(30, tables(6, 4), |mut network| {
         let extra = network.int("free", 0..3);
         let x: Vec<VarId> = (0..6).map(VarId::new).collect();
         network.require(x[0].less_than(3));
@@ -459,7 +482,7 @@ fn preprocessing_keeps_the_solutions() {
             assert_eq!(report.statistics.n_preprocessed > 0, preprocesses);
             assert_eq!((report.solutions.len(), n_told), (expected.len().min(1), n_told));
         }
-    }
+    });
     assert!(n_universal > 20);
 }
 
@@ -517,66 +540,81 @@ fn study_searches_walk_the_trees_of_the_textbooks() {
 /// Random expressions against evaluation, through every way they are taken apart.
 #[test]
 fn expressions_mean_the_same_posted_and_evaluated() {
-    fn number(rng: &mut Rng, x: &[VarId], depth: usize) -> Expr {
+    fn number(depth: usize) -> BoxedStrategy<Expr> {
+        let constant = (-2..=2).prop_map(Expr::from).boxed();
+        let variable = (0..3_usize).prop_map(|at| Expr::Var(VarId::new(at))).boxed();
         if depth == 0 {
-            return match rng.below(4) {
-                0 => Expr::from(rng.below(5) as Value - 2),
-                _ => Expr::Var(x[rng.below(x.len())]),
-            };
+            return Union::new_weighted(vec![(1, constant), (3, variable)]).boxed();
         }
-        let a = number(rng, x, depth - 1);
-        let b = number(rng, x, depth - 1);
-        match rng.below(13) {
-            0 => a + b,
-            1 => a - b,
-            2 => a * b,
-            3 => a / b,
-            4 => a % b,
-            5 => a.abs(),
-            6 => distance(a, b),
-            7 => minimum([a, b]),
-            8 => maximum([a, b]),
-            9 => -a,
-            10 => if_then_else(truth(rng, x, depth - 1), a, b),
-            11 => element([a, b.clone(), 1.into()], b),
-            _ => truth(rng, x, depth - 1),
-        }
+        let numbers = (number(depth - 1), number(depth - 1));
+        let parts = (numbers, truth(depth - 1)).boxed();
+        let of = |make: fn(Expr, Expr, Expr) -> Expr| {
+            parts.clone().prop_map(move |((a, b), p)| make(a, b, p)).boxed()
+        };
+        // The simplest come first.
+        Union::new([
+            variable,
+            of(|a, b, _| a + b),
+            of(|a, b, _| a - b),
+            of(|a, b, _| a * b),
+            of(|a, b, _| a / b),
+            of(|a, b, _| a % b),
+            of(|a, _, _| a.abs()),
+            of(|a, b, _| distance(a, b)),
+            of(|a, b, _| minimum([a, b])),
+            of(|a, b, _| maximum([a, b])),
+            of(|a, _, _| -a),
+            of(|a, b, p| if_then_else(p, a, b)),
+            of(|a, b, _| element([a, b.clone(), 1.into()], b)),
+            of(|_, _, p| p),
+        ])
+        .boxed()
     }
-    fn truth(rng: &mut Rng, x: &[VarId], depth: usize) -> Expr {
-        let a = number(rng, x, depth.saturating_sub(1));
-        let b = number(rng, x, depth.saturating_sub(1));
+    fn truth(depth: usize) -> BoxedStrategy<Expr> {
+        let below = depth.saturating_sub(1);
+        let numbers = (number(below), number(below)).boxed();
+        let less = numbers.clone().prop_map(|(a, b)| a.less_than(b)).boxed();
         if depth == 0 {
-            return a.less_than(b);
+            return less;
         }
-        let (p, q) = (truth(rng, x, depth - 1), truth(rng, x, depth - 1));
-        match rng.below(12) {
-            0 => a.equals(b),
-            1 => a.differs(b),
-            2 => a.at_most(b),
-            3 => a.greater_than(b),
-            4 => p & q,
-            5 => p | q,
-            6 => !p,
-            7 => p.implies(q),
-            8 => p.iff(q),
-            9 => Expr::Xor(vec![p, q, a]),
-            10 => a.is_in(ValueSet::from_ranges([(-2, 0), (2, 3)])),
-            _ => Expr::AllEqual(vec![a, b, q]),
-        }
+        let parts = (numbers, (truth(below), truth(below))).boxed();
+        let of = |make: fn(Expr, Expr, Expr, Expr) -> Expr| {
+            parts.clone().prop_map(move |((a, b), (p, q))| make(a, b, p, q)).boxed()
+        };
+        Union::new([
+            less,
+            of(|a, b, _, _| a.equals(b)),
+            of(|a, b, _, _| a.differs(b)),
+            of(|a, b, _, _| a.at_most(b)),
+            of(|a, b, _, _| a.greater_than(b)),
+            of(|_, _, p, q| p & q),
+            of(|_, _, p, q| p | q),
+            of(|_, _, p, _| !p),
+            of(|_, _, p, q| p.implies(q)),
+            of(|_, _, p, q| p.iff(q)),
+            of(|a, _, p, q| Expr::Xor(vec![p, q, a])),
+            of(|a, _, _, _| a.is_in(ValueSet::from_ranges([(-2, 0), (2, 3)]))),
+            of(|a, b, _, q| Expr::AllEqual(vec![a, b, q])),
+        ])
+        .boxed()
     }
-    for seed in 0..400 {
-        let mut rng = Seed(seed).rng();
+    let mut n_solutions = 0;
+    let expressions = Union::new([truth(1), truth(2), truth(3)]);
+    holds_for_all(400, expressions, |expression| {
         let mut network = Network::new();
-        let x: Vec<VarId> = (0..3).map(|i| network.int(format!("x{i}"), -2..=3)).collect();
-        let depth = 1 + seed as usize % 3;
-        network.require(truth(&mut rng, &x, depth));
+        for i in 0..3 {
+            network.int(format!("x{i}"), -2..=3);
+        }
+        network.require(expression);
         let expected = by_brute_force(&network);
         for max_tabled in [0, 10, 10_000] {
             let post = PostConfig { max_tabled, ..PostConfig::default() };
             let config = SearchConfig { post, ..SearchConfig::default() };
-            assert_eq!(all_with(&network, &config), expected, "seed {seed}, {max_tabled}");
+            assert_eq!(all_with(&network, &config), expected, "{max_tabled}");
         }
-    }
+        n_solutions += expected.len();
+    });
+    assert!(n_solutions > 10_000, "{n_solutions}");
 }
 
 type Part<'a> = &'a dyn Fn(&[VarId], std::ops::Range<usize>) -> Vec<Expr>;

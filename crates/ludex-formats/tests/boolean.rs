@@ -1,34 +1,35 @@
 //! Quantified Boolean formulas and quantified consistencies, against evaluation.
 
-use ludex_base::{Rng, Seed};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, VarId, Verdict, any_of, sum};
 use ludex_formats::qdimacs;
 use ludex_qcsp::consistency::{enforce, pure_values};
 use ludex_qcsp::*;
+use ludex_testkit::property::{Choices, built, holds_for_all};
 
 /// A formula: blocks of variables from 1 on, and clauses.
+#[derive(Debug)]
 struct Formula {
     blocks: Vec<(char, Vec<usize>)>,
     clauses: Vec<Vec<i64>>,
 }
 
 impl Formula {
-    fn random(rng: &mut Rng) -> Self {
+    fn built(choices: &mut Choices) -> Self {
         let mut n = 0;
-        let blocks: Vec<(char, Vec<usize>)> = (0..1 + rng.below(4))
+        let blocks: Vec<(char, Vec<usize>)> = (0..1 + choices.below(4))
             .map(|_| {
                 let first = n + 1;
-                n += 1 + rng.below(3);
-                (if rng.below(2) == 0 { 'a' } else { 'e' }, (first..=n).collect())
+                n += 1 + choices.below(3);
+                (if choices.below(2) == 0 { 'a' } else { 'e' }, (first..=n).collect())
             })
             .collect();
-        let clauses = (0..1 + rng.below(3 * n))
+        let clauses = (0..1 + choices.below(3 * n))
             .map(|_| {
-                let literal = |rng: &mut Rng| {
-                    (1 + rng.below(n)) as i64 * if rng.below(2) == 0 { 1 } else { -1 }
+                let literal = |choices: &mut Choices| {
+                    (1 + choices.below(n)) as i64 * if choices.below(2) == 0 { 1 } else { -1 }
                 };
-                (0..1 + rng.below(4)).map(|_| literal(rng)).collect()
+                (0..1 + choices.below(4)).map(|_| literal(choices)).collect()
             })
             .collect();
         Self { blocks, clauses }
@@ -89,50 +90,54 @@ fn configurations() -> Vec<SolveConfig> {
 #[test]
 fn formulas_have_the_truth_of_their_evaluation() {
     let mut counts = [0; 2];
-    for seed in 0..600 {
-        let formula = Formula::random(&mut Seed(seed).rng());
+    holds_for_all(600, built(200, Formula::built), |formula| {
         let expected = formula.is_true(&mut Vec::new());
         counts[usize::from(expected)] += 1;
         let model = qdimacs::read(&formula.text()).unwrap();
         for config in configurations() {
             let config = SolveConfig { strategy: StrategyRequest::One, ..config };
             let report = solve(&model, &config).unwrap();
-            assert_eq!(report.verdict, expected.into(), "seed {seed}, {config:?}");
+            assert_eq!(report.verdict, expected.into(), "{config:?}");
             check_strategy(&model, &report.strategy.expect("it fits")).unwrap();
         }
         let back = qdimacs::read(&qdimacs::write(&model).unwrap()).unwrap();
         let report = solve(&back, &SolveConfig::default()).unwrap();
-        assert_eq!(report.verdict, expected.into(), "seed {seed}, written and read");
-    }
+        assert_eq!(report.verdict, expected.into(), "written and read");
+    });
     assert!(counts.iter().all(|&n| n > 50), "{counts:?}");
 }
 
 #[test]
 fn restrictors_are_written_into_the_matrix() {
-    for seed in 0..400 {
-        let mut rng = Seed(seed).rng();
+    let with_restrictors = |choices: &mut Choices| {
         let mut model = Model::new();
         let mut vars: Vec<VarId> = Vec::new();
-        for i in 0..1 + rng.below(4) {
-            let owner = if rng.below(2) == 0 { Quantifier::Exists } else { Quantifier::Forall };
+        for i in 0..1 + choices.below(4) {
+            let owner = if choices.below(2) == 0 { Quantifier::Exists } else { Quantifier::Forall };
             model.open(format!("s{i}"), owner);
-            vars.extend((0..1 + rng.below(2)).map(|j| model.bool(format!("x{i}{j}"))));
-            if rng.below(3) == 0 {
-                let of = [vars[rng.below(vars.len())], vars[rng.below(vars.len())]];
+            vars.extend((0..1 + choices.below(2)).map(|j| model.bool(format!("x{i}{j}"))));
+            if choices.below(3) == 0 {
+                let of = [vars[choices.below(vars.len())], vars[choices.below(vars.len())]];
                 vars.push(model.define(format!("d{i}"), any_of(of)));
             }
-            for _ in 0..rng.below(3) {
-                let of = [vars[rng.below(vars.len())], vars[rng.below(vars.len())]];
-                model.require(sum(of).at_most(rng.below(2) as i32));
+            for _ in 0..choices.below(3) {
+                let of = [vars[choices.below(vars.len())], vars[choices.below(vars.len())]];
+                model.require(sum(of).at_most(choices.below(2) as i32));
             }
         }
         let last = vars[vars.len() - 1];
-        model.goal(sum(&vars).at_least(last + rng.below(3) as i32));
+        model.goal(sum(&vars).at_least(last + choices.below(3) as i32));
+        model
+    };
+    let mut counts = [0; 2];
+    holds_for_all(400, built(60, with_restrictors), |model| {
         let (expected, _) = by_definition(&model);
+        counts[usize::from(expected)] += 1;
         let text = qdimacs::write(&model).unwrap();
         let report = solve(&qdimacs::read(&text).unwrap(), &SolveConfig::default()).unwrap();
-        assert_eq!(report.verdict, expected.into(), "seed {seed}\n{text}");
-    }
+        assert_eq!(report.verdict, expected.into(), "{text}");
+    });
+    assert!(counts.iter().all(|&n| n > 50), "{counts:?}");
 }
 
 #[test]
@@ -154,44 +159,46 @@ fn bad_formulas_are_refused_with_their_line() {
 /// Random models of small tables: stronger consistencies keep less, and none keeps too little.
 #[test]
 fn consistencies_keep_the_verdict_and_are_ordered() {
-    let mut n_stronger = 0;
-    for seed in 0..1500 {
-        let mut rng = Seed(seed).rng();
+    let of_tables = |choices: &mut Choices| {
         let mut model = Model::new();
         let mut vars = Vec::new();
         for i in 0..3 {
             model.open(
                 format!("s{i}"),
-                if rng.below(2) == 0 { Quantifier::Exists } else { Quantifier::Forall },
+                if choices.below(2) == 0 { Quantifier::Exists } else { Quantifier::Forall },
             );
             vars.push(model.int(format!("x{i}"), 0..=2));
         }
-        for _ in 0..1 + rng.below(2) {
+        for _ in 0..1 + choices.below(2) {
             let mut scope = vars.clone();
-            if rng.below(2) == 0 {
-                scope.remove(rng.below(3));
+            if choices.below(2) == 0 {
+                scope.remove(choices.below(3));
             }
             let n = scope.len();
-            let tuples: Vec<Vec<i32>> = (0..3 + rng.below(18))
-                .map(|_| (0..n).map(|_| rng.below(3) as i32).collect())
+            let tuples: Vec<Vec<i32>> = (0..3 + choices.below(18))
+                .map(|_| (0..n).map(|_| choices.below(3) as i32).collect())
                 .collect();
             let table = Table::from_tuples(n, tuples).into();
             model.goal_constraint(Constraint::Table { scope, table, is_positive: true });
         }
+        model
+    };
+    let mut n_stronger = 0;
+    holds_for_all(1500, built(150, of_tables), |model| {
         let (expected, _) = by_definition(&model);
         let sizes = Consistency::ALL.map(|(_, consistency)| {
             let domains = enforce(&model, consistency).unwrap();
-            assert!(!expected || domains.is_some(), "seed {seed}, {consistency:?}");
+            assert!(!expected || domains.is_some(), "{consistency:?}");
             domains.map_or(0, |domains| domains.iter().map(|domain| domain.len()).sum::<u64>())
         });
         let [_, weak, outcomes, strong] = sizes;
-        assert!(strong <= outcomes && outcomes <= weak, "seed {seed}: {sizes:?}");
+        assert!(strong <= outcomes && outcomes <= weak, "{sizes:?}");
         n_stronger += usize::from(outcomes < weak);
         for config in configurations() {
             let report = solve(&model, &config).unwrap();
-            assert_eq!(report.verdict, expected.into(), "seed {seed}, {config:?}");
+            assert_eq!(report.verdict, expected.into(), "{config:?}");
         }
-    }
+    });
     assert!(n_stronger > 5, "{n_stronger}");
 }
 

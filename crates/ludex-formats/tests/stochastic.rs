@@ -1,22 +1,21 @@
 //! Stochastic networks as XCSP3.
 
-use ludex_base::{Deadline, Seed};
+use ludex_base::Deadline;
 use ludex_csp::VarId;
 use ludex_formats::xcsp3::stochastic;
 use ludex_scsp::*;
+use ludex_testkit::property::holds_for_all;
 
 #[path = "../../ludex-scsp/tests/stochastic/networks.rs"]
 #[allow(dead_code)]
 mod networks;
 
-use networks::{best_of_all_policies, exact, small_network};
+use networks::{best_of_all_policies, exact, small_networks};
 
 #[test]
 fn what_is_written_as_xcsp3_means_the_same() {
-    let mut rng = Seed(31).rng();
     let (mut n_written, mut n_refused) = (0, 0);
-    for n in 0..400 {
-        let network = small_network(&mut rng);
+    holds_for_all(400, small_networks(), |network| {
         let depends = |x: &VarId| {
             let distribution = network.variable(*x).distribution.as_ref();
             distribution.is_some_and(|distribution| !distribution.parents(*x).is_empty())
@@ -25,19 +24,19 @@ fn what_is_written_as_xcsp3_means_the_same() {
             (Ok(text), None) => text,
             (Err(error), Some(x)) => {
                 let words = format!("`{}`, which depend on earlier variables", network.name(x));
-                assert!(error.to_string().contains(&words), "network {n}: {error}");
+                assert!(error.to_string().contains(&words), "{error}");
                 n_refused += 1;
-                continue;
+                return;
             }
-            (result, x) => panic!("network {n}: {result:?} though {x:?}"),
+            (result, x) => panic!("{result:?} though {x:?}"),
         };
         let again = stochastic::read(&text, &Deadline::never())
-            .unwrap_or_else(|error| panic!("network {n}: {error}\n{text}"));
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(again.n_stages(), network.n_stages());
         assert_eq!(best_of_all_policies(&again), best_of_all_policies(&network), "{text}");
-        assert_eq!(stochastic::write(&again).unwrap(), text, "network {n}");
+        assert_eq!(stochastic::write(&again).unwrap(), text);
         n_written += 1;
-    }
+    });
     assert!(n_written > 50 && n_refused > 50, "{n_written}, {n_refused}");
 }
 

@@ -1,45 +1,42 @@
 //! The language on texts that nobody would write: no panic, no time without measure, and what
 //! is printed reads as the same tree.
 //!
-//! Runs for 10 seconds; `LUDEX_FUZZ_SECONDS` makes it longer and `LUDEX_FUZZ_SEED` different.
+//! `LUDEX_CASES` tries more texts and `PROPTEST_RNG_SEED` others.
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ludex_base::{Deadline, Rng, Seed, Source};
+use ludex_base::{Deadline, Source};
+use ludex_model::syntax::KEYWORDS;
 use ludex_model::{Data, Limits, compile, parse, print};
+use ludex_testkit::property::holds_for_all;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 
 #[test]
 fn any_text_is_read_without_harm() {
-    let number = |name: &str, default: u64| {
-        std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-    };
-    let seconds = number("LUDEX_FUZZ_SECONDS", 10);
-    let seed = Seed(number("LUDEX_FUZZ_SEED", 1));
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let models = models();
-    let mut rng = seed.rng();
-    let mut n_texts = 0;
+    let (mut n_read, mut n_compiled) = (0, 0);
     for text in odd_texts() {
         try_text(&text);
     }
-    while Instant::now() < end {
-        let text = match rng.below(3) {
-            0 => noise(&mut rng),
-            _ => mutant(&mut rng, &models),
-        };
-        try_text(&text);
-        n_texts += 1;
-    }
-    println!("seed {}: {n_texts} texts", seed.0);
-    assert!(n_texts > 100, "only {n_texts} texts in {seconds} seconds");
+    holds_for_all(N_TEXTS, prop_oneof![1 => noise(), 2 => mutants(&models())], |text| {
+        let found = try_text(&text);
+        n_read += usize::from(found.is_some());
+        n_compiled += usize::from(found == Some(true));
+    });
+    // Most texts have mistakes; the others go through the rest of the language.
+    println!("{n_read} of {N_TEXTS} texts without mistakes of syntax, {n_compiled} with a meaning");
+    assert!(n_read >= 3_000 && n_compiled >= 1_700, "{n_read}, {n_compiled}");
 }
 
 /// What is printed of a model reads as the same tree.
 #[test]
 fn the_models_are_printed_as_they_are_read() {
-    for text in models() {
+    let models = models();
+    assert!(models.len() >= 18, "only {} models", models.len());
+    for text in models {
         let (tree, diagnostics) = parse(&text);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let (again, diagnostics) = parse(&print(&tree));
@@ -48,11 +45,15 @@ fn the_models_are_printed_as_they_are_read() {
     }
 }
 
-/// Reads a text; a tree without mistakes is printed and read again, and compiled.
-fn try_text(text: &str) {
+/// Texts to try: about ten seconds.
+const N_TEXTS: u32 = 30_000;
+
+/// Reads a text; a tree without mistakes is printed and read again, and compiled. Gives whether it has
+/// a meaning, `None` if it could not be read.
+fn try_text(text: &str) -> Option<bool> {
     let (tree, diagnostics) = parse(text);
     if !diagnostics.is_empty() {
-        return;
+        return None;
     }
     let printed = print(&tree);
     let (again, diagnostics) = parse(&printed);
@@ -69,7 +70,7 @@ fn try_text(text: &str) {
     let source = Source::new("fuzz.qcp", text);
     let deadline = Deadline::after(Duration::from_secs(5));
     // Whether it has a meaning or diagnostics, it ends.
-    let _ = compile(&source, &Data::default(), &limits, &deadline);
+    Some(compile(&source, &Data::default(), &limits, &deadline).is_ok())
 }
 
 fn models() -> Vec<String> {
@@ -111,105 +112,36 @@ fn odd_texts() -> Vec<String> {
     ]
 }
 
-const WORDS: &[&str] = &[
-    "param",
-    "let",
-    "exists",
-    "forall",
-    "where",
-    "goal",
-    "for",
-    "if",
-    "then",
-    "else",
-    "elseif",
-    "endif",
-    "game",
-    "state",
-    "move",
-    "next",
-    "rounds",
-    "players",
-    "end",
-    "when",
-    "loses",
-    "blocked",
-    "passes",
-    "minimize",
-    "maximize",
-    "aggregate",
-    "ties",
-    "sum",
-    "min",
-    "in",
-    "not",
-    "div",
-    "mod",
-    "true",
-    "false",
-    "array",
-    "of",
-    "set",
-    "int",
-    "bool",
-    "enum",
-    "x",
-    "y",
-    "n",
-    "board",
-    "0",
-    "1",
-    "2",
-    "3",
-    "9",
-    "(",
-    ")",
-    "[",
-    "]",
-    "[|",
-    "|]",
-    "{",
-    "}",
-    ",",
-    ";",
-    ":",
-    "|",
-    "..",
-    "=",
-    "!=",
-    "<",
-    "<=",
-    "+",
-    "-",
-    "*",
-    "^",
-    "/\\",
-    "\\/",
-    "->",
-    "<->",
-    "++",
-    "_",
-    "optimum",
-    "function",
-    "predicate",
-    "assert",
-    "%",
-    "/*",
-    "*/",
-    "\"",
-    "é",
-    "&",
+/// Words of the language that are names elsewhere, names, numbers and signs.
+const OTHERS: &[&str] = &[
+    "state", "move", "next", "rounds", "players", "end", "when", "loses", "blocked", "passes",
+    "ties", "sum", "min", "x", "y", "n", "board", "0", "1", "2", "3", "9", "(", ")", "[", "]",
+    "[|", "|]", "{", "}", ",", ";", ":", "|", "..", "=", "!=", "<", "<=", "+", "-", "*", "^",
+    "/\\", "\\/", "->", "<->", "++", "_", "%", "/*", "*/", "\"", "é", "&",
 ];
 
-fn noise(rng: &mut Rng) -> String {
-    let n_words = rng.below(60);
-    (0..n_words).map(|_| WORDS[rng.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
+/// Words that a text may be made of.
+fn words() -> Vec<&'static str> {
+    [KEYWORDS, OTHERS].concat()
 }
 
-/// A model with some of its tokens lost, doubled, moved or replaced.
-fn mutant(rng: &mut Rng, models: &[String]) -> String {
-    let model = &models[rng.below(models.len())];
-    // Comments would swallow what is changed.
+/// Words in any order.
+fn noise() -> impl Strategy<Value = String> {
+    vec(select(words()), 0..60).prop_map(|words| words.join(" "))
+}
+
+/// One of the models with some of its tokens lost, doubled, moved or replaced.
+fn mutants(models: &[String]) -> impl Strategy<Value = String> + use<> {
+    let models: Vec<Vec<String>> = models.iter().map(|model| tokens(model)).collect();
+    (select(models), vec(edit(), 1..=4)).prop_map(|(mut tokens, edits)| {
+        edits.iter().for_each(|edit| edit.apply(&mut tokens));
+        tokens.concat()
+    })
+}
+
+/// The tokens of a model with what is between them, without comments, which would swallow what is
+/// changed.
+fn tokens(model: &str) -> Vec<String> {
     let lines = model.lines().map(|line| line.split('%').next().unwrap_or(""));
     let text = lines.collect::<Vec<_>>().join("\n");
     let mut tokens: Vec<String> = Vec::new();
@@ -224,25 +156,41 @@ fn mutant(rng: &mut Rng, models: &[String]) -> String {
             _ => tokens.push(c.to_string()),
         }
     }
-    for _ in 0..1 + rng.below(4) {
-        if tokens.is_empty() {
-            break;
+    tokens
+}
+
+/// What is done to the tokens of a model.
+#[derive(Clone, Debug)]
+enum Edit {
+    Remove(Index),
+    Double(Index),
+    Swap(Index, Index),
+    Replace(Index, &'static str),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let at = any::<Index>;
+    prop_oneof![
+        at().prop_map(Edit::Remove),
+        at().prop_map(Edit::Double),
+        (at(), at()).prop_map(|(at, other)| Edit::Swap(at, other)),
+        (at(), select(words())).prop_map(|(at, word)| Edit::Replace(at, word)),
+    ]
+}
+
+impl Edit {
+    fn apply(&self, tokens: &mut Vec<String>) {
+        let n = tokens.len();
+        if n == 0 {
+            return;
         }
-        let at = rng.below(tokens.len());
-        match rng.below(4) {
-            0 => {
-                tokens.remove(at);
+        match self {
+            Edit::Remove(at) => {
+                tokens.remove(at.index(n));
             }
-            1 => {
-                let token = tokens[at].clone();
-                tokens.insert(at, token);
-            }
-            2 => {
-                let other = rng.below(tokens.len());
-                tokens.swap(at, other);
-            }
-            _ => tokens[at] = format!(" {} ", WORDS[rng.below(WORDS.len())]),
+            Edit::Double(at) => tokens.insert(at.index(n), tokens[at.index(n)].clone()),
+            Edit::Swap(at, other) => tokens.swap(at.index(n), other.index(n)),
+            Edit::Replace(at, word) => tokens[at.index(n)] = format!(" {word} "),
         }
     }
-    tokens.concat()
 }

@@ -31,7 +31,7 @@ use crate::scope::{
 /// assert_eq!(solve(&model, &SolveConfig::default())?.verdict, Verdict::True);
 /// # Ok::<(), ludex_qcsp::ModelError>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Model {
     variables: Vec<QuantifiedVariable>,
     scopes: Vec<Scope>,

@@ -40,7 +40,7 @@ impl Quantifier {
 }
 
 /// One set of variables of the prefix with its restrictor (a *restricted quantified set*).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     /// Its name, in messages and answers.
     pub name: String,

@@ -54,7 +54,7 @@ pub struct StochasticVariable {
 }
 
 /// A constraint of a stochastic network.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct StochasticConstraint {
     /// The constraint.
     pub constraint: Constraint,
@@ -67,7 +67,7 @@ pub struct StochasticConstraint {
 ///
 /// [`StochasticNetwork::stage`] opens the stages in order; in each the decisions come before
 /// what is drawn. A variable is decided knowing everything declared before it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct StochasticNetwork {
     variables: Vec<StochasticVariable>,
     constraints: Vec<StochasticConstraint>,

@@ -1,9 +1,10 @@
 //! Networks to try, and what they are worth when all policies are listed.
 
-use ludex_base::Rng;
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Value, VarId};
 use ludex_scsp::*;
+use ludex_testkit::property::{Choices, built};
+use proptest::strategy::Strategy;
 use rustc_hash::FxHashMap;
 
 pub fn config(method: Method, aim: Aim, arithmetic: Arithmetic) -> SolveConfig {
@@ -33,14 +34,14 @@ pub fn two_stages(only: Option<Value>) -> StochasticNetwork {
 
 pub fn random_distribution(
     network: &StochasticNetwork,
-    rng: &mut Rng,
+    choices: &mut Choices,
     variables: &[VarId],
     last: Value,
 ) -> Distribution {
-    let weights = |rng: &mut Rng| {
+    let weights = |choices: &mut Choices| {
         // Now and then, one value is much likelier than the others.
-        let of_first = if rng.below(3) == 0 { 40 } else { rng.below(4) as i64 };
-        let others = (0..last).map(|_| rng.below(4) as i64);
+        let of_first = if choices.below(3) == 0 { 40 } else { choices.below(4) as i64 };
+        let others = (0..last).map(|_| choices.below(4) as i64);
         let shares: Vec<i64> = std::iter::once(of_first).chain(others).collect();
         let total: i64 = shares.iter().sum();
         let shares = if total == 0 { vec![1; shares.len()] } else { shares };
@@ -48,58 +49,58 @@ pub fn random_distribution(
         (0..=last).zip(shares).map(|(value, share)| (value, rational(share, total))).collect()
     };
     // What stands first depends on nothing.
-    match rng.below(if variables.is_empty() { 2 } else { 5 }) {
+    match choices.below(if variables.is_empty() { 2 } else { 5 }) {
         0 => Distribution::Uniform,
-        1 => Distribution::Weights(weights(rng)),
+        1 => Distribution::Weights(weights(choices)),
         2 => {
-            let parent = *rng.choose(variables).unwrap();
+            let parent = *choices.choose(variables).unwrap();
             let x = VarId::new(network.variables().len());
             // Zero is always possible.
             Distribution::uniform_where(x.at_most(parent))
         }
         3 => {
             let x = VarId::new(network.variables().len());
-            let parent = *rng.choose(variables).unwrap();
+            let parent = *choices.choose(variables).unwrap();
             Distribution::Weighted { weight: (x + 1) * (parent + 1), total: None }
         }
         _ => {
-            let on = vec![*rng.choose(variables).unwrap()];
+            let on = vec![*choices.choose(variables).unwrap()];
             let rows: FxHashMap<Vec<Value>, _> =
-                network.domain(on[0]).iter().map(|value| (vec![value], weights(rng))).collect();
+                network.domain(on[0]).iter().map(|value| (vec![value], weights(choices))).collect();
             Distribution::Table { on, rows }
         }
     }
 }
 
-/// A random network of two or three stages; chance may depend on what was before.
-pub fn random_network(rng: &mut Rng) -> StochasticNetwork {
+/// Networks of two or three stages; chance may depend on what was before.
+pub fn networks() -> impl Strategy<Value = StochasticNetwork> {
+    built(300, network)
+}
+
+fn network(choices: &mut Choices) -> StochasticNetwork {
     let mut network = StochasticNetwork::new();
-    let n_stages = 2 + rng.below(2);
+    let n_stages = 2 + choices.below(2);
     let mut variables: Vec<VarId> = Vec::new();
     for stage in 0..n_stages {
         network.stage();
         // Something may be drawn before anything is decided.
-        let is_drawn_first = stage == 0 && rng.below(2) == 0;
-        let n_decisions = if is_drawn_first { 0 } else { 1 + usize::from(rng.below(3) == 0) };
+        let is_drawn_first = stage == 0 && choices.below(2) == 0;
+        let n_decisions = if is_drawn_first { 0 } else { 1 + usize::from(choices.below(3) == 0) };
         for k in 0..n_decisions {
-            let last = rng.below(3) as Value;
+            let last = choices.below(3) as Value;
             variables.push(network.decision(format!("d{stage}{k}"), 0..=last));
         }
-        let last = 1 + rng.below(2) as Value;
-        let distribution = random_distribution(&network, rng, &variables, last);
+        let last = 1 + choices.below(2) as Value;
+        let distribution = random_distribution(&network, choices, &variables, last);
         variables.push(network.chance(format!("s{stage}"), 0..=last, distribution));
     }
-    for _ in 0..1 + rng.below(4) {
-        let arity = 1 + rng.below(3.min(variables.len()));
-        let mut scope: Vec<VarId> = Vec::new();
-        while scope.len() < arity {
-            let x = *rng.choose(&variables).unwrap();
-            if !scope.contains(&x) {
-                scope.push(x);
-            }
-        }
-        if rng.below(3) == 0 && arity > 1 {
-            network.require((scope[0] + scope[1]).differs(rng.below(4) as Value));
+    for _ in 0..1 + choices.below(4) {
+        let arity = 1 + choices.below(3.min(variables.len()));
+        let mut left = variables.clone();
+        let scope: Vec<VarId> =
+            (0..arity).map(|_| left.swap_remove(choices.below(left.len()))).collect();
+        if choices.below(3) == 0 && arity > 1 {
+            network.require((scope[0] + scope[1]).differs(choices.below(4) as Value));
             continue;
         }
         let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
@@ -110,65 +111,70 @@ pub fn random_network(rng: &mut Rng) -> StochasticNetwork {
             };
             tuples = tuples.iter().flat_map(longer).collect();
         }
-        tuples.retain(|_| rng.below(3) > 0);
+        tuples.retain(|_| choices.below(3) > 0);
         let table = Table::from_tuples(arity, tuples).into();
         network.add(Constraint::Table { scope, table, is_positive: true });
     }
-    network.set_threshold(random_threshold(rng));
-    if rng.below(3) == 0 {
-        let x = *rng.choose(&variables).unwrap();
-        let y = *rng.choose(&variables).unwrap();
+    network.set_threshold(random_threshold(choices));
+    if choices.below(3) == 0 {
+        let x = *choices.choose(&variables).unwrap();
+        let y = *choices.choose(&variables).unwrap();
         network.set_utility(x * 2 + y);
     }
     network
 }
 
 /// 0, 1, or anything between.
-pub fn random_threshold(rng: &mut Rng) -> Rational {
-    match rng.below(6) {
+fn random_threshold(choices: &mut Choices) -> Rational {
+    match choices.below(6) {
         0 => rational(0, 1),
         1 => rational(1, 1),
-        2 => rational(rng.below(41) as i64, 40),
-        _ => rational(rng.below(13) as i64, 12),
+        2 => rational(choices.below(41) as i64, 40),
+        _ => rational(choices.below(13) as i64, 12),
     }
 }
 
+/// Networks small enough to list their policies, with several thresholds.
+pub fn small_networks() -> impl Strategy<Value = StochasticNetwork> {
+    built(60, small_network)
+}
+
 /// A network small enough to list its policies, with several thresholds.
-pub fn small_network(rng: &mut Rng) -> StochasticNetwork {
+pub fn small_network(choices: &mut Choices) -> StochasticNetwork {
     let mut network = StochasticNetwork::new();
     network.stage();
     let mut before = Vec::new();
-    if rng.below(2) == 0 {
-        let rare = rational(1, *rng.choose(&[2, 20, 9_000_000_000_000_000_000]).unwrap());
+    if choices.below(2) == 0 {
+        let rare = rational(1, *choices.choose(&[2, 20, 9_000_000_000_000_000_000]).unwrap());
         let often = rational(1, 1) - &rare;
         let weights = Distribution::Weights(vec![(0, rare), (1, often)]);
         before.push(network.chance("r", 0..=1, weights));
         network.stage();
     }
     let a = network.decision("a", 0..=2);
-    let distribution = random_distribution(&network, rng, &[a], 1);
+    let distribution = random_distribution(&network, choices, &[a], 1);
     let s = network.chance("s", 0..=1, distribution);
     network.stage();
     let b = network.decision("b", 0..=1);
-    let distribution = random_distribution(&network, rng, &[a, s, b], 1);
+    let distribution = random_distribution(&network, choices, &[a, s, b], 1);
     let t = network.chance("t", 0..=1, distribution);
     let mut expressions = vec![
-        (a + s).at_least(1 + rng.below(2) as Value),
-        (b + t).differs(rng.below(3) as Value),
-        (a + t).at_most(rng.below(3) as Value),
+        (a + s).at_least(1 + choices.below(2) as Value),
+        (b + t).differs(choices.below(3) as Value),
+        (a + t).at_most(choices.below(3) as Value),
         (s + b).equals(1),
     ];
     expressions.extend(before.iter().map(|&r| (r + a).at_least(1)));
     for expr in expressions {
         let constraint = Constraint::Intension(expr);
-        match rng.below(4) {
+        match choices.below(4) {
             0 => network.add(constraint),
-            1 | 2 => network.add_with_threshold(constraint, random_threshold(rng)),
+            1 | 2 => network.add_with_threshold(constraint, random_threshold(choices)),
             _ => {}
         }
     }
-    network.set_threshold(random_threshold(rng));
-    match rng.below(6) {
+    network.set_threshold(random_threshold(choices));
+    match choices.below(6) {
         0 | 1 => network.set_utility(a * 3 + b + t),
         2 => network.set_utility(b * 1_000_000_000 * 1_000_000 + t),
         3 => network.set_utility(a * 0),
