@@ -15,6 +15,34 @@ use crate::prove::Group;
 
 /// Encodes one step of a game.
 ///
+/// # Examples
+///
+/// ```
+/// use ludex_base::Source;
+/// use ludex_encode::{EncodeConfig, Solution, Steps, encode};
+/// use ludex_ground::GroundLimits;
+///
+/// let rules = "(role r) (init dark) (legal r wait) (legal r switch)
+///     (<= (next dark) (does r wait)) (<= (next light) (does r switch))
+///     (<= terminal (true light)) (goal r 100)";
+/// let program = ludex_gdl::check_source(&Source::new("lamp", rules)).program.unwrap();
+/// let ground = ludex_ground::ground(&program, &GroundLimits::default()).unwrap();
+/// let circuit = ludex_circuit::compile(&ground);
+///
+/// let template = encode(&circuit, &EncodeConfig::default())?;
+/// let mut steps = Steps::new(&template)?;
+/// // In the initial state there is a solution for either move.
+/// assert!(steps.inject(&circuit.init));
+/// let mut solutions = Vec::new();
+/// steps.for_each_solution(&mut |engine| {
+///     solutions.push(Solution::read(&template, engine));
+///     true
+/// });
+/// assert_eq!(solutions.len(), 2);
+/// assert_ne!(solutions[0].next, solutions[1].next);
+/// # Ok::<(), ludex_encode::EncodeError>(())
+/// ```
+///
 /// # Errors
 /// When the loops of the circuit are too large to unroll, or a bound of the configuration is
 /// reached.

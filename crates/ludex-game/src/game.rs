@@ -15,6 +15,75 @@ pub struct Role {
 }
 
 /// The rules of one game, ready to play. Shared by every thread, never changed.
+///
+/// # Examples
+///
+/// A puzzle: count to exactly three in steps of one or two.
+///
+/// ```
+/// use ludex_base::{Deadline, Goal, MoveId, RoleId};
+/// use ludex_game::{Cursor, Game, Role, perft};
+///
+/// struct Count {
+///     roles: [Role; 1],
+/// }
+///
+/// impl Game for Count {
+///     type Cursor = Counter;
+///
+///     fn roles(&self) -> &[Role] {
+///         &self.roles
+///     }
+///
+///     fn cursor(&self) -> Counter {
+///         Counter { sum: 0, steps: [1, 2].map(MoveId::new), goals: [Goal::MIN] }
+///     }
+///
+///     fn has_percepts(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// #[derive(Clone)]
+/// struct Counter {
+///     sum: usize,
+///     steps: [MoveId; 2],
+///     goals: [Goal; 1],
+/// }
+///
+/// impl Cursor for Counter {
+///     type State = usize;
+///
+///     fn state(&self) -> &usize {
+///         &self.sum
+///     }
+///
+///     fn set_state(&mut self, state: &usize) {
+///         self.sum = *state;
+///     }
+///
+///     fn play(&mut self, joint: &[MoveId]) {
+///         self.sum += joint[0].index();
+///     }
+///
+///     fn is_terminal(&mut self) -> bool {
+///         self.sum >= 3
+///     }
+///
+///     fn legal_moves(&mut self, _role: RoleId) -> &[MoveId] {
+///         &self.steps
+///     }
+///
+///     fn goals(&mut self, _role: RoleId) -> &[Goal] {
+///         self.goals = [if self.sum == 3 { Goal::MAX } else { Goal::MIN }];
+///         &self.goals
+///     }
+/// }
+///
+/// let game = Count { roles: [Role { name: "counter".into(), is_random: false }] };
+/// // Two moves, then two after each of them; only after two ones is there a third.
+/// assert_eq!(perft(&game, 3, &Deadline::never()).nodes, [2, 4, 2]);
+/// ```
 pub trait Game: Send + Sync {
     /// What stands on a state of this game.
     type Cursor: Cursor;
@@ -48,6 +117,34 @@ pub type StateOf<G> = <<G as Game>::Cursor as Cursor>::State;
 ///
 /// The answers are worked out when they are asked for, hence `&mut self`; asking twice costs
 /// little. Working memory is kept, so that a playout allocates nothing once it is warm.
+///
+/// # Examples
+///
+/// ```
+/// use ludex_base::{Goal, RoleId, Source};
+/// use ludex_game::{Cursor, Describe, Game};
+/// use ludex_reasoner::{Reasoner, ReasonerLimits};
+///
+/// let rules = "(role runner) (init (at 0)) (succ 0 1) (succ 1 2) (legal runner go)
+///     (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+///     (<= terminal (true (at 2))) (<= (goal runner 100) (true (at 2)))";
+/// let program = ludex_gdl::check_source(&Source::new("race", rules)).program.unwrap();
+/// let game = Reasoner::new(&program, &ReasonerLimits::default())?;
+///
+/// let mut cursor = game.cursor();
+/// let start = cursor.state().clone();
+/// while !cursor.is_terminal() {
+///     let joint: Vec<_> = game.role_ids().map(|role| cursor.legal_moves(role)[0]).collect();
+///     cursor.play(&joint);
+/// }
+/// assert_eq!(game.state_texts(cursor.state()), ["(at 2)"]);
+/// assert_eq!(cursor.goal(RoleId::new(0)), Goal::MAX);
+///
+/// // A cursor goes back to any state it has met.
+/// cursor.set_state(&start);
+/// assert_eq!(game.state_texts(cursor.state()), ["(at 0)"]);
+/// # Ok::<(), ludex_reasoner::ReasonerError>(())
+/// ```
 pub trait Cursor: Clone + Send {
     /// A state as trees and tables keep it: a plain value, small, without working memory.
     type State: Clone + Eq + Hash + Send + Sync + fmt::Debug;

@@ -64,6 +64,30 @@ impl PlayerConfig {
 /// The search runs on a thread of its own. This one follows the game, knows the legal moves, and
 /// gives an answer before the clock runs out, whatever happens there. The ladder of [`Rung`]s is
 /// climbed down in one place.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::{Duration, Instant};
+///
+/// use ludex_base::{RoleId, Seed, Source};
+/// use ludex_pipeline::{LoadOptions, load, with_game};
+/// use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
+///
+/// let rules = "(role walker) (init fork) (legal walker left) (legal walker right)
+///     (<= (next (went ?way)) (does walker ?way)) (<= terminal (not (true fork)))
+///     (<= (goal walker 0) (true (went left))) (<= (goal walker 100) (true (went right)))";
+/// let loaded = load(Source::new("fork", rules), &LoadOptions::default()).unwrap();
+/// with_game!(&loaded.engine, |game| {
+///     let spec = PlayerSpec::parse("ludex").unwrap();
+///     let config = PlayerConfig::new(Seed(1));
+///     let mut player = Player::new(&spec, game, Arc::clone(&loaded.program), config);
+///     let soon = || Instant::now() + Duration::from_secs(1);
+///     player.start(RoleId::new(0), soon());
+///     assert_eq!(player.choose(Seen::Nothing, soon()).text, "right");
+/// });
+/// ```
 pub struct Player<G: Playable> {
     minds: Minds<G>,
     /// Whether there is anything that a clock has to end.
