@@ -169,12 +169,7 @@ fn tictactoe_to_the_end(goal: fn(VarId) -> Expr) -> Model {
         let x = model.int(format!("x{i}"), 0..=8);
         let player = 1 + (i % 2) as Value;
         model.require(element(board.clone(), x).equals(0));
-        board = (0..9)
-            .map(|cell| {
-                let next = if_then_else(x.equals(cell as Value), player, board[cell].clone());
-                Expr::Var(model.define_in(format!("b{i}[{cell}]"), 0..=2, next))
-            })
-            .collect();
+        board = marked(&mut model, &board, i, x, player);
         let is_lined = any_of(
             lines
                 .iter()
@@ -248,13 +243,7 @@ fn weights_of_the_baker() {
 
 #[test]
 fn a_robust_schedule() {
-    let scheduling = Scheduling {
-        lengths: vec![3, 2, 1],
-        needs: vec![1, 2, 3],
-        raised: vec![2, 3, 4],
-        before: Vec::new(),
-        capacity: 5,
-    };
+    let scheduling = Scheduling::three_tasks();
     assert_eq!(scheduling.shortest(), 3);
     let model = scheduling.plan_first(4, 2);
     let mut robust = first_choices(&model);

@@ -191,13 +191,7 @@ fn tictactoe_is_a_draw_for_whoever_begins() {
 /// Plans without an adversary, and the longest that is needed.
 #[test]
 fn schedules_without_an_adversary_are_counted() {
-    let scheduling = Scheduling {
-        lengths: vec![3, 2, 1],
-        needs: vec![1, 2, 3],
-        raised: vec![2, 3, 4],
-        before: Vec::new(),
-        capacity: 5,
-    };
+    let scheduling = Scheduling::three_tasks();
     assert_eq!(n_strategies(&scheduling.plan_first(4, 0)), 14);
     // One task after the other takes 6, and withstands everything.
     assert_eq!(verdict(&scheduling.plan_first(6, 3)), Verdict::True);

@@ -84,6 +84,14 @@ impl Player {
         self.post(&format!("( START {match_id} {role} {} 5 5)", wire_rules(rules)))
     }
 
+    /// Sends messages one after another, each with the reply that is expected.
+    #[track_caller]
+    fn converse(&self, dialogue: &[(&str, &str)]) {
+        for (place, (message, reply)) in dialogue.iter().enumerate() {
+            assert_eq!(self.post(message), *reply, "message {place}: {message}");
+        }
+    }
+
     #[track_caller]
     fn check(&self, message: &str, body: &str) {
         let reply = exchange(self.server.address(), reference_request(message).as_bytes(), false);
@@ -387,9 +395,11 @@ fn a_message_that_came_twice_or_never_does_not_lose_the_match() {
     let player = player();
     assert_eq!(player.start("m", "x", ROW), "ready");
     player.post("( PLAY m NIL )");
-    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop");
-    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop", "the same again");
-    assert_eq!(player.post("( PLAY m (noop ( mark 2 ) ) )"), "( mark 3 )");
+    player.converse(&[
+        ("( PLAY m (( mark 1 ) noop ) )", "noop"),
+        ("( PLAY m (( mark 1 ) noop ) )", "noop"),
+        ("( PLAY m (noop ( mark 2 ) ) )", "( mark 3 )"),
+    ]);
     player.check("( STOP m (( mark 3 ) noop ) )", "done");
     // The second message never came: only x's move can have been made.
     assert_eq!(player.start("m", "x", ROW), "ready");
@@ -414,14 +424,17 @@ fn the_same_words_are_a_new_step_only_if_they_tell_the_last_answer() {
     let player = player_with("uct", 1, Some(2000));
     assert_eq!(player.start("m", "x", THREE), "ready");
     player.post("( PLAY m NIL )");
-    assert_eq!(player.post("( PLAY m (a noop) )"), "b");
-    assert_eq!(player.post("( PLAY m (a noop) )"), "b", "it said b: this is the message of before");
-    assert_eq!(player.post("( PLAY m (b noop) )"), "c");
+    // It said b, so the second message is the first again.
+    player.converse(&[
+        ("( PLAY m (a noop) )", "b"),
+        ("( PLAY m (a noop) )", "b"),
+        ("( PLAY m (b noop) )", "c"),
+    ]);
     player.check("( ABORT m )", "aborted");
     assert_eq!(player.start("m", "x", THREE), "ready");
     player.post("( PLAY m NIL )");
-    assert_eq!(player.post("( PLAY m (b noop) )"), "b");
-    assert_eq!(player.post("( PLAY m (b noop) )"), "c", "it said b, and b was played");
+    // It said b, and b was played.
+    player.converse(&[("( PLAY m (b noop) )", "b"), ("( PLAY m (b noop) )", "c")]);
 }
 
 #[test]

@@ -99,6 +99,15 @@ fn has_line(lines: &[Vec<usize>], board: &[Expr], player: Value) -> Expr {
     )
 }
 
+/// The board after a player has marked the cell `x` in move `i`.
+pub fn marked(model: &mut Model, board: &[Expr], i: usize, x: VarId, player: Value) -> Vec<Expr> {
+    let after = |(cell, before): (usize, &Expr)| {
+        let next = if_then_else(x.equals(cell as Value), player, before.clone());
+        Expr::Var(model.define_in(format!("b{i}[{cell}]"), 0..=2, next))
+    };
+    board.iter().enumerate().map(after).collect()
+}
+
 /// Tic-tac-toe where a player is blocked once the other has a line.
 pub fn tictactoe(question: Question, first: Quantifier) -> Model {
     let lines = lines(3, 3, 3, &|row, column| row * 3 + column);
@@ -109,15 +118,10 @@ pub fn tictactoe(question: Question, first: Quantifier) -> Model {
         let owner = if i % 2 == 0 { first } else { first.opponent() };
         model.open(format!("move {i}"), owner);
         let x = model.int(format!("x{i}"), 0..=8);
-        let player = 1 + i % 2;
+        let player = 1 + (i % 2) as Value;
         model.require(lined.clone().equals(0));
         model.require(element(board.clone(), x).equals(0));
-        board = (0..9)
-            .map(|cell| {
-                let next = if_then_else(x.equals(cell as Value), player, board[cell].clone());
-                Expr::Var(model.define_in(format!("b{i}[{cell}]"), 0..=2, next))
-            })
-            .collect();
+        board = marked(&mut model, &board, i, x, player);
         lined = Expr::Var(model.define(format!("lined{i}"), has_line(&lines, &board, player)));
     }
     end(&mut model, question, lined, first == Quantifier::Exists);
@@ -278,6 +282,17 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
+    /// Three tasks that take 3, 2 and 1 units of time.
+    pub fn three_tasks() -> Self {
+        Self {
+            lengths: vec![3, 2, 1],
+            needs: vec![1, 2, 3],
+            raised: vec![2, 3, 4],
+            before: Vec::new(),
+            capacity: 5,
+        }
+    }
+
     pub fn random(n: usize, percent_raise: Value, seed: u64) -> Self {
         let mut draws = Draws::new(seed);
         let (mut lengths, mut needs) = (Vec::new(), Vec::new());
