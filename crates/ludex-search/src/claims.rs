@@ -1,17 +1,17 @@
-//! Which games a search is meant for, and what it promises there.
+//! The games a search is meant for, and what it promises there.
 
-/// Which games a search is meant for.
+/// The games a search is meant for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GamesMeant {
-    /// The fewest roles, `random` not counted.
+    /// The smallest number of roles, not counting `random`.
     pub min_roles: usize,
-    /// The most roles, `random` not counted.
+    /// The largest number of roles, not counting `random`.
     pub max_roles: usize,
-    /// Games in which several roles choose at once.
+    /// Whether it is meant for games with simultaneous choices.
     pub simultaneous: bool,
-    /// Games with `random`.
+    /// Whether it is meant for games with the role `random`.
     pub chance: bool,
-    /// Games in which roles do not know the state.
+    /// Whether it is meant for games in which roles do not know the state.
     pub hidden_information: bool,
 }
 
@@ -24,10 +24,10 @@ impl GamesMeant {
         chance: true,
         hidden_information: true,
     };
-    /// Every game whose state is known to all.
+    /// Every game with complete information.
     pub const COMPLETE: Self = Self { hidden_information: false, ..Self::ANY };
 
-    /// Whether a game with these features is one of them.
+    /// Whether a game with these features is covered.
     pub fn covers(&self, features: &GameFeatures) -> bool {
         (self.min_roles..=self.max_roles).contains(&features.n_roles)
             && (self.simultaneous || !features.simultaneous)
@@ -36,39 +36,40 @@ impl GamesMeant {
     }
 }
 
-/// What a search has to know about a game to say whether it is meant for it.
+/// The features of a game that decide whether a search is meant for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GameFeatures {
-    /// Roles, `random` not counted.
+    /// The number of roles, not counting `random`.
     pub n_roles: usize,
-    /// Several roles, `random` not counted, choose at once in some state.
+    /// Whether several roles, not counting `random`, choose simultaneously in some state.
     pub simultaneous: bool,
-    /// There is a role `random`.
+    /// Whether there is a role `random`.
     pub chance: bool,
-    /// Roles see only their own moves and percepts.
+    /// Whether roles see only their own moves and percepts.
     pub hidden_information: bool,
 }
 
-/// What a search promises; the conformance suite tests each.
+/// A promise of a search; the conformance suite tests each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// Its moves are legal, in whatever time.
+    /// Its moves are legal under any time limit.
     Legal,
-    /// Finds a win in one, avoids a loss in one, and never loses a small game it need not lose.
+    /// It finds a win in one, avoids a loss in one, and never loses a small game that it can draw
+    /// or win.
     NeverLoses,
-    /// Takes the best goal that play for one's own goal allows, also where goals do not sum up to
-    /// a constant.
+    /// It reaches the best goal possible when every role plays for its own goal, also in games that
+    /// are not constant-sum.
     BestGoal,
-    /// Approaches a mixed equilibrium where pure play can be exploited.
+    /// It approaches a mixed equilibrium in games where a pure strategy can be exploited.
     Mixes,
-    /// Plays well without knowing the state: by how likely the possible states are.
+    /// It plays well in hidden states by weighing the possible states by their probabilities.
     HiddenInformation,
-    /// Pays for information if that is worth it, and only then.
+    /// It pays for information exactly when the information is worth its price.
     ValuesInformation,
 }
 
 impl Claim {
-    /// The claim in one word, for reports.
+    /// Returns the claim in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {
             Claim::Legal => "legal",

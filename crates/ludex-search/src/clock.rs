@@ -1,11 +1,13 @@
-//! Asking for the time often enough, and no more often.
+//! Checks the clock often enough, and no more often.
 
 use std::time::{Duration, Instant};
 
 use ludex_base::Deadline;
 
-/// A deadline that is asked at an interval which follows the speed of the work: about every
-/// [`MIN_ASKING_TIME`] to [`MAX_ASKING_TIME`], whether a step takes a hundred nanoseconds or a second.
+/// A deadline that is checked at an interval adapted to the speed of the work.
+///
+/// The checks are [`MIN_ASKING_TIME`] to [`MAX_ASKING_TIME`] apart, unless a single step takes
+/// longer.
 pub(crate) struct Clock<'a> {
     deadline: &'a Deadline,
     interval: u32,
@@ -14,9 +16,9 @@ pub(crate) struct Clock<'a> {
     is_over: bool,
 }
 
-/// Asking more often than this costs more than it is worth.
+/// More frequent checks cost more than they are worth.
 const MIN_ASKING_TIME: Duration = Duration::from_micros(20);
-/// Asking less often than this makes answers late.
+/// Less frequent checks make answers late.
 const MAX_ASKING_TIME: Duration = Duration::from_micros(100);
 const MAX_INTERVAL: u32 = 1024;
 
@@ -26,17 +28,17 @@ impl<'a> Clock<'a> {
         Self { deadline, interval: 1, n_left: 1, asked_at, is_over: false }
     }
 
-    /// The time that is left, if there is a limit.
+    /// Returns the remaining time, if there is a limit.
     pub(crate) fn remaining(&self) -> Option<Duration> {
         self.deadline.remaining()
     }
 
-    /// A part of the time that is left.
+    /// Returns a deadline after a part of the remaining time.
     pub(crate) fn part(&self, part: f64) -> Deadline {
         self.deadline.part(part)
     }
 
-    /// Notes one small step of work; true once the deadline was seen to be reached.
+    /// Counts one small step of work. Returns true once a check found the deadline reached.
     #[inline]
     pub(crate) fn tick(&mut self) -> bool {
         self.n_left -= 1;
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_work_is_asked_about_at_every_step() {
+    fn slow_work_checks_the_clock_at_every_step() {
         let deadline = Deadline::after(Duration::from_millis(5));
         let mut clock = Clock::new(&deadline);
         let mut n_steps = 0;

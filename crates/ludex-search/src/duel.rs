@@ -1,8 +1,8 @@
-//! Duels: two roles take turns for opposite goals, and nothing is hidden or left to chance.
+//! Duels: two roles alternate with opposite goals, without chance or hidden information.
 //!
-//! What is forced in a duel is seen by a short search in depth, better than by playouts. So whoever
-//! grows a tree there lets [`FORCED_SEARCH`] look first, for [`FORCED_PART`] of the turn, and keeps
-//! away from what it proved to be lost ([`SearchReport::respecting`](crate::SearchReport::respecting)).
+//! A short depth-first search finds forced lines in a duel better than playouts do. So a tree
+//! search there first runs [`FORCED_SEARCH`] for [`FORCED_PART`] of the turn, and avoids the moves
+//! that it proved lost ([`SearchReport::respecting`](crate::SearchReport::respecting)).
 
 use ludex_base::{Deadline, Seed};
 use ludex_game::{Game, PlayEnd};
@@ -11,25 +11,27 @@ use crate::alphabeta::DepthFirstOptions;
 use crate::claims::GameFeatures;
 use crate::random_games::RandomGames;
 
-/// The part of a turn in which forced lines are looked for.
+/// The part of a turn spent on forced lines.
 pub const FORCED_PART: f64 = 0.12;
 
-/// Looks for what is forced; a small table is one that the caches hold, and estimates matter little.
+/// The search for forced lines. Its table is small enough for the caches, and estimates matter
+/// little.
 pub const FORCED_SEARCH: DepthFirstOptions =
     DepthFirstOptions { table: 4, proximity: 0.0, ..DepthFirstOptions::DEFAULT };
 
-/// Whether a game is a duel, by what is known of it. The sum of goals is constant where goals are opposite.
+/// Whether a game with these features is a duel. Opposite goals have a constant sum.
 pub fn is_duel(features: &GameFeatures, is_constant_sum: bool) -> bool {
     let GameFeatures { n_roles, simultaneous, chance, hidden_information } = *features;
     n_roles == 2 && is_constant_sum && !simultaneous && !chance && !hidden_information
 }
 
-/// Random games by which a duel is known, and the fewest that say so.
+/// Random games that decide whether a game is a duel, and the fewest that suffice.
 const N_GAMES: usize = 50;
 const MIN_GAMES: usize = 5;
 
-/// Whether a game looks like a duel in random games; `None` if there was no time to see. The clock is
-/// looked at in every step.
+/// Whether random games suggest that a game is a duel; `None` if there was too little time.
+///
+/// It checks the clock in every step.
 pub fn looks_like_duel<G: Game>(game: &G, seed: Seed, deadline: &Deadline) -> Option<bool> {
     let mut games = RandomGames::new(game, 1);
     if !is_duel(&games.features(), true) {

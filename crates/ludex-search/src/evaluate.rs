@@ -1,17 +1,17 @@
-//! What a state is worth before the end of the game, estimated.
+//! Estimated values of states before the end of the game.
 //!
-//! - *Mobility*: a role's moves among all moves, each role's as many as when it last could choose, so
-//!   that it does not matter whose turn it is.
-//! - *Goal proximity*: how much of what holds here also holds in final states that were good for
-//!   the role, against those that were bad; such states are sampled before the search. It needs a
-//!   cursor that can compare states, see `Cursor::n_common_fluents`.
+//! - *Mobility*: a role's share of all moves. Each role counts with its number of moves at its last
+//!   choice, so that the value does not depend on whose turn it is.
+//! - *Goal proximity*: how many fluents the state shares with final states that were good for the
+//!   role, compared with bad ones. These states are sampled before the search. It needs a cursor
+//!   that can compare states, see `Cursor::n_common_fluents`.
 //! - *Playouts*: the mean of a few.
-//! - *Learned*: what random games say of the fluents that hold, see `alphabeta::learn`; for one role.
-//! - *Rules*: what random games say of the numbers that the rules suggest, see `alphabeta::judge`; for
-//!   one role.
+//! - *Learned*: values of fluents learned from random games, see `alphabeta::learn`; for one role.
+//! - *Rules*: weights of features of the rules, learned from random games, see `alphabeta::judge`;
+//!   for one role.
 //!
-//! Estimates lie strictly between 0 and 100, so that a certain win beats every estimate. Depth-first
-//! searches ask at their horizon, Monte Carlo searches where they leave a playout.
+//! Estimates lie strictly between 0 and 100, so that a certain win beats every estimate.
+//! Depth-first searches use them at the horizon, Monte Carlo searches where they cut a playout.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ use crate::clock::Clock;
 use crate::playout::{Desk, End, play_uniform};
 use crate::roles::Roles;
 
-/// How much each part of an estimate counts.
+/// The weight of each part of an estimate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Weights {
     pub(crate) mobility: f64,
@@ -36,20 +36,20 @@ pub(crate) struct Weights {
     pub(crate) count: usize,
 }
 
-/// The weights, and what was sampled.
+/// The weights and samples of estimates.
 pub(crate) struct Evaluation<S> {
     weights: Weights,
     rng: Rng,
     /// By role.
     samples: Vec<Samples<S>>,
-    /// What was learned, if anything.
+    /// The learned values of fluents, if any.
     pub(crate) learner: Option<Learner>,
     pub(crate) judge: Option<Judge>,
     desk: Desk,
     pub(crate) n_playouts: u64,
 }
 
-/// Final states that were good for a role, and bad.
+/// Final states that were good and bad for a role.
 struct Samples<S> {
     good: Vec<S>,
     bad: Vec<S>,
@@ -58,12 +58,12 @@ struct Samples<S> {
 /// The deadline came before an estimate.
 pub(crate) struct OutOfTime;
 
-/// Playouts to sample final states with, and how many to keep of each kind.
+/// Playouts that sample final states, and how many states to keep of each kind.
 const N_SAMPLES: usize = 30;
 /// The part of the time that sampling may take.
 const SAMPLING_PART: f64 = 0.1;
 const N_KEPT: usize = 8;
-/// Games to learn from where time does not count.
+/// Games to learn from if time does not count.
 const N_GAMES: usize = 200;
 
 impl<S: Clone> Evaluation<S> {
@@ -79,8 +79,8 @@ impl<S: Clone> Evaluation<S> {
         }
     }
 
-    /// Samples final states from where the cursor stands, in a small part of the time, for those roles
-    /// whose goals will be asked for.
+    /// Samples final states from the state of the cursor in a small part of the time, for the roles
+    /// whose goals will be estimated.
     pub(crate) fn prepare<C: Cursor<State = S>>(
         &mut self,
         cursor: &mut C,
@@ -116,8 +116,8 @@ impl<S: Clone> Evaluation<S> {
             .collect();
     }
 
-    /// Learns from random games from where the cursor stands, in a part of the time, or from so many
-    /// games.
+    /// Learns from random games from the state of the cursor, for a part of the time, or from
+    /// [`N_GAMES`] games.
     pub(crate) fn learn<C: Cursor<State = S>>(
         &mut self,
         cursor: &mut C,
@@ -129,7 +129,7 @@ impl<S: Clone> Evaluation<S> {
         let root = cursor.state().clone();
         let Self { learner, judge, rng, n_playouts, .. } = self;
         let n_learning = usize::from(learner.is_some()) + usize::from(judge.is_some());
-        // Each has its part of the time that all have together.
+        // The learners share the time.
         let part = part.map(|part| part / n_learning.max(1) as f64);
         let budget = |clock: &Clock<'_>| {
             let time = part.and_then(|part| Some(clock.remaining()?.mul_f64(part)));
@@ -152,8 +152,8 @@ impl<S: Clone> Evaluation<S> {
         }
     }
 
-    /// An estimate of the goal of a role in the state the cursor stands on, which may stand elsewhere
-    /// then.
+    /// Estimates the goal of a role in the state of the cursor, which may be in another state
+    /// afterwards.
     pub(crate) fn goal<C: Cursor<State = S>>(
         &mut self,
         cursor: &mut C,
@@ -184,14 +184,14 @@ impl<S: Clone> Evaluation<S> {
             weights += playouts;
         }
         if learned > 0.0
-            && let Some(learner) = self.learner.as_ref().filter(|it| it.is_of_use())
+            && let Some(learner) = self.learner.as_ref().filter(|it| it.is_useful())
             && let Some(fluents) = cursor.fluents()
         {
             sum += learned * learner.predict(fluents);
             weights += learned;
         }
         if rules > 0.0
-            && let Some(judge) = self.judge.as_mut().filter(|it| it.is_of_use())
+            && let Some(judge) = self.judge.as_mut().filter(|it| it.is_useful())
             && let Some(fluents) = cursor.fluents()
         {
             let learner = self.learner.as_ref();
@@ -223,7 +223,7 @@ impl<S: Clone> Evaluation<S> {
         Ok(sum / self.weights.count as f64)
     }
 
-    /// Plays one random game, and shows the final state if there is one.
+    /// Plays one random game and shows the final state if it reaches one.
     fn play<C: Cursor<State = S>>(
         &mut self,
         cursor: &mut C,
@@ -246,7 +246,7 @@ impl<S: Clone> Samples<S> {
         Self { good: Vec::new(), bad: Vec::new() }
     }
 
-    /// The best and the worst of some final states for a role; none if they are all alike.
+    /// Picks the best and the worst of some final states for a role; none if all are equally good.
     fn of(ended: &[(Vec<u8>, S)], role: RoleId) -> Self {
         let goals = ended.iter().map(|it| it.0[role.index()]);
         let (Some(worst), Some(best)) = (goals.clone().min(), goals.max()) else {

@@ -1,8 +1,8 @@
-//! What a searcher is built from, and how.
+//! Building a searcher from a game.
 //!
-//! A kind of search is its struct of options, which implements [`Search`]. What it may ask for is in
-//! [`Ingredients`]: every search needs the game, some can use what is known of its rules, and searches
-//! of other crates extend the trait by what they need.
+//! Each kind of search is a struct of options that implements [`Search`]. [`Ingredients`] provides
+//! what a search may use: the game always, and facts about its rules if they are known. Other
+//! crates extend the trait with what their searches need.
 
 use ludex_game::{Describe, FeatureFinder, Game, Observe, Playouts, StateOf};
 
@@ -17,7 +17,7 @@ pub type OpenSearcher<G> = Box<dyn Searcher<<G as Game>::Cursor> + Send>;
 /// A searcher for a role that does not see the state.
 pub type HiddenSearcher<G> = Box<dyn InformationSearcher<StateOf<G>> + Send>;
 
-/// A game that searchers can be built for. Copies of it must be cheap: each thread takes one.
+/// A game that searchers can be built for. Clones must be cheap, because each thread makes one.
 pub trait Searchable:
     Game<Cursor: Observe + 'static> + Playouts + Describe + Clone + 'static
 {
@@ -28,16 +28,17 @@ impl<G> Searchable for G where
 {
 }
 
-/// What a searcher is built from. A game alone is enough.
+/// The inputs from which a searcher is built. A game alone is enough.
 pub trait Ingredients {
     /// The game.
     type Game: Searchable;
 
-    /// The game.
+    /// Returns the game.
     fn game(&self) -> &Self::Game;
 
-    /// Finds what the rules suggest to look at in a state; `None`, which is the default, where nobody
-    /// looks into the rules.
+    /// Returns a function that finds features of states from the rules.
+    ///
+    /// The default is `None`: the rules are not analysed.
     fn feature_finder(&self) -> Option<FeatureFinder> {
         None
     }
@@ -53,15 +54,16 @@ impl<G: Searchable> Ingredients for G {
 
 /// A kind of search with its options.
 pub trait Search<I: Ingredients>: Options {
-    /// A searcher that goes by this name.
+    /// Builds a searcher with this name.
     fn build(&self, name: &'static str, from: &I) -> OpenSearcher<I::Game>;
 
-    /// The same for a role that does not see the state. A search for complete information gives
-    /// [`as_if_known`].
+    /// Builds a searcher with this name for a role that does not see the state.
+    ///
+    /// A search for complete information uses [`as_if_known`].
     fn build_informed(&self, name: &'static str, from: &I) -> HiddenSearcher<I::Game>;
 }
 
-/// A search for complete information that looks at possible states as if each were known.
+/// Builds a searcher for hidden states that searches possible states as if each were known.
 pub fn as_if_known<G, S>(search: &S, name: &'static str, game: &G) -> HiddenSearcher<G>
 where
     G: Searchable,
@@ -72,9 +74,10 @@ where
     Box::new(HyperPlay::over(name, game, build))
 }
 
-/// Defines an enum over kinds of searches, each a struct of options, that is again a [`Search`].
+/// Defines an enum over kinds of searches, each a struct of options, that implements [`Search`]
+/// itself.
 ///
-/// The trait after `from` says what the kinds are built from: [`Ingredients`] or an extension of it.
+/// The trait after `from` is what the kinds are built from: [`Ingredients`] or an extension of it.
 #[macro_export]
 macro_rules! search_enum {
     (

@@ -1,9 +1,9 @@
-//! Searches: from a cursor to a move and the reasons for it.
+//! Searches: they take a cursor and return a move with the reasons for it.
 //!
-//! A [`Searcher`] is shown a state and a role and gives a [`SearchReport`] within [`Limits`]. It
-//! sees `Game` and `Cursor` and nothing of rulesheets. Where the state is hidden, an
-//! [`InformationSearcher`] is given what the role knows instead. [`SEARCHES`] lists all searches;
-//! [`SearchSpec`] reads `uct:c=0.7,threads=2` and builds one for a game.
+//! A [`Searcher`] takes a state and a role and returns a [`SearchReport`] within [`Limits`]. It
+//! sees only `Game` and `Cursor`, never a rulesheet. When the state is hidden, an
+//! [`InformationSearcher`] takes the information of the role instead. [`SEARCHES`] lists all
+//! searches; [`SearchSpec`] parses `uct:c=0.7,threads=2` and builds a searcher for a game.
 //!
 //! ```
 //! use ludex_search::SearchSpec;
@@ -15,19 +15,20 @@
 //! Read the modules in this order:
 //!
 //! 1. [`searcher`], [`limits`], [`report`]: the contract.
-//! 2. [`options`]: options as people write them.
+//! 2. [`options`]: parsing options such as `c=0.7`.
 //! 3. [`random`]: the smallest search, and [`flat`], the smallest that looks ahead.
 //! 4. [`mcts`]: Monte Carlo tree search.
 //! 5. [`alphabeta`]: depth-first searches.
-//! 6. [`information`]: what a role knows that does not see the state, and the trait of searches for
-//!    it.
+//! 6. [`information`]: what a role knows when it does not see the state, and the trait of searches
+//!    that use it.
 //! 7. [`hyperplay`], [`iss`], [`ismcts`]: searches for hidden information.
-//! 8. [`normal`]: games of one choice a role; [`cfr`]: regret and equilibria, for moves at once and
-//!    hidden information.
-//! 9. [`nested`]: lines that are found once and played, for puzzles.
-//! 10. [`claims`], [`ingredients`], [`spec`]: what there is to say of a search, what it is built from,
-//!     and its name with options; [`registry`]: the list.
-//! 11. [`random_games`]: what random games show of a game; [`duel`]: the games in which it is looked for what is forced.
+//! 8. [`normal`]: games in which each role chooses once; [`cfr`]: regret minimization and
+//!    equilibria, for simultaneous moves and hidden information.
+//! 9. [`nested`]: nested searches for puzzles, which find a line of play once and follow it.
+//! 10. [`claims`], [`ingredients`], [`spec`]: what a search promises, what it is built from, and
+//!     its name with options; [`registry`]: the list of all searches.
+//! 11. [`random_games`]: properties of a game, estimated from random games; [`duel`]: the games
+//!     in which a search for forced lines pays.
 
 pub mod searcher;
 pub mod limits;

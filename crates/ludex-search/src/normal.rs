@@ -1,69 +1,72 @@
-//! Games in which every role chooses once and all choose at the same time: normal forms.
+//! Normal forms: games in which every role chooses once, all simultaneously.
 //!
-//! | asked | how | of |
+//! | result | method | games |
 //! | --- | --- | --- |
-//! | best responses | all tried | any number of roles |
-//! | pure equilibria | all joint choices tried | any number of roles |
-//! | maxmin, minmax | linear programming | any number of roles: the others as one |
-//! | an equilibrium | pure; else maxmin of both if goals sum up; else supports of equal size | two roles |
+//! | best responses | enumeration | any number of roles |
+//! | pure equilibria | enumeration of joint choices | any number of roles |
+//! | maxmin, minmax | linear programming | any number of roles, the others joined into one |
+//! | an equilibrium | pure; else both maxmins if constant-sum; else supports of equal size | two roles |
 //!
-//! A *mixed* choice says how likely each choice is.
+//! A *mixed* choice is a probability distribution over choices.
 
 use std::time::Duration;
 
 use ludex_base::Deadline;
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
 
-/// What every role gets for every joint choice.
+/// The payoff of every role for every joint choice.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NormalForm {
-    /// How many choices each role has.
+    /// The number of choices of each role.
     sizes: Vec<usize>,
-    /// Joint choice after joint choice, the last role's fastest: what each role gets.
+    /// The payoffs of all roles, joint choice by joint choice; the last role's choice changes
+    /// fastest.
     payoffs: Vec<f64>,
 }
 
-/// How a role chooses, and what that is worth to it.
+/// A mixed choice, and the payoff that it guarantees.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Guarantee {
-    /// How likely each choice is.
+    /// The probability of each choice.
     pub mixed: Vec<f64>,
-    /// What it gets at least.
+    /// The least payoff that it can bring.
     pub value: f64,
 }
 
-/// A linear program of these sizes takes microseconds; one that takes so long has gone astray.
+/// Linear programs of these sizes take microseconds; one that takes this long has gone astray.
 const MAX_TIME: Duration = Duration::from_secs(1);
-/// Supports of one size that are tried before an equilibrium is given up.
+/// Pairs of supports of one size to try before giving up.
 const MAX_SUPPORTS: usize = 2_000;
-/// What sums and comparisons of payoffs may be wrong by.
+/// Tolerance of sums and comparisons of payoffs.
 const TOLERANCE: f64 = 1e-6;
 
 impl NormalForm {
-    /// A game with so many choices a role. `payoffs` has, joint choice after joint choice with the
-    /// last role's changing fastest, what each role gets.
+    /// Creates a game from the numbers of choices and the payoffs.
+    ///
+    /// `payoffs` lists the payoffs of all roles, joint choice by joint choice; the last role's
+    /// choice changes fastest.
     ///
     /// # Panics
-    /// When the numbers don't fit together, or a role has no choice.
+    /// If the numbers do not fit together, or a role has no choice.
     pub fn new(sizes: &[usize], payoffs: Vec<f64>) -> Self {
-        assert!(sizes.iter().all(|&size| size > 0), "every role has a choice");
+        assert!(sizes.iter().all(|&size| size > 0), "every role needs a choice");
         let n_joint: usize = sizes.iter().product();
-        assert_eq!(payoffs.len(), n_joint * sizes.len(), "a payoff a joint choice and role");
+        assert_eq!(payoffs.len(), n_joint * sizes.len(), "one payoff per joint choice and role");
         Self { sizes: sizes.to_vec(), payoffs }
     }
 
-    /// How many choices each role has.
+    /// Returns the number of choices of each role.
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// What a role gets for a joint choice.
+    /// Returns the payoff of a role for a joint choice.
     pub fn payoff(&self, joint: &[usize], role: usize) -> f64 {
         let at = joint.iter().zip(&self.sizes).fold(0, |at, (choice, size)| at * size + choice);
         self.payoffs[at * self.sizes.len() + role]
     }
 
-    /// What a role expects when all mix their choices.
+    /// Returns the expected payoff of a role when all roles mix their choices.
     pub fn expected(&self, profile: &[Vec<f64>], role: usize) -> f64 {
         self.joint_choices()
             .map(|joint| {
@@ -73,8 +76,8 @@ impl NormalForm {
             .sum()
     }
 
-    /// The choices of a role that are best against the mixed choices of the others; what stands in
-    /// the profile for the role itself does not matter.
+    /// Returns the best choices of a role against the mixed choices of the others. The role's own
+    /// part of the profile does not matter.
     pub fn best_responses(&self, profile: &[Vec<f64>], role: usize) -> Vec<usize> {
         let values: Vec<f64> = (0..self.sizes[role])
             .map(|choice| self.expected(&with_pure(profile, role, choice, self.sizes[role]), role))
@@ -83,7 +86,7 @@ impl NormalForm {
         (0..values.len()).filter(|&choice| values[choice] >= best - TOLERANCE).collect()
     }
 
-    /// How much a role could gain at most by changing its own choice alone: 0 for all roles is an
+    /// Returns the most that any role could gain by changing its own choice alone; it is 0 in an
     /// equilibrium.
     pub fn largest_gain(&self, profile: &[Vec<f64>]) -> f64 {
         let gain = |role: usize| {
@@ -94,8 +97,8 @@ impl NormalForm {
         (0..self.sizes.len()).map(gain).fold(0.0, f64::max)
     }
 
-    /// The joint choices from which no role gains by changing its own alone, in order, as far as they
-    /// were looked at before the deadline.
+    /// Returns the joint choices from which no role gains by changing its own alone, in order, as
+    /// far as found before the deadline.
     pub fn pure_equilibria(&self, deadline: &Deadline) -> Vec<Vec<usize>> {
         let in_time = self.joint_choices().take_while(|_| !deadline.reached());
         in_time.filter(|joint| self.is_stable(joint)).collect()
@@ -112,25 +115,25 @@ impl NormalForm {
         })
     }
 
-    /// The mixed choice by which a role gets most, whatever the others choose, and what that is;
-    /// `None` if linear programming fails.
+    /// Returns the mixed choice of a role with the highest guaranteed payoff; `None` if linear
+    /// programming fails.
     pub fn maxmin(&self, role: usize) -> Option<Guarantee> {
         let rows = self.against_all(role);
-        most_at_least(&rows)
+        maxmin_of_rows(&rows)
     }
 
-    /// What a role gets at least if the others join against it, each mixing with the rest as one:
-    /// the mixed choice over their joint choices, in order, and the value.
+    /// Returns what the others can hold a role down to if they join against it and mix as one:
+    /// their mixed choice over joint choices, in order, and its value.
     pub fn minmax(&self, role: usize) -> Option<Guarantee> {
         let rows = self.against_all(role);
         let negated: Vec<Vec<f64>> =
             (0..rows[0].len()).map(|at| rows.iter().map(|row| -row[at]).collect()).collect();
-        let found = most_at_least(&negated)?;
+        let found = maxmin_of_rows(&negated)?;
         Some(Guarantee { value: -found.value, ..found })
     }
 
-    /// An equilibrium of two roles: a mixed choice each. `None` for other numbers of roles without a
-    /// pure one, and where none was found within the limits.
+    /// Finds an equilibrium of two roles, one mixed choice each. `None` if none was found within
+    /// the limits, or if there are more or fewer roles and no pure equilibrium.
     pub fn equilibrium(&self) -> Option<Vec<Vec<f64>>> {
         if let Some(joint) = self.joint_choices().find(|joint| self.is_stable(joint)) {
             let pure = |(&choice, &size): (&usize, &usize)| pure(choice, size);
@@ -139,8 +142,10 @@ impl NormalForm {
         self.mixed_equilibrium(&Deadline::never())
     }
 
-    /// The same of a game without a pure one. No more supports are tried after the deadline: of general
-    /// games with many choices there are thousands.
+    /// Finds an equilibrium of a game of two roles that has no pure one.
+    ///
+    /// It tries no more supports after the deadline: general games with many choices have
+    /// thousands.
     pub fn mixed_equilibrium(&self, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
         if self.sizes.len() != 2 || deadline.reached() {
             return None;
@@ -148,24 +153,25 @@ impl NormalForm {
         if self.is_constant_sum() {
             return Some(vec![self.maxmin(0)?.mixed, self.maxmin(1)?.mixed]);
         }
-        (2..=self.sizes[0].min(self.sizes[1])).find_map(|size| self.with_supports(size, deadline))
+        (2..=self.sizes[0].min(self.sizes[1]))
+            .find_map(|size| self.equilibrium_with_supports(size, deadline))
     }
 
-    /// Whether all roles together get the same, whatever they choose.
+    /// Whether the payoffs of every joint choice have the same sum.
     pub fn is_constant_sum(&self) -> bool {
         let mut sums = self.payoffs.chunks_exact(self.sizes.len()).map(|of| of.iter().sum::<f64>());
         let first = sums.next().unwrap_or(0.0);
         sums.all(|sum| (sum - first).abs() <= TOLERANCE)
     }
 
-    /// An equilibrium in which each of two roles mixes exactly so many choices.
-    fn with_supports(&self, size: usize, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
+    /// Finds an equilibrium in which each of two roles mixes exactly `size` choices.
+    fn equilibrium_with_supports(&self, size: usize, deadline: &Deadline) -> Option<Vec<Vec<f64>>> {
         let of_first = subsets(self.sizes[0], size);
         let of_second = subsets(self.sizes[1], size);
         let pairs = of_first.iter().flat_map(|rows| of_second.iter().map(move |cols| (rows, cols)));
         let mut in_time = pairs.take(MAX_SUPPORTS).take_while(|_| !deadline.reached());
         in_time.find_map(|(rows, cols)| {
-            // Each mixes so that the choices of the other are worth the same to it.
+            // Each role mixes so that the other is indifferent between its choices.
             let first = self.indifferent(0, rows, cols)?;
             let second = self.indifferent(1, cols, rows)?;
             let profile = vec![first, second];
@@ -173,8 +179,8 @@ impl NormalForm {
         })
     }
 
-    /// A mix of the choices `own` of a role that makes the choices `others` of the other role equally
-    /// good for that one.
+    /// Mixes the choices `own` of a role so that the other role is indifferent between its choices
+    /// `others`.
     fn indifferent(&self, role: usize, own: &[usize], others: &[usize]) -> Option<Vec<f64>> {
         let mut problem = Problem::new(OptimizationDirection::Maximize);
         let parts: Vec<Variable> = own.iter().map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
@@ -195,7 +201,7 @@ impl NormalForm {
         Some(all)
     }
 
-    /// For each choice of a role, what it gets for each joint choice of the others.
+    /// Returns, for each choice of a role, its payoff for each joint choice of the others.
     fn against_all(&self, role: usize) -> Vec<Vec<f64>> {
         let mut rows: Vec<Vec<f64>> = vec![Vec::new(); self.sizes[role]];
         for joint in self.joint_choices() {
@@ -204,7 +210,7 @@ impl NormalForm {
         rows
     }
 
-    /// All joint choices, the last role's changing fastest.
+    /// Enumerates the joint choices; the last role's changes fastest.
     fn joint_choices(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
         let n_joint: usize = self.sizes.iter().product();
         (0..n_joint).map(|mut at| {
@@ -218,8 +224,8 @@ impl NormalForm {
     }
 }
 
-/// The mix of rows whose least column is largest.
-fn most_at_least(rows: &[Vec<f64>]) -> Option<Guarantee> {
+/// Mixes rows so that the smallest column is as large as possible.
+fn maxmin_of_rows(rows: &[Vec<f64>]) -> Option<Guarantee> {
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let parts: Vec<Variable> = rows.iter().map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
     let value = problem.add_var(1.0, (f64::NEG_INFINITY, f64::INFINITY));
@@ -230,13 +236,13 @@ fn most_at_least(rows: &[Vec<f64>]) -> Option<Guarantee> {
         problem.add_constraint(least, ComparisonOp::Ge, 0.0);
     }
     let mixed = solve(problem, &parts)?;
-    // What the rounded mix guarantees, not what the program says.
+    // The guarantee of the normalized mix, which may differ a little from the program's objective.
     let worth = |column: usize| rows.iter().zip(&mixed).map(|(row, part)| part * row[column]).sum();
     let value = (0..rows[0].len()).map(worth).fold(f64::INFINITY, f64::min);
     Some(Guarantee { mixed, value })
 }
 
-/// The values of variables that are parts of a whole.
+/// Solves a program and returns the values of `parts`, scaled to sum to 1.
 fn solve(mut problem: Problem, parts: &[Variable]) -> Option<Vec<f64>> {
     problem.set_time_limit(MAX_TIME);
     let solution = problem.solve().ok()?.into_solution().ok()?;
@@ -262,7 +268,7 @@ fn with_pure(profile: &[Vec<f64>], role: usize, choice: usize, size: usize) -> V
     changed
 }
 
-/// The sets of `size` of the first `n` numbers, at most as many as are tried.
+/// Returns the sets of `size` of the first `n` numbers, at most [`MAX_SUPPORTS`] of them.
 fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let mut set: Vec<usize> = (0..size).collect();
@@ -285,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// Two roles, a table each row of which has pairs of payoffs.
+    /// A game of two roles from a table of pairs of payoffs.
     fn table<const N: usize>(rows: &[[(f64, f64); N]]) -> NormalForm {
         let payoffs = rows.iter().flatten().flat_map(|&(first, second)| [first, second]);
         NormalForm::new(&[rows.len(), N], payoffs.collect())
@@ -326,9 +332,9 @@ mod tests {
         assert!(roshambo.maxmin(0).expect("solved").value.abs() < 1e-6);
     }
 
-    /// Two roles who want to meet at different places: one mixed equilibrium beside two pure ones.
+    /// One role wants to meet, the other to avoid it: the only equilibrium is mixed.
     #[test]
-    fn supports_find_what_no_sum_tells() {
+    fn supports_find_equilibria_of_general_sum_games() {
         let chase = table(&[[(3.0, 0.0), (0.0, 2.0)], [(0.0, 1.0), (1.0, 0.0)]]);
         assert!(chase.pure_equilibria(&Deadline::never()).is_empty() && !chase.is_constant_sum());
         let found = chase.equilibrium().expect("there is one");
@@ -339,7 +345,7 @@ mod tests {
 
     #[test]
     fn three_roles_have_pure_equilibria_and_guarantees() {
-        // Whoever is in the minority wins; nobody if all choose the same.
+        // The minority wins; nobody wins if all choose the same.
         let mut payoffs = Vec::new();
         for at in 0..8 {
             let choices = [at >> 2 & 1, at >> 1 & 1, at & 1];
@@ -355,7 +361,8 @@ mod tests {
         assert!(game.minmax(0).expect("solved").value.abs() < 1e-6);
     }
 
-    /// In constant-sum games the guarantees of both meet, and nobody gains by a change.
+    /// In constant-sum games the guarantees of both roles meet; in no game does a role gain by a
+    /// change.
     #[test]
     fn random_games_have_equilibria() {
         let mut rng = Seed(5).rng();

@@ -1,18 +1,19 @@
-//! Options as people write them: `uct:c=0.7,threads=2`.
+//! Options of searches, written as `uct:c=0.7,threads=2`.
 //!
-//! Each search has a struct of typed options, made by [`search_options!`](crate::search_options).
-//! A text is read into it once, at the edge; what is wrong with it is an error with its place.
+//! Each search has a struct of typed options, defined by
+//! [`search_options!`](crate::search_options). The text is parsed once, on input; errors carry the
+//! position of the mistake.
 
 use std::fmt;
 use std::ops::Range;
 
-/// What is wrong with the description of a search.
+/// A mistake in the description of a search.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}, at byte {} of `{text}`", span.start)]
 pub struct OptionError {
     /// The whole text.
     pub text: String,
-    /// The bytes that are wrong.
+    /// The bytes of the mistake.
     pub span: Range<usize>,
     /// What is wrong, and what would be right.
     pub message: String,
@@ -23,9 +24,9 @@ pub struct OptionError {
 pub struct OptionInfo {
     /// The name before `=`.
     pub name: &'static str,
-    /// The value now.
+    /// The current value.
     pub value: String,
-    /// What it does.
+    /// The help text.
     pub help: &'static str,
 }
 
@@ -34,44 +35,44 @@ pub trait Options {
     /// Sets one option.
     ///
     /// # Errors
-    /// What is wrong with the name or the value.
+    /// If there is no such option or its value is invalid; the message says which.
     fn set(&mut self, name: &str, value: &str) -> Result<(), String>;
 
-    /// All options with their values.
+    /// Returns all options with their values.
     fn list(&self) -> Vec<OptionInfo>;
 }
 
 /// A value of an option.
 pub trait OptionValue: Sized {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
-    /// What values there are.
+    /// If the text is not a value; the message lists what is allowed.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Writes it, so that [`OptionValue::read`] gives it back.
+    /// Formats the value so that [`OptionValue::read`] reads it back.
     fn write(&self) -> String;
 }
 
-/// Sets the options of a text `name=value,…` that begins at byte `start` of `whole`; `name` alone is
-/// `name=yes`.
+/// Sets the options of the text `name=value,…` that begins at byte `start` of `whole`.
+///
+/// A `name` alone means `name=yes`.
 ///
 /// # Errors
-/// The first option that is wrong, with its place.
+/// The first invalid option, with its position.
 pub fn read_into(options: &mut dyn Options, whole: &str, start: usize) -> Result<(), OptionError> {
     let mut at = start;
     for item in whole[start..].split(',') {
         let here = at..at + item.len();
         at = here.end + 1;
         let wrong = |message| OptionError { text: whole.into(), span: here.clone(), message };
-        // A switch can be named alone.
         let (name, value) = item.split_once('=').unwrap_or((item, "yes"));
         options.set(name.trim(), value.trim()).map_err(wrong)?;
     }
     Ok(())
 }
 
-/// Says that there is no such option.
+/// Returns the error message for an unknown option.
 pub fn unknown_option(name: &str, known: &[OptionInfo]) -> String {
     let known: Vec<&str> = known.iter().map(|info| info.name).collect();
     match known[..] {
@@ -117,7 +118,7 @@ impl OptionValue for bool {
     }
 }
 
-/// Shows options as they are written.
+/// Displays options as the user would write them.
 pub struct Written<'a>(pub &'a [OptionInfo]);
 
 impl fmt::Display for Written<'_> {
@@ -130,7 +131,7 @@ impl fmt::Display for Written<'_> {
     }
 }
 
-/// Defines a struct of options with defaults; the doc comment of a field is its help.
+/// Defines a struct of options with defaults. The doc comment of a field is its help text.
 ///
 /// ```
 /// ludex_search::search_options! {
@@ -161,7 +162,7 @@ macro_rules! search_options {
         }
 
         impl $name {
-            /// Every option as it is unless told otherwise.
+            /// The default of every option.
             pub const DEFAULT: Self = Self { $($field: $default,)* };
         }
 
@@ -193,7 +194,7 @@ macro_rules! search_options {
     };
 }
 
-/// Defines an enum over structs of options that is again a struct of options.
+/// Defines an enum over structs of options that implements `Options` itself.
 #[macro_export]
 macro_rules! options_enum {
     (
@@ -230,7 +231,7 @@ macro_rules! options_enum {
     };
 }
 
-/// Defines an enum whose values are options by name.
+/// Defines an enum of named values for an option.
 #[macro_export]
 macro_rules! option_names {
     (

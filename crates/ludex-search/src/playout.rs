@@ -1,4 +1,4 @@
-//! One game played out on a cursor.
+//! Plays one game to its end on a cursor.
 
 use ludex_base::{MoveId, Rng, RoleId};
 use ludex_game::{Cursor, MAX_RANDOM_STEPS};
@@ -9,38 +9,38 @@ use crate::mcts::playout::{GameRecord, PlayoutPolicy, Uniform};
 /// How a playout ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// On a terminal state.
+    /// In a terminal state.
     Terminal,
-    /// At the horizon, before the end.
+    /// At the horizon, before the end of the game.
     Cut,
-    /// It was too long, or the rules are broken where it led.
+    /// It was too long, or it reached a fault of the rules.
     GivenUp,
-    /// The deadline came first.
+    /// At the deadline.
     Time,
 }
 
-/// Who plays, and how far.
+/// How a playout chooses moves, and how far it goes.
 pub(crate) struct Playing<'a, 'clock> {
     pub(crate) policy: &'a mut dyn PlayoutPolicy,
     pub(crate) rng: &'a mut Rng,
     pub(crate) clock: &'a mut Clock<'clock>,
-    /// Steps after which the game is left; as many as one likes if it should not be.
+    /// Steps after which the playout stops; [`MAX_RANDOM_STEPS`] or more for no horizon.
     pub(crate) horizon: usize,
 }
 
-/// Working memory of playouts, and what is known after one.
+/// Working memory of playouts, and the results of the last one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Desk {
     joint: Vec<MoveId>,
-    /// What was played; the caller clears it, and what it has already comes first.
+    /// The moves played, appended to what the record holds already; the caller clears it.
     pub(crate) record: GameRecord,
     /// Whether to add to the record.
     pub(crate) writes: bool,
-    /// How many moves each role had when it last could choose; kept only if there is a horizon.
+    /// How many moves each role had at its last choice; updated only if there is a horizon.
     pub(crate) mobility: Vec<u32>,
 }
 
-/// Plays from where the cursor stands until the game is over, every role by the policy.
+/// Plays from the state of the cursor to the end of the game, all roles by the policy.
 pub(crate) fn play_out<C: Cursor>(
     cursor: &mut C,
     n_roles: usize,
@@ -90,7 +90,7 @@ pub(crate) fn play_out<C: Cursor>(
     End::GivenUp
 }
 
-/// The same with every move equally likely, and nothing written down.
+/// Plays as [`play_out`] does, with all moves equally likely and without a record.
 pub(crate) fn play_uniform<C: Cursor>(
     cursor: &mut C,
     n_roles: usize,

@@ -1,4 +1,4 @@
-//! What random games show of a game: whose turn it is, and what goals sum up to.
+//! Properties of a game, estimated from random games: who moves when, and the sum of the goals.
 
 use std::ops::ControlFlow;
 
@@ -7,24 +7,25 @@ use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
 use crate::claims::GameFeatures;
 
-/// Counts what random games show. With no game finished it knows what the rules say outright.
+/// Statistics of random games. Before the first game ends it has only what the rules state
+/// outright.
 #[derive(Clone, Debug)]
 pub struct RandomGames {
     play: RandomPlay,
-    /// The roles, `random` left out.
+    /// The roles without `random`.
     players: Vec<RoleId>,
     has_chance: bool,
     has_percepts: bool,
     steps_per_clock_check: usize,
-    /// Games that were finished.
+    /// Finished games.
     pub n_finished: u64,
-    /// Games that were not.
+    /// Unfinished games.
     pub n_given_up: u64,
-    /// Steps of games that came to an end.
+    /// Steps of finished games.
     pub n_steps: u64,
-    /// Choices of players, and the moves they had there.
+    /// Choices of players, counting only those among several moves.
     pub n_choices: u64,
-    /// Moves that players had where they had a choice.
+    /// Moves that players had in these choices.
     pub n_moves: u64,
     is_simultaneous: bool,
     has_unlike_goals: bool,
@@ -33,7 +34,7 @@ pub struct RandomGames {
 }
 
 impl RandomGames {
-    /// No game so far. The clock will be looked at once in so many steps.
+    /// Starts without any games. The clock will be checked every `steps_per_clock_check` steps.
     pub fn new<G: Game>(game: &G, steps_per_clock_check: usize) -> Self {
         let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
         let players: Vec<RoleId> = game.role_ids().filter(is_player).collect();
@@ -55,7 +56,7 @@ impl RandomGames {
         }
     }
 
-    /// Plays one game from where a cursor stands.
+    /// Plays one game from the state of the cursor.
     pub fn play<C: Cursor>(&mut self, cursor: &mut C, rng: &mut Rng, end: &Deadline) -> PlayEnd {
         let mut play = std::mem::replace(&mut self.play, RandomPlay::new(0));
         let ended = play.run(cursor, rng, &mut Counter { games: self, end, n_choosing: 0 });
@@ -84,7 +85,7 @@ impl RandomGames {
         self.goal_sums = Some((min.min(sum), max.max(sum)));
     }
 
-    /// What the game is like, as far as was seen.
+    /// Returns the features of the game as far as seen.
     pub fn features(&self) -> GameFeatures {
         GameFeatures {
             n_roles: self.players.len(),
@@ -94,20 +95,21 @@ impl RandomGames {
         }
     }
 
-    /// Whether the goals of the players had the same sum in every game; false if there was none.
+    /// Whether the goals of the players had the same sum in every game; false if no game was
+    /// finished.
     pub fn is_constant_sum(&self) -> bool {
         self.goal_sums.is_some_and(|(min, max)| min == max)
     }
 
-    /// Whether there are several players, and in each game they had the same goal, not always the same
-    /// value.
+    /// Whether there are several players who had the same goal in each game, with different values
+    /// in different games.
     pub fn is_cooperative(&self) -> bool {
         let differs = self.goal_sums.is_some_and(|(min, max)| min != max);
         self.players.len() > 1 && !self.has_unlike_goals && differs
     }
 }
 
-/// Counts the moves that players choose from, until the time is up.
+/// Counts the moves that players choose from, until the deadline.
 struct Counter<'a> {
     games: &'a mut RandomGames,
     end: &'a Deadline,

@@ -1,7 +1,7 @@
-//! The searches of this crate: one plain list, in the order help texts show it.
+//! The searches of this crate, in the order of the help texts.
 //!
-//! A crate with other searches has a list of its own, of [`SearchSpec`]s over its own enum of kinds;
-//! whoever knows both joins them by [`SearchSpec::of`].
+//! A crate with other searches has its own list of [`SearchSpec`]s over its own enum of kinds; a
+//! crate that knows both lists joins them with [`SearchSpec::of`].
 
 use crate::alphabeta::{DepthFirstOptions, Rule};
 use crate::cfr::{CfrOptions, NashOptions};
@@ -22,38 +22,38 @@ use crate::spec::SearchSpec;
 crate::search_enum! {
     /// Every kind of search of this crate.
     pub enum PlainSearch from Ingredients {
-        /// A random move.
+        /// Plays a random legal move.
         Random(RandomOptions),
         /// Flat Monte Carlo.
         Flat(FlatOptions),
-        /// A tree.
+        /// Monte Carlo tree search.
         Uct(UctOptions),
-        /// Several trees.
+        /// Monte Carlo tree search with several trees.
         Root(RootOptions),
-        /// In depth.
+        /// Depth-first search.
         DepthFirst(DepthFirstOptions),
-        /// Counterfactual regret.
+        /// Counterfactual regret minimization.
         Cfr(CfrOptions),
         /// Backward induction.
         Nash(NashOptions),
-        /// Nested Monte Carlo.
+        /// Nested Monte Carlo search.
         Nmcs(NmcsOptions),
         /// Nested rollout policy adaptation.
         Nrpa(NrpaOptions),
-        /// A tree, and nested Monte Carlo.
+        /// Monte Carlo tree search and nested Monte Carlo search.
         UctNested(UctNestedOptions),
-        /// Possible states as if they were known.
+        /// Searches possible states as if they were known.
         HyperPlay(HyperPlayOptions),
-        /// Games in which everybody knows only what it sees.
+        /// Samples games in which every role knows only what it sees.
         ImperfectPlay(ImperfectPlayOptions),
-        /// Sets of states that look the same.
+        /// Information set search.
         Iss(IssOptions),
-        /// A tree over what roles have seen.
+        /// Monte Carlo tree search over what the roles have seen.
         Ismcts(IsmctsOptions),
     }
 }
 
-/// Every search.
+/// All searches of this crate.
 pub static SEARCHES: &[SearchSpec] = &[
     SearchSpec {
         name: "random",
@@ -71,14 +71,14 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
     SearchSpec {
         name: "uct",
-        summary: "Monte Carlo tree search, one playout a leaf",
+        summary: "Monte Carlo tree search, one playout per leaf",
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         search: PlainSearch::Uct(UctOptions::DEFAULT),
     },
     SearchSpec {
         name: "uct-joint",
-        summary: "uct in which roles that choose at once do so in stages",
+        summary: "uct that lets simultaneous roles choose one after another, in stages",
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         search: PlainSearch::Uct(UctOptions {
@@ -102,7 +102,7 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
     SearchSpec {
         name: "uct-root",
-        summary: "several uct trees, a thread each, their root moves merged",
+        summary: "several uct trees, one per thread, with merged root moves",
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         search: PlainSearch::Root(RootOptions::DEFAULT),
@@ -144,7 +144,7 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
     SearchSpec {
         name: "nst",
-        summary: "uct whose playouts prefer moves that did well after the last two",
+        summary: "uct whose playouts prefer moves that did well after the same previous moves",
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         search: PlainSearch::Uct(UctOptions { playout: PlayoutName::Nst, ..UctOptions::DEFAULT }),
@@ -158,7 +158,7 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
     SearchSpec {
         name: "fast",
-        summary: "uct whose playouts prefer moves that lead to fluents of a high learned value",
+        summary: "uct whose playouts prefer moves that lead to fluents with high learned values",
         games: GamesMeant::COMPLETE,
         claims: TREE_CLAIMS,
         search: PlainSearch::Uct(UctOptions { playout: PlayoutName::Fast, ..UctOptions::DEFAULT }),
@@ -176,84 +176,84 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
     SearchSpec {
         name: "minimax",
-        summary: "minimax with a moving horizon, nothing pruned: for comparison",
+        summary: "minimax with iterative deepening, without pruning; for comparison",
         games: GamesMeant { max_roles: 2, ..GamesMeant::COMPLETE },
         claims: DEPTH_FIRST_CLAIMS,
         search: depth_first(Rule::Minimax),
     },
     SearchSpec {
         name: "negamax",
-        summary: "minimax from the view of who chooses, nothing pruned: for comparison",
+        summary: "minimax scored for the role that chooses, without pruning; for comparison",
         games: GamesMeant { max_roles: 2, ..GamesMeant::COMPLETE },
         claims: DEPTH_FIRST_CLAIMS,
         search: depth_first(Rule::Negamax),
     },
     SearchSpec {
         name: "alphabeta",
-        summary: "alpha-beta with a moving horizon, table, killers and history",
+        summary: "alpha-beta with iterative deepening, table, killers and history",
         games: GamesMeant::COMPLETE,
         claims: DEPTH_FIRST_CLAIMS,
         search: depth_first(Rule::AlphaBeta),
     },
     SearchSpec {
         name: "maxn",
-        summary: "every role for its own goal, nothing pruned",
+        summary: "every role maximizes its own goal, without pruning",
         games: GamesMeant { min_roles: 2, ..GamesMeant::COMPLETE },
         claims: TREE_CLAIMS,
         search: depth_first(Rule::Maxn),
     },
     SearchSpec {
         name: "cfr",
-        summary: "counterfactual regret on a small game, or on the plays of the next few steps",
+        summary: "counterfactual regret minimization on small games, or on the next few steps",
         games: GamesMeant::ANY,
         claims: &[Claim::Legal, Claim::Mixes, Claim::HiddenInformation, Claim::ValuesInformation],
         search: PlainSearch::Cfr(CfrOptions::DEFAULT),
     },
     SearchSpec {
         name: "nash",
-        summary: "backward induction on the next few steps, an equilibrium where roles choose at once",
+        summary: "backward induction over a few steps, with equilibria of simultaneous choices",
         games: GamesMeant::COMPLETE,
         claims: &[Claim::Legal, Claim::Mixes],
         search: PlainSearch::Nash(NashOptions::DEFAULT),
     },
     SearchSpec {
         name: "nmcs",
-        summary: "nested Monte Carlo: the best line of playouts of playouts, for puzzles",
+        summary: "nested Monte Carlo search: playouts guided by playouts, for puzzles",
         games: PUZZLES,
         claims: &[Claim::Legal],
         search: PlainSearch::Nmcs(NmcsOptions::DEFAULT),
     },
     SearchSpec {
         name: "nrpa",
-        summary: "playouts that lean towards the best line so far, at several levels, for puzzles",
+        summary: "nested rollout policy adaptation: playouts that learn the best line, for puzzles",
         games: PUZZLES,
         claims: &[Claim::Legal],
         search: PlainSearch::Nrpa(NrpaOptions::DEFAULT),
     },
     SearchSpec {
         name: "uct-nested",
-        summary: "uct and nmcs, half of the time each, for puzzles",
+        summary: "uct and nmcs with half of the time each, for puzzles",
         games: PUZZLES,
         claims: &[Claim::Legal],
         search: PlainSearch::UctNested(UctNestedOptions::DEFAULT),
     },
     SearchSpec {
         name: "hyperplay",
-        summary: "possible states drawn by their weights, each searched as if it were known",
+        summary: "draws possible states by weight and searches each as if it were known",
         games: GamesMeant::ANY,
         claims: &[Claim::Legal, Claim::HiddenInformation],
         search: PlainSearch::HyperPlay(HyperPlayOptions::DEFAULT),
     },
     SearchSpec {
         name: "hyperplay-ii",
-        summary: "games sampled in which everybody chooses by what it has seen",
+        summary: "samples games in which every role chooses by what it has seen",
         games: GamesMeant::ANY,
         claims: HIDDEN_CLAIMS,
         search: PlainSearch::ImperfectPlay(ImperfectPlayOptions::DEFAULT),
     },
     SearchSpec {
         name: "iss",
-        summary: "all moves to a moving horizon, over sets of states that look the same",
+        summary: "exhaustive search with iterative deepening over sets of indistinguishable states",
         games: GamesMeant::ANY,
         claims: HIDDEN_CLAIMS,
         search: PlainSearch::Iss(IssOptions::DEFAULT),
@@ -267,23 +267,23 @@ pub static SEARCHES: &[SearchSpec] = &[
     },
 ];
 
-/// What searches promise that count what a move tells.
+/// Promises of searches that weigh the information a move brings.
 const HIDDEN_CLAIMS: &[Claim] = &[Claim::Legal, Claim::HiddenInformation, Claim::ValuesInformation];
 
-/// What depth-first searches promise that take the others for enemies.
+/// Promises of depth-first searches that treat the other roles as opponents.
 const DEPTH_FIRST_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses];
 
 const fn depth_first(rule: Rule) -> PlainSearch {
     PlainSearch::DepthFirst(DepthFirstOptions { rule, ..DepthFirstOptions::DEFAULT })
 }
 
-/// One role, and nothing left to chance: what was found once can be played.
+/// Games of one role without chance: a line that was found once can be followed.
 const PUZZLES: GamesMeant = GamesMeant { max_roles: 1, chance: false, ..GamesMeant::COMPLETE };
 
-/// What every tree search promises.
+/// Promises of every tree search.
 const TREE_CLAIMS: &[Claim] = &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal];
 
-/// Names that searches had before, and what to write instead.
+/// Former names of searches, and their replacements.
 pub(crate) static FORMER_NAMES: &[(&str, &str)] =
     &[("paranoid", "alphabeta"), ("expectimax", "alphabeta")];
 
@@ -292,10 +292,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_search_reads_what_it_writes() {
+    fn every_search_parses_back_from_its_text() {
         for entry in SEARCHES {
             let written = entry.to_string();
-            let read = SearchSpec::parse(&written).expect("what was written can be read");
+            let read = SearchSpec::parse(&written).expect("a written search can be parsed");
             assert_eq!(read, *entry);
             assert_eq!(SearchSpec::parse(entry.name).expect("its name"), *entry);
             assert!(entry.claims.contains(&Claim::Legal), "{}", entry.name);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_former_name_is_an_error_that_says_the_new_one() {
+    fn the_error_for_a_former_name_names_the_new_one() {
         for (former, now) in FORMER_NAMES {
             assert!(SearchSpec::parse(now).is_ok(), "{now}");
             let error = SearchSpec::parse(former).expect_err("the name is gone");

@@ -1,4 +1,4 @@
-//! What a search found.
+//! The result of a search.
 
 use std::any::Any;
 use std::fmt;
@@ -13,52 +13,51 @@ pub struct SearchReport {
     pub chosen: Option<MoveId>,
     /// Every legal move of the role, in the order of the cursor.
     pub moves: Vec<MoveReport>,
-    /// The reward that is expected, 0 to 1; `None` when nothing was looked at.
+    /// The expected reward, 0 to 1; `None` if nothing was searched.
     pub reward: Option<f64>,
-    /// Whether that reward is proved under the assumptions the search makes about the others.
+    /// Whether that reward is proved under the assumptions of the search about the other roles.
     pub is_proven: bool,
     /// Iterations of a Monte Carlo search, nodes visited by a depth-first one.
     pub n_iterations: u64,
-    /// Playouts, in whatever batches they came.
+    /// Playouts, single or in batches.
     pub n_playouts: u64,
     /// Nodes in memory at the end.
     pub n_nodes: u64,
-    /// Bytes that trees and tables take at the end, as far as they are counted.
+    /// Bytes of trees and tables at the end, as far as the search counts them.
     pub n_bytes: u64,
-    /// The deepest node that was looked at, or the last depth that was completed, in steps below
-    /// the root.
+    /// The depth of the deepest node visited, or the last depth completed, in steps below the root.
     pub depth: u32,
-    /// What stopped the search; `None` when there was nothing left to search.
+    /// What stopped the search; `None` if there was nothing left to search.
     pub stopped: Option<StopReason>,
-    /// The line of play that the search expects: joint moves, role by role.
+    /// The expected line of play, as joint moves.
     pub line: Vec<Vec<MoveId>>,
-    /// What the kind of search adds.
+    /// Data that only this kind of search reports.
     pub extension: Option<Extension>,
 }
 
-/// What one kind of search adds to its reports.
+/// Data that one kind of search adds to its reports.
 pub trait ReportExtension: Any + fmt::Debug + Send + Sync {
-    /// What this and another report of the same kind say together.
+    /// Combines this with another extension of the same kind.
     fn joined(&self, other: &dyn ReportExtension) -> Extension;
 
-    /// The same without what a clock measured.
+    /// Returns the extension without measured times.
     fn without_times(&self) -> Extension;
 
-    /// Whether another report says the same.
+    /// Whether another extension holds the same data.
     fn equals(&self, other: &dyn ReportExtension) -> bool;
 }
 
-/// An extension of a report, of whatever kind.
+/// An extension of a report, of any kind.
 #[derive(Clone, Debug)]
 pub struct Extension(Arc<dyn ReportExtension>);
 
 impl Extension {
-    /// An extension of a report.
+    /// Wraps an extension.
     pub fn new(extension: impl ReportExtension) -> Self {
         Self(Arc::new(extension))
     }
 
-    /// What two reports say together.
+    /// Combines two extensions of the same kind.
     pub fn joined(&self, other: &Extension) -> Extension {
         self.0.joined(&*other.0)
     }
@@ -70,29 +69,29 @@ impl PartialEq for Extension {
     }
 }
 
-/// What is known about one move of the role that searches.
+/// The result for one move of the searching role.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveReport {
     /// The move.
     pub id: MoveId,
-    /// How often it was tried.
+    /// How often the search tried it.
     pub n_visits: u64,
-    /// The mean reward after it, 0 to 1; the last backed-up value in a depth-first search.
-    /// `None` when it was never tried.
+    /// The mean reward after it, 0 to 1; in a depth-first search, the last backed-up value. `None`
+    /// if it was never tried.
     pub mean_reward: Option<f64>,
-    /// Its exact reward, where that is proved.
+    /// Its exact reward, if proved.
     pub proven: Option<f64>,
 }
 
 impl MoveReport {
-    /// A move of which nothing is known.
+    /// A move without results.
     pub fn untried(id: MoveId) -> Self {
         Self { id, n_visits: 0, mean_reward: None, proven: None }
     }
 }
 
 impl SearchReport {
-    /// The report of a search that has only the list of moves: it plays the first.
+    /// A report of the bare list of moves, which plays the first.
     pub fn unsearched(legal: &[MoveId]) -> Self {
         Self {
             chosen: legal.first().copied(),
@@ -101,30 +100,30 @@ impl SearchReport {
         }
     }
 
-    /// Whether nothing was looked at: the chosen move is just one of them.
+    /// Whether nothing was searched, so that the chosen move is arbitrary.
     pub fn is_blank(&self) -> bool {
         self.reward.is_none() && self.n_iterations == 0 && self.n_playouts == 0
     }
 
-    /// The same report without what a clock measured.
+    /// Returns the report without measured times.
     pub fn without_times(mut self) -> Self {
         self.extension = self.extension.map(|it| it.0.without_times());
         self
     }
 
-    /// What one kind of search added; `None` where another kind searched.
+    /// Returns the extension of type `T`; `None` if another kind of search made the report.
     pub fn extension<T: ReportExtension>(&self) -> Option<&T> {
         let extension: &dyn Any = &*self.extension.as_ref()?.0;
         extension.downcast_ref()
     }
 
-    /// The same report with what a kind of search adds, in place of what was there.
+    /// Returns the report with this extension, replacing any other.
     pub fn extended(self, extension: impl ReportExtension) -> Self {
         Self { extension: Some(Extension::new(extension)), ..self }
     }
 
-    /// The same report, but it keeps away from moves which an earlier search of the same state proved to
-    /// be lost, if there are others.
+    /// Replaces a chosen move that this or an earlier search of the same state proved lost, if there
+    /// is another; a proved report stays as it is.
     pub fn respecting(mut self, before: &SearchReport) -> Self {
         let proven = |id| {
             let of = |report: &SearchReport| {
@@ -145,7 +144,7 @@ impl SearchReport {
         self
     }
 
-    /// What is known about the chosen move.
+    /// Returns the result for the chosen move.
     pub fn chosen_move(&self) -> Option<&MoveReport> {
         self.moves.iter().find(|it| Some(it.id) == self.chosen)
     }

@@ -1,4 +1,4 @@
-//! What a search knows about a game before it sees a state.
+//! The roles of a game, and hashes and sizes of its states.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,7 +8,7 @@ use ludex_game::Game;
 /// The roles of a game as searches see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Roles {
-    /// How many there are, `random` included.
+    /// The number of roles, including `random`.
     pub(crate) n: usize,
     /// The role `random`.
     pub(crate) random: Option<RoleId>,
@@ -29,7 +29,7 @@ impl Roles {
     }
 }
 
-/// The hash of a state, every bit of it good.
+/// Returns a hash of a state in which every bit is well mixed.
 pub(crate) fn hash_of<S: Hash>(state: &S) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     state.hash(&mut hasher);
@@ -43,8 +43,8 @@ pub(crate) fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// About how many bytes a state takes beside its fixed part: what it gives to be hashed, and what
-/// an allocator adds.
+/// Estimates the heap bytes of a state: the bytes that it feeds to a hasher, and the overhead of
+/// the allocator.
 pub fn heap_bytes_of<S: Hash>(state: &S) -> usize {
     struct Count(usize);
     impl Hasher for Count {

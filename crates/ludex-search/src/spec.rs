@@ -1,4 +1,4 @@
-//! A search by name, with its options: what `uct:c=0.7,threads=2` describes.
+//! A search by name with its options, such as `uct:c=0.7,threads=2`.
 
 use std::fmt;
 
@@ -7,38 +7,39 @@ use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
 use crate::options::{OptionError, OptionInfo, Options, Written, read_into};
 use crate::registry::{FORMER_NAMES, PlainSearch, SEARCHES};
 
-/// A named search with its options. Registries are lists of these, with the options that the name
-/// stands for.
+/// A named search with its options.
+///
+/// A registry is a list of these, each with the options that its name stands for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchSpec<S = PlainSearch> {
-    /// The name people write.
+    /// The name that users write.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// A summary in a few words.
     pub summary: &'static str,
-    /// The games it is meant for. It gives a legal move in any other game too.
+    /// The games it is meant for. In any other game it still returns a legal move.
     pub games: GamesMeant,
-    /// What it is held against by `tests/searchers.rs`.
+    /// The promises that `tests/searchers.rs` checks.
     pub claims: &'static [Claim],
     /// The kind of search, with its options.
     pub search: S,
 }
 
 impl SearchSpec {
-    /// Reads the name of a search of this crate, or a name with options: `uct:c=0.7,threads=2`.
+    /// Parses the name of a search of this crate, or a name with options: `uct:c=0.7,threads=2`.
     ///
     /// # Errors
-    /// A name or option that does not exist, or a value that can't be read, with its place.
+    /// If the name or an option does not exist or a value is invalid, with its position.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         Self::parse_in(SEARCHES, "search", text)
     }
 }
 
 impl<S: Options + Clone> SearchSpec<S> {
-    /// Reads a name of a list, or a name with options. `kind` is what the names of the list are called
-    /// in errors.
+    /// Parses a name of `list`, or a name with options. Error messages call the names of the list
+    /// `kind`.
     ///
     /// # Errors
-    /// A name or option that does not exist, or a value that can't be read, with its place.
+    /// If the name or an option does not exist or a value is invalid, with its position.
     pub fn parse_in(list: &[Self], kind: &str, text: &str) -> Result<Self, OptionError> {
         let name_end = text.find(':').unwrap_or(text.len());
         let name = text[..name_end].trim();
@@ -53,7 +54,7 @@ impl<S: Options + Clone> SearchSpec<S> {
         Ok(spec)
     }
 
-    /// The same search as an entry of another list.
+    /// Converts the search to an entry of another list.
     pub fn of<T>(&self) -> SearchSpec<T>
     where
         T: From<S>,
@@ -62,12 +63,12 @@ impl<S: Options + Clone> SearchSpec<S> {
         SearchSpec { name, summary, games, claims, search: search.clone().into() }
     }
 
-    /// All options with their values.
+    /// Returns all options with their values.
     pub fn options(&self) -> Vec<OptionInfo> {
         self.search.list()
     }
 
-    /// A searcher for a game whose state is known.
+    /// Builds a searcher for a game whose state is known.
     pub fn build<I>(&self, from: &I) -> OpenSearcher<I::Game>
     where
         I: Ingredients,
@@ -76,7 +77,7 @@ impl<S: Options + Clone> SearchSpec<S> {
         self.search.build(self.name, from)
     }
 
-    /// A searcher for a role that does not see the state.
+    /// Builds a searcher for a role that does not see the state.
     pub fn build_informed<I>(&self, from: &I) -> HiddenSearcher<I::Game>
     where
         I: Ingredients,
@@ -95,7 +96,7 @@ fn unknown_name<S>(list: &[SearchSpec<S>], kind: &str, name: &str) -> String {
 }
 
 impl<S: Options> fmt::Display for SearchSpec<S> {
-    /// The name with every option, so that reading it gives the same search.
+    /// Writes the name with every option; parsing that returns the same search.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let options = self.search.list();
         let colon = if options.is_empty() { "" } else { ":" };

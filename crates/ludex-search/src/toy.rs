@@ -1,10 +1,11 @@
-//! A game in a few lines, for the unit tests of this crate: also of what no good rulesheet has.
+//! A game in a few lines for the unit tests of this crate, which can also break the rules of good
+//! rulesheets.
 
 use ludex_base::{Goal, MoveId, PerceptId, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe, OneByOne, Playouts, Role, StateOf};
 
-/// One role and `random`, and the rules as functions of what each has played: move by move, step by step.
-/// Move 0 and those after it are the role's, move 100 and those after it are those of `random`.
+/// A game of one role and `random` whose rules are functions of the joint moves so far. Moves from
+/// 0 belong to the role, moves from 100 to `random`.
 #[derive(Clone)]
 pub(crate) struct Toy {
     pub roles: Vec<Role>,
@@ -13,15 +14,15 @@ pub(crate) struct Toy {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
-    /// How many moves a role has.
+    /// The number of moves of a role.
     pub n_moves: fn(&[[u8; 2]], usize) -> usize,
-    /// What the first role sees of the last step.
+    /// The percept of the first role after the last step.
     pub sees: fn(&[[u8; 2]]) -> Option<usize>,
     pub is_over: fn(&[[u8; 2]]) -> bool,
 }
 
 const OF_OTHER: usize = 100;
-/// Of a longer game the state has only the beginning and the last step.
+/// The state of a longer game holds only its beginning and its last step.
 const MAX_LENGTH: usize = 16;
 
 impl Toy {

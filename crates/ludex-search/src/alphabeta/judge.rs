@@ -1,15 +1,15 @@
-//! What a state is worth, by the numbers that the rules of its game suggest.
+//! Values of states, predicted from features that the rules suggest.
 //!
-//! Random games say which of these [`Features`] count, and how much. A feature is kept if it is stable (it
-//! changes less from a state to the next than between states of different games) and goes with the goal at
-//! the end. Those that are left, mobility among them, and what is learned of single fluents if anything
-//! is, are joined by linear regression with a ridge. Sums over fluents are folded into one weight a fluent.
+//! Random games decide which of these [`Features`] count, and how much. A feature is kept if it is
+//! stable (it changes less between successive states than between states of different games) and
+//! correlates with the final goal. Ridge regression combines the kept features, mobility, and the
+//! values of [`Learner`] if there are any. Sums over fluents are folded into one weight per fluent.
 //!
-//! After Clune, *Heuristic evaluation functions for general game playing*, 2007, who keeps features by
-//! stability and correlation and takes them together with weights; we let regression find the weights,
-//! and do not model control and termination apart from payoff.
+//! After Clune, *Heuristic evaluation functions for general game playing*, 2007, who selects
+//! features by stability and correlation and combines them with weights. We find the weights by
+//! regression, and do not model control and termination separately from payoff.
 //!
-//! It is for games of any number of roles whose engine numbers fluents; random games have to end.
+//! For games with any number of roles, on engines that number fluents; random games must end.
 
 use std::ops::ControlFlow;
 
@@ -22,17 +22,17 @@ use super::learn::Learner;
 use crate::clock::Clock;
 use crate::roles::Roles;
 
-/// Features, what random games showed of them, and their weights.
+/// Features, their statistics over random games, and their weights.
 pub(crate) struct Judge {
-    /// Asked once, when there is time, for what is wanted.
+    /// Called once, when there is time.
     finder: Option<(FeatureFinder, Wanted)>,
     features: Features,
-    /// By fluent, the linear features it adds to.
+    /// By fluent, the linear features that it contributes to.
     of_fluent: Vec<Vec<(u32, f32)>>,
     moments: Moments,
     weights: Option<Weights>,
     n_games: u64,
-    /// How far predictions of states not seen before were off, and how far the mean was: squares.
+    /// Squared errors of the predictions for new states, and of the mean.
     error: f64,
     spread: f64,
     n_checked: u64,
@@ -46,20 +46,22 @@ struct Desk {
     graded: Vec<f32>,
 }
 
-/// What is played: the roles, the one whose goal counts, and what was learned of fluents, if anything.
+/// The game being played: its roles, the role whose goal counts, and learned values of fluents, if
+/// any.
 pub(crate) struct Played<'a> {
     pub roles: Roles,
     pub me: RoleId,
     pub learner: Option<&'a Learner>,
 }
 
-/// What features are worth together.
+/// The weights of all features.
 #[derive(Clone, PartialEq, Debug)]
 struct Weights {
     constant: f64,
     /// By fluent.
     of_fluent: Vec<f32>,
-    /// By group of features that are graded together, the weights of all; `None` where none counts.
+    /// For each group of features that are graded together, all their weights; `None` if none
+    /// counts.
     graded: Vec<Option<Vec<f32>>>,
     mobility: f64,
     learned: f64,
@@ -72,25 +74,27 @@ struct Sample {
     mobility: f64,
 }
 
-/// States of one random game that are looked at, each with the one before it.
+/// Sampled states of one random game, each together with its predecessor.
 const N_PER_GAME: usize = 3;
-/// Weights are worked out after so many games, and again whenever there are twice as many.
+/// Weights are fitted after this many games, and again each time the number doubles.
 const MIN_GAMES_TO_FIT: u64 = 32;
-/// The part of the time in which the features are found.
+/// The part of the time for finding the features.
 const FINDING_PART: f64 = 0.15;
-/// The variance of a stable feature is at least so many times that of one step.
+/// The variance of a stable feature is at least this many times that of one step.
 const MIN_STABILITY: f64 = 1.0;
-/// A feature goes with the goal if chance would do as well once in some hundred times.
+/// The correlation of a kept feature with the goal, in standard errors: pure chance reaches it a
+/// few times in a thousand.
 const MIN_CORRELATION: f64 = 3.0;
-/// The ridge, as a part of the variance of each feature, and what it grows by for each feature a game.
+/// The ridge, as a part of the variance of each feature, and what the ratio of features to games
+/// adds to it.
 const RIDGE: f64 = 0.02;
 const RIDGE_PER_GAME: f64 = 1.0;
-/// The part of the spread of goals that has to be explained before predictions count.
+/// The part of the variance of goals that predictions must explain before they are used.
 const MIN_QUALITY: f64 = 0.02;
 const MIN_GAMES_TO_CHECK: u64 = 60;
 
 impl Judge {
-    /// One that knows nothing, and will ask for the features of the game: all, or only the sums.
+    /// Creates a judge that will ask for the features of the game: all, or only the sums.
     pub fn new(finder: FeatureFinder, wanted: Wanted) -> Self {
         Self { finder: Some((finder, wanted)), ..Self::with(Features::default()) }
     }
@@ -120,14 +124,15 @@ impl Judge {
         }
     }
 
-    /// Forgets what features are worth, for another role.
+    /// Discards the statistics and weights, to start over for another role.
     pub fn forget(&mut self) {
         let finder = self.finder.take();
         *self = Self { finder, ..Self::with(std::mem::take(&mut self.features)) };
     }
 
-    /// Learns from random games from where the cursor stands, until `is_enough` says so after a game
-    /// or the clock runs out; the cursor is left somewhere. Gives the number of games.
+    /// Learns from random games from the state of the cursor, until `is_enough` returns true after
+    /// a game or time runs out. Returns the number of games. The cursor may be in another state
+    /// afterwards.
     pub fn work<C: Cursor>(
         &mut self,
         cursor: &mut C,
@@ -155,7 +160,7 @@ impl Judge {
             n_games += 1;
             if self.n_games >= MIN_GAMES_TO_FIT && self.n_games.is_power_of_two() {
                 self.weigh();
-                // What weights from fewer games got wrong counts less.
+                // Errors of weights from fewer games count less.
                 self.error /= 2.0;
                 self.spread /= 2.0;
                 self.n_checked /= 2;
@@ -170,7 +175,7 @@ impl Judge {
         n_games
     }
 
-    /// Takes in a state with the goal its game came to, and the state before it.
+    /// Adds a state with its predecessor and the final goal of its game.
     fn learn(
         &mut self,
         before: Option<&Sample>,
@@ -192,7 +197,7 @@ impl Judge {
         }
     }
 
-    /// All features of a state: linear, graded, mobility, learned.
+    /// Returns all features of a state: linear, graded, mobility, learned.
     fn values(&mut self, sample: &Sample, learner: Option<&Learner>) -> Vec<f64> {
         let mut values = vec![0.0; self.features.linear.len()];
         for fluent in sample.fluents.iter() {
@@ -211,7 +216,7 @@ impl Judge {
         values
     }
 
-    /// Works out the weights from all that was seen.
+    /// Fits the weights to all samples.
     fn weigh(&mut self) {
         let kept = self.moments.kept(self.n_games);
         let (constant, mut of_feature) = self.moments.regression(&kept, self.n_games);
@@ -233,17 +238,18 @@ impl Judge {
         self.weights = Some(Weights { constant, of_fluent, graded, mobility, learned });
     }
 
-    /// The part of the spread of goals that predictions explained, of states not seen before.
+    /// Returns the part of the variance of goals that predictions explained, for states that were
+    /// new.
     fn quality(&self) -> f64 {
         if self.spread > 0.0 { 1.0 - self.error / self.spread } else { 0.0 }
     }
 
-    /// Whether predictions say anything.
-    pub fn is_of_use(&self) -> bool {
+    /// Whether the predictions are good enough to use.
+    pub fn is_useful(&self) -> bool {
         self.n_checked >= MIN_GAMES_TO_CHECK && self.quality() >= MIN_QUALITY
     }
 
-    /// What a state is worth, 0 to 1, by the weights there are.
+    /// Predicts the value of a state, 0 to 1; 0.5 before the first fit.
     pub fn predict(&mut self, fluents: &BitSet, mobility: f64, learner: Option<&Learner>) -> f64 {
         let Self { weights: Some(weights), desk, features, .. } = self else { return 0.5 };
         let of_fluent = |fluent: usize| weights.of_fluent.get(fluent).copied().unwrap_or(0.0);
@@ -264,20 +270,19 @@ impl Judge {
     }
 }
 
-/// A role's moves among all moves, `random` left out.
+/// Returns a role's share of all moves, not counting those of `random`.
 pub(crate) fn share(mobility: &[u32], roles: Roles, me: RoleId) -> f64 {
     let players = roles.ids().filter(|&role| Some(role) != roles.random);
     let all: u32 = players.map(|role| mobility[role.index()]).sum();
     f64::from(mobility[me.index()]) / f64::from(all.max(1))
 }
 
-/// Keeps [`N_PER_GAME`] states of a game, each as likely, with the ones before them, until the time is
-/// up.
+/// Samples [`N_PER_GAME`] states of a game uniformly, with their predecessors, until the deadline.
 struct Sampler<'a, 'clock> {
     played: &'a Played<'a>,
     clock: &'a mut Clock<'clock>,
     pairs: Vec<(Option<Sample>, Sample)>,
-    /// By role, how many moves it had when it last could choose.
+    /// By role, the number of moves at its last choice.
     mobility: Vec<u32>,
     before: Option<Sample>,
     fluents: Option<BitSet>,
@@ -329,18 +334,18 @@ impl<C: Cursor> PlayVisitor<C> for Sampler<'_, '_> {
     }
 }
 
-/// Sums over samples: all that regression needs, however many there were.
+/// Sums over samples, which suffice for regression and do not grow with the number of samples.
 struct Moments {
     n_features: usize,
     n: f64,
     goal: f64,
     goal_squared: f64,
     sums: Vec<f64>,
-    /// Products of features, those of a later with an earlier one left out, and with the goal.
+    /// Products of features (the upper triangle only), and of features and the goal.
     products: Vec<f64>,
     with_goal: Vec<f64>,
     n_steps: f64,
-    /// Squares of the changes in one step.
+    /// Squared changes in one step.
     changes: Vec<f64>,
 }
 
@@ -398,7 +403,7 @@ impl Moments {
         self.goal_squared / self.n - (self.goal / self.n).powi(2)
     }
 
-    /// The features that are stable and go with the goal.
+    /// Returns the features that are stable and correlate with the goal.
     fn kept(&self, n_games: u64) -> Vec<usize> {
         let is_kept = |&at: &usize| {
             let variance = self.covariance(at, at);
@@ -406,17 +411,17 @@ impl Moments {
             let is_stable = variance >= MIN_STABILITY * of_step;
             let with_goal = self.covariance_with_goal(at).powi(2);
             let explained = with_goal / (variance * self.goal_variance());
-            // The states of a game say the same, so it is games that are counted.
-            let is_telling = explained * n_games as f64 >= MIN_CORRELATION.powi(2);
+            // States of the same game are not independent, so games are counted.
+            let is_correlated = explained * n_games as f64 >= MIN_CORRELATION.powi(2);
             variance > MIN_VARIANCE
                 && self.goal_variance() > MIN_VARIANCE
                 && is_stable
-                && is_telling
+                && is_correlated
         };
         (0..self.n_features).filter(is_kept).collect()
     }
 
-    /// The constant and the weights of all features, 0 for those that are not kept.
+    /// Returns the constant and the weights of all features, 0 for those not kept.
     fn regression(&self, kept: &[usize], n_games: u64) -> (f64, Vec<f64>) {
         let n = kept.len();
         let ridge = RIDGE + RIDGE_PER_GAME * n as f64 / n_games as f64;
@@ -442,11 +447,11 @@ impl Moments {
     }
 }
 
-/// A feature or goal that varies less is the same everywhere.
+/// A feature or goal with a smaller variance is constant.
 const MIN_VARIANCE: f64 = 1e-9;
 
-/// Solves a system whose matrix is symmetric and, by its ridge, positive definite (Cholesky). The result
-/// is left on the right side.
+/// Solves a linear system by Cholesky decomposition, leaving the result in `right`. The matrix must
+/// be symmetric and positive definite, as the ridge makes it.
 fn solve(matrix: &mut [f64], right: &mut [f64]) {
     let n = right.len();
     for row in 0..n {
@@ -480,7 +485,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether the first fluents hold, all of them.
+    /// Whether all of the first fluents are true.
     #[derive(Debug)]
     struct All(Vec<String>, usize);
 
@@ -516,10 +521,11 @@ mod tests {
         Sample { fluents, mobility: rng.unit() }
     }
 
-    /// A known value of states, with noise, comes out of regression; a feature that changes in every step
-    /// and one that says nothing are left out; and predictions are what the features say one by one.
+    /// Regression recovers the known values of states from noisy goals, drops a feature that
+    /// changes in every step and an irrelevant one, and predictions agree with the features
+    /// evaluated one by one.
     #[test]
-    fn weights_that_made_the_goals_are_found() {
+    fn regression_recovers_the_weights_behind_the_goals() {
         let mut judge = Judge::with(features());
         let mut rng = Seed(1).rng();
         let count = |it: &Sample, from: usize, to: usize| {
@@ -545,14 +551,14 @@ mod tests {
             }
         }
         judge.weigh();
-        assert!(judge.is_of_use() && judge.quality() > 0.5, "{}", judge.quality());
-        let weights = judge.weights.clone().expect("it weighed");
+        assert!(judge.is_useful() && judge.quality() > 0.5, "{}", judge.quality());
+        let weights = judge.weights.clone().expect("weights were fitted");
         assert_eq!((weights.of_fluent[6], weights.mobility), (0.0, 0.0));
         for _ in 0..100 {
             let it = sample(&mut rng, false);
             let predicted = judge.predict(&it.fluents, it.mobility, None);
             assert!((predicted - worth(&it)).abs() < 0.03, "{predicted} {}", worth(&it));
-            // The slow way: every feature by itself.
+            // The slow way: every feature separately.
             let linear = judge.features.linear.iter();
             let values = linear.map(|feature| f64::from(feature.value(&it.fluents)));
             assert_eq!(values.collect::<Vec<_>>(), judge.values(&it, None)[..3]);
@@ -560,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn goals_that_are_drawn_teach_nothing() {
+    fn random_goals_teach_nothing() {
         let mut judge = Judge::with(features());
         let mut rng = Seed(2).rng();
         for _ in 0..2_000 {
@@ -572,7 +578,7 @@ mod tests {
                 judge.weigh();
             }
         }
-        assert!(!judge.is_of_use(), "{}", judge.quality());
+        assert!(!judge.is_useful(), "{}", judge.quality());
     }
 
     /// 4x + 2y = 10 and 2x + 3y = 9: x = 1.5, y = 2.

@@ -1,15 +1,15 @@
-//! What a state is worth, learned from random games.
+//! Values of states, learned from random games.
 //!
-//! A linear function of the fluents that hold, pressed into 0 to 1: each fluent counts by itself and
-//! by the families it belongs to (`Game::families`), so that what is true of all pawns, or of a row,
-//! is learned from every one of them. Weights follow the goals at the end of random games by logistic
-//! regression, one state after the other. That joins two ideas: features that are stable and go with
-//! the goal (Clune, *Heuristic evaluation functions for general game playing*, 2007), and structure of
-//! the state found in the terms of the rules (Kuhlmann, Dresner, Stone, *Automatic heuristic
-//! construction in a complete general game player*, 2006). We name no structure: a board is what
-//! families of a predicate with three arguments make it.
+//! The value is a logistic function of the true fluents. Each fluent counts by itself and by the
+//! families it belongs to (`Game::families`), so that the value of all pawns, or of a row, is
+//! learned from every one of them. Logistic regression on the goals at the end of random games
+//! adjusts the weights one state at a time. This joins two ideas: features that are stable and
+//! correlate with the goal (Clune, *Heuristic evaluation functions for general game playing*,
+//! 2007), and structure of the state found in the terms of the rules (Kuhlmann, Dresner, Stone,
+//! *Automatic heuristic construction in a complete general game player*, 2006). We name no
+//! structure: a board is just the families of a predicate with three arguments.
 //!
-//! It is for games of any number of roles whose engine numbers fluents; random games have to end.
+//! For games with any number of roles, on engines that number fluents; random games must end.
 
 use std::ops::ControlFlow;
 
@@ -26,19 +26,19 @@ pub(crate) struct Learner {
     bias: Weight,
     of_fluent: Vec<Weight>,
     of_family: Vec<Weight>,
-    /// By fluent, its weight with those of its families.
+    /// By fluent, its weight plus those of its families.
     folded: Vec<f32>,
     samples: Vec<Sample>,
     /// The oldest sample, which is replaced next.
     oldest: usize,
-    /// How far predictions of states not seen before were off, and how far their mean was: squares.
+    /// Squared errors of the predictions for new states, and of the mean.
     error: f64,
     spread: f64,
     mean: f64,
     n_seen: u64,
 }
 
-/// A weight, and the squares of how it was changed.
+/// A weight, and the sum of its squared gradients.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     value: f32,
@@ -48,25 +48,25 @@ struct Weight {
 #[derive(Default)]
 struct Sample {
     fluents: Vec<u32>,
-    /// What the game came to, 0 to 1.
+    /// The final goal of the game, 0 to 1.
     goal: f32,
 }
 
-/// States of one random game that are learned from.
+/// Sampled states of one random game.
 const N_PER_GAME: usize = 3;
-/// Old states that are learned from again after each new one.
+/// Old states to learn from again after each new one.
 const N_REPLAYED_PER_STATE: usize = 3;
 const MAX_SAMPLES: usize = 10_000;
-/// How fast weights change; single fluents are seen less often and may differ by chance.
+/// Learning rates. Single fluents are seen less often, so chance affects them more.
 const RATE_OF_FAMILIES: f32 = 0.1;
 const RATE_OF_FLUENTS: f32 = 0.03;
-/// Weights fade a little with each use.
+/// Every update shrinks the weight a little.
 const WEIGHT_DECAY: f32 = 1e-5;
-/// The part of the spread of goals that has to be explained before predictions count.
+/// The part of the variance of goals that predictions must explain before they are used.
 const MIN_QUALITY: f64 = 0.02;
 
 impl Learner {
-    /// One that knows nothing; `None` if the engine does not number fluents.
+    /// Creates a learner without knowledge; `None` if the engine does not number fluents.
     pub fn new<G: Game>(game: &G) -> Option<Self> {
         game.cursor().fluents()?;
         Some(Self::with(game.families()))
@@ -90,14 +90,14 @@ impl Learner {
         }
     }
 
-    /// Forgets everything, for another role.
+    /// Discards everything, to start over for another role.
     pub fn forget(&mut self) {
         let families = std::mem::take(&mut self.families);
         *self = Self::with(families);
     }
 
-    /// Learns from random games from where the cursor stands, until `is_enough` says so after a game
-    /// or the clock runs out; the cursor is left somewhere.
+    /// Learns from random games from the state of the cursor, until `is_enough` returns true after
+    /// a game or time runs out. The cursor may be in another state afterwards.
     pub fn work<C: Cursor>(
         &mut self,
         cursor: &mut C,
@@ -156,7 +156,7 @@ impl Learner {
         }
     }
 
-    /// Moves the weights towards a sample. Gives what was predicted before.
+    /// Moves the weights towards a sample. Returns the prediction before that.
     fn adjust(&mut self, sample: &Sample) -> f32 {
         let mut sum = self.bias.value;
         for &fluent in &sample.fluents {
@@ -165,7 +165,7 @@ impl Learner {
                 sum += self.of_family[family as usize].value;
             }
         }
-        let predicted = pressed(sum);
+        let predicted = logistic(sum);
         let slope = predicted - sample.goal;
         self.bias.step(slope, RATE_OF_FAMILIES);
         for &fluent in &sample.fluents {
@@ -177,41 +177,41 @@ impl Learner {
         predicted
     }
 
-    /// The part of the spread of goals that predictions explained, of states not seen before; at most
-    /// 1, and below 0 if they were worse than the mean.
+    /// Returns the part of the variance of goals that predictions explained, for states that were
+    /// new; at most 1, and below 0 if they were worse than the mean.
     pub fn quality(&self) -> f64 {
         if self.spread > 0.0 { 1.0 - self.error / self.spread } else { 0.0 }
     }
 
-    /// Whether predictions say anything.
-    pub fn is_of_use(&self) -> bool {
+    /// Whether the predictions are good enough to use.
+    pub fn is_useful(&self) -> bool {
         self.n_seen >= 100 && self.quality() >= MIN_QUALITY
     }
 
-    /// What a state is worth before it is pressed into 0 to 1.
+    /// Returns the value of a state before the logistic function.
     pub fn sum(&self, fluents: &BitSet) -> f32 {
         self.bias.value + fluents.iter().map(|fluent| self.folded[fluent]).sum::<f32>()
     }
 
-    /// What a state is worth, 0 to 1, after the last [`Learner::work`].
+    /// Predicts the value of a state, 0 to 1, as of the last [`Learner::work`].
     pub fn predict(&self, fluents: &BitSet) -> f64 {
-        f64::from(pressed(self.sum(fluents)))
+        f64::from(logistic(self.sum(fluents)))
     }
 }
 
 impl Weight {
-    /// A step against the slope, the smaller the more there were (AdaGrad).
+    /// Takes a gradient step, smaller after large gradients (AdaGrad).
     fn step(&mut self, slope: f32, rate: f32) {
         self.squares += slope * slope;
         self.value -= rate * slope / (self.squares + 1e-3).sqrt() + WEIGHT_DECAY * self.value;
     }
 }
 
-fn pressed(sum: f32) -> f32 {
+fn logistic(sum: f32) -> f32 {
     1.0 / (1.0 + (-sum).exp())
 }
 
-/// Keeps the fluents of [`N_PER_GAME`] states of a game, each as likely, until the time is up.
+/// Samples [`N_PER_GAME`] states of a game uniformly, as sets of fluents, until the deadline.
 struct Sampler<'a, 'clock> {
     clock: &'a mut Clock<'clock>,
     states: Vec<Vec<u32>>,
@@ -243,10 +243,10 @@ mod tests {
 
     use super::*;
 
-    /// Two families of two fluents: those of the first win, those of the second lose. A fluent that
-    /// was never seen is judged by its family.
+    /// Two families of fluents: those of the first win, those of the second lose. A fluent that was
+    /// never seen is judged by its family.
     #[test]
-    fn what_is_alike_is_learned_together() {
+    fn families_share_what_is_learned() {
         let mut learner = Learner::with(vec![vec![0], vec![0], vec![0], vec![1], vec![1], vec![1]]);
         let mut rng = Seed(1).rng();
         for n in 0..400 {
@@ -258,7 +258,7 @@ mod tests {
             );
         }
         learner.fold();
-        assert!(learner.is_of_use(), "{}", learner.quality());
+        assert!(learner.is_useful(), "{}", learner.quality());
         let worth = |fluent: usize| {
             let mut fluents = BitSet::new(6);
             fluents.insert(fluent);
@@ -268,10 +268,10 @@ mod tests {
         assert!(worth(2) > 0.8 && worth(5) < 0.2, "{} {}", worth(2), worth(5));
     }
 
-    /// The first step of every weight, worked out by hand: half a goal too low, so each goes up by its
-    /// rate, as a step is divided by the size of all before it.
+    /// The first step of every weight, worked out by hand: the prediction is half a goal too low,
+    /// and AdaGrad divides the step by the gradient, so each weight grows by its rate.
     #[test]
-    fn one_step_is_as_long_as_its_rate() {
+    fn the_first_step_is_as_long_as_the_rate() {
         let mut learner = Learner::with(vec![vec![0]]);
         let before = learner.adjust(&Sample { fluents: vec![0], goal: 1.0 });
         assert!((before - 0.5).abs() < 1e-6);
@@ -280,9 +280,9 @@ mod tests {
         assert!((learner.of_fluent[0].value - step(RATE_OF_FLUENTS)).abs() < 1e-6);
     }
 
-    /// Where goals are drawn, nothing is learned that would count.
+    /// With random goals the learner reports that it knows nothing.
     #[test]
-    fn chance_is_not_taken_for_knowledge() {
+    fn random_goals_teach_nothing() {
         let mut learner = Learner::with(vec![vec![0], vec![0], vec![1], vec![1]]);
         let mut rng = Seed(2).rng();
         for _ in 0..2_000 {
@@ -290,6 +290,6 @@ mod tests {
             let goal = f32::from(u8::from(rng.below(2) == 0));
             learner.learn(Sample { fluents, goal }, &mut rng);
         }
-        assert!(!learner.is_of_use(), "{}", learner.quality());
+        assert!(!learner.is_useful(), "{}", learner.quality());
     }
 }

@@ -1,5 +1,5 @@
-//! Max^n: every role for its own goal. Of moves that are equal to it, the role is taken to play the
-//! one that is worst for us, then the first.
+//! Max^n: every role maximizes its own goal. Between moves that are equally good for it, a role
+//! plays the one that is worst for us, then the first.
 
 use ludex_base::RoleId;
 use ludex_game::Cursor;
@@ -17,7 +17,7 @@ impl<C: Cursor> Walk<'_, C> {
     fn maxn(&mut self, ply: usize, depth: usize) -> Result<Values, Stopped> {
         match self.stand(ply, depth)? {
             Standing::Leaf(value) => {
-                // At the horizon the others are taken to have what we do not.
+                // At the horizon we assume that the goals are opposite.
                 let is_terminal = value.is_solved;
                 let (me, roles) = (self.me, self.roles);
                 let goal_of = |role: RoleId, cursor: &mut C| match () {
@@ -32,7 +32,7 @@ impl<C: Cursor> Walk<'_, C> {
         }
     }
 
-    /// The values once the deciders before `decider_idx` have chosen.
+    /// Returns the values once the deciders before `decider_idx` have chosen.
     pub(crate) fn maxn_from(
         &mut self,
         ply: usize,

@@ -1,4 +1,4 @@
-//! Minimax as plainly as it can be written: what the faster rules are compared with.
+//! Minimax in its plainest form, for comparison with the faster rules.
 
 use ludex_game::Cursor;
 
@@ -6,7 +6,7 @@ use super::walk::{Standing, Walk};
 use super::{Stopped, Value};
 
 impl<C: Cursor> Walk<'_, C> {
-    /// The value of the state the cursor stands on.
+    /// Returns the value of the cursor's state.
     fn minimax(&mut self, ply: usize, depth: usize) -> Result<Value, Stopped> {
         match self.stand(ply, depth)? {
             Standing::Leaf(value) => Ok(value),
@@ -14,7 +14,7 @@ impl<C: Cursor> Walk<'_, C> {
         }
     }
 
-    /// The value once the deciders before `decider_idx` have chosen.
+    /// Returns the value once the deciders before `decider_idx` have chosen.
     pub(crate) fn minimax_from(
         &mut self,
         ply: usize,

@@ -1,24 +1,26 @@
 //! Depth-first searches: minimax and its relatives, with iterative deepening.
 //!
-//! | rule | games | what the others do |
+//! | rule | games | assumption about the others |
 //! | --- | --- | --- |
-//! | minimax, negamax | two roles, opposed goals | minimize our goal; no pruning, for comparison |
+//! | minimax, negamax | two roles, opposite goals | minimize our goal; no pruning, for comparison |
 //! | alphabeta | any number of roles | the same, with pruning and a table |
 //! | maxn | any goals, any number of roles | maximize their own goal |
 //!
-//! With more than two roles alpha-beta is what the literature calls *paranoid*: all others play against
-//! us. Chance is averaged under every rule (*expectimax*).
+//! With more than two roles, alpha-beta is what the literature calls *paranoid*: all others play
+//! against us. Every rule averages over chance (*expectimax*).
 //!
-//! Roles that choose at once do so one after the other, we first: the others answer what they do not
-//! see in the game, so values are what we can be sure of. States at the horizon are evaluated; what
-//! rests on terminal states alone is *solved*, and when all moves are, the search ends.
+//! Roles that move simultaneously choose one after another, we first. The others answer a move that
+//! they do not see in the game, so values are what we can guarantee. States at the horizon are
+//! evaluated. A value backed up from terminal states alone is *solved*; when all moves are solved,
+//! the search ends.
 //!
 //! After Knuth and Moore, *An Analysis of Alpha-Beta Pruning*, 1975; Luckhardt and Irani, *An
 //! Algorithmic Solution of N-Person Games*, 1986; Sturtevant and Korf, *On Pruning Techniques for
 //! Multi-Player Games*, 2000 (paranoid).
 //!
-//! Read the modules in this order: `walk` (states on a path), `crate::evaluate`, `learn` and `judge`, `table` and `order` (what
-//! alpha-beta remembers), then the rules `minimax`, `negamax`, `pruned`, `maxn`.
+//! Read the modules in this order: `walk` (states on a path), `crate::evaluate`, `learn` and
+//! `judge`, `table` and `order` (the memory of alpha-beta), then the rules `minimax`, `negamax`,
+//! `pruned`, `maxn`.
 
 use std::time::Duration;
 
@@ -54,11 +56,11 @@ crate::option_names! {
     pub enum Rule {
         /// Maximum for us, minimum for the others.
         Minimax = "minimax",
-        /// The same from the view of whoever chooses.
+        /// The same, scored for the role that chooses.
         Negamax = "negamax",
         /// The same with pruning, table, killers and history.
         AlphaBeta = "alphabeta",
-        /// Everybody for itself.
+        /// The goal of the role that chooses.
         Maxn = "maxn",
     }
 }
@@ -70,35 +72,35 @@ crate::search_options! {
         rule: Rule = Rule::AlphaBeta,
         /// weight of mobility in the evaluation
         mobility: f64 = 1.0,
-        /// weight of likeness to good final states
+        /// weight of similarity to good final states in the evaluation
         proximity: f64 = 1.0,
-        /// weight of the mean of playouts
+        /// weight of the mean of playouts in the evaluation
         playouts: f64 = 0.0,
-        /// weight of what random games say of the fluents that hold
+        /// weight of fluent values learned from random games in the evaluation
         learned: f64 = 0.0,
-        /// weight of what the rules suggest to look at, as random games value it
+        /// weight of features found in the rules in the evaluation
         rules: f64 = 0.0,
-        /// rules: looks at numbers too that are no sums over fluents
+        /// rules: also use features that are not sums over fluents
         graded: bool = false,
-        /// playouts for one evaluation
+        /// playouts per evaluation
         count: usize = 4,
-        /// the deepest horizon
+        /// maximum depth of the horizon
         depth: usize = 200,
-        /// most megabytes of the table; the memory limit bounds it too
+        /// maximum megabytes of the table; the memory limit also applies
         table: usize = 128,
     }
 }
 
-/// A search with a horizon that moves away until time is up or the root is solved.
+/// A depth-first search that deepens its horizon until time is up or the root is solved.
 pub struct DepthFirst<G: Playouts> {
     name: &'static str,
     options: DepthFirstOptions,
     roles: Roles,
     me: Option<RoleId>,
-    /// A table and an order are of use from move to move.
+    /// The table and the move order stay useful from move to move.
     table: Option<Table>,
     order: Order,
-    /// What was learned of states so far; learning goes on with every search.
+    /// Learned values of states; learning goes on in every search.
     learner: Option<Learner>,
     judge: Option<Judge>,
     has_learned: bool,
@@ -109,7 +111,7 @@ pub struct DepthFirst<G: Playouts> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Value {
     pub(crate) goal: f32,
-    /// Whether it rests on terminal states alone.
+    /// Whether it is backed up from terminal states alone.
     pub(crate) is_solved: bool,
 }
 
@@ -127,7 +129,7 @@ impl<I: Ingredients> Search<I> for DepthFirstOptions {
 }
 
 impl<G: Playouts> DepthFirst<G> {
-    /// A search that knows nothing yet. With a finder it can look at what the rules suggest.
+    /// Creates a search without knowledge. With a finder it can use features of the rules.
     pub fn new(
         name: &'static str,
         game: &G,
@@ -180,7 +182,7 @@ impl<G: Playouts> DepthFirst<G> {
             Rule::Minimax => walk.minimax_from(0, first_other, depth),
             Rule::Negamax => walk.negamax_from(0, first_other, depth, true),
             Rule::AlphaBeta => {
-                let table = self.table.as_mut().expect("a search begins with a table");
+                let table = self.table.as_mut().expect("every search begins by making a table");
                 pruned::Pruned { walk, table, order: &mut self.order }.value_from(
                     0,
                     first_other,
@@ -207,7 +209,7 @@ impl<G: Playouts> DepthFirst<G> {
         self.me = Some(me);
         if self.options.rule == Rule::AlphaBeta {
             let n_bytes = (self.options.table << 20).min(limits.memory);
-            // With a limit of iterations nothing may depend on the clock.
+            // With an iteration limit, nothing may depend on the clock.
             let n_bytes = match limits.iterations {
                 Some(_) => n_bytes,
                 None => n_bytes.min(useful_bytes(&limits.deadline)),
@@ -220,33 +222,35 @@ impl<G: Playouts> DepthFirst<G> {
     }
 }
 
-/// What a table can be filled with by then. One that is larger is touched all over, and getting that
-/// memory from the system takes a good part of a short turn.
+/// Returns how many bytes of a table a search can fill by the deadline.
+///
+/// Searches touch a larger table all over, and getting that memory from the system takes a good
+/// part of a short turn.
 fn useful_bytes(deadline: &Deadline) -> usize {
     let most = |left: Duration| (left.as_secs_f64() * TABLE_BYTES_PER_SECOND) as usize;
     deadline.remaining().map_or(usize::MAX, |left| most(left).max(MIN_TABLE_BYTES))
 }
 
-/// A million states a second, more than these searches visit, with room for each.
+/// Room for a million states per second, more than these searches visit.
 const TABLE_BYTES_PER_SECOND: f64 = 32e6;
 const MIN_TABLE_BYTES: usize = 64 << 10;
-/// A table is kept from search to search unless one so many times as large would be filled now.
+/// A table is kept for the next search unless one this many times as large could be filled now.
 const MIN_TABLE_GROWTH: usize = 4;
 
-/// The part of the time for learning what states are worth: in the first search, which has the start
-/// clock if there is one, and in later ones.
+/// The part of the time for learning: in the first search, which has the start clock if there is
+/// one, and in later ones.
 const FIRST_LEARNING_PART: f64 = 0.5;
 const LEARNING_PART: f64 = 0.1;
 
-/// The longest line that is told.
+/// The longest line in a report.
 const MAX_LINE: usize = 40;
 
-/// What is known about a move at the root.
+/// The search results of a move at the root.
 struct RootMove {
-    /// Among the legal moves.
+    /// The index among the legal moves.
     idx: usize,
     report: MoveReport,
-    /// The value of the last horizon that was searched for it, and whether it is solved.
+    /// The value at the last horizon searched for this move.
     value: Option<Value>,
 }
 
@@ -263,7 +267,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         let mut evaluation = Evaluation::new(self.weights(), limits.seed.rng());
         evaluation.prepare(&mut cursor, self.roles, |asked| asked == role, &mut clock);
         let part = if self.has_learned { LEARNING_PART } else { FIRST_LEARNING_PART };
-        // With a limit of nodes nothing may depend on the time.
+        // With a node limit, nothing may depend on the clock.
         let part = limits.iterations.is_none().then_some(part);
         evaluation.learner = self.learner.take();
         evaluation.judge = self.judge.take();
@@ -291,8 +295,8 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
             chosen: Some(chosen),
             moves: reports,
             reward,
-            // Within a horizon that was not finished, what is only known not to be better than another
-            // move says nothing about the values that others have by now.
+            // In an unfinished horizon, a move may only be known to be no better than another one
+            // whose value has changed since.
             is_proven: is_won || is_solved && stopped.is_none(),
             n_iterations: walk.n_nodes,
             n_playouts: walk.evaluation.n_playouts,
@@ -307,8 +311,8 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
 }
 
 impl<G: Playouts> DepthFirst<G> {
-    /// The line of play that the table expects, as far as one role chooses at a time; empty without
-    /// a table.
+    /// Returns the line of play that the table predicts, until several roles choose simultaneously;
+    /// empty without a table.
     fn line<C: Cursor>(&self, root: &C, me: RoleId, chosen: MoveId) -> Vec<Vec<MoveId>> {
         let mut line: Vec<Vec<MoveId>> = Vec::new();
         let Some(table) = &self.table else { return line };
@@ -333,8 +337,8 @@ impl<G: Playouts> DepthFirst<G> {
         line
     }
 
-    /// Moves the horizon away step by step. Gives the place of the best move, the last depth that
-    /// was completed and why it ended.
+    /// Deepens the horizon step by step. Returns the index of the best move, the last completed
+    /// depth and why the search stopped.
     fn deepen<C: Cursor>(
         &mut self,
         walk: &mut Walk<'_, C>,
@@ -343,17 +347,17 @@ impl<G: Playouts> DepthFirst<G> {
     ) -> (usize, usize, Option<StopReason>) {
         let mut best_id = moves[0].report.id;
         for depth in 1..=self.options.depth {
-            // Step 1. The best of the last horizon first: what is found before time runs out is
-            // then never worse.
+            // Step 1. Start with the best move of the last horizon, so that an interrupted horizon
+            // never gives a worse move.
             moves.sort_by(|a, b| order_of(b).total_cmp(&order_of(a)));
             if let Some(idx) = moves.iter().position(|it| it.report.id == best_id) {
                 moves[..=idx].rotate_right(1);
             }
-            // Step 2. Search each move with what the ones before it guarantee.
+            // Step 2. Search each move with the guarantee of the moves before it.
             let mut alpha = -1.0_f32;
             for idx in 0..moves.len() {
                 let it = &mut moves[idx];
-                // What is solved and exact stays as it is.
+                // Moves that are solved exactly need no further search.
                 if let (Some(proven), Some(value)) = (it.report.proven, it.value) {
                     if value.goal > alpha {
                         (alpha, best_id) = (value.goal, it.report.id);
@@ -371,7 +375,7 @@ impl<G: Playouts> DepthFirst<G> {
                 };
                 it.value = Some(value);
                 it.report.mean_reward = Some(f64::from(value.goal) / 100.0);
-                // A goal that is not above alpha is only known not to be better.
+                // A goal not above alpha is only an upper bound.
                 let is_exact = value.goal > alpha || self.options.rule != Rule::AlphaBeta;
                 if value.is_solved && is_exact {
                     it.report.proven = Some(f64::from(value.goal) / 100.0);
@@ -384,7 +388,7 @@ impl<G: Playouts> DepthFirst<G> {
                     return (index_of(moves, best_id), depth, None);
                 }
             }
-            // Step 3. Stop when no horizon is left.
+            // Step 3. Stop if no horizon affects the values any more.
             if moves.iter().all(|it| it.value.is_some_and(|value| value.is_solved)) {
                 return (index_of(moves, best_id), depth, None);
             }
@@ -397,8 +401,8 @@ fn order_of(it: &RootMove) -> f32 {
     it.value.map_or(-1.0, |value| value.goal)
 }
 
-/// The best move while those from a place on have not been searched as deep as the others: one of them,
-/// if the best of the others fell below what the last horizon showed of it.
+/// Returns the best move while those from `n_searched` on are not yet searched at this horizon.
+/// That is one of them if the best searched move fell below their values at the last horizon.
 fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
     let best = index_of(moves, best_id);
     if best >= n_searched {
@@ -406,14 +410,14 @@ fn best_now(moves: &[RootMove], best_id: MoveId, n_searched: usize) -> usize {
     }
     let open = (n_searched..moves.len()).max_by(|&a, &b| {
         let order = order_of(&moves[a]).total_cmp(&order_of(&moves[b]));
-        // Of equal ones the first.
+        // Prefer the first of equal moves.
         order.then(b.cmp(&a))
     });
     open.filter(|&open| order_of(&moves[open]) > order_of(&moves[best])).unwrap_or(best)
 }
 
 fn index_of(moves: &[RootMove], id: MoveId) -> usize {
-    moves.iter().position(|it| it.report.id == id).expect("the best move is one of them")
+    moves.iter().position(|it| it.report.id == id).expect("the best move is a root move")
 }
 
 #[cfg(test)]
@@ -421,7 +425,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_no_larger_than_what_can_be_filled() {
+    fn a_table_is_no_larger_than_can_be_filled() {
         let after = |ms| useful_bytes(&Deadline::after(Duration::from_millis(ms)));
         assert_eq!(after(0), MIN_TABLE_BYTES);
         assert!((1 << 20..2 << 20).contains(&after(50)), "{}", after(50));

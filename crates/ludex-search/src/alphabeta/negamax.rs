@@ -1,4 +1,4 @@
-//! Negamax: minimax from the view of whoever chooses, min(x) = −max(−x).
+//! Negamax: minimax scored for the role that chooses, min(x) = −max(−x).
 
 use ludex_game::Cursor;
 
@@ -6,7 +6,7 @@ use super::walk::{Standing, Walk};
 use super::{Stopped, Value};
 
 impl<C: Cursor> Walk<'_, C> {
-    /// The value of the state the cursor stands on, for us or, negated, for the others.
+    /// Returns the value of the cursor's state, for us or, negated, for the others.
     fn negamax(&mut self, ply: usize, depth: usize, is_ours: bool) -> Result<Value, Stopped> {
         match self.stand(ply, depth)? {
             Standing::Leaf(value) => Ok(value.seen(is_ours)),
@@ -14,7 +14,7 @@ impl<C: Cursor> Walk<'_, C> {
         }
     }
 
-    /// The value once the deciders before `decider_idx` have chosen.
+    /// Returns the value once the deciders before `decider_idx` have chosen.
     pub(crate) fn negamax_from(
         &mut self,
         ply: usize,
@@ -50,7 +50,7 @@ impl<C: Cursor> Walk<'_, C> {
 }
 
 impl Value {
-    /// The value as it is, or as the other side sees it.
+    /// Returns the value, negated for the other side.
     fn seen(self, is_same_side: bool) -> Self {
         if is_same_side { self } else { Self { goal: -self.goal, ..self } }
     }

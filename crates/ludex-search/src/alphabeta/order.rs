@@ -1,4 +1,4 @@
-//! In which order moves are tried: what was best before, what cut elsewhere, what cut often.
+//! Move ordering: first the best move of an earlier search, then killer moves, then by history.
 
 use ludex_base::MoveId;
 
@@ -7,7 +7,7 @@ use ludex_base::MoveId;
 pub(crate) struct Order {
     plies: Vec<Ply>,
     history: Vec<u32>,
-    /// Lists that are free to be used again.
+    /// Lists for reuse.
     spare: Vec<Vec<MoveId>>,
     scored: Vec<(u32, MoveId)>,
 }
@@ -20,7 +20,8 @@ struct Ply {
 }
 
 impl Order {
-    /// The move that was best in this state before, if it is known; forgets the best so far.
+    /// Sets the best move of an earlier search of this state, if known, and forgets the best so
+    /// far.
     pub(crate) fn expect(&mut self, ply: usize, id: Option<MoveId>) {
         let ply = self.ply(ply);
         ply.expected = id;
@@ -35,7 +36,7 @@ impl Order {
         self.ply(ply).best
     }
 
-    /// The moves, most promising first; ties in the order given.
+    /// Returns the moves, most promising first; ties keep their order.
     pub(crate) fn sorted(&mut self, ply: usize, moves: &[MoveId]) -> Vec<MoveId> {
         let Ply { killers, expected, .. } = *self.ply(ply);
         let history = &self.history;
@@ -54,12 +55,12 @@ impl Order {
         sorted
     }
 
-    /// Gives a list back.
+    /// Returns a list for reuse.
     pub(crate) fn recycle(&mut self, moves: Vec<MoveId>) {
         self.spare.push(moves);
     }
 
-    /// Remembers a move that made looking at others unnecessary.
+    /// Remembers a move that caused a cutoff.
     pub(crate) fn reward(&mut self, ply: usize, id: MoveId, depth: usize) {
         let killers = &mut self.ply(ply).killers;
         if killers[0] != Some(id) {
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_best_comes_first_then_killers_then_history() {
+    fn the_best_known_move_comes_first_then_killers_then_history() {
         let ids: Vec<MoveId> = (0..5).map(MoveId::new).collect();
         let mut order = Order::default();
         order.reward(3, ids[4], 2);

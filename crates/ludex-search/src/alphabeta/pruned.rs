@@ -9,19 +9,19 @@ use super::walk::{Standing, Walk};
 use super::{Stopped, Value};
 use crate::roles::hash_of;
 
-/// The rule with what it remembers.
+/// Alpha-beta with its memory.
 pub(crate) struct Pruned<'w, 'a, C: Cursor> {
     pub(crate) walk: &'w mut Walk<'a, C>,
     pub(crate) table: &'w mut Table,
     pub(crate) order: &'w mut Order,
 }
 
-/// Below every goal, and above.
+/// Bounds below and above every goal.
 const WORST: f32 = -1.0;
 const BEST: f32 = 101.0;
 
 impl<C: Cursor> Pruned<'_, '_, C> {
-    /// The value of the state the cursor stands on: exact between the bounds, else a bound itself.
+    /// Returns the value of the cursor's state: exact between the bounds, otherwise a bound itself.
     fn value(&mut self, ply: usize, depth: usize, alpha: f32, beta: f32) -> Result<Value, Stopped> {
         if let Standing::Leaf(value) = self.walk.stand(ply, depth)? {
             return Ok(value);
@@ -49,7 +49,7 @@ impl<C: Cursor> Pruned<'_, '_, C> {
         Ok(value)
     }
 
-    /// The value once the deciders before `decider_idx` have chosen.
+    /// Returns the value once the deciders before `decider_idx` have chosen.
     pub(crate) fn value_from(
         &mut self,
         ply: usize,
@@ -78,7 +78,7 @@ impl<C: Cursor> Pruned<'_, '_, C> {
                 self.order.set_best(ply, id);
             }
             is_solved &= value.is_solved;
-            // A bound from this move alone decides; so does a goal that nothing can beat.
+            // This move alone decides, by a cutoff or by a goal that nothing can beat.
             let is_cut = if is_ours { goal >= beta } else { goal <= alpha };
             let is_extreme = if is_ours { goal >= 100.0 } else { goal <= 0.0 };
             if is_better && (is_cut || is_extreme && value.is_solved) {
@@ -96,15 +96,15 @@ impl<C: Cursor> Pruned<'_, '_, C> {
         Ok(Value { goal, is_solved })
     }
 
-    /// The mean over the moves of `random`. Bounds do not reach through a mean, so each is searched
-    /// in full.
+    /// Averages over the moves of `random`. Bounds do not carry through a mean, so each move is
+    /// searched in full.
     fn mean_from(
         &mut self,
         ply: usize,
         decider_idx: usize,
         depth: usize,
     ) -> Result<Value, Stopped> {
-        let random = self.walk.roles.random.expect("chance has a role");
+        let random = self.walk.roles.random.expect("a role that draws is `random`");
         let moves: Vec<MoveId> = self.walk.moves(ply, random).to_vec();
         let mut mean = Value { goal: 0.0, is_solved: true };
         let mut sum = 0.0_f64;

@@ -1,11 +1,11 @@
-//! The transposition table: a fixed array, two entries a bucket.
+//! The transposition table: a fixed array of buckets of two entries.
 //!
-//! The first entry of a bucket keeps the deepest search, the second the latest. A key that agrees in
-//! all 64 bits is taken to be the same state.
+//! The first entry of a bucket keeps the deepest search, the second the latest. Two states whose
+//! keys agree in all 64 bits are taken to be the same.
 
 use ludex_base::MoveId;
 
-/// What is known about a state.
+/// The search result of a state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Entry {
     pub(crate) goal: f32,
@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     pub(crate) best: Option<MoveId>,
 }
 
-/// What the goal of an entry is.
+/// How the goal of an entry relates to the exact one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bound {
     Exact,
@@ -24,7 +24,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Whether a goal with this bound is all a search between `alpha` and `beta` needs.
+    /// Whether a goal with this bound settles a search between `alpha` and `beta`.
     pub(crate) fn decides(self, goal: f32, alpha: f32, beta: f32) -> bool {
         match self {
             Bound::Exact => true,
@@ -34,19 +34,20 @@ impl Bound {
     }
 }
 
-/// Entries packed in two words: the key, and all else. A key of 0 is an empty entry.
+/// Entries packed into two words, the key and the rest. A key of 0 marks an empty entry.
 pub(crate) struct Table {
     slots: Vec<[u64; 2]>,
 }
 
-/// A move with a larger number is not remembered.
+/// The number that marks a missing move; larger move ids are not stored either.
 const NO_MOVE: u64 = (1 << 22) - 1;
 
 impl Table {
-    /// The depth of an entry that rests on terminal states alone.
+    /// The depth of an entry backed up from terminal states alone.
     pub(crate) const SOLVED: usize = 255;
 
-    /// A table of at most so many bytes, which may be none. Zeroed pages come from the system when they are touched.
+    /// Creates a table of at most `n_bytes`, which may be 0. The system provides zeroed pages when
+    /// they are first touched.
     pub(crate) fn new(n_bytes: usize) -> Self {
         let n_buckets = (n_bytes / size_of::<[[u64; 2]; 2]>()).max(1);
         let n_buckets =
@@ -73,7 +74,8 @@ impl Table {
         self.slots[slot_idx + usize::from(!is_deeper)] = [key, pack(entry)];
     }
 
-    /// Where the bucket of a key begins. The upper half of the product is even over all buckets.
+    /// Returns the first slot of the bucket of a key. The upper half of the product is uniform over
+    /// the buckets.
     fn slot_idx(&self, key: u64) -> Option<usize> {
         let n_buckets = self.slots.len() / 2;
         let bucket = ((u128::from(key) * n_buckets as u128) >> 64) as usize;
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_back_as_they_were() {
+    fn stored_entries_are_found_unchanged() {
         let mut table = Table::new(1 << 12);
         let entry =
             Entry { goal: 33.3, depth: 7, bound: Bound::AtMost, best: Some(MoveId::new(1234)) };

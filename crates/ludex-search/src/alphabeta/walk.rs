@@ -1,4 +1,4 @@
-//! The states on the path from the root to where a depth-first search is.
+//! The states on the path from the root to the current node of a depth-first search.
 
 use ludex_base::{MoveId, RoleId, StopReason};
 use ludex_game::Cursor;
@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::evaluate::{Evaluation, OutOfTime};
 use crate::roles::Roles;
 
-/// A cursor, and what it needs to come back to the states above it.
+/// A cursor, and the frames that take it back to the states above.
 pub(crate) struct Walk<'a, C: Cursor> {
     pub(crate) cursor: C,
     pub(crate) roles: Roles,
@@ -20,24 +20,24 @@ pub(crate) struct Walk<'a, C: Cursor> {
     frames: Vec<Frame<C::State>>,
 }
 
-/// A state in which somebody chooses.
+/// A state in which a role chooses.
 struct Frame<S> {
     state: S,
-    /// Legal moves, role by role, and where each role's end.
+    /// Legal moves, role by role, and where those of each role end.
     moves: Vec<MoveId>,
     ends: Vec<usize>,
-    /// Roles with more than one move: the role that searches, then the others, then `random`.
+    /// Roles with more than one move: the searching role, then the others, then `random`.
     deciders: Vec<RoleId>,
     joint: Vec<MoveId>,
-    /// How many moves each role had when it last could choose.
+    /// The number of moves of each role at its last choice.
     mobility: Vec<u32>,
 }
 
-/// What a state is to a search.
+/// How a search treats a state.
 pub(crate) enum Standing {
     /// Its value is known or estimated.
     Leaf(Value),
-    /// Somebody chooses; the frame of this ply is ready.
+    /// A role chooses; the frame of this ply is ready.
     Inner,
 }
 
@@ -53,13 +53,13 @@ impl<'a, C: Cursor> Walk<'a, C> {
         Self { cursor, roles, me, evaluation, n_nodes: 0, clock, max_nodes, frames: Vec::new() }
     }
 
-    /// Makes the first frame; false if nothing can be searched from there.
+    /// Creates the first frame; false if there is nothing to search.
     pub(crate) fn open_root(&mut self, state: &C::State) -> bool {
         self.cursor.set_state(state);
         !self.cursor.is_terminal() && self.open(0)
     }
 
-    /// Counts a node; an error when it is one too many.
+    /// Counts a node; fails if the limits do not allow it.
     pub(crate) fn count(&mut self) -> Result<(), Stopped> {
         if self.clock.tick() || self.max_nodes.is_some_and(|max| self.n_nodes >= max) {
             return Err(Stopped);
@@ -73,7 +73,7 @@ impl<'a, C: Cursor> Walk<'a, C> {
         if is_count { StopReason::Count } else { StopReason::Time }
     }
 
-    /// What the state the cursor stands on is, `depth` steps before the horizon.
+    /// Classifies the cursor's state, `depth` steps before the horizon.
     pub(crate) fn stand(&mut self, ply: usize, depth: usize) -> Result<Standing, Stopped> {
         self.count()?;
         if self.cursor.is_terminal() {
@@ -86,13 +86,13 @@ impl<'a, C: Cursor> Walk<'a, C> {
             return Ok(Standing::Leaf(Value { goal, is_solved: false }));
         }
         if !self.open(ply) {
-            // Broken rules: nothing can be said.
+            // The rules are faulty here, so nothing is known.
             return Ok(Standing::Leaf(Value { goal: 0.0, is_solved: false }));
         }
         Ok(Standing::Inner)
     }
 
-    /// Makes the frame of a ply from where the cursor stands; false where the rules are broken.
+    /// Creates the frame of a ply from the cursor's state; false if the rules are faulty there.
     fn open(&mut self, ply: usize) -> bool {
         let state = self.cursor.state();
         if ply == self.frames.len() {
@@ -152,7 +152,7 @@ impl<'a, C: Cursor> Walk<'a, C> {
         self.frames[ply].deciders.get(decider_idx).copied()
     }
 
-    /// How many choices are made once a role has made its own, if it has any and is the first.
+    /// Returns the number of deciders up to and including a role that is the first, or 0.
     pub(crate) fn n_deciders_up_to(&self, ply: usize, role: RoleId) -> usize {
         usize::from(self.frames[ply].deciders.first() == Some(&role))
     }
@@ -167,7 +167,7 @@ impl<'a, C: Cursor> Walk<'a, C> {
         self.frames[ply].joint[role.index()] = id;
     }
 
-    /// Plays what was chosen at a ply.
+    /// Plays the joint move chosen at a ply.
     pub(crate) fn play(&mut self, ply: usize) {
         let frame = &self.frames[ply];
         self.cursor.set_state(&frame.state);

@@ -1,9 +1,9 @@
-//! A game as a tree of choices, chance and what roles know of them: its extensive form.
+//! The extensive form of a game: a tree of choices and chance, with the information of the roles.
 //!
-//! Roles that choose at once do so one after the other, and none of those that come later knows what
-//! was chosen before it. An *information set* is what a role knows when it chooses: all that it has
-//! played and seen since the beginning of the form. So nobody forgets anything, which the theory of
-//! regret needs.
+//! Roles that move simultaneously choose one after another, and the later ones do not know the
+//! earlier choices. An *information set* is what a role knows when it chooses: everything it has
+//! played and seen since the start of the form. So every role has perfect recall, which the theory
+//! of regret requires.
 //!
 //! Invariant: the children of a node have larger ids than the node itself.
 
@@ -15,66 +15,66 @@ use crate::clock::Clock;
 use crate::information::{Observation, Possible, Sight, first_view};
 use crate::roles::Roles;
 
-/// The tree.
+/// The extensive form of a game.
 #[derive(Clone, Debug)]
 pub struct ExtensiveForm {
     pub(super) nodes: Vec<Node>,
-    /// By node, whether a step begins with it: its state is known where all moves are seen.
+    /// By node, whether a step begins there; with complete information all roles know its state.
     pub(super) begins: Vec<bool>,
-    /// Where the edges of nodes lead, and how likely `random` takes them.
+    /// The children of nodes, and the probabilities with which `random` chooses them.
     pub(super) edges: Vec<(u32, f32)>,
-    /// The goals of all roles where a play ends, 0 to 1, end after end.
+    /// The goals of all roles, 0 to 1, for one end of play after another.
     pub(super) goals: Vec<f32>,
     pub(super) sets: Vec<InformationSet>,
-    /// The roles that have sets.
+    /// The roles that have information sets.
     pub(super) deciders: Vec<RoleId>,
-    /// The number of each past, role by role; 0 is the beginning.
+    /// The number of each past of a role; 0 is the start.
     pasts: FxHashMap<Past, u32>,
-    /// The set of each past with these moves.
+    /// The information set of each past with these moves.
     sets_by_past: FxHashMap<(usize, u32, Vec<MoveId>), u32>,
     /// Whether some play ends at the horizon, where goals are only estimated.
     pub(super) is_cut: bool,
 }
 
-/// What happens at a node.
+/// A node of the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node {
-    /// The play ends, with the goals that begin there.
+    /// The play ends; its goals begin at this index.
     End { first_goal: u32 },
-    /// Chance takes one of the edges.
+    /// Chance chooses one of the edges.
     Chance { first: u32, n: u32 },
-    /// A role chooses one of the edges: as many as its set has moves.
+    /// A role chooses one of the edges, of which there are as many as moves in its set.
     Choice { set: u32, first: u32 },
 }
 
-/// What a role knows when it chooses, and what it can choose from.
+/// What a role knows when it chooses, with its legal moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InformationSet {
-    /// Who chooses.
+    /// The role that chooses.
     pub role: RoleId,
-    /// The moves.
+    /// The legal moves.
     pub moves: Vec<MoveId>,
-    /// Where the numbers of its moves begin in arrays over all moves of all sets.
+    /// The index of its first move in arrays over all moves of all sets.
     pub(super) first: usize,
 }
 
-/// How far a form is worked out.
+/// Limits on the size of a form.
 #[derive(Clone, Debug)]
 pub struct ExtensiveFormLimits {
-    /// Steps; a play that is longer is cut off and estimated.
+    /// Maximum number of steps; longer plays are cut and estimated.
     pub horizon: usize,
-    /// Nodes.
+    /// Maximum number of nodes.
     pub max_nodes: usize,
-    /// When to stop; asked at every node.
+    /// When to stop, checked at every node.
     pub deadline: Deadline,
 }
 
 impl ExtensiveForm {
-    /// Works out all plays from states that are as likely as the weights beside them say. `estimate`
-    /// gives the goals of all roles, 0 to 1, where a play is cut off.
+    /// Expands all plays from weighted states. `estimate` appends the goals of all roles, 0 to 1,
+    /// where a play is cut.
     ///
     /// # Errors
-    /// When there are more nodes than allowed or the time is over.
+    /// If there are more nodes than allowed or the deadline is reached.
     pub fn new<C: Cursor>(
         n_roles: usize,
         random: Option<RoleId>,
@@ -95,7 +95,7 @@ impl ExtensiveForm {
         Self::from_possible(roles, cursor, &starts, sight, limits, estimate)
     }
 
-    /// Works out all plays from possible states, of which roles know what they have seen before.
+    /// Expands all plays from possible states in which roles know what they saw before.
     pub(super) fn from_possible<C: Cursor>(
         roles: Roles,
         cursor: &mut C,
@@ -104,7 +104,7 @@ impl ExtensiveForm {
         limits: &ExtensiveFormLimits,
         estimate: &mut dyn FnMut(&mut C, &mut Vec<f32>),
     ) -> Result<Self, StopReason> {
-        assert!(!starts.is_empty(), "a form begins somewhere");
+        assert!(!starts.is_empty(), "a form needs a start");
         let form = ExtensiveForm {
             nodes: Vec::new(),
             begins: Vec::new(),
@@ -119,7 +119,7 @@ impl ExtensiveForm {
         let clock = Clock::new(&limits.deadline);
         let mut grower = Grower { form, roles, sight, limits, clock, estimate };
         let total: f64 = starts.iter().map(|start| start.weight).sum();
-        // Pasts before the form begins are numbered like those in it.
+        // Pasts from before the form are numbered like those within it.
         let pasts_of = |grower: &mut Grower<'_, C, _>, start: &Possible<C::State>| {
             let past = |(role, &view): (RoleId, &u64)| {
                 if view == starts[0].views[role.index()] {
@@ -146,13 +146,13 @@ impl ExtensiveForm {
         Ok(grower.form)
     }
 
-    /// What roles may know when they choose.
+    /// Returns all information sets.
     pub fn sets(&self) -> &[InformationSet] {
         &self.sets
     }
 
-    /// The place of the set in which a role chooses from these moves after it was told this since
-    /// the beginning of the form; `None` if no play comes there.
+    /// Returns the index of the set in which a role chooses from these moves after these
+    /// observations since the start of the form; `None` if no play leads there.
     pub(super) fn find_set(
         &self,
         role: RoleId,
@@ -169,17 +169,17 @@ impl ExtensiveForm {
         self.sets_by_past.get(&key).map(|&set| set as usize)
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether goals are estimated at a horizon somewhere.
+    /// Whether some goals are estimated at the horizon.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// How many moves all sets have together.
+    /// Returns the number of moves of all sets.
     pub(super) fn n_moves(&self) -> usize {
         self.sets.last().map_or(0, |set| set.first + set.moves.len())
     }
@@ -189,10 +189,11 @@ impl ExtensiveForm {
     }
 }
 
-/// The past of pasts before the form begins.
+/// The predecessor of pasts from before the form.
 const NO_PAST: u32 = u32::MAX;
 
-/// What a role has played and seen, in numbers: which past it had before, and what was added.
+/// What a role has played and seen: the role, the number of its previous past, and the latest
+/// observation.
 type Past = (usize, u32, Vec<u32>);
 
 struct Grower<'a, C, S> {
@@ -204,7 +205,7 @@ struct Grower<'a, C, S> {
     estimate: &'a mut dyn FnMut(&mut C, &mut Vec<f32>),
 }
 
-/// One step that is being chosen.
+/// A step whose moves are being chosen.
 struct Step<'s, S> {
     state: &'s S,
     legal: &'s [Vec<MoveId>],
@@ -213,7 +214,7 @@ struct Step<'s, S> {
 }
 
 impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
-    /// The node of the state the cursor stands on.
+    /// Creates the node of the cursor's state.
     fn grow(&mut self, cursor: &mut C, pasts: &[u32], depth: usize) -> Result<u32, StopReason> {
         if cursor.is_terminal() || depth >= self.limits.horizon {
             return self.end(cursor);
@@ -230,7 +231,7 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         Ok(node)
     }
 
-    /// The node in which the next role chooses, after those in `joint`.
+    /// Creates the node in which the next role chooses, after those in `joint`.
     fn choose(
         &mut self,
         cursor: &mut C,
@@ -266,7 +267,7 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         Ok(id)
     }
 
-    /// The node after a whole step.
+    /// Creates the node after a complete step.
     fn play(
         &mut self,
         cursor: &mut C,
@@ -292,7 +293,8 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         self.grow(cursor, &pasts, step.depth + 1)
     }
 
-    /// A node where the play ends, with the goals the rules give or, before its end, an estimate.
+    /// Creates a node where the play ends, with the goals of the rules or, at the horizon, an
+    /// estimate.
     fn end(&mut self, cursor: &mut C) -> Result<u32, StopReason> {
         let first_goal = self.form.goals.len() as u32;
         if cursor.is_terminal() {
@@ -303,13 +305,13 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
             self.form.is_cut = true;
             (self.estimate)(cursor, &mut self.form.goals);
         }
-        assert_eq!(self.form.goals.len(), first_goal as usize + self.roles.n, "a goal a role");
+        assert_eq!(self.form.goals.len(), first_goal as usize + self.roles.n, "one goal per role");
         let node = self.push(Node::End { first_goal })?;
         self.form.begins[node as usize] = true;
         Ok(node)
     }
 
-    /// A node with that many edges for chance; its first edge.
+    /// Creates a chance node with `n` edges and returns the first edge.
     fn chance(&mut self, n: usize) -> Result<usize, StopReason> {
         let first = self.edges(n);
         self.push(Node::Chance { first: first as u32, n: n as u32 })?;
@@ -334,13 +336,14 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
         Ok(self.form.nodes.len() as u32 - 1)
     }
 
-    /// The number of a past.
+    /// Returns the number of a past.
     fn past(&mut self, past: Past) -> u32 {
         let n_pasts = self.form.pasts.len() as u32;
         *self.form.pasts.entry(past).or_insert(n_pasts + 1)
     }
 
-    /// Where a role can't know which moves it has, its set is that of the moves it finds: it is told.
+    /// The moves are part of the key: a role is told its legal moves, even if it could not infer
+    /// them.
     fn set_of(&mut self, role: RoleId, past: u32, moves: &[MoveId]) -> u32 {
         let next = self.form.sets.len() as u32;
         let key = (role.index(), past, moves.to_vec());

@@ -1,44 +1,46 @@
-//! Regret where the state is not known.
+//! Counterfactual regret with hidden information.
 //!
-//! What a role should do depends on what the others think it may have seen, also where it has not
-//! seen that. So the whole game is solved from its beginning if it is small enough, once for a
-//! match, and every turn goes on with it: that is play which nobody can exploit. A larger game is
-//! solved for a few steps from the states that the role thinks possible. The others know in each
-//! what they have seen, and take the role to know what it knows: it does not bluff then.
+//! The best play of a role depends on what the others believe it may have seen, including what it
+//! has not seen. So if the game is small enough, it is solved from its initial state, once per
+//! match, and every turn continues that solution; such play cannot be exploited. A larger game is
+//! solved for a few steps from the states that the role considers possible. In each of them the
+//! others know what they have seen, but they play as if the observations of the role were common
+//! knowledge, so it does not bluff.
 //!
-//! With depth limit after Shafiei, Sturtevant and Schaeffer, *Comparing UCT versus CFR in Simultaneous Games*,
-//! 2009.
+//! The depth limit follows Shafiei, Sturtevant and Schaeffer, *Comparing UCT versus CFR in
+//! Simultaneous Games*, 2009.
 
 use ludex_base::StopReason;
 use ludex_game::{Cursor, Observe, Playouts, StateOf};
 
-use super::{Cfr, ExtensiveForm, ExtensiveFormLimits, Solver, growing, max_nodes};
+use super::{Cfr, ExtensiveForm, ExtensiveFormLimits, Solver, growing_deadline, max_nodes};
 use crate::information::{
     Information, InformationSearcher, Observation, OwnPercepts, Possible, Weights,
 };
 use crate::limits::Limits;
 use crate::report::SearchReport;
 
-/// All plays of a game.
+/// The extensive form of the whole game.
 pub(super) enum Whole {
-    /// Nobody has tried to work them out.
+    /// Not yet expanded.
     Untried,
-    /// They are too many.
+    /// Too large.
     TooLarge,
-    /// These, and what was learned of them.
+    /// The form with its solver.
     Known(Box<(ExtensiveForm, Solver)>),
 }
 
-/// Possible states that plays are worked out from, of more those that are drawn.
+/// Numbers of possible states to expand from, drawn at random if there are more; tried in this
+/// order.
 const N_STARTS: [usize; 3] = [24, 6, 1];
-/// Longer games are too large.
+/// Longer games count as too large.
 const MAX_STEPS: usize = 100;
 
 impl<G: Playouts> Cfr<G>
 where
     G::Cursor: Observe,
 {
-    /// Works out the whole game, if that was not tried.
+    /// Expands the whole game, unless that was tried before.
     fn work_out(&mut self, limits: &Limits) {
         if !matches!(self.whole, Whole::Untried) {
             return;
@@ -48,10 +50,10 @@ where
         let form_limits = ExtensiveFormLimits {
             horizon: MAX_STEPS,
             max_nodes: max_nodes(limits),
-            deadline: growing(limits),
+            deadline: growing_deadline(limits),
         };
         let (n, random) = (self.roles.n, self.roles.random);
-        // A play that is cut off is one that the whole game does not have.
+        // A form with a cut play is rejected below, so the estimate does not matter.
         let mut cut = |_: &mut G::Cursor, goals: &mut Vec<f32>| goals.resize(goals.len() + n, 0.5);
         let form = ExtensiveForm::new(
             n,
@@ -100,7 +102,7 @@ where
         } else {
             self.whole = Whole::TooLarge;
         }
-        // With less time from fewer states.
+        // Fewer states if time is short.
         let mut forms = N_STARTS.iter().map(|&n| {
             let starts = self.starts(known, n, limits);
             self.form(&starts, &OwnPercepts, limits)
@@ -117,7 +119,7 @@ where
 }
 
 impl<G: Playouts> Cfr<G> {
-    /// The possible states, or some of them drawn by their weights.
+    /// Returns the possible states, or a sample drawn by weight.
     fn starts(
         &self,
         known: &Information<StateOf<G>>,

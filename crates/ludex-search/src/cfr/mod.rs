@@ -1,16 +1,18 @@
-//! Counterfactual regret: play that nobody can exploit, where roles choose at once or hide something.
+//! Counterfactual regret minimization: play that cannot be exploited, for simultaneous moves and
+//! hidden information.
 //!
-//! | search | games | how |
+//! | search | games | method |
 //! | --- | --- | --- |
-//! | cfr | those whose state is known | regret on the plays of the next few steps, playouts beyond |
-//! | cfr | those with hidden information | the same on the whole game if it is small, or else from possible states |
-//! | nash | those whose state is known | on these plays, from the last step back, an equilibrium of each state |
+//! | cfr | complete information | regret minimization on the next few steps, playouts beyond |
+//! | cfr | hidden information | the same on the whole game if it is small, otherwise from possible states |
+//! | nash | complete information | backward induction on the next few steps, an equilibrium in each state |
 //!
-//! Read the modules in this order: `form` (a game as a tree of choices and what roles know), `solver`
-//! (regret on it), `profile` (what strategies are worth, exactly). [`Cfr`] is the search, `hidden`
-//! what it does where the state is not known; `nash` the one by backward induction.
+//! Read the modules in this order: `form` (extensive form), `solver` (regret minimization),
+//! `profile` (exact values of strategies). [`Cfr`] is the search, with its part for hidden
+//! information in `hidden`; `nash` is the search by backward induction.
 //!
-//! The move is drawn from the mean strategy, so that it is as mixed as it has to be.
+//! The move is drawn from the mean strategy, because an unexploitable strategy may have to be
+//! mixed.
 
 use std::time::Duration;
 
@@ -40,37 +42,37 @@ pub use solver::{Solver, Variant};
 crate::search_options! {
     /// Options of [`Cfr`].
     pub struct CfrOptions {
-        /// which plays an iteration looks at: cfr, plus, external or outcome
+        /// plays that an iteration visits: cfr, plus, external or outcome
         variant: Variant = Variant::Plus,
-        /// most steps that are worked out before plays are estimated
+        /// maximum number of steps to expand before plays are estimated
         depth: usize = 8,
-        /// playouts by which a state at the horizon is estimated
+        /// playouts per estimate at the horizon
         playouts: usize = 4,
-        /// parts of the mean strategy below this are not played
+        /// smallest probability that is played
         least: f64 = 0.02,
     }
 }
 
-/// Regret on the plays of the next few steps.
+/// Regret minimization on the next few steps.
 pub struct Cfr<G: Playouts> {
     options: CfrOptions,
     roles: Roles,
-    /// On the initial state.
+    /// A cursor in the initial state.
     initial: G::Cursor,
-    /// All plays of a game with hidden information, once they were worked out.
+    /// The whole game, if it has hidden information and was expanded.
     whole: hidden::Whole,
 }
 
-/// The part of the time in which plays are worked out; regrets get the rest.
+/// The part of the time for expanding plays; regret minimization gets the rest.
 const GROWING_PART: f64 = 0.3;
-/// Another step is worked out only if the last one took no more than this part of the time for it.
+/// Another step is expanded only if the last one took at most this part of the time for it.
 const NEXT_STEP_PART: f64 = 0.2;
-/// About what a node takes, with its edge and its part of sets and pasts.
+/// Approximate size of a node, with its edge and its share of sets and pasts.
 const NODE_BYTES: usize = 200;
 const MAX_NODES: usize = 1 << 20;
-/// With a limit of iterations nothing may depend on the clock: so many nodes then.
+/// Node limit if there is an iteration limit, when nothing may depend on the clock.
 const MAX_NODES_WITHOUT_CLOCK: usize = 1 << 14;
-/// And with few iterations fewer, or working them out would take longer than learning from them.
+/// With few iterations there are fewer nodes, or expanding would take longer than learning.
 const NODES_PER_ITERATION: u64 = 16;
 const MIN_NODES: usize = 1 << 8;
 
@@ -85,13 +87,13 @@ impl<I: Ingredients> Search<I> for CfrOptions {
 }
 
 impl<G: Playouts> Cfr<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(game: &G, options: CfrOptions) -> Self {
         let (roles, initial) = (Roles::of(game), game.cursor());
         Self { options, roles, initial, whole: hidden::Whole::Untried }
     }
 
-    /// The plays of as many steps as there is time for; `None` if not even one could be worked out.
+    /// Expands as many steps as there is time for; `None` if there is no time for a single one.
     fn form(
         &self,
         starts: &[Possible<StateOf<G>>],
@@ -99,7 +101,7 @@ impl<G: Playouts> Cfr<G> {
         limits: &Limits,
     ) -> Option<ExtensiveForm> {
         let mut cursor = self.initial.clone();
-        let deadline = growing(limits);
+        let deadline = growing_deadline(limits);
         let mut rng = limits.seed.child(1).rng();
         let mut best: Option<ExtensiveForm> = None;
         for horizon in 1..=self.options.depth.max(1) {
@@ -140,7 +142,7 @@ impl<G: Playouts> Cfr<G> {
     }
 }
 
-/// The mean goals of a few playouts; the middle where none ended.
+/// Appends the mean goals of a few playouts, or 0.5 if none ended.
 fn estimate_by<C: Cursor>(
     n_playouts: usize,
     roles: &Roles,
@@ -203,8 +205,8 @@ impl<G: Playouts> Cfr<G> {
         legal: &[MoveId],
         limits: &Limits,
     ) -> SearchReport {
-        // The sets of the first step are made before any others. There is none where another role has no
-        // move: nobody can go on there.
+        // The sets of the first step come before all others. There is none if another role has no
+        // legal move, so that play cannot go on.
         let Some(set) = form.sets().iter().position(|set| set.role == role) else {
             let stopped = Some(StopReason::Fault);
             return SearchReport { stopped, ..SearchReport::unsearched(legal) };
@@ -213,7 +215,7 @@ impl<G: Playouts> Cfr<G> {
         self.solve(form, &mut solver, set, legal, limits)
     }
 
-    /// Goes on with what was learned of a form, and draws a move of a set of it.
+    /// Continues a solver on its form, and draws a move of an information set.
     fn solve(
         &self,
         form: &ExtensiveForm,
@@ -226,7 +228,7 @@ impl<G: Playouts> Cfr<G> {
         let n_before = solver.n_iterations();
         let most = limits.iterations.map_or(u64::MAX, |n| n_before + n);
         let set = &form.sets()[set];
-        // An iteration over a large form can't be interrupted, so none is begun that would end late.
+        // An iteration over a large form cannot be interrupted, so none starts that would end late.
         let has_time = |took: Duration| {
             limits.deadline.remaining().is_none_or(|left| left > took) && !limits.deadline.reached()
         };
@@ -265,8 +267,8 @@ impl<G: Playouts> Cfr<G> {
 }
 
 impl<G: Playouts> Cfr<G> {
-    /// How likely each legal move is by what was learned, and the place of the one that is drawn; `None`
-    /// if nothing is known of them.
+    /// Returns the probability of each legal move under the mean strategy, and the index of a drawn
+    /// move; `None` if nothing is known about them.
     fn drawn(
         &self,
         solver: &Solver,
@@ -278,8 +280,7 @@ impl<G: Playouts> Cfr<G> {
             return None;
         }
         let mean = solver.mean(set);
-        // In a bad rulesheet the moves of one state are not those of another that can't be told
-        // apart.
+        // In a faulty rulesheet, indistinguishable states may differ in their legal moves.
         let part =
             |id: &MoveId| set.moves.iter().position(|it| it == id).map_or(0.0, |at| mean[at]);
         let parts: Vec<f64> = legal.iter().map(part).collect();
@@ -292,8 +293,8 @@ impl<G: Playouts> Cfr<G> {
     }
 }
 
-/// When to stop working plays out.
-fn growing(limits: &Limits) -> Deadline {
+/// Returns the deadline for expanding plays.
+fn growing_deadline(limits: &Limits) -> Deadline {
     match limits.iterations {
         None => limits.deadline.part(GROWING_PART),
         Some(_) => limits.deadline.clone(),
@@ -309,7 +310,7 @@ fn max_nodes(limits: &Limits) -> usize {
     most.min(limits.memory / NODE_BYTES)
 }
 
-/// Moves that are hardly ever played are mostly what is left from the first iterations.
+/// Drops moves with small probabilities, which are mostly left over from the first iterations.
 fn without_small(mut parts: Vec<f64>, least: f64) -> Vec<f64> {
     let largest = parts.iter().copied().fold(0.0, f64::max);
     parts.iter_mut().filter(|part| **part < least.min(largest)).for_each(|part| *part = 0.0);
@@ -326,9 +327,9 @@ mod tests {
     use super::*;
     use crate::toy::{Rules, Toy};
 
-    /// The role has moves and the other one has none: no good rulesheet, and no reason to break down.
+    /// The role has legal moves and the other has none: a faulty rulesheet must not cause a panic.
     #[test]
-    fn where_nobody_can_go_on_a_legal_move_is_chosen() {
+    fn a_legal_move_is_chosen_where_play_cannot_go_on() {
         let toy = Toy::new(Rules {
             n_moves: |_, role| if role == 0 { 2 } else { 0 },
             sees: |_| None,
@@ -344,9 +345,9 @@ mod tests {
         }
     }
 
-    /// What was learned in earlier turns is answered with, also where there is no time for more.
+    /// Without time for more iterations, the search answers with what earlier turns learned.
     #[test]
-    fn without_time_the_mean_of_before_is_the_hint() {
+    fn without_time_the_earlier_mean_strategy_is_the_hint() {
         let toy = Toy::new(Rules {
             n_moves: |played, role| if role == 0 && played.is_empty() { 2 } else { 1 },
             sees: |_| None,
@@ -359,7 +360,7 @@ mod tests {
             views: cfr.roles.ids().map(first_view).collect(),
         }];
         let long = Limits::iterations(50, Seed(1));
-        let form = cfr.form(&starts, &AllMoves, &long).expect("it is small");
+        let form = cfr.form(&starts, &AllMoves, &long).expect("the game is small");
         let mut solver = Solver::new(&form, Variant::Plus, Seed(1));
         let legal = [0, 1].map(MoveId::new);
         cfr.solve(&form, &mut solver, 0, &legal, &long);

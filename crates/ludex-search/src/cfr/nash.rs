@@ -1,9 +1,9 @@
-//! Equilibria from the last step back, where everybody sees every move.
+//! Equilibria by backward induction, for games with complete information.
 //!
-//! What follows a joint move is a game of its own, whose values are known when its turn comes. So a
-//! state is a game in normal form ([`NormalForm`]): one role takes its best choice, two roles with
-//! opposite goals mix by linear programming. Where goals are not opposite there may be several
-//! equilibria or none that is quick to find; see [`Induction::new`] for what is taken then.
+//! Every joint move leads to a subgame whose values are known by the time they are needed. So each
+//! state is a game in normal form ([`NormalForm`]): a single role takes its best choice, and two
+//! roles with opposite goals mix by linear programming. If goals are not opposite, there may be
+//! several equilibria, or none that is quick to find; [`Induction::new`] says what is chosen then.
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Playouts};
@@ -18,27 +18,29 @@ use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
 use crate::searcher::Searcher;
 
-/// What all roles do at every state of a form, and what that is worth.
+/// The strategies of all roles in every state of a form, and their values.
 #[derive(Clone, Debug)]
 pub struct Induction {
-    /// How likely each move of each set is, set after set, as [`Profile`](super::Profile) takes it.
+    /// The probability of each move of each set, set after set, as [`Profile`](super::Profile)
+    /// takes it.
     pub parts: Vec<f64>,
-    /// What each role expects at the beginning, 0 to 1.
+    /// The expected goal of each role at the root, 0 to 1.
     pub values: Vec<f64>,
-    /// What each role expects after each of its own moves at the beginning, by role.
+    /// By role, its expected goal after each of its moves at the root.
     pub worth: Vec<Vec<f64>>,
 }
 
 impl Induction {
-    /// Works back from the ends of a form whose sets belong to one state each, as those made with
-    /// [`AllMoves`] do.
+    /// Solves a form backwards. Each of its sets must belong to one state, as in a form made with
+    /// [`AllMoves`].
     ///
-    /// Where several roles choose at once: a pure equilibrium, of several the one that is best for all
-    /// together; else, with two roles and a constant sum, the mixed one; else, at the first state,
-    /// what supports give; else what each role can be sure of.
+    /// Where several roles choose simultaneously, it takes a pure equilibrium, the one with the
+    /// largest sum of goals if there are several; otherwise, for two roles and a constant sum, the
+    /// mixed one; otherwise, at the root, one found by support enumeration; otherwise the maxmin
+    /// strategy of each role.
     ///
     /// # Errors
-    /// When the time is over.
+    /// If the deadline is reached.
     pub fn new(
         form: &ExtensiveForm,
         n_roles: usize,
@@ -51,7 +53,7 @@ impl Induction {
             worth: vec![Vec::new(); n_roles],
         };
         let mut values = vec![0.0; n_nodes * n_roles];
-        // Children come after their node.
+        // Children have larger ids than their parents.
         for id in (0..n_nodes).rev().filter(|&id| form.begins[id] || id == 0) {
             if deadline.reached() {
                 return Err(StopReason::Time);
@@ -69,7 +71,7 @@ impl Induction {
         Ok(induction)
     }
 
-    /// What one state is worth to all roles; notes what they do there.
+    /// Returns the values of one state for all roles, and stores their strategies there.
     fn state(
         &mut self,
         form: &ExtensiveForm,
@@ -108,15 +110,16 @@ impl Induction {
     }
 }
 
-/// One state: who chooses there, and what follows.
+/// One state: the roles that choose there, and what follows.
 struct Step<'a> {
     form: &'a ExtensiveForm,
     n_roles: usize,
-    /// The sets of those who choose, in the order of the roles.
+    /// The sets of the roles that choose, in role order.
     sets: Vec<usize>,
-    /// How many moves each of them has.
+    /// The number of moves of each of them.
     sizes: Vec<usize>,
-    /// Joint choice after joint choice, the last one's fastest: what all roles get, chance averaged.
+    /// The expected goals of all roles, joint choice by joint choice; the last choice changes
+    /// fastest.
     payoffs: Vec<f64>,
 }
 
@@ -124,7 +127,7 @@ impl<'a> Step<'a> {
     fn of(form: &'a ExtensiveForm, id: usize, n_roles: usize, values: &[f64]) -> Self {
         let mut sets = Vec::new();
         let mut at = id;
-        // Every way through a step meets the same sets.
+        // Every path through a step meets the same sets.
         while let Some(first) = match form.nodes[at] {
             Node::End { .. } => None,
             Node::Chance { first, .. } => Some(first),
@@ -146,7 +149,7 @@ impl<'a> Step<'a> {
         step
     }
 
-    /// Adds what a node is worth: it was reached by a joint choice, so likely by chance.
+    /// Adds the values of a node that follows a joint choice and draws with probability `likely`.
     fn walk(&mut self, id: usize, is_first: bool, joint: usize, likely: f64, values: &[f64]) {
         if self.form.begins[id] && !is_first {
             for role in 0..self.n_roles {
@@ -156,7 +159,7 @@ impl<'a> Step<'a> {
             return;
         }
         match self.form.nodes[id] {
-            Node::End { .. } => unreachable!("a step begins with every end"),
+            Node::End { .. } => unreachable!("every end is the beginning of a step"),
             Node::Chance { first, n } => {
                 for at in first..first + n {
                     let (child, part) = self.form.edges[at as usize];
@@ -173,7 +176,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// How likely each choice of each of those who choose is.
+    /// Returns the probability of each choice of each role that chooses.
     fn solve(&self, is_root: bool, deadline: &Deadline) -> Vec<Vec<f64>> {
         if self.sets.is_empty() {
             return Vec::new();
@@ -202,7 +205,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The next joint choice, the last one's changing fastest.
+/// Advances to the next joint choice; the last one changes fastest.
 fn next_joint(joint: &mut [usize], sizes: &[usize]) {
     for (choice, size) in joint.iter_mut().zip(sizes).rev() {
         *choice += 1;
@@ -216,16 +219,16 @@ fn next_joint(joint: &mut [usize], sizes: &[usize]) {
 crate::search_options! {
     /// Options of [`Nash`].
     pub struct NashOptions {
-        /// most steps that are worked out before plays are estimated
+        /// maximum number of steps to expand before plays are estimated
         depth: usize = 8,
-        /// playouts by which a state at the horizon is estimated
+        /// playouts per estimate at the horizon
         playouts: usize = 8,
-        /// parts of a mixed choice below this are not played
+        /// smallest probability that is played
         least: f64 = 0.02,
     }
 }
 
-/// Backward induction on the plays of the next few steps.
+/// Backward induction on the next few steps.
 pub struct Nash<G> {
     options: NashOptions,
     roles: Roles,
@@ -243,12 +246,12 @@ impl<I: Ingredients> Search<I> for NashOptions {
 }
 
 impl<G: Playouts> Nash<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(game: &G, options: NashOptions) -> Self {
         Self { options, roles: Roles::of(game), game: std::marker::PhantomData }
     }
 
-    /// The plays of so many steps, solved.
+    /// Expands and solves `horizon` steps.
     fn solved(
         &self,
         root: &G::Cursor,
@@ -312,7 +315,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Nash<G> {
                     break;
                 }
             };
-            // None where another role has no move: nobody can go on there.
+            // There is no set if another role has no legal move, so that play cannot go on.
             let Some(set) = form.sets().iter().find(|set| set.role == role) else {
                 report.stopped = Some(StopReason::Fault);
                 break;

@@ -1,11 +1,11 @@
-//! What strategies are worth, exactly: for those who play them, and for one who knows the others'.
+//! Exact values of strategies: for the roles that play them, and for best responses.
 
 use ludex_base::RoleId;
 
 use super::form::{ExtensiveForm, Node};
-use super::solver::of;
+use super::solver::moves_of;
 
-/// One strategy for every role of a form: how likely each move of each set is, set after set.
+/// One strategy for every role of a form: the probability of each move of each set, set after set.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile<'a> {
     form: &'a ExtensiveForm,
@@ -13,25 +13,25 @@ pub struct Profile<'a> {
 }
 
 impl<'a> Profile<'a> {
-    /// Strategies as [`Solver::means`](super::Solver::means) gives them.
+    /// Wraps strategies as [`Solver::means`](super::Solver::means) returns them.
     ///
     /// # Panics
-    /// When there is not one number a move.
+    /// If `parts` does not have one number per move.
     pub fn new(form: &'a ExtensiveForm, parts: &'a [f64]) -> Self {
-        assert_eq!(parts.len(), form.n_moves(), "one number a move");
+        assert_eq!(parts.len(), form.n_moves(), "one number per move");
         Self { form, parts }
     }
 
-    /// The goal that a role expects, 0 to 1.
+    /// Returns the expected goal of a role, 0 to 1.
     pub fn value(&self, role: RoleId) -> f64 {
-        // Children come after their node.
+        // Children have larger ids than their parents.
         let mut values = vec![0.0; self.form.n_nodes()];
         for id in (0..values.len()).rev() {
             values[id] = match self.form.nodes[id] {
                 Node::End { first_goal } => self.form.goal(first_goal, role),
                 Node::Chance { first, n } => self.after_chance(first, n, &values),
                 Node::Choice { set, first } => {
-                    let parts = self.parts[of(&self.form.sets[set as usize])].iter();
+                    let parts = self.parts[moves_of(&self.form.sets[set as usize])].iter();
                     let edges = &self.form.edges[first as usize..];
                     parts.zip(edges).map(|(part, edge)| part * values[edge.0 as usize]).sum()
                 }
@@ -40,10 +40,10 @@ impl<'a> Profile<'a> {
         values[0]
     }
 
-    /// The goal that a role can get, 0 to 1, if it knows the strategies of all others.
+    /// Returns the goal of a role's best response to the strategies of all others, 0 to 1.
     pub fn best_response(&self, role: RoleId) -> f64 {
         let form = self.form;
-        // Step 1. How likely the others let each node happen.
+        // Step 1. Compute the probability that the others let each node happen.
         let mut reach = vec![0.0; form.n_nodes()];
         reach[0] = 1.0;
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); form.sets.len()];
@@ -60,15 +60,15 @@ impl<'a> Profile<'a> {
                     if info.role == role {
                         members[set as usize].push(id as u32);
                     }
-                    for (move_idx, idx) in of(info).enumerate() {
+                    for (move_idx, idx) in moves_of(info).enumerate() {
                         let part = if info.role == role { 1.0 } else { self.parts[idx] };
                         reach[form.edges[first as usize + move_idx].0 as usize] = reach[id] * part;
                     }
                 }
             }
         }
-        // Step 2. In each set one move for all its nodes, the deepest sets first: as nobody forgets
-        // anything, what follows a set belongs to sets that are settled when it is their turn.
+        // Step 2. Choose one move for all nodes of each set, the deepest sets first. Because of
+        // perfect recall, everything that follows a set belongs to sets that are settled already.
         let mut best = Best {
             profile: *self,
             role,
@@ -80,7 +80,7 @@ impl<'a> Profile<'a> {
         best.value(0)
     }
 
-    /// How much the roles could gain on average if each knew the others' strategies; 0 in an
+    /// Returns what the roles could gain on average if each knew the others' strategies; 0 in an
     /// equilibrium.
     pub fn exploitability(&self, roles: impl Iterator<Item = RoleId>) -> f64 {
         let gains: Vec<f64> =
@@ -100,7 +100,7 @@ struct Best<'a> {
     reach: Vec<f64>,
     /// The nodes of each set of the role.
     members: Vec<Vec<u32>>,
-    /// What the role gets from a node on; not a number before it is known.
+    /// The value of each node for the role; NaN until it is known.
     values: Vec<f64>,
     chosen: Vec<Option<usize>>,
 }
@@ -124,7 +124,7 @@ impl Best<'_> {
                     self.value(form.edges[first as usize + move_idx].0)
                 } else {
                     let edges = &form.edges[first as usize..];
-                    let parts = &self.profile.parts[of(info)];
+                    let parts = &self.profile.parts[moves_of(info)];
                     parts.iter().zip(edges).map(|(part, edge)| part * self.value(edge.0)).sum()
                 }
             }
@@ -133,7 +133,7 @@ impl Best<'_> {
         value
     }
 
-    /// The move that is best over all nodes of a set.
+    /// Returns the move that is best over all nodes of a set.
     fn choose(&mut self, set: u32) -> usize {
         if let Some(move_idx) = self.chosen[set as usize] {
             return move_idx;
@@ -149,7 +149,8 @@ impl Best<'_> {
                     self.reach[id as usize] * self.value(form.edges[first as usize + move_idx].0);
             }
         }
-        let best = (0..n_moves).max_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("it has moves");
+        let best =
+            (0..n_moves).max_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("a set has moves");
         self.chosen[set as usize] = Some(best);
         best
     }

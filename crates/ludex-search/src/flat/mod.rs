@@ -1,8 +1,8 @@
-//! Flat Monte Carlo: the move after which random play does best.
+//! Flat Monte Carlo: chooses the move with the best playouts.
 //!
-//! The moves of one role are the arms of a bandit, and UCB1 says where the next playouts go. The
-//! others, chance among them, are taken to play at random. For any game; there is no tree, so a move
-//! that is good only against bad answers looks good.
+//! The moves of one role are the arms of a bandit, and UCB1 chooses where the next playouts go. All
+//! other roles, including `random`, play at random. For any game. There is no tree, so a move that
+//! is good only against weak answers looks good.
 //!
 //! After Auer, Cesa-Bianchi and Fischer, *Finite-time Analysis of the Multiarmed Bandit Problem*,
 //! 2002.
@@ -32,14 +32,14 @@ crate::search_options! {
     }
 }
 
-/// UCB over the moves of a role.
+/// Flat Monte Carlo with UCB over the moves of a role.
 pub struct Flat<G: Playouts> {
     options: FlatOptions,
     roles: Roles,
     runner: G::Runner,
 }
 
-/// The moves to choose from, and how they did.
+/// The moves to choose from, and their results.
 struct Bandit<C: Cursor> {
     cursor: C,
     root: C::State,
@@ -68,15 +68,15 @@ impl<I: Ingredients> Search<I> for FlatOptions {
 }
 
 impl<G: Playouts> Flat<G> {
-    /// A search for a game.
+    /// Creates a search for a game.
     pub fn new(game: &G, options: FlatOptions) -> Self {
         Self { options, roles: Roles::of(game), runner: game.runner() }
     }
 }
 
 impl<C: Cursor> Bandit<C> {
-    /// Picks arms, and plays a step for each: our move, and random ones of the others. Gives the
-    /// arms whose games go on, with the states they go on from; those that end are counted at once.
+    /// Picks arms and plays one step for each: our move, and random moves of the others. Returns
+    /// the arms whose games go on, with their states; games that end are counted at once.
     fn pick(&mut self, n_picks: usize, n_playouts: u64) -> (Vec<usize>, Vec<C::State>) {
         let (mut picked, mut starts) = (Vec::new(), Vec::new());
         for _ in 0..n_picks {
@@ -103,7 +103,7 @@ impl<C: Cursor> Bandit<C> {
         (picked, starts)
     }
 
-    /// Our move that was tried most.
+    /// Returns our most tried move.
     fn favorite(&self) -> MoveId {
         let arms = self.arms.iter().enumerate();
         let idx = arms.max_by_key(|(_, arm)| arm.n_visits).map_or(0, |(idx, _)| idx);
@@ -184,7 +184,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
                 let arm = &mut bandit.arms[idx];
                 arm.goal_sum += start.goal_sums.get(role.index()).copied().unwrap_or(0);
                 if is_cut {
-                    // Playouts that were dropped at the deadline never were.
+                    // The deadline dropped some playouts, whose visits were counted in advance.
                     arm.n_visits -= n_per_start as u64 - start.n_playouts;
                 }
             }

@@ -1,15 +1,15 @@
-//! HyperPlay-II: a move is worth what follows when everybody knows only what it sees.
+//! HyperPlay-II: values a move by games in which every role knows only what it sees.
 //!
-//! A move is valued by whole games from a possible state, *imperfect-information samples*. In each
-//! of them every role, the searching one too, follows the game by its own percepts with a few
-//! particles of its own, and chooses by random games from those. So a move that tells the role
-//! something is worth what it will do with that, and a move that only somebody who knows the state
-//! would follow up well is not overrated. What a role would choose is remembered by what it knows,
-//! and gets better each time a game comes there.
+//! The search plays whole games from a possible state, *imperfect-information samples*. In each of
+//! them every role, including the searching one, follows the game by its own percepts with a few
+//! particles of its own, and chooses by random games from these. So a move that brings information
+//! is worth what the role will do with it, and a move that only pays if the state is known is not
+//! overrated. The choices of a role are remembered by what it knows, and improve each time a sample
+//! gets there.
 //!
 //! For any number of roles, chance and hidden information. After Schofield and Thielscher, *Lifting
-//! Model Sampling for General Game Playing to Incomplete-Information Models*, 2015; remembering
-//! choices is ours, to have enough samples in a short turn.
+//! Model Sampling for General Game Playing to Incomplete-Information Models*, 2015. Remembering
+//! choices is ours; it makes enough samples possible in a short turn.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, MAX_RANDOM_STEPS, Observe, Playouts, StateOf};
@@ -33,26 +33,26 @@ crate::search_options! {
     pub struct ImperfectPlayOptions {
         /// exploration constant at the root, for rewards from 0 to 1
         c: f64 = 0.7,
-        /// choices of each role that are made by what it knows; later ones are random
+        /// choices that each role makes by what it knows; later ones are random
         depth: usize = 4,
-        /// states by which a role follows a sample
+        /// particles with which a role follows a sample
         particles: usize = 8,
-        /// random games for each move of a choice, after which it is settled
+        /// random games per move before a choice is final
         playouts: usize = 24,
     }
 }
 
-/// Values moves by imperfect-information samples.
+/// A search that values moves by imperfect-information samples.
 pub struct ImperfectPlay<G: Playouts> {
     options: ImperfectPlayOptions,
     roles: Roles,
     cursor: G::Cursor,
     choices: FxHashMap<u64, Choice>,
-    /// For games in which the state is known.
+    /// For games with complete information.
     complete: Box<dyn Searcher<G::Cursor> + Send>,
 }
 
-/// What a role that knows something found out about its moves.
+/// What a role with some knowledge has found out about its moves.
 #[derive(Clone, Debug, Default)]
 struct Choice {
     moves: Vec<Arm>,
@@ -65,7 +65,7 @@ struct Arm {
     reward_sum: f64,
 }
 
-/// One sample after the other.
+/// Plays samples one after another.
 struct Sampler<'a, C: Cursor> {
     options: &'a ImperfectPlayOptions,
     roles: Roles,
@@ -78,18 +78,18 @@ struct Sampler<'a, C: Cursor> {
     desk: Desk,
 }
 
-/// A role that follows a sample by what it sees of it.
+/// A role that follows a sample by what it sees.
 struct Observer<S> {
     role: RoleId,
     view: u64,
     particles: Vec<S>,
-    /// Choices that it still makes by what it knows.
+    /// The number of choices that it still makes by what it knows.
     n_left: usize,
 }
 
-/// About what a remembered choice takes.
+/// Approximate size of a remembered choice.
 const CHOICE_BYTES: usize = 400;
-/// Draws for each particle to find a step that agrees.
+/// Draws per particle to find a consistent step.
 const N_TRIES: usize = 3;
 
 impl<I: Ingredients> Search<I> for ImperfectPlayOptions {
@@ -103,7 +103,7 @@ impl<I: Ingredients> Search<I> for ImperfectPlayOptions {
 }
 
 impl<G: Searchable> ImperfectPlay<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(game: &G, options: ImperfectPlayOptions) -> Self {
         Self {
             options,
@@ -120,7 +120,7 @@ impl<G: Playouts> Searcher<G::Cursor> for ImperfectPlay<G> {
         "hyperplay-ii"
     }
 
-    /// Where the state is known there is nothing to learn: UCT.
+    /// Uses UCT: in a known state there is no information to gain.
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
         self.complete.search(root, role, limits)
     }
@@ -168,15 +168,15 @@ where
             let n_visits = u32::try_from(n_iterations).unwrap_or(u32::MAX);
             let idx = rule.select(n_visits, &stats, &mut sampler.rng);
             let start = weights.draw(&mut sampler.rng);
-            // A first look at every move by random games: whole samples may take longer than there
-            // is time.
+            // Try every move with random games first: complete samples may take longer than the
+            // turn.
             let depth = if n_iterations < 2 * arms.len() as u64 { 0 } else { self.options.depth };
             let Some(reward) = sampler.sample(known, start, arms[idx].id, depth) else {
                 break StopReason::Time;
             };
             arms[idx].add(reward);
             n_iterations += 1;
-            let best = arms.iter().max_by_key(|arm| arm.n_visits).expect("it has moves");
+            let best = arms.iter().max_by_key(|arm| arm.n_visits).expect("the role has moves");
             limits.hint.set(best.id);
         };
         if n_iterations == 0 {
@@ -199,8 +199,9 @@ where
 }
 
 impl<C: Observe> Sampler<'_, C> {
-    /// Plays a game from a possible state that begins with a move of the searching role; its
-    /// reward. Each role makes so many choices by what it knows. `None` if time ran out.
+    /// Plays a game from a possible state that begins with `first`, a move of the searching role,
+    /// and returns its reward. Each role makes `depth` choices by what it knows. `None` if time ran
+    /// out.
     fn sample(
         &mut self,
         known: &Information<C::State>,
@@ -213,8 +214,8 @@ impl<C: Observe> Sampler<'_, C> {
         let mut observers = self.observers(known, from, depth);
         let mut first = Some(first);
         self.cursor.set_state(&from.state);
-        // Step 1. Everybody chooses by what it knows. Where nobody has a choice any more that may take
-        // for ever.
+        // Step 1. Every role chooses by what it knows. The number of steps is bounded, because a
+        // game may go on forever without choices.
         for _ in 0..MAX_RANDOM_STEPS {
             if self.cursor.is_terminal() || (first.is_none() && observers.is_empty()) {
                 break;
@@ -231,7 +232,7 @@ impl<C: Observe> Sampler<'_, C> {
                 let observer = observers.iter_mut().find(|it| it.role == role);
                 joint.push(match (begins, &moves[..], observer) {
                     (Some(begins), _, _) if moves.contains(&begins) => begins,
-                    // Where the move is not legal it is worth nothing.
+                    // An illegal move is worth nothing.
                     (Some(_), _, _) | (_, [], _) => return Some(0.0),
                     (_, [only], _) => *only,
                     (_, _, Some(observer)) => self.choose(observer, moves)?,
@@ -241,7 +242,7 @@ impl<C: Observe> Sampler<'_, C> {
             self.cursor.set_state(&here);
             self.cursor.play(&joint);
             observers.retain(|observer| observer.n_left > 0);
-            // Step 2. Everybody who still cares takes in what it saw.
+            // Step 2. The roles with choices left take in what they saw.
             let next = self.cursor.state().clone();
             let seen: Vec<Vec<_>> = (observers.iter_mut())
                 .map(|it| {
@@ -254,7 +255,7 @@ impl<C: Observe> Sampler<'_, C> {
             }
             self.cursor.set_state(&next);
         }
-        // Step 3. The rest is random.
+        // Step 3. Play the rest at random.
         let Self { cursor, roles, rng, clock, desk, .. } = self;
         match play_uniform(&mut **cursor, roles.n, rng, clock, desk) {
             End::Terminal => Some(f64::from(self.cursor.goal(me).value()) / 100.0),
@@ -263,8 +264,8 @@ impl<C: Observe> Sampler<'_, C> {
         }
     }
 
-    /// What each role knows in a possible state, as far as the searching role can tell: the states
-    /// in which it has seen the same.
+    /// Returns what each role knows in a possible state, as far as the searching role can tell: the
+    /// states in which it has seen the same.
     fn observers(
         &mut self,
         known: &Information<C::State>,
@@ -284,7 +285,7 @@ impl<C: Observe> Sampler<'_, C> {
         observers
     }
 
-    /// Moves what a role thinks possible on by a step.
+    /// Advances the particles of a role by a step.
     fn follow(&mut self, observer: &mut Observer<C::State>, own: MoveId, seen: &[PerceptId]) {
         let before = std::mem::take(&mut observer.particles);
         for particle in &before {
@@ -301,7 +302,7 @@ impl<C: Observe> Sampler<'_, C> {
         }
     }
 
-    /// Plays a move of a role, and random ones of the others; false if it is not legal.
+    /// Plays a move of a role and random moves of the others; false if it is not legal.
     fn play(&mut self, role: RoleId, own: MoveId) -> bool {
         self.joint.clear();
         if self.cursor.is_terminal() {
@@ -321,7 +322,7 @@ impl<C: Observe> Sampler<'_, C> {
         true
     }
 
-    /// What a role chooses by what it knows; `None` if time ran out.
+    /// Returns the choice of a role by what it knows; `None` if time ran out.
     fn choose(&mut self, observer: &mut Observer<C::State>, moves: &[MoveId]) -> Option<MoveId> {
         observer.n_left -= 1;
         let is_new = !self.choices.contains_key(&observer.view);
@@ -336,7 +337,7 @@ impl<C: Observe> Sampler<'_, C> {
         is_done.then(|| best.unwrap_or_else(|| moves[self.rng.below(moves.len())]))
     }
 
-    /// One more random game for each move that is not settled; false if time ran out.
+    /// Plays one more random game for each move that is not settled; false if time ran out.
     fn learn(
         &mut self,
         choice: &mut Choice,

@@ -1,14 +1,15 @@
-//! HyperPlay: possible states searched as if they were known.
+//! HyperPlay: searches possible states as if they were known.
 //!
-//! States are drawn by how likely they are; one that is drawn often counts, and is searched, for as
-//! much. A search for complete information looks at each, and a move is worth its mean over them.
-//! So the role believes that the state will be known from the next move on: it never pays for
-//! information and never bluffs. For any game; where the state is known it is the search within.
+//! States are drawn by their weights; a state drawn several times counts, and is searched,
+//! accordingly more. A search for complete information searches each, and the value of a move is
+//! its mean over them. So the role acts as if the state became known with the next move: it never
+//! pays for information and never bluffs. For any game; with complete information it equals the
+//! inner search.
 //!
-//! | search | how a move is valued |
+//! | search | value of a move |
 //! | --- | --- |
-//! | hyperplay | by a search of complete information from each state |
-//! | hyperplay-ii | by games in which everybody knows only what it sees: see [`ImperfectPlay`] |
+//! | hyperplay | a search with complete information from each state |
+//! | hyperplay-ii | games in which every role knows only what it sees: see [`ImperfectPlay`] |
 //!
 //! After Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing with
 //! Imperfect Information*, 2012.
@@ -31,13 +32,13 @@ mod imperfect;
 pub use imperfect::{ImperfectPlay, ImperfectPlayOptions};
 
 crate::option_names! {
-    /// What looks at a state as if it were known.
+    /// The search that treats a state as known.
     pub enum Within {
         /// UCT.
         Uct = "uct",
-        /// UCT with the statistics of an ancestor.
+        /// UCT with all-moves-as-first statistics of an ancestor.
         Grave = "grave",
-        /// UCT with playouts that prefer what did well.
+        /// UCT with playouts that prefer moves that did well before.
         Mast = "mast",
         /// Flat Monte Carlo.
         Flat = "flat",
@@ -49,18 +50,18 @@ crate::option_names! {
 crate::search_options! {
     /// Options of `hyperplay`.
     pub struct HyperPlayOptions {
-        /// states that are drawn in a turn
+        /// states drawn per turn
         states: usize = N_STATES,
-        /// what looks at each: uct, grave, mast, flat or alphabeta
+        /// search of each state: uct, grave, mast, flat or alphabeta
         search: Within = Within::Uct,
     }
 }
 
-/// States that are drawn in a turn unless told otherwise: more get too little time each.
+/// Default number of states drawn per turn; more would get too little time each.
 const N_STATES: usize = 10;
 
 impl Within {
-    /// The search of that name.
+    /// Returns the search of that name.
     fn search(self) -> PlainSearch {
         match self {
             Self::Uct => UctOptions::DEFAULT.into(),
@@ -72,19 +73,19 @@ impl Within {
     }
 }
 
-/// A search for complete information, made to play without it.
+/// A search for complete information, applied to possible states.
 pub struct HyperPlay<G: Playouts> {
     name: &'static str,
     game: G,
-    /// Makes a searcher that knows nothing yet.
+    /// Builds a searcher without knowledge.
     build: BuildSearcher<G>,
     n_states: usize,
     cursor: G::Cursor,
-    /// Keeps what it learned where the state is known.
+    /// Used in known states, so that it can keep what it learned.
     searcher: OpenSearcher<G>,
 }
 
-/// Makes a search for complete information.
+/// Builds a searcher for complete information.
 pub type BuildSearcher<G> = Box<dyn Fn(&G) -> OpenSearcher<G> + Send>;
 
 impl<I: Ingredients> Search<I> for HyperPlayOptions {
@@ -98,14 +99,14 @@ impl<I: Ingredients> Search<I> for HyperPlayOptions {
 }
 
 impl<G: Searchable> HyperPlay<G> {
-    /// The search of that name.
+    /// Creates a search over the one that the options name.
     pub fn new(name: &'static str, game: &G, options: &HyperPlayOptions) -> Self {
         let within = options.search.search();
         let n_states = options.states.max(1);
         Self { n_states, ..Self::over(name, game, Box::new(move |game| within.build(name, game))) }
     }
 
-    /// Any search for complete information.
+    /// Creates a search over any search for complete information.
     pub fn over(name: &'static str, game: &G, build: BuildSearcher<G>) -> Self {
         let (searcher, cursor) = (build(game), game.cursor());
         Self { name, game: game.clone(), build, n_states: N_STATES, cursor, searcher }
@@ -137,7 +138,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
             if idx > 0 && limits.deadline.reached() {
                 break;
             }
-            // What it holds best is best in one state only, which is better than nothing at first.
+            // The hint of the first search is best in one state only, but better than none.
             let hint = if idx == 0 { limits.hint.clone() } else { Hint::default() };
             let within = Limits {
                 deadline: limits.deadline.part((weight / left.max(weight)).min(1.0)),
@@ -147,7 +148,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
                 ..limits.clone()
             };
             left -= weight;
-            // What was learned in one state would mislead in another.
+            // What a searcher learned in one state would mislead it in another.
             let mut searcher = (self.build)(&self.game);
             self.cursor.set_state(&known.possible()[state_idx].state);
             let report = searcher.search(&self.cursor, known.role(), &within);
@@ -158,8 +159,8 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
     }
 }
 
-/// Places of possible states with weights that sum to 1: all of them if they are that few, or else
-/// those that were drawn, each weighted by how often.
+/// Returns indices of possible states with weights that sum to 1: all of them if there are at most
+/// `n_states`, otherwise a sample, weighted by how often each was drawn.
 fn drawn<S>(known: &Information<S>, n_states: usize, rng: &mut Rng) -> Vec<(usize, f64)> {
     let possible = known.possible();
     if possible.len() <= n_states {
@@ -178,10 +179,10 @@ fn drawn<S>(known: &Information<S>, n_states: usize, rng: &mut Rng) -> Vec<(usiz
     drawn
 }
 
-/// Reports on several states, weighted.
+/// The weighted sum of reports on several states.
 struct Joined {
     whole: SearchReport,
-    /// Sums of mean rewards, and of the weights they have, beside the moves of `whole`.
+    /// Sums of weighted mean rewards, parallel to the moves of `whole`, and the sum of the weights.
     sums: Vec<f64>,
     weight: f64,
 }
@@ -207,11 +208,10 @@ impl Joined {
             (so_far, more) => so_far.or_else(|| more.clone()),
         };
         let is_listed = |id: &MoveId| whole.moves.iter().any(|known| known.id == *id);
-        // Of searches that value nothing the first to choose does.
+        // If the searches do not value moves, the first choice counts.
         whole.chosen = whole.chosen.or(report.chosen.filter(is_listed));
         for (known, sum) in whole.moves.iter_mut().zip(&mut self.sums) {
-            // A move that is not legal there, or that the search never tried, looked no better than
-            // nothing.
+            // A move that is illegal in that state or was never tried counts as worth nothing.
             let Some(found) = report.moves.iter().find(|found| found.id == known.id) else {
                 continue;
             };
@@ -220,7 +220,7 @@ impl Joined {
         }
     }
 
-    /// The best move by its mean, of those that were tried.
+    /// Returns the tried move with the best mean.
     fn best(&self) -> Option<MoveId> {
         let moves = self.whole.moves.iter().zip(&self.sums);
         let tried = moves.filter(|(known, _)| known.n_visits > 0);

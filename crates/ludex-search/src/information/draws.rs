@@ -1,21 +1,21 @@
-//! What the next particle is made from: which one it follows, and by which joint move.
+//! Draws for the next particle: its predecessor and the joint move.
 
 use ludex_base::{MoveId, Rng};
 use rustc_hash::FxHashMap;
 
 use super::possible::Hypothesis;
 
-/// Particles kept: a prime, and about its golden section, so that steps of that length around the circle
-/// come by every place, far from the ones before.
+/// The number of particles, a prime, and about its golden section. Steps of that length around the
+/// circle visit every position, each far from the previous ones.
 pub(super) const N_PARTICLES: usize = 2_003;
 const PARTICLE_STRIDE: usize = 1_238;
 
-/// Parts of a whole, evenly spread: each round has as many as there are particles, the same way apart.
+/// Evenly spread draws from 0 to 1: each round has one for each particle, at equal distances.
 ///
-/// Places that are drawn one by one are drawn twice or not at all, and after as many steps as there are
-/// particles all stem from one of them, even if no step ruled any out. Evenly spread, each is taken as
-/// often as its weight says (systematic resampling: Kitagawa, *Monte Carlo Filter and Smoother for
-/// Non-Gaussian Nonlinear State Space Models*, 1996).
+/// Independent draws take some particles twice and others not at all, and after as many steps as
+/// there are particles all descend from a single one, even if no observation ruled any out. Evenly
+/// spread draws take each as often as its weight says (systematic resampling: Kitagawa, *Monte
+/// Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models*, 1996).
 #[derive(Default)]
 pub(super) struct EvenDraws {
     n_taken: usize,
@@ -33,11 +33,11 @@ impl EvenDraws {
     }
 }
 
-/// Joint moves that agreed with what was told of a step.
+/// Joint moves that agreed with the observation of a step.
 ///
-/// Where a role sees what another played, one of a hundred moves agrees, and drawing all of them
-/// would find it once in a hundred draws. So half of the draws are from those that agreed before,
-/// and what is found is weighted by how much likelier that made it (importance sampling).
+/// If a role sees what another played, perhaps one move in a hundred agrees, and plain draws would
+/// find it once in a hundred tries. So half of the draws come from joint moves that agreed before,
+/// and the weight of the result is corrected for that (importance sampling).
 #[derive(Default)]
 pub(super) struct FittingJoints {
     joints: Vec<Box<[MoveId]>>,
@@ -45,7 +45,7 @@ pub(super) struct FittingJoints {
 }
 
 impl FittingJoints {
-    /// One of them, half of the time; the other half, and before there are any, nothing.
+    /// Returns one of them half of the time; otherwise, and before there are any, `None`.
     pub fn draw(&self, rng: &mut Rng) -> Option<&[MoveId]> {
         if self.joints.is_empty() || rng.below(2) == 0 {
             None
@@ -54,9 +54,9 @@ impl FittingJoints {
         }
     }
 
-    /// A hypothesis that a draw led to, with its weight.
+    /// Sets the weight of a drawn hypothesis.
     pub fn weigh<S>(&mut self, mut hypothesis: Hypothesis<S>) -> Hypothesis<S> {
-        let step = hypothesis.trajectory.as_ref().expect("a step led there");
+        let step = hypothesis.trajectory.as_ref().expect("a step led to the hypothesis");
         let likely = step.log.exp();
         let drawn = match self.joints.len() {
             0 => likely,
@@ -70,9 +70,9 @@ impl FittingJoints {
         hypothesis
     }
 
-    /// Notes what was played last in a hypothesis.
+    /// Adds the last joint move of a hypothesis.
     pub fn note<S>(&mut self, hypothesis: &Hypothesis<S>) {
-        let step = hypothesis.trajectory.as_ref().expect("a step led there");
+        let step = hypothesis.trajectory.as_ref().expect("a step led to the hypothesis");
         *self.counts.entry(step.joint.clone()).or_default() += 1;
         self.joints.push(step.joint.clone());
     }

@@ -1,7 +1,7 @@
-//! Every state that agrees with what a role was told, while they are few.
+//! All states that agree with a role's observations, while they are few.
 //!
-//! The same as [`ludex_game::Belief`] of one role, which a test compares it with, but with floats
-//! for fractions, a [`Model`] of the others, and a trajectory to each state.
+//! This is [`ludex_game::Belief`] for one role, and a test compares the two. It differs by floats
+//! instead of fractions, a [`Model`] of the others, and a trajectory to each state.
 
 use std::collections::hash_map::Entry;
 
@@ -13,15 +13,15 @@ use super::known::Observation;
 use super::model::Model;
 use super::possible::{Hypothesis, Stepper, agrees};
 
-/// How much work an exact step may be.
+/// Limits on the work of an exact step.
 pub(super) struct ExactLimits {
     pub max_states: usize,
     pub max_joint_moves: usize,
     pub deadline: Deadline,
 }
 
-/// Joint moves that are tried whatever the clock says: an exact set is given up once and for all, and a
-/// small one is not worth that because something else had the processor for a moment.
+/// Joint moves to try before checking the clock. An exact set that is given up is lost for good,
+/// and a small one should not be lost because another process had the processor for a moment.
 const N_JOINTS_WITHOUT_CLOCK: usize = 64;
 
 /// Why there is no exact set after a step.
@@ -29,11 +29,11 @@ const N_JOINTS_WITHOUT_CLOCK: usize = 64;
 pub(super) enum Inexact {
     /// It would be too large, or take too long.
     TooLarge,
-    /// No state agrees.
+    /// No state agrees with the observation.
     Impossible,
 }
 
-/// All hypotheses after a step, with weights that sum to 1.
+/// Returns all hypotheses after a step, with weights that sum to 1.
 pub(super) fn follow<C: Observe>(
     stepper: &mut Stepper<'_, C>,
     hypotheses: &[Hypothesis<C::State>],
@@ -79,7 +79,7 @@ pub(super) fn follow<C: Observe>(
                 Entry::Occupied(at) => {
                     let other = &mut found[*at.get()];
                     let total = other.possible.weight + weight;
-                    // Of several trajectories to a state one is kept, each as likely as it is.
+                    // Keep one of several trajectories to a state, drawn by their probabilities.
                     if rng.unit() * total < weight {
                         *other = stepper.hypothesis(hypothesis, joint, part.ln());
                     }
@@ -96,8 +96,8 @@ pub(super) fn follow<C: Observe>(
     Ok(found)
 }
 
-/// The joint moves of a state in which one role plays a given move, each with how likely the others
-/// play so. The last role turns fastest.
+/// The joint moves of a state in which one role plays a given move, each with the probability of
+/// the others' moves. The last role's move changes fastest.
 struct Joints {
     legal: Vec<Vec<MoveId>>,
     parts: Vec<Vec<f64>>,
@@ -107,7 +107,7 @@ struct Joints {
 }
 
 impl Joints {
-    /// `None` if the game is over, the move is not legal, or a role has none.
+    /// Returns `None` if the game is over, the move is not legal, or a role has no move.
     fn new<C: Observe>(
         stepper: &mut Stepper<'_, C>,
         state: &C::State,

@@ -1,22 +1,23 @@
-//! Following a match by what one role is told of it.
+//! Follows a match by the observations of one role.
 //!
 //! While the states that agree are few, all of them are kept, each with its probability
-//! ([`super::exact`]). After that a sample is: *particles* that are moved on at random, with those
-//! left out that what was seen rules out. Particles that are all the same soon are no sample, so
-//! trajectories to them are changed a little, one or two moves of the others somewhere in the past, and
-//! kept if that still agrees with everything the role was told (a Metropolis step, whose limit is
-//! the true distribution).
+//! ([`super::exact`]). Then a sample is kept: *particles* that are advanced at random, without
+//! those that an observation rules out. The particles would soon all be the same, so their
+//! trajectories are varied: one or two moves of the others somewhere in the past change, and the
+//! change is kept if the trajectory still agrees with all observations (a Metropolis step, whose
+//! limit is the true distribution).
 //!
-//! When no particle is left, those are kept that differ least from what was told, and their trajectories are
-//! changed until one agrees, in this turn or in one of the next. Until then they are what the role
-//! goes by: a state that is nearly right says more about the legal moves and what to play than none.
+//! If no particle is left, the trajectories with the fewest inconsistencies are kept and changed
+//! until one agrees, in this turn or a later one. Until then the role relies on them: a state that
+//! is nearly right says more about the legal moves and the best one than no state.
 //!
-//! A sample after Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing
-//! with Imperfect Information*, 2012; changes of trajectories after Gilks and Berzuini, *Following a Moving
-//! Target: Monte Carlo Inference for Dynamic Bayesian Models*, 2001.
+//! Samples follow Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing
+//! with Imperfect Information*, 2012; changes of trajectories follow Gilks and Berzuini, *Following
+//! a Moving Target: Monte Carlo Inference for Dynamic Bayesian Models*, 2001.
 //!
-//! Invariant: the true state never enters here, and is in the set while the set is exact. The set is
-//! never empty; [`Follower::is_inconsistent`] says if none of it agrees with everything that was told.
+//! Invariant: the true state never enters here, and is in the set while the set is exact. The set
+//! is never empty; [`Follower::is_inconsistent`] says whether none of it agrees with all
+//! observations.
 
 use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe, StateOf};
@@ -33,7 +34,7 @@ use super::possible::{
 use super::sight::first_view;
 use crate::roles::Roles;
 
-/// Keeps what a role knows in a game with percepts.
+/// Keeps a role's information up to date in a game with percepts.
 pub struct Follower<G: Game> {
     role: RoleId,
     roles: Roles,
@@ -41,59 +42,59 @@ pub struct Follower<G: Game> {
     model: Model,
     kinship: Kinship,
     initial: Hypothesis<StateOf<G>>,
-    /// What was played and seen; `None` of a step that the role was not told of.
+    /// The observations, step by step; `None` for a step without one.
     steps: Vec<Option<Observation>>,
     hypotheses: Vec<Hypothesis<StateOf<G>>>,
     is_exact: bool,
-    /// Moves that were chosen and not played, while no state agrees.
+    /// Moves that were chosen but not played, while no state agrees.
     refused: Vec<MoveId>,
-    /// What the rules alone say of the legal moves.
+    /// Derives legal moves from the rules alone.
     certainty: Option<Box<dyn Certainty>>,
 }
 
-/// How long possible states are looked for.
+/// How long to look for possible states.
 #[derive(Clone, Debug)]
 pub struct Patience {
-    /// Until when more than one is wanted.
+    /// When to stop looking for more states.
     pub for_many: Deadline,
-    /// Until when one is wanted while none agrees.
+    /// When to stop looking for a first consistent state.
     pub for_one: Deadline,
 }
 
 impl Patience {
-    /// As long as it takes.
+    /// No time limit.
     pub fn endless() -> Self {
         Self { for_many: Deadline::never(), for_one: Deadline::never() }
     }
 }
 
-/// States of an exact set, and joint moves that are tried to find them.
+/// Limits on the states of an exact set and on the joint moves tried to find them.
 const MAX_EXACT: usize = 4_000;
 const MAX_EXACT_JOINTS: usize = 20_000;
-/// Steps of all their trajectories together, about a hundred bytes each, and particles that are kept in matches
-/// of any length.
+/// Limit on the steps of all trajectories together, about a hundred bytes each, and the number of
+/// particles that a match of any length keeps.
 const MAX_STEPS_KEPT: usize = 400_000;
 const MIN_PARTICLES: usize = 100;
-/// Draws for each particle kept before a step is called hard.
+/// Draws per kept particle in a step.
 const N_TRIES_PER_PARTICLE: usize = 10;
-/// Changes of trajectories that are tried in a step, for each particle kept.
+/// Changes of trajectories to try in a step, per kept particle.
 const N_CHANGES_PER_PARTICLE: usize = 4;
-/// Changes of a single step for each one in which two are drawn.
+/// Changes of a single step per change of two steps.
 const N_SINGLE_PER_PAIR: usize = 3;
-/// Draws that are made whatever the clock says while there is no state at all, and draws after which
-/// moves that have to do with what was seen are drawn more often while none agrees.
+/// Draws that ignore the clock while there is no state at all, and draws after which moves related
+/// to the percepts are preferred while none agrees.
 const MIN_TRIES: usize = 16;
 const N_UNGUIDED_TRIES: usize = 4;
-/// Trajectories that are changed while none agrees, changes that are tried in a step at most, and trajectories that
-/// agree after which that is enough.
+/// For repairs: trajectories to change, changes to try in a step, and consistent trajectories that
+/// suffice.
 const N_REPAIR_CANDIDATES: usize = 24;
 const MAX_REPAIR_TRIES: usize = 20_000;
 const MAX_REPAIRED: usize = 16;
-/// In how much trajectories may differ from what was told, and how much less each difference makes them
-/// count.
+/// Inconsistencies that count, and the factor by which each reduces the weight of a trajectory.
 const MAX_INCONSISTENCIES: usize = 64;
 const INCONSISTENCY_FACTOR: f64 = 0.5;
-/// States that are asked for the legal moves: the likeliest, or while none agrees some of every kind.
+/// States that are asked for the legal moves: the likeliest ones, or a cross-section while none
+/// agrees.
 const N_ASKED: usize = 50;
 const N_ASKED_INCONSISTENT: usize = 400;
 
@@ -101,7 +102,8 @@ impl<G: Game> Follower<G>
 where
     G::Cursor: Observe,
 {
-    /// Knows the initial state, and takes the others to play by the model.
+    /// Creates a follower that knows the initial state and assumes that the others play by the
+    /// model.
     pub fn new(game: &G, role: RoleId, model: Model) -> Self
     where
         G: Describe + Clone + 'static,
@@ -128,7 +130,7 @@ where
         }
     }
 
-    /// The same with something that knows legal moves without any state, for when no state agrees.
+    /// Adds a source of legal moves that needs no states, for when no state agrees.
     pub fn with_certainty(mut self, certainty: Box<dyn Certainty>) -> Self {
         self.certainty = Some(certainty);
         self
@@ -137,7 +139,7 @@ where
     /// Takes in the role's own move and percepts of a step.
     pub fn follow(&mut self, observed: Observation, rng: &mut Rng, patience: &Patience) {
         if self.is_exact {
-            // It leaves half of the time to a sample.
+            // Leave half of the time for a sample.
             let limits = ExactLimits {
                 max_states: MAX_EXACT,
                 max_joint_moves: MAX_EXACT_JOINTS,
@@ -152,9 +154,9 @@ where
                     return;
                 }
                 Err(Inexact::TooLarge) => self.hypotheses = hypotheses,
-                // Nothing leads from what was known to this: looking for it would be in vain to the
-                // end of the clock. The message of a step was lost; anything may have happened in
-                // it.
+                // Nothing leads from the known states to this observation, so a search for it would
+                // use up the clock in vain. The message of a step was lost; anything may have
+                // happened in that step.
                 Err(Inexact::Impossible) => {
                     self.hypotheses = hypotheses;
                     self.skip_step(rng, patience);
@@ -170,18 +172,18 @@ where
         }
     }
 
-    /// Takes in that there was a step of which the role was told nothing: anything may have happened in
-    /// it, and what is known is a sample from now on.
+    /// Takes in a step without observation: anything may have happened, and from now on the
+    /// information is a sample.
     pub fn miss(&mut self, rng: &mut Rng, patience: &Patience) {
         self.is_exact = false;
         self.skip_step(rng, patience);
         self.normalize();
     }
 
-    /// What is known now.
+    /// Returns the current information.
     pub fn information(&mut self) -> Information<StateOf<G>> {
         let mut possible: Vec<_> = self.hypotheses.iter().map(|it| it.possible.clone()).collect();
-        // After a step that it was not told of, trajectories differ in what the role itself would have
+        // After a step without observation, trajectories differ in what the role itself would have
         // seen.
         let own = possible.first().map(|it| it.views[self.role.index()]);
         for (it, own) in possible.iter_mut().zip(own.into_iter().cycle()) {
@@ -197,7 +199,7 @@ where
         }
     }
 
-    /// Keeps a sample from now on, for tests of what a sample is like.
+    /// Switches to a sample, for tests of samples.
     #[doc(hidden)]
     pub fn give_up_exactness(&mut self) {
         self.is_exact = false;
@@ -208,22 +210,25 @@ where
         self.is_exact
     }
 
-    /// How likely a state is held to be; `None` if it is not among those that are known to agree.
+    /// Returns the probability of a state; `None` if it is not among the known states.
     pub fn weight_of(&self, state: &StateOf<G>) -> Option<f64> {
         let same = self.hypotheses.iter().filter(|hypothesis| hypothesis.possible.state == *state);
         same.map(|hypothesis| hypothesis.possible.weight).reduce(|sum, weight| sum + weight)
     }
 
-    /// Whether no state was found that agrees with everything that was told: what is known then, the
-    /// legal moves too, is what is nearly right.
+    /// Whether no state was found that agrees with all observations. Everything known, including
+    /// the legal moves, is approximate then.
     pub fn is_inconsistent(&self) -> bool {
         self.hypotheses.iter().all(|hypothesis| !hypothesis.inconsistencies.is_empty())
     }
 
-    /// The legal moves: in a good GDL-II sheet the same in all states that the role can't tell
-    /// apart. Where they are not, and while no state agrees, those that are certain by the rules. If none
-    /// is, those that all of the likeliest states have, or all kinds of states that nearly agree, or if
-    /// there are none those of one. While no state agrees, without what was refused.
+    /// Returns the legal moves.
+    ///
+    /// In a valid GDL-II rulesheet they are the same in all states that the role cannot tell apart.
+    /// If they differ, or while no state agrees, the certain moves by the rules are returned. If
+    /// there are none, it is the moves common to the likeliest states, or to a cross-section of the
+    /// inconsistent ones; if there are none of these either, the moves of a single state. While no
+    /// state agrees, refused moves are left out.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
         let is_inconsistent = self.is_inconsistent();
         let weight = |hypothesis: &Hypothesis<StateOf<G>>| hypothesis.possible.weight;
@@ -235,40 +240,40 @@ where
         } else {
             (1, N_ASKED)
         };
-        let mut sure: Option<Vec<MoveId>> = None;
-        let mut is_plain = !is_inconsistent;
+        let mut common: Option<Vec<MoveId>> = None;
+        let mut is_unanimous = !is_inconsistent;
         for idx in likely.into_iter().step_by(stride.max(1)).take(n_asked) {
             self.cursor.set_state(&self.hypotheses[idx].possible.state);
             if self.cursor.is_terminal() {
                 continue;
             }
             let legal = self.cursor.legal_moves(self.role);
-            match &mut sure {
-                None => sure = Some(legal.to_vec()),
-                Some(sure) if sure == legal => {}
-                Some(sure) => {
-                    is_plain = false;
-                    if sure.iter().any(|id| legal.contains(id)) {
-                        sure.retain(|id| legal.contains(id));
+            match &mut common {
+                None => common = Some(legal.to_vec()),
+                Some(common) if common == legal => {}
+                Some(common) => {
+                    is_unanimous = false;
+                    if common.iter().any(|id| legal.contains(id)) {
+                        common.retain(|id| legal.contains(id));
                     }
                 }
             }
         }
-        let mut sure = sure.unwrap_or_default();
-        if is_plain {
-            return sure;
+        let mut common = common.unwrap_or_default();
+        if is_unanimous {
+            return common;
         }
         if let Some(certainty) = &self.certainty {
-            let legal = certainty.legal_moves(&sure);
-            // It knows nothing of a game whose messages contradict each other.
+            let legal = certainty.legal_moves(&common);
+            // It derives nothing from contradictory messages.
             if !legal.is_empty() {
-                sure = legal;
+                common = legal;
             }
         }
-        if is_inconsistent && sure.iter().any(|id| !self.refused.contains(id)) {
-            sure.retain(|id| !self.refused.contains(id));
+        if is_inconsistent && common.iter().any(|id| !self.refused.contains(id)) {
+            common.retain(|id| !self.refused.contains(id));
         }
-        sure
+        common
     }
 
     fn follow_certainty(&mut self, observed: Option<&Observation>) {
@@ -277,8 +282,8 @@ where
         }
     }
 
-    /// Takes in that a move was not played although the role chose it, so that it may not have been
-    /// legal. It is not counted as legal until some state agrees with what was told.
+    /// Takes in that a chosen move was not played, so that it may have been illegal. It does not
+    /// count as legal until some state agrees with all observations.
     pub fn refuse(&mut self, id: MoveId) {
         if !self.refused.contains(&id) {
             self.refused.push(id);
@@ -294,7 +299,7 @@ where
         (Stepper { cursor, roles: *roles, role: *role, model }, kinship)
     }
 
-    /// Moves a sample on by a step of which nothing is known.
+    /// Advances a sample by a step without observation.
     fn skip_step(&mut self, rng: &mut Rng, patience: &Patience) {
         self.follow_certainty(None);
         let before = std::mem::take(&mut self.hypotheses);
@@ -307,14 +312,14 @@ where
             let next = self.stepper().step(&before[weights.at(round.next(rng))], None, rng);
             self.hypotheses.extend(next);
         }
-        // The game is over in all of them, or somebody has no move there: they stay where they are.
+        // The game is over in all of them, or a role has no move there: keep the old states.
         if self.hypotheses.is_empty() {
             self.hypotheses = before;
         }
         self.steps.push(None);
     }
 
-    /// Moves a sample on by a step.
+    /// Advances a sample by a step.
     fn sample(&mut self, observed: Observation, rng: &mut Rng, patience: &Patience) {
         let before = std::mem::take(&mut self.hypotheses);
         let weights = Weights::new(before.iter().map(|hypothesis| hypothesis.possible.weight));
@@ -329,7 +334,7 @@ where
                 break;
             }
             let from = &before[weights.at(round.next(rng))];
-            // While nothing agrees, what has to do with what was seen is tried as well.
+            // While nothing agrees, also prefer moves that are related to the percepts.
             let is_hard =
                 self.hypotheses.is_empty() && n_tries >= N_UNGUIDED_TRIES && n_tries % 2 == 0;
             if let Some(&seen) = rng.choose(&observed.percepts).filter(|_| is_hard) {
@@ -357,7 +362,7 @@ where
         self.vary(rng, patience);
     }
 
-    /// Moves a sample on by a step that none of it agrees with.
+    /// Advances a sample by a step that none of it agrees with.
     fn sample_inconsistently(
         &mut self,
         before: Vec<Hypothesis<StateOf<G>>>,
@@ -385,7 +390,7 @@ where
             );
             self.hypotheses.extend(next);
         }
-        // The game should be over in all of them: it is not, so they stay where they are.
+        // The game is over in all of them although it goes on: keep the old states.
         if self.hypotheses.is_empty() {
             self.hypotheses = before;
             let inconsistency = Inconsistency { step: number, what: InconsistencyKind::OwnMove };
@@ -393,15 +398,15 @@ where
                 .iter_mut()
                 .for_each(|hypothesis| hypothesis.inconsistencies.push(inconsistency));
         }
-        // By luck some may agree after all. They are what is known then: beside others that don't they
-        // would be few, and nobody would put the others right.
+        // By luck some may agree after all. Keep only these: they would be few among the others,
+        // and inconsistent ones are no longer repaired.
         if !self.is_inconsistent() {
             self.hypotheses.retain(|hypothesis| hypothesis.inconsistencies.is_empty());
         }
         self.weigh_inconsistencies();
     }
 
-    /// Makes what differs more from what was told count less.
+    /// Reduces the weights of trajectories by their inconsistencies.
     fn weigh_inconsistencies(&mut self) {
         let least = self
             .hypotheses
@@ -415,10 +420,10 @@ where
         }
     }
 
-    /// Changes trajectories until some agree with everything that was told, as long as there is time.
+    /// Changes trajectories until some agree with all observations, as long as there is time.
     ///
-    /// A change is kept if the trajectory differs no more from what was told than before. It is looked for
-    /// where it may help: at a step before a difference, among moves that have to do with it.
+    /// A change is kept if the trajectory has no more inconsistencies than before. It is made where
+    /// it may help: at a step before an inconsistency, among moves related to it.
     fn repair(&mut self, rng: &mut Rng, patience: &Patience) {
         let (initial, steps) = (self.initial.clone(), std::mem::take(&mut self.steps));
         self.hypotheses.sort_by_key(|hypothesis| hypothesis.inconsistencies.len());
@@ -428,7 +433,7 @@ where
             if found.len() >= MAX_REPAIRED || deadline.reached() {
                 break;
             }
-            // The better one of two.
+            // Draw two candidates and take the better one.
             let n = self.hypotheses.len().min(N_REPAIR_CANDIDATES);
             let pair = [rng.below(n), rng.below(n)];
             let idx = *pair
@@ -452,7 +457,7 @@ where
         if !found.is_empty() { self.hypotheses = found } else { self.weigh_inconsistencies() }
     }
 
-    /// Changes trajectories of a sample that has too few states, or too many times the same.
+    /// Varies the trajectories of a sample that has too few states or too many duplicates.
     fn vary(&mut self, rng: &mut Rng, patience: &Patience) {
         if self.is_inconsistent() || self.n_different() >= self.n_kept() / 2 {
             return;
@@ -469,20 +474,20 @@ where
             let choices = trajectory.choices();
             let Some(&first) = rng.choose(&choices) else { continue };
             let is_pair = rng.below(N_SINGLE_PER_PAIR + 1) == 0;
-            let second = if is_pair { *rng.choose(&choices).expect("one") } else { first };
+            let second = if is_pair { *rng.choose(&choices).expect("not empty") } else { first };
             let mut change = Change { steps: [first, second], aim: None, max_inconsistencies: 0 };
             let deadline = &patience.for_many;
             let made = self.stepper().change(&trajectory, &steps, &mut change, rng, deadline);
             let Some((hypothesis, ratio)) = made else { continue };
-            // The new trajectory may have more steps to change than the old one, or fewer, and is left for the
-            // old one as much less often.
+            // The new trajectory may have more or fewer steps to change than the old one, which
+            // changes the probability of the way back.
             let back =
                 likely_pair([first, second], &Trajectory::new(&initial, &hypothesis).choices());
             let forth = likely_pair([first, second], &choices);
             if rng.unit().ln() >= ratio + back.ln() - forth.ln() {
                 continue;
             }
-            // What is added shares the weight of what it was made from.
+            // A new hypothesis shares the weight of the one it was made from.
             let (weight, n) = (self.hypotheses[idx].possible.weight, self.hypotheses.len());
             if n < n_kept {
                 self.hypotheses.push(hypothesis);
@@ -496,12 +501,13 @@ where
         self.steps = steps;
     }
 
-    /// Particles that are kept: each may have a trajectory of its own, as long as the match.
+    /// Returns the number of particles to keep; each may have its own trajectory, as long as the
+    /// match.
     fn n_kept(&self) -> usize {
         (MAX_STEPS_KEPT / self.steps.len().max(1)).clamp(MIN_PARTICLES, N_PARTICLES)
     }
 
-    /// How many different states there are.
+    /// Returns the number of different states.
     fn n_different(&self) -> usize {
         let states = self.hypotheses.iter().map(|hypothesis| &hypothesis.possible.state);
         states.collect::<std::collections::HashSet<_>>().len()
@@ -513,7 +519,8 @@ where
     }
 }
 
-/// How likely these steps of a trajectory are drawn to be changed, if those are all that can be.
+/// Returns the probability that these steps of a trajectory are drawn for a change, given all steps
+/// that can change.
 fn likely_pair([first, second]: [usize; 2], choices: &[usize]) -> f64 {
     if !choices.contains(&first) || !choices.contains(&second) {
         return 0.0;
@@ -523,8 +530,8 @@ fn likely_pair([first, second]: [usize; 2], choices: &[usize]) -> f64 {
     if first == second { (1.0 - pairs) / n + of_pairs } else { of_pairs }
 }
 
-/// A change of a trajectory that may take away something in which it differs from what was told; `None` if
-/// others had no choice before that.
+/// Draws a change of a trajectory that may remove an inconsistency; `None` if the others had no
+/// choice before it.
 fn repairing<'a, S>(
     trajectory: &Trajectory<'_, S>,
     kinship: &'a mut Kinship,
@@ -552,7 +559,7 @@ fn repairing<'a, S>(
         _ => rng.below(choices.len().max(1)),
     };
     let step = *choices.get(choice_idx)?;
-    // The step itself may be inconsistent too, and one change may make another one necessary.
+    // The step of the inconsistency may need a change too, and one change may require another.
     let other = match rng.below(4) {
         0 => *rng.choose(&choices)?,
         1 => at,
@@ -588,21 +595,21 @@ mod tests {
         Patience { for_many: now.clone(), for_one: now }
     }
 
-    /// A card of twelve is drawn, and shown a step later.
+    /// One of twelve cards is drawn, and shown a step later.
     const CARD: Rules = Rules {
         n_moves: |played, role| if role == 1 && played.is_empty() { 12 } else { 1 },
         sees: |played| (played.len() == 2).then(|| usize::from(played[0][1])),
         is_over: |played| played.len() == 4,
     };
 
-    /// The same with so many cards that a few draws seldom find the one that is shown.
+    /// The same with so many cards that a few draws rarely find the shown one.
     const DECK: Rules = Rules {
         n_moves: |played, role| if role == 1 && played.is_empty() { 97 } else { 1 },
         ..CARD
     };
 
-    /// What agrees and what does not are never kept together: those that don't agree would stay, and
-    /// nothing would say so.
+    /// Consistent and inconsistent states are never kept together: the inconsistent ones would stay
+    /// unnoticed.
     #[test]
     fn either_all_states_agree_or_none_does() {
         let mut counts = [0; 2];
@@ -622,10 +629,10 @@ mod tests {
         assert!(counts.iter().all(|&n| n > 10), "{counts:?}");
     }
 
-    /// A message that is known to be lost is not taken for one that never was: with a card that is never
-    /// shown, what comes next would agree with either.
+    /// A message that is known to be lost still counts as a step. The card is never shown, so the
+    /// next observation would agree with either assumption.
     #[test]
-    fn a_step_that_was_missed_is_a_step() {
+    fn a_missed_step_counts_as_a_step() {
         let unseen = Rules { sees: |_| None, is_over: |played| played.len() == 3, ..CARD };
         let (mut rng, mut follower) = (Seed(1).rng(), follower(unseen));
         follower.miss(&mut rng, &Patience::endless());
@@ -638,16 +645,16 @@ mod tests {
         assert!((total - 1.0).abs() < 1e-9, "{total}");
     }
 
-    /// What the role could not play is not legal while nothing better is known, and forgotten when it is.
+    /// A refused move does not count as legal while no state agrees, and does so again afterwards.
     #[test]
-    fn what_was_refused_is_not_legal_while_no_state_agrees() {
+    fn a_refused_move_is_not_legal_while_no_state_agrees() {
         let rules = Rules { n_moves: |_, role| 2 - role, ..CARD };
         let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
         follower.refuse(MoveId::new(1));
         assert_eq!(follower.legal_moves().len(), 2);
         follower.follow(observed(&[]), &mut rng, &Patience::endless());
         assert_eq!(follower.legal_moves().len(), 2);
-        // Nothing was drawn, so that no card can be shown.
+        // `random` had only one move, so card 7 cannot be shown.
         follower.refuse(MoveId::new(1));
         follower.follow(observed(&[7]), &mut rng, &at_once());
         assert!(follower.is_inconsistent());
@@ -666,9 +673,9 @@ mod tests {
         assert!(follower.is_exact() && follower.hypotheses.len() == 1);
     }
 
-    /// After two steps `random` has no move, though the game is not over: no good rulesheet.
+    /// After two steps `random` has no move although the game is not over: the rulesheet is faulty.
     #[test]
-    fn where_nobody_can_go_on_something_is_known_all_the_same() {
+    fn states_are_kept_where_play_cannot_go_on() {
         let stuck = Rules {
             n_moves: |played, role| if role == 1 && played.len() == 2 { 0 } else { 2 },
             sees: |_| None,
@@ -688,10 +695,10 @@ mod tests {
         }
     }
 
-    /// Of a step that the role was not told of, its own move is drawn, and counts as such when the step
-    /// is played again: a change elsewhere makes it no likelier.
+    /// In a step without observation the role's own move is drawn. Its probability counts again
+    /// when the step is replayed, so a change elsewhere does not make it likelier.
     #[test]
-    fn a_step_that_was_not_told_is_as_likely_when_it_is_repeated() {
+    fn a_step_without_observation_is_as_likely_when_replayed() {
         let rules = Rules { n_moves: |_, _| 3, sees: |_| None, is_over: |_| false };
         let (mut rng, mut follower) = (Seed(1).rng(), follower(rules));
         let steps = [Some(observed(&[])), None, Some(observed(&[]))];
@@ -699,7 +706,7 @@ mod tests {
         let mut hypothesis = initial.clone();
         for step in &steps {
             let next = follower.stepper().step(&hypothesis, step.as_ref(), &mut rng);
-            hypothesis = next.expect("everything agrees");
+            hypothesis = next.expect("every step agrees");
         }
         for _ in 0..20 {
             let trajectory = Trajectory::new(&initial, &hypothesis);
@@ -708,17 +715,17 @@ mod tests {
             let never = Deadline::never();
             let made =
                 follower.stepper().change(&trajectory, &steps, &mut change, &mut rng, &never);
-            let (next, ratio) = made.expect("everything agrees");
+            let (next, ratio) = made.expect("every step agrees");
             assert!(ratio.abs() < 1e-12, "{ratio}");
             hypothesis = next;
         }
     }
 
-    /// Chance decides in the first step whether it has anything to decide in the next four. Trajectories with
-    /// different numbers of choices lead to each other, and are as likely as before after any number of
-    /// changes.
+    /// Chance decides in the first step whether it has choices in the next four. Trajectories with
+    /// different numbers of choices turn into each other, and keep their probabilities over any
+    /// number of changes.
     #[test]
-    fn changes_of_ways_leave_the_distribution_as_it_is() {
+    fn changes_of_trajectories_keep_the_distribution() {
         let fork = Rules {
             n_moves: |played, role| match (played.first(), role) {
                 (None, 1) | (Some([_, 0]), 1) => 2,
@@ -741,7 +748,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_twice_is_seen_once() {
+    fn a_repeated_percept_counts_once() {
         let mut rng = Seed(1).rng();
         let mut follower = follower(CARD);
         follower.follow(observed(&[]), &mut rng, &Patience::endless());

@@ -1,14 +1,14 @@
-//! Which moves have to do with what is seen, by the constants that both are written with.
+//! Relates moves to percepts by the constants that occur in both.
 //!
-//! Who is shown a card wants to know where it was laid: of fifty moves of the dealer the one that
-//! names the card is the likeliest cause. Rulesheets write `(draw (h 10))` and `(showed one (h 10))`
-//! with the same words, whatever these words are.
+//! A role that is shown a card wants to know where it was dealt: of fifty moves of the dealer, the
+//! one that names the card is the likeliest cause. Rulesheets write `(draw (h 10))` and `(showed
+//! one (h 10))` with the same words, whatever the words are.
 
 use ludex_base::{MoveId, PerceptId, Rng};
 use ludex_game::Describe;
 use rustc_hash::FxHashMap;
 
-/// The words of moves and percepts, read when they are first asked for.
+/// The words of moves and percepts, read on first use.
 pub(super) struct Kinship {
     write: Box<dyn Fn(Term) -> String + Send + Sync>,
     numbers: FxHashMap<String, u32>,
@@ -16,17 +16,17 @@ pub(super) struct Kinship {
     weights: Vec<f64>,
 }
 
-/// Something that has words.
+/// A term with words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Term {
     Move(MoveId),
     Percept(PerceptId),
 }
 
-/// How much likelier a move is drawn for each word that it shares with what is wanted.
+/// The factor by which a move is preferred for each word that it shares with the wanted percept.
 const SHARED_WORD_FACTOR: f64 = 16.0;
-/// Moves whose words are compared in one draw: reading fifty thousand for the first time takes as long as
-/// a turn may.
+/// Moves whose words are compared in one draw: reading fifty thousand for the first time takes as
+/// long as a whole turn.
 const MAX_COMPARED: usize = 2_000;
 
 impl Kinship {
@@ -44,7 +44,7 @@ impl Kinship {
         }
     }
 
-    /// How much a move has to do with a percept: 1 if they share no word.
+    /// Returns how closely a move is related to a percept: 1 if they share no word.
     pub fn weight(&mut self, id: MoveId, percept: PerceptId) -> f64 {
         let (played, seen) = (Term::Move(id), Term::Percept(percept));
         [played, seen].into_iter().for_each(|term| self.read(term));
@@ -53,8 +53,8 @@ impl Kinship {
         SHARED_WORD_FACTOR.powi(n_shared.min(4) as i32)
     }
 
-    /// A place in a list of moves, drawn by how much they have to do with a percept, and how likely
-    /// that was; `None` if there is no move.
+    /// Draws the index of a move by its relation to a percept, and returns it with its probability;
+    /// `None` if there is no move.
     pub fn draw(
         &mut self,
         moves: &[MoveId],
@@ -64,7 +64,7 @@ impl Kinship {
         if moves.len() < 2 {
             return (!moves.is_empty()).then_some((0, 1.0));
         }
-        // Of very many moves, some that stand together.
+        // Of very many moves, compare only a contiguous part.
         let n_parts = moves.len().div_ceil(MAX_COMPARED);
         let start = rng.below(n_parts) * MAX_COMPARED;
         let compared = &moves[start..moves.len().min(start + MAX_COMPARED)];
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Words are numbers of hundreds: 1,234 and 1,299 share one.
+    /// Terms share a word if their numbers share the hundreds, as 1,234 and 1,299 do.
     fn of_hundreds() -> Kinship {
         let write = |term| match term {
             Term::Move(id) => format!("(draw {})", id.index() / 100),
@@ -115,10 +115,10 @@ mod tests {
         }
     }
 
-    /// What a draw says of its likelihood is how often it comes, in few moves and in more than are
-    /// compared.
+    /// Draws report the probability with which they really occur, for few moves and for more than
+    /// are compared.
     #[test]
-    fn draws_are_as_likely_as_they_say() {
+    fn draws_report_their_probabilities() {
         for n_moves in [300, 2 * MAX_COMPARED + 100] {
             let moves: Vec<MoveId> = (0..n_moves).map(MoveId::new).collect();
             let (mut kinship, mut rng) = (of_hundreds(), Seed(1).rng());
@@ -126,10 +126,10 @@ mod tests {
             let n_draws = 20_000;
             for _ in 0..n_draws {
                 let drawn = kinship.draw(&moves, PerceptId::new(150), &mut rng);
-                let (idx, part) = drawn.expect("there are moves");
+                let (idx, part) = drawn.expect("the list has moves");
                 if (100..200).contains(&idx) {
                     n_shared += 1;
-                    // All of these are as likely as each other.
+                    // All of these are equally likely.
                     expected = 100.0 * part;
                 }
             }

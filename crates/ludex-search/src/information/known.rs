@@ -1,4 +1,4 @@
-//! What a role knows, and the trait of searches that know no more.
+//! The information of a role, and the trait of searches that have no more than that.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId};
 
@@ -7,31 +7,31 @@ use crate::report::SearchReport;
 
 /// Finds a move for a role that does not see the state.
 ///
-/// It is given the role's own moves and percepts so far, with the states that agree with them, and
-/// never the true state. It may keep what it learned from one call to the next, as long as the
-/// calls follow one role through one match.
+/// It receives the role's own moves and percepts so far, with the states that agree with them, and
+/// never the true state. It may keep what it learned from one call to the next as long as the calls
+/// follow one role through one match.
 pub trait InformationSearcher<S> {
-    /// The name it is registered under.
+    /// Returns the name under which the search is registered.
     fn name(&self) -> &'static str;
 
-    /// Searches for the role that knows this, in a match that is not over.
+    /// Searches for the role with this information, in a match that is not over.
     ///
-    /// The move is one of [`Information::legal_moves`], also when the limits leave no time to look
-    /// at anything.
+    /// The chosen move is one of [`Information::legal_moves`], even if the limits leave no time to
+    /// search.
     fn search(&mut self, known: &Information<S>, limits: &Limits) -> SearchReport;
 }
 
-/// What a role is told of a step.
+/// What a role receives about a step.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Observation {
     /// The move that was played for it.
     pub own: MoveId,
-    /// What it saw, ascending.
+    /// Its percepts, ascending.
     pub percepts: Vec<PerceptId>,
 }
 
 impl Observation {
-    /// The percepts in any order; what is told twice is seen once.
+    /// Creates an observation. The percepts may come in any order; duplicates are dropped.
     pub fn new(own: MoveId, percepts: &[PerceptId]) -> Self {
         let mut percepts = percepts.to_vec();
         percepts.sort_unstable();
@@ -40,8 +40,8 @@ impl Observation {
     }
 }
 
-/// What one role knows at some step of a match: its own moves and percepts, and what follows from
-/// them.
+/// The information of one role at some step of a match: its own moves and percepts, and what
+/// follows from them.
 #[derive(Clone, Debug)]
 pub struct Information<S> {
     pub(super) role: RoleId,
@@ -52,58 +52,57 @@ pub struct Information<S> {
     pub(super) is_inconsistent: bool,
 }
 
-/// A state that agrees with what a role was told.
+/// A state that agrees with a role's observations.
 #[derive(Clone, Debug)]
 pub struct Possible<S> {
     /// The state.
     pub state: S,
-    /// How likely it is; the weights of all possible states sum to 1.
+    /// Its probability; the weights of all possible states sum to 1.
     pub weight: f64,
-    /// What each role has played and seen on the way here, as one number: the same number for a
-    /// role means that it can't tell the two apart. Of several ways to the state, those of one that
-    /// was drawn.
+    /// For each role, the history of its moves and percepts as one hash: states with equal hashes
+    /// for a role are indistinguishable for it. If several trajectories lead to the state, the
+    /// hashes belong to one that was drawn.
     pub(crate) views: Vec<u64>,
 }
 
 impl<S> Information<S> {
-    /// The role that knows this.
+    /// Returns the role that has this information.
     pub fn role(&self) -> RoleId {
         self.role
     }
 
-    /// What it was told, step by step; `None` of a step that it was not told of.
+    /// Returns the observations, step by step; `None` for a step without one.
     pub fn steps(&self) -> &[Option<Observation>] {
         &self.steps
     }
 
-    /// The moves it may choose from: those that are legal in every state that was looked at. If what is
-    /// known [is inconsistent](Self::is_inconsistent), those that are likely to be, and there may be states
-    /// without them.
+    /// Returns the moves to choose from: those that are legal in every state examined. If the
+    /// information [is inconsistent](Self::is_inconsistent), these are the probably legal moves,
+    /// and some states may lack them.
     pub fn legal_moves(&self) -> &[MoveId] {
         &self.legal
     }
 
-    /// The states that agree, at least one. If none was found, those that disagree least, and
-    /// [`is_inconsistent`](Self::is_inconsistent) says so.
+    /// Returns the states that agree, at least one. If none was found, these are the closest ones,
+    /// and [`is_inconsistent`](Self::is_inconsistent) is true.
     pub fn possible(&self) -> &[Possible<S>] {
         &self.possible
     }
 
-    /// Whether these are all states that agree, each with its probability, and not a sample of
-    /// them.
+    /// Whether these are all states that agree, each with its probability, rather than a sample.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// Whether no state was found that agrees with everything the role was told.
+    /// Whether no state was found that agrees with all observations.
     pub fn is_inconsistent(&self) -> bool {
         self.is_inconsistent
     }
 }
 
 impl<S: Clone> Information<S> {
-    /// The same without some of the possible states, the others as much likelier; `None` if none is
-    /// left.
+    /// Returns the information without some of the possible states, with the other weights
+    /// rescaled; `None` if none is left.
     pub fn without(&self, is_left_out: impl Fn(usize) -> bool) -> Option<Self> {
         let kept = self.possible.iter().enumerate().filter(|(idx, _)| !is_left_out(*idx));
         let mut possible: Vec<Possible<S>> = kept.map(|(_, it)| it.clone()).collect();
@@ -123,10 +122,10 @@ impl<S: Clone> Information<S> {
     }
 }
 
-/// Draws places by their weights.
+/// Draws indices by weight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
-    /// Sums of the weights up to each place.
+    /// Cumulative sums of the weights.
     sums: Vec<f64>,
 }
 
@@ -140,12 +139,12 @@ impl Weights {
         Self { sums: sums.collect() }
     }
 
-    /// A place; there is at least one.
+    /// Draws an index; there must be at least one.
     pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
         self.at(rng.unit())
     }
 
-    /// The place at some part of the whole weight, from 0 to 1; there is at least one.
+    /// Returns the index at a part of the total weight, from 0 to 1; there must be at least one.
     pub(crate) fn at(&self, part: f64) -> usize {
         let weight = part * self.sums[self.sums.len() - 1];
         self.sums.partition_point(|&upto| upto <= weight).min(self.sums.len() - 1)
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_makes_the_rest_likelier() {
+    fn leaving_out_states_rescales_the_rest() {
         let possible = |state: u8, weight: f64| Possible { state, weight, views: vec![0] };
         let known = Information {
             role: RoleId::new(0),
@@ -169,7 +168,7 @@ mod tests {
             is_exact: true,
             is_inconsistent: false,
         };
-        let fewer = known.without(|idx| idx == 0).expect("two are left");
+        let fewer = known.without(|idx| idx == 0).expect("two states are left");
         let left: Vec<(u8, f64)> =
             fewer.possible().iter().map(|it| (it.state, it.weight)).collect();
         assert_eq!(left, [(8, 0.5), (9, 0.5)]);
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_drawn_by_their_weights() {
+    fn indices_are_drawn_by_weight() {
         let weights = Weights::new([1.0, 0.0, 3.0].into_iter());
         let mut rng = Seed(1).rng();
         let mut counts = [0; 3];

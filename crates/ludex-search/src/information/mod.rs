@@ -1,21 +1,21 @@
-//! What a role knows of a game that it does not see, and searches that know no more.
+//! The information of a role in a game that it does not see, and searches that use only that.
 //!
-//! A [`Follower`] is told a role's own moves and percepts, step by step, and keeps the states that
-//! agree with them. What it knows at some step is an [`Information`], which nothing else can make:
-//! there is no way to put the true state into one. An [`InformationSearcher`] is given that and
-//! never a state.
+//! A [`Follower`] receives a role's own moves and percepts step by step, and keeps the states that
+//! agree with them. Its knowledge at some step is an [`Information`], which nothing else can
+//! create: there is no way to put the true state into one. An [`InformationSearcher`] receives that
+//! and never a state.
 //!
 //! Read the modules in this order:
 //!
-//! 1. `known`: what is known, and the trait.
+//! 1. `known`: the information of a role, and the trait.
 //! 2. `sight`: what roles see of a step.
-//! 3. `model`: how the others are taken to play.
-//! 4. `kinship`: which of their moves have to do with what is seen.
-//! 5. `possible`: possible states, with the trajectory that led to each.
-//! 6. `exact`: every state that agrees, while they are few.
-//! 7. `certainty`: the legal moves without any state.
-//! 8. `draws`: what the next particle is made from.
-//! 9. `follow`: the exact set, particles after it, and what is done when they run out.
+//! 3. `model`: the opponent model.
+//! 4. `kinship`: which moves are related to percepts.
+//! 5. `possible`: possible states, each with a trajectory that leads to it.
+//! 6. `exact`: all states that agree, while they are few.
+//! 7. `certainty`: legal moves without any state.
+//! 8. `draws`: draws for the next particle.
+//! 9. `follow`: the exact set, then particles, and their repair when they run out.
 
 mod known;
 mod sight;

@@ -1,11 +1,11 @@
-//! How the roles that are not known about are taken to play.
+//! The opponent model: how likely the moves of other roles are assumed to be.
 //!
-//! `random` plays each legal move equally likely: GDL-II says so. Of the others nothing is said.
-//! They are taken to play half of the time any legal move, and half of the time what did well for
-//! them in random games, by a Gibbs distribution over the mean rewards of their moves (the
+//! `random` plays each legal move with equal probability, as GDL-II defines. Nothing is known about
+//! the others. They are assumed to play any legal move half of the time, and otherwise what did
+//! well for them in random games, by a Gibbs distribution over the mean rewards of their moves (the
 //! statistics of MAST, after Björnsson and Finnsson, *CadiaPlayer: A Simulation-Based General Game
-//! Player*, 2009). So no move that is legal counts for less than half of what it does if nothing is
-//! assumed, and no state is ever ruled out.
+//! Player*, 2009). So every legal move keeps at least half of its uniform probability, and no state
+//! is ever ruled out.
 
 use std::ops::ControlFlow;
 
@@ -16,26 +16,26 @@ use rustc_hash::FxHashMap;
 use crate::clock::Clock;
 use crate::roles::Roles;
 
-/// How likely the moves of other roles are.
+/// The probabilities of the moves of other roles.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// The weight of a move that did well or badly in random games, as a power of e; 1 is not
-    /// listed.
+    /// Gibbs weights of moves, from their mean rewards in random games. Moves that were played too
+    /// rarely are not listed.
     weights: FxHashMap<MoveId, f64>,
 }
 
-/// Random games that are played to learn from.
+/// Random games to learn from.
 const N_GAMES: usize = 200;
-/// The temperature of the Gibbs distribution: at 0.15 a move whose mean reward is 0.1 better is
+/// The temperature of the Gibbs distribution: at 0.15, a move whose mean reward is 0.1 better is
 /// about twice as likely.
 const TEMPERATURE: f64 = 0.15;
-/// A move that was played less often has said nothing.
+/// Moves played less often are ignored.
 const MIN_PLAYED: u32 = 5;
-/// The part of the time in which others play anything.
+/// The part of the time in which others play any move.
 const UNIFORM_SHARE: f64 = 0.5;
 
 impl Model {
-    /// Others play anything.
+    /// A model in which others play all moves with equal probability.
     pub fn uniform() -> Self {
         Self::default()
     }
@@ -76,7 +76,7 @@ impl Model {
         Self { weights: weights.collect() }
     }
 
-    /// How likely each of a role's moves is; there is one at least.
+    /// Computes the probabilities of a role's moves; there must be at least one.
     pub(super) fn parts(&self, moves: &[MoveId], is_random: bool, parts: &mut Vec<f64>) {
         parts.clear();
         let even = 1.0 / moves.len() as f64;
@@ -86,7 +86,7 @@ impl Model {
         }
         let known: f64 = moves.iter().filter_map(|id| self.weights.get(id)).sum();
         let n_known = moves.iter().filter(|id| self.weights.contains_key(id)).count();
-        // What nothing is known of is as good as the mean.
+        // Unknown moves count as much as the mean of the known ones.
         let unknown = if n_known == 0 { 1.0 } else { known / n_known as f64 };
         let of = |id: &MoveId| self.weights.get(id).copied().unwrap_or(unknown);
         let total: f64 = moves.iter().map(of).sum();
@@ -94,7 +94,7 @@ impl Model {
         parts.extend(moves.iter().map(mixed));
     }
 
-    /// How likely one of a role's moves is.
+    /// Returns the probability of one of a role's moves.
     pub(super) fn part(&self, moves: &[MoveId], idx: usize, is_random: bool) -> f64 {
         if is_random || self.weights.is_empty() || moves.len() < 2 {
             return 1.0 / moves.len() as f64;
@@ -104,7 +104,7 @@ impl Model {
         parts[idx]
     }
 
-    /// A move of a role drawn by how likely it is, and how likely that was; `None` if it has none.
+    /// Draws a move of a role and returns it with its probability; `None` if the role has none.
     pub(super) fn draw(
         &self,
         moves: &[MoveId],
@@ -121,7 +121,7 @@ impl Model {
     }
 }
 
-/// Writes down the joint moves one after the other, until the time is up.
+/// Records the joint moves one after another, until the deadline.
 struct Recorder<'a> {
     clock: Clock<'a>,
     moves: Vec<MoveId>,

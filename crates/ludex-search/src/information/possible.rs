@@ -1,7 +1,8 @@
-//! Possible states, each with one trajectory that led to it.
+//! Possible states, each with one trajectory that leads to it.
 //!
-//! A trajectory is the joint moves from the beginning, shared between states that came the same way for a
-//! while. Trajectories are what can be changed a little when no state agrees any more with what was seen.
+//! A trajectory is a sequence of joint moves from the initial state; states share common
+//! beginnings. When no state agrees with the observations any more, trajectories can be changed a
+//! little.
 
 use std::sync::Arc;
 
@@ -14,16 +15,17 @@ use super::model::Model;
 use super::sight::{OwnPercepts, view_after};
 use crate::roles::Roles;
 
-/// A possible state and the trajectory that led to it.
+/// A possible state and the trajectory that leads to it.
 #[derive(Clone, Debug)]
 pub(super) struct Hypothesis<S> {
     pub possible: Possible<S>,
     pub trajectory: Option<Arc<Step>>,
-    /// In what the trajectory differs from what the role was told; nothing if the state is possible indeed.
+    /// Contradictions between the trajectory and the observations; none if the state is possible
+    /// indeed.
     pub inconsistencies: Vec<Inconsistency>,
 }
 
-/// Something in which a trajectory differs from what the role was told.
+/// One contradiction between a trajectory and an observation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Inconsistency {
     /// The step, from 0.
@@ -33,11 +35,11 @@ pub(super) struct Inconsistency {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum InconsistencyKind {
-    /// The role saw this, and would not have on this trajectory.
+    /// The role saw this, but would not have on this trajectory.
     Missing(PerceptId),
-    /// The role would have seen this on this trajectory, and did not.
+    /// The role would have seen this on this trajectory, but did not.
     Extra(PerceptId),
-    /// The role could not have played what it did.
+    /// The role could not have played its move.
     OwnMove,
 }
 
@@ -45,13 +47,13 @@ pub(super) enum InconsistencyKind {
 #[derive(Debug)]
 pub(super) struct Step {
     pub joint: Box<[MoveId]>,
-    /// The logarithm of how likely the moves of the others were; 0 if they had no choice.
+    /// The logarithm of the probability of the others' moves; 0 if they had no choice.
     pub log: f64,
     pub before: Option<Arc<Step>>,
 }
 
 impl Drop for Step {
-    /// Long trajectories are let go of one step after the other: a trajectory is as deep as the match is long.
+    /// Drops the steps one after another: recursion would go as deep as the match is long.
     fn drop(&mut self) {
         let mut before = self.before.take();
         while let Some(step) = before {
@@ -63,7 +65,7 @@ impl Drop for Step {
     }
 }
 
-/// Whether a role sees what it was told where the cursor stands, and the game goes on.
+/// Whether the role sees exactly these percepts in the cursor's state, and the game goes on.
 pub(super) fn agrees<C: Observe>(cursor: &mut C, role: RoleId, observed: &Observation) -> bool {
     sees(cursor, role, observed) && !cursor.is_terminal()
 }
@@ -78,7 +80,7 @@ fn sees<C: Observe>(cursor: &C, role: RoleId, observed: &Observation) -> bool {
         }
 }
 
-/// Plays steps at random.
+/// Plays random steps.
 pub(super) struct Stepper<'a, C> {
     pub cursor: &'a mut C,
     pub roles: Roles,
@@ -86,27 +88,28 @@ pub(super) struct Stepper<'a, C> {
     pub model: &'a Model,
 }
 
-/// How a trajectory is to be changed.
+/// How to change a trajectory.
 pub(super) struct Change<'a> {
-    /// The steps whose moves are drawn anew, once or twice the same.
+    /// The steps whose moves are drawn anew; equal for a single one.
     pub steps: [usize; 2],
-    /// To look for a trajectory that agrees more, whatever its likelihood; `None` to change one that does.
+    /// Set to repair an inconsistent trajectory regardless of its probability; `None` to vary a
+    /// consistent one.
     pub aim: Option<Aim<'a>>,
-    /// In how much the new trajectory may differ from what was told.
+    /// The number of inconsistencies that the new trajectory may have.
     pub max_inconsistencies: usize,
 }
 
-/// What moves are drawn for, where they are drawn to agree with what was told.
+/// The aim of a repair.
 ///
-/// Moves that have to do with what the role saw are drawn more often, and others that are not legal
-/// any more after a change are drawn anew too.
+/// Moves related to the percepts of the role are drawn more often, and moves that a change made
+/// illegal are drawn anew too.
 pub(super) struct Aim<'a> {
     pub kinship: &'a mut Kinship,
-    /// What should have been seen after the first of the changed steps, or any time later.
+    /// The percept to explain, seen after the first changed step or later.
     pub wanted: Option<PerceptId>,
 }
 
-/// A trajectory read from its beginning.
+/// A trajectory as a list of steps from the start.
 pub(super) struct Trajectory<'a, S> {
     pub initial: &'a Hypothesis<S>,
     pub hypothesis: &'a Hypothesis<S>,
@@ -125,15 +128,16 @@ impl<'a, S> Trajectory<'a, S> {
         Self { initial, hypothesis, steps }
     }
 
-    /// The steps in which others had a choice.
+    /// Returns the steps in which others had a choice.
     pub fn choices(&self) -> Vec<usize> {
         (0..self.steps.len()).filter(|&idx| self.steps[idx].log < 0.0).collect()
     }
 }
 
 impl<C: Observe> Stepper<'_, C> {
-    /// A random step from a hypothesis in which the role plays the move that it was told; `None` if it
-    /// sees something else, could not have played it, or the game is over before or after it.
+    /// Draws a step from a hypothesis in which the role plays its observed move. `None` if the role
+    /// sees something else or could not have played it, or if the game is over before or after the
+    /// step.
     pub fn step(
         &mut self,
         from: &Hypothesis<C::State>,
@@ -143,9 +147,9 @@ impl<C: Observe> Stepper<'_, C> {
         self.step_inconsistently(from, 0, observed, None, 0, rng)
     }
 
-    /// The same for a role that may see some things that it was not told, or play something else.
-    /// It is the step of that number. Moves that have to do with a percept can be drawn more often;
-    /// what is found weighs as much less.
+    /// Does the same, but allows up to `max_inconsistencies` contradictions to the observation.
+    /// `number` is the number of the step. Moves related to a percept can be drawn more often; the
+    /// weight of the result is corrected for that.
     pub fn step_inconsistently(
         &mut self,
         from: &Hypothesis<C::State>,
@@ -166,7 +170,7 @@ impl<C: Observe> Stepper<'_, C> {
         Some(next)
     }
 
-    /// The same step with a joint move that was played elsewhere.
+    /// Plays the same step with a joint move that was played elsewhere.
     pub fn step_as(
         &mut self,
         from: &Hypothesis<C::State>,
@@ -183,8 +187,8 @@ impl<C: Observe> Stepper<'_, C> {
         Some(self.hypothesis(from, joint, log))
     }
 
-    /// Plays a random step from where the cursor stands, and says what was played; the logarithms of
-    /// how likely it is, and of how likely it was drawn.
+    /// Plays a random step from the cursor's state and appends its moves. Returns the logarithms of
+    /// its probability and of the probability of drawing it.
     fn draw(
         &mut self,
         number: usize,
@@ -233,7 +237,7 @@ impl<C: Observe> Stepper<'_, C> {
         self.compare(number, observed, inconsistencies).then_some((log, by))
     }
 
-    /// Plays a step as it was played on another trajectory; the logarithm of how likely it is here.
+    /// Plays a step as on another trajectory. Returns the logarithm of its probability here.
     fn repeat(
         &mut self,
         number: usize,
@@ -249,7 +253,7 @@ impl<C: Observe> Stepper<'_, C> {
             let legal = self.cursor.legal_moves(role);
             let idx = legal.iter().position(|&other| other == id)?;
             match observed.filter(|_| role == self.role) {
-                // As in `draw`: of a step that it was not told of, its own move is a choice too.
+                // As in `draw`: in a step without observation, the role's own move is a choice too.
                 None => log += self.model.part(legal, idx, self.roles.is_random(role)).ln(),
                 Some(observed) if observed.own != id => {
                     inconsistencies.add(number, InconsistencyKind::OwnMove)?
@@ -266,8 +270,8 @@ impl<C: Observe> Stepper<'_, C> {
         moves.all(|(role, id)| self.cursor.legal_moves(role).contains(id))
     }
 
-    /// Notes in what a step differs from what was told of it; false if that is too much, or the
-    /// game is over.
+    /// Records the inconsistencies of a step with its observation; false if there are too many, or
+    /// the game is over.
     fn compare(
         &mut self,
         number: usize,
@@ -289,7 +293,7 @@ impl<C: Observe> Stepper<'_, C> {
         !self.cursor.is_terminal()
     }
 
-    /// Where the cursor stands, after a joint move from a hypothesis.
+    /// Returns the cursor's state as a hypothesis, after a joint move from another.
     pub fn hypothesis(
         &self,
         from: &Hypothesis<C::State>,
@@ -311,11 +315,12 @@ impl<C: Observe> Stepper<'_, C> {
         }
     }
 
-    /// A trajectory with some steps of the others changed, played from the beginning and to the last step
-    /// that was told; `None` if that differs too much from what was told, or time ran out.
+    /// Replays a trajectory from the start to the last observed step, with some steps of the others
+    /// changed. `None` if there are too many inconsistencies, or time ran out.
     ///
-    /// Beside where it leads to the logarithm of how much likelier it is than the old one, the
-    /// changed steps left out: those were drawn by how likely they are, unless something was wanted.
+    /// Returns the new hypothesis and the logarithm of its probability relative to the old one. The
+    /// changed steps are left out of it: unless there was an aim, they were drawn with their own
+    /// probabilities.
     pub fn change(
         &mut self,
         old: &Trajectory<'_, C::State>,
@@ -324,7 +329,7 @@ impl<C: Observe> Stepper<'_, C> {
         rng: &mut Rng,
         deadline: &Deadline,
     ) -> Option<(Hypothesis<C::State>, f64)> {
-        // Most changes don't agree with what was told: see first whether this one does.
+        // Most changes contradict an observation, so check that before building the hypothesis.
         self.cursor.set_state(&old.initial.possible.state);
         let (mut joints, mut logs) = (Vec::new(), Vec::with_capacity(steps.len()));
         let first = change.steps[0].min(change.steps[1]);
@@ -368,7 +373,7 @@ impl<C: Observe> Stepper<'_, C> {
         for (idx, (joint, log)) in joints.chunks_exact(self.roles.n).zip(logs).enumerate() {
             self.cursor.play(joint);
             here = self.hypothesis(&here, joint, log);
-            // Before the first change both have one trajectory.
+            // Before the first change both share their trajectory.
             if let Some(&step) = old.steps.get(idx).filter(|_| idx < first) {
                 here.trajectory = Some(Arc::clone(step));
             }
@@ -378,17 +383,17 @@ impl<C: Observe> Stepper<'_, C> {
     }
 }
 
-/// Steps that are replayed between two looks at the clock.
+/// Steps to replay between two checks of the clock.
 const STEPS_PER_CLOCK_CHECK: usize = 16;
 
-/// In what a trajectory differs from what was told, as long as that is not too much.
+/// The inconsistencies of a trajectory, up to a maximum.
 struct Inconsistencies {
     list: Vec<Inconsistency>,
     max: usize,
 }
 
 impl Inconsistencies {
-    /// `None` if that is one too many.
+    /// Adds an inconsistency; `None` if it is one too many.
     fn add(&mut self, step: usize, what: InconsistencyKind) -> Option<()> {
         (self.list.len() < self.max).then(|| self.list.push(Inconsistency { step, what }))
     }

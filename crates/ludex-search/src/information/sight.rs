@@ -7,16 +7,16 @@ use crate::roles::mix;
 
 /// What roles see of a step besides their own move.
 pub trait Sight<C> {
-    /// What a role saw of the step that led to where the cursor stands; `None` if every role knows
-    /// the joint move.
+    /// Returns what a role saw of the step that led to the cursor's state; `None` if every role
+    /// knows the joint move.
     fn percepts<'c>(&self, cursor: &'c C, role: RoleId) -> Option<&'c [PerceptId]>;
 }
 
-/// Everybody sees every move: games without `sees` rules.
+/// Every role sees every move: games without `sees` rules.
 #[derive(Clone, Copy, Debug)]
 pub struct AllMoves;
 
-/// Roles see their percepts: GDL-II.
+/// Roles see their percepts: games in GDL-II.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnPercepts;
 
@@ -32,13 +32,13 @@ impl<C: Observe> Sight<C> for OwnPercepts {
     }
 }
 
-/// What a role has seen before the first step, as one number.
+/// Returns the view of a role before the first step.
 pub(crate) fn first_view(role: RoleId) -> u64 {
     mix(role.index() as u64 + 1)
 }
 
-/// What a role has seen after the step that led to where the cursor stands, if that was its view
-/// before it: its own move and percepts, or the joint move where everybody knows it.
+/// Returns the view of a role after the step that led to the cursor's state. It adds the role's own
+/// move and percepts, or the joint move if every role knows it.
 pub(crate) fn view_after<C: Cursor>(
     sight: &impl Sight<C>,
     cursor: &C,

@@ -1,25 +1,26 @@
-//! What did well after what was seen: how roles play below the tree, and what they try first in it.
+//! Habits: moves that did well after similar observations, for playouts and for first tries in the
+//! tree.
 //!
-//! A move is known by what its games came to: after anything at all, after what was seen last, and
-//! after that with the last one, two and three own moves. What is said of a longer past counts as
-//! far as it was met; a shorter one stands for so many games beside it. Only what a role has seen
-//! itself is used, so a role that plays by habit knows no more than it may.
+//! The value of a move is learned after several pasts: any past, the last percepts, and these with
+//! the last one, two and three own moves. A longer past counts in proportion to the games seen with
+//! it; the next shorter one acts as a prior worth a fixed number of games. Only what a role has
+//! seen itself is used, so that habits never use knowledge that the role does not have.
 //!
-//! For roles that meet the same thing again and again: a cleaner that feels dirt, a hunter that
+//! For roles that meet the same situation again and again: a cleaner that feels dirt, a hunter that
 //! smells something. After Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy
-//! Applied in General Game Playing*, 2012, with a role's own percepts in place of joint moves that
-//! it does not know.
+//! Applied in General Game Playing*, 2012, with a role's own percepts in place of joint moves,
+//! which it does not know.
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId};
 use rustc_hash::FxHashMap;
 
 use crate::roles::mix;
 
-/// How moves did, by role and what came before.
+/// Mean rewards of moves, by role and past.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Habits {
     known: FxHashMap<u64, Habit>,
-    /// How many there may be; none before the first turn.
+    /// The maximum number of entries; 0 before the first turn.
     max_known: usize,
     turn: u32,
 }
@@ -31,7 +32,7 @@ struct Habit {
     turn: u32,
 }
 
-/// What a role has seen and played last.
+/// What a role saw and played last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recent {
     seen: u64,
@@ -46,38 +47,38 @@ pub(super) struct Chosen {
     id: MoveId,
 }
 
-/// Own moves of a past.
+/// Own moves in the longest past.
 const N_OWN_MOVES: usize = 3;
-/// Nothing, what was seen, and that with each number of own moves.
+/// No past, the last percepts, and these with each number of own moves.
 const N_PASTS: usize = N_OWN_MOVES + 2;
-/// Games of a longer past that count as much as what a shorter one says.
+/// Games of a longer past that count as much as the value of a shorter one.
 const SHORTER_PAST_GAMES: f32 = 4.0;
-/// What a move of which nothing is known is worth.
+/// The value of an unknown move.
 const UNKNOWN_VALUE: f32 = 0.5;
-/// Older games count less than this many of the last ones.
+/// The number of games over which means are taken; older games fade.
 const MAX_GAMES: u32 = 200;
-/// Games of earlier turns that still count: what is possible has changed.
+/// Games of earlier turns that still count, since the possible states have changed.
 const MAX_OLD_GAMES: u32 = 8;
-/// How often any move is played.
+/// The probability of playing any move.
 const EPSILON: f64 = 0.1;
-/// Of more moves than this, as many are drawn and the best of them is played.
+/// If there are more moves than this, compare a sample of this size.
 const MAX_COMPARED: usize = 24;
-/// Moves that are remembered, and what each takes in the table.
+/// The maximum number of remembered moves, and the bytes of each.
 const MAX_KNOWN: usize = 1 << 20;
 const KNOWN_BYTES: usize = 32;
 
 impl Recent {
-    /// After a step in which the role played this and saw that.
+    /// Returns the recent past after a step with this own move and these percepts.
     pub fn after(self, own: MoveId, seen: Option<&[PerceptId]>) -> Self {
         let mut moves = [own.index() as u64 + 1; N_OWN_MOVES];
         moves[1..].copy_from_slice(&self.own[..N_OWN_MOVES - 1]);
-        // The sum is the same in any order.
+        // A sum does not depend on the order.
         let seen = seen.unwrap_or(&[]).iter().map(|id| mix(id.index() as u64 + 1));
         Self { seen: seen.fold(0, u64::wrapping_add), own: moves }
     }
 
     fn pasts(&self, role: RoleId, moves: &[MoveId]) -> [u64; N_PASTS] {
-        // What may be played is seen as well.
+        // The legal moves are part of what a role sees.
         let legal = moves.iter().take(MAX_COMPARED).map(|id| mix(id.index() as u64 + 1));
         let legal = legal.fold(moves.len() as u64, u64::wrapping_add);
         let mut pasts = [mix(role.index() as u64 + 1); N_PASTS];
@@ -90,7 +91,7 @@ impl Recent {
 }
 
 impl Habits {
-    /// What is learned from now on is of another turn, and takes about that at most.
+    /// Starts a new turn, in which the table may take about `max_bytes`.
     pub fn begin_turn(&mut self, max_bytes: usize) {
         self.turn += 1;
         self.max_known = (max_bytes / KNOWN_BYTES).min(MAX_KNOWN);
@@ -100,7 +101,7 @@ impl Habits {
         self.known.len() * KNOWN_BYTES
     }
 
-    /// A choice by habit: mostly the move that did best, sometimes any.
+    /// Chooses by habit: mostly the best known move, sometimes any.
     pub fn choose(&self, role: RoleId, recent: &Recent, moves: &[MoveId], rng: &mut Rng) -> Chosen {
         let pasts = recent.pasts(role, moves);
         let start = rng.below(moves.len());
@@ -121,19 +122,19 @@ impl Habits {
         Chosen { role, pasts, id: best.0 }
     }
 
-    /// A choice that something else made.
+    /// Records a choice that was made by other means.
     pub fn chosen(&self, role: RoleId, recent: &Recent, moves: &[MoveId], id: MoveId) -> Chosen {
         Chosen { role, pasts: recent.pasts(role, moves), id }
     }
 
-    /// What each of the moves is worth.
+    /// Computes the value of each move.
     pub fn values(&self, role: RoleId, recent: &Recent, moves: &[MoveId], values: &mut Vec<f32>) {
         let pasts = recent.pasts(role, moves);
         values.clear();
         values.extend(moves.iter().map(|&id| self.value(&pasts, id)));
     }
 
-    /// Learns what a game came to for the role that chose.
+    /// Learns from the reward of the role that chose.
     pub fn learn(&mut self, chosen: &Chosen, reward: f64) {
         for past in chosen.pasts {
             let key = key(past, chosen.id);
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_after_each_percept_is_learned() {
+    fn the_right_move_after_each_percept_is_learned() {
         let [suck, go] = [0, 1].map(MoveId::new);
         let [dirt, wall] = [0, 1].map(PerceptId::new);
         let mut habits = Habits::default();
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_percepts_says_nothing() {
+    fn the_order_of_percepts_does_not_matter() {
         let [a, b] = [3, 4].map(PerceptId::new);
         let recent = |seen: &[PerceptId]| Recent::default().after(MoveId::new(1), Some(seen));
         let pasts = |seen: &[PerceptId]| recent(seen).pasts(me(), &[MoveId::new(0)]);

@@ -1,31 +1,31 @@
-//! Monte Carlo tree search over what roles know: information set MCTS.
+//! Information set MCTS: Monte Carlo tree search over what roles know.
 //!
-//! Each iteration draws a possible state and walks from it. A node is not a state but what a role
-//! knows: its own moves and percepts. So a role plays the same in all states that it can't tell
-//! apart, moves that tell it something are worth what it can do with that, and nothing is fused
-//! that the role will not know.
+//! Each iteration draws a possible state and descends from it. A node is not a state but the
+//! knowledge of a role: its own moves and percepts. So a role plays the same in all states that it
+//! cannot tell apart, a move that brings information is worth what the role can do with it, and the
+//! search never relies on knowledge that the role will not have.
 //!
-//! For any number of roles, chance and hidden information. With several observers (the default)
-//! every role has a tree of its own and chooses by what it has seen itself; with one, the others
-//! choose by what the searching role has seen, which needs fewer nodes and takes them to know what
-//! they may not. As not every move is legal in every state that a role can't tell apart,
-//! exploration counts how often a move was there to be chosen.
+//! For any number of roles, chance and hidden information. With several observers (the default),
+//! every role has its own tree and chooses by what it has seen itself. With one observer, the
+//! others choose by what the searching role has seen, which needs fewer nodes but gives them
+//! knowledge that they may not have. Indistinguishable states may differ in legal moves, so
+//! exploration counts how often a move was available.
 //!
-//! The others' trees are grown from states that the searching role thinks possible, and so the
-//! others play as if they knew what it knows of itself: it does not bluff.
+//! The trees of the others grow from states that the searching role considers possible, so the
+//! others play as if they knew what it knows about itself, and it does not bluff.
 //!
-//! For one role a move is worth what the best known move below it is, and not the mean of what was
-//! tried there: long plans of which most steps have only one good move are found sooner, and nobody
-//! plays against it. Below the tree it plays by what did well after what it saw (`habits`), and what
-//! is promising by that is tried first: with hundreds of moves the first look at all of them would
-//! take all of the time.
+//! In games of one role, a move is worth the value of the best known move below it instead of the
+//! mean of all tries. No opponent punishes such optimism, and it finds long plans sooner in which
+//! most steps have only one good move. Below the tree the role plays by its habits (`habits`), and
+//! in the tree it tries promising moves first: with hundreds of moves, trying each once would take
+//! the whole turn.
 //!
 //! After Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search*, 2012 (SO-ISMCTS
-//! and MO-ISMCTS). We differ in giving each role's tree a root for everything that it may have seen
-//! before. The best below a move after Keller and Helmert, *Trial-Based Heuristic
-//! Tree Search for Finite Horizon MDPs*, 2013 (MaxUCT), with exploration that is scaled by how much
-//! the values below a node differ. Half of the moves that are looked at first are drawn after Tolpin
-//! and Shimony, *MCTS Based on Simple Regret*, 2012.
+//! and MO-ISMCTS). We differ in that each role's tree has a root for everything that the role may
+//! have seen before. Backing up the best value follows Keller and Helmert, *Trial-Based Heuristic
+//! Tree Search for Finite Horizon MDPs*, 2013 (MaxUCT), with exploration scaled by the spread of
+//! the values below a node. Drawing half of the root moves at random follows Tolpin and Shimony,
+//! *MCTS Based on Simple Regret*, 2012.
 
 use ludex_base::{MoveId, RoleId};
 use ludex_game::{Cursor, Observe, Playouts, StateOf};
@@ -50,35 +50,35 @@ use tree::Tree;
 use walk::Walk;
 
 crate::option_names! {
-    /// Whose percepts tell nodes apart.
+    /// Whose percepts distinguish nodes.
     pub enum Observers {
         /// Those of the searching role.
         One = "one",
-        /// Those of whoever chooses.
+        /// Those of the role that chooses.
         Each = "each",
     }
 }
 
 crate::option_names! {
-    /// What an iteration tells the moves above a leaf.
+    /// The value that an iteration backs up from a leaf.
     pub enum Backup {
-        /// The best for games of one role, the mean for others.
+        /// The best in games of one role, the mean in others.
         Fit = "fit",
-        /// What was played out: moves are worth their mean.
+        /// The reward of the playout; moves are worth the mean.
         Mean = "mean",
-        /// What the best known move below is worth.
+        /// The value of the best known move below.
         Best = "best",
     }
 }
 
 crate::option_names! {
-    /// Who plays by what did well after what was seen.
+    /// Which roles learn habits.
     pub enum Learns {
-        /// The role of a game of one role, nobody in others.
+        /// The role in games of one role, none in others.
         Fit = "fit",
-        /// Nobody: playouts are random, and moves are tried in any order.
+        /// None: playouts are random, and moves are tried in any order.
         No = "no",
-        /// Everybody.
+        /// All roles.
         Yes = "yes",
     }
 }
@@ -88,11 +88,11 @@ crate::search_options! {
     pub struct IsmctsOptions {
         /// exploration constant, for rewards from 0 to 1
         c: f64 = 0.7,
-        /// whose percepts tell nodes apart: one or each
+        /// whose percepts distinguish nodes: one (the searching role's) or each
         observers: Observers = Observers::Each,
-        /// what moves are worth: mean, best (move below), or fit (for one role the best)
+        /// value of a move: mean, best (move below), or fit (best if there is one role)
         backup: Backup = Backup::Fit,
-        /// who plays by what did well after what was seen: no, yes, or fit (if there is one role)
+        /// play by what did well after similar percepts: no, yes, or fit (if there is one role)
         habits: Learns = Learns::Fit,
     }
 }
@@ -106,7 +106,7 @@ pub struct Ismcts<G: Playouts> {
     habits: Habits,
 }
 
-/// What a search begins from.
+/// Where a search starts.
 struct Start<'a, S> {
     possible: &'a [Possible<S>],
     me: RoleId,
@@ -126,7 +126,7 @@ impl<I: Ingredients> Search<I> for IsmctsOptions {
 }
 
 impl<G: Playouts> Ismcts<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(game: &G, options: IsmctsOptions) -> Self {
         let (tree, habits) = (Tree::default(), Habits::default());
         Self { options, roles: Roles::of(game), cursor: game.cursor(), tree, habits }
@@ -139,17 +139,17 @@ impl<G: Playouts> Ismcts<G> {
         limits: &Limits,
     ) -> SearchReport {
         let &Start { possible, me, legal, .. } = start;
-        // With one move it is searched all the same: what lies below it is used later on.
+        // A single move is searched too, because later turns use the nodes below it.
         let nothing = SearchReport::unsearched(legal);
         if legal.is_empty() || possible.is_empty() {
             return nothing;
         }
         limits.hint.set(legal[0]);
         let habit_bytes = if self.learns() { limits.memory / 4 } else { 0 };
-        self.forget_what_is_too_much(limits.memory, habit_bytes);
+        self.discard_if_too_large(limits.memory, habit_bytes);
         self.habits.begin_turn(habit_bytes);
         let root_key = tree::key(possible[0].views[me.index()], me);
-        let root = self.tree.node(root_key, usize::MAX).expect("there is room for a node");
+        let root = self.tree.node(root_key, usize::MAX).expect("there is no limit on bytes");
         let mut walk = self.walk(start, sight, limits, habit_bytes);
         let (n_iterations, stopped) = walk.run(possible, root, legal, limits);
         let depth = walk.max_depth;
@@ -157,7 +157,7 @@ impl<G: Playouts> Ismcts<G> {
         if n_iterations == 0 && moves.iter().all(|it| it.n_visits == 0) {
             return SearchReport { stopped: Some(stopped), ..nothing };
         }
-        // A single move has nothing to be compared with, and no node.
+        // A single move has no node and nothing to compare with.
         let best = if self.takes_best() { self.tree.best(root, legal) } else { None };
         let best = best.map(|id| self.tree.report(root, id));
         let chosen = best.or_else(|| crate::mcts::choose(&moves).map(|idx| moves[idx]));
@@ -175,9 +175,11 @@ impl<G: Playouts> Ismcts<G> {
         }
     }
 
-    /// Nodes of this match are used again. Those that are past are not told apart from others, so all
-    /// are forgotten when they take too much.
-    fn forget_what_is_too_much(&mut self, memory: usize, habit_bytes: usize) {
+    /// Discards the tree and the habits when they take too much memory.
+    ///
+    /// Later turns use the nodes again. Nodes of the past cannot be told from others, so everything
+    /// is discarded.
+    fn discard_if_too_large(&mut self, memory: usize, habit_bytes: usize) {
         if self.tree.n_bytes() > memory / 2 {
             self.tree = Tree::default();
         }
@@ -234,7 +236,7 @@ impl<G: Playouts> Ismcts<G> {
         }
     }
 
-    /// Whether moves are worth what the best below them is.
+    /// Whether a move is worth the best value below it.
     fn takes_best(&self) -> bool {
         match self.options.backup {
             Backup::Fit => self.is_alone(),
@@ -249,7 +251,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Ismcts<G> {
         "ismcts"
     }
 
-    /// Where the state is known, everybody knows it, and what has been played since.
+    /// Searches a known state: all roles know it, and everything played since.
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
         let mut cursor = root.clone();
         let legal = cursor.legal_moves(role).to_vec();
@@ -295,7 +297,7 @@ mod tests {
     use super::*;
     use crate::toy::{Rules, Toy};
 
-    /// After the first step nobody has a choice, and nothing ever ends.
+    /// After the first step no role has a choice, and the game never ends.
     #[test]
     fn a_game_without_an_end_is_given_up() {
         let toy = Toy::new(Rules {

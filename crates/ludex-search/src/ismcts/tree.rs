@@ -1,4 +1,4 @@
-//! What is remembered of each thing that a role may know.
+//! The search tree: a node for each state of knowledge of a role.
 
 use ludex_base::{MoveId, Rng, RoleId};
 use rustc_hash::FxHashMap;
@@ -6,16 +6,16 @@ use rustc_hash::FxHashMap;
 use crate::report::MoveReport;
 use crate::roles::mix;
 
-/// How much is tried that does not look best.
+/// How often to try moves that do not look best.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explore {
     /// The exploration constant, for rewards from 0 to 1.
     pub c: f64,
-    /// How often any move is tried where moves are worth the best below them.
+    /// The probability of trying any move, if moves are worth the best below them.
     pub epsilon: f64,
 }
 
-/// Nodes by what roles know.
+/// Nodes by the knowledge of roles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     index: FxHashMap<u64, u32>,
@@ -25,33 +25,33 @@ pub(super) struct Tree {
 
 /// A move counts if it was tried more often than the most tried one divided by this.
 const MIN_VISITS_DIVISOR: u32 = 8;
-/// How wide rewards are spread is known after so many, and taken to be this at least.
+/// The fewest rewards from which a spread is estimated, and the smallest spread.
 const MIN_SAMPLES: u32 = 8;
 const MIN_SPREAD: f64 = 0.04;
-/// Tries of a node for each of its moves before some go anywhere: of hundreds of moves most are not
-/// worth that.
+/// Tries per move of a node before random tries begin: with hundreds of moves, most nodes are not
+/// worth them.
 const N_TRIES_PER_MOVE: usize = 16;
-/// What a node takes with its place in the index, and what an edge takes, with some room to grow.
+/// Approximate sizes of a node with its index entry, and of an edge with room to grow.
 const NODE_BYTES: usize = 128;
 const EDGE_BYTES: usize = 48;
 
-/// What a role knows when it chooses, and how its moves did.
+/// The knowledge of a role when it chooses, and the results of its moves.
 #[derive(Clone, Debug, Default)]
 struct Node {
     n_visits: u32,
     edges: Vec<Edge>,
-    /// What the best move is worth, and the samples of what came from here: where moves are worth the
-    /// best below them.
+    /// The value of the best move, and the rewards from here; used only if moves are worth the best
+    /// below them.
     value: f64,
     samples: Samples,
 }
 
-/// Rewards that came from a node.
+/// Statistics of the rewards from a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     n: u32,
     mean: f64,
-    /// The sum of squares of differences from the mean.
+    /// The sum of squared differences from the mean.
     squares: f64,
 }
 
@@ -59,10 +59,10 @@ struct Samples {
 struct Edge {
     id: MoveId,
     n_visits: u32,
-    /// How often it was there to be chosen.
+    /// How often it was available.
     n_available: u32,
     mean: f64,
-    /// What it may be worth before it was tried, if something is known of that.
+    /// Its assumed value before the first try, if known.
     prior: f32,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Taken {
     edge: u32,
 }
 
-/// The key of what a role knows when it is its turn to choose.
+/// Returns the key of a view of the role that chooses.
 pub(super) fn key(view: u64, role: RoleId) -> u64 {
     mix(view ^ (role.index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
@@ -88,7 +88,7 @@ impl Tree {
         self.nodes.len() * NODE_BYTES + self.n_edges * EDGE_BYTES
     }
 
-    /// The node of a key, made if there is room for it.
+    /// Returns the node of a key, created if there is room.
     pub fn node(&mut self, key: u64, max_bytes: usize) -> Option<u32> {
         if let Some(&node) = self.index.get(&key) {
             return Some(node);
@@ -110,8 +110,8 @@ impl Tree {
         self.nodes[taken.node as usize].edges[taken.edge as usize].id
     }
 
-    /// Picks one of these moves by UCB. What was never tried comes first, in any order, or if there
-    /// were priors when the node was new, counts as if it had been tried once.
+    /// Selects one of these moves by UCB. Untried moves come first, in random order; if there were
+    /// priors when the node was new, they count as if tried once.
     pub fn select(
         &mut self,
         node: u32,
@@ -123,7 +123,7 @@ impl Tree {
     ) -> Taken {
         let found = &mut self.nodes[node as usize];
         found.n_visits += 1;
-        // Where all moves come to nearly the same, a small difference is worth looking for.
+        // If all moves are worth nearly the same, small differences matter.
         let c = c * found.samples.spread();
         let n_before = found.edges.len();
         if n_before == 0 {
@@ -134,8 +134,8 @@ impl Tree {
         }
         let start = rng.below(moves.len());
         let (mut best, mut best_score) = (0, f64::NEG_INFINITY);
-        // What is best below counts whatever else was tried: a part of the tries may go anywhere, and
-        // finds what bad luck has hidden.
+        // Bad tries do not lower the best value below, so some tries may go anywhere and find what
+        // bad luck has hidden.
         let is_anything =
             found.samples.n as usize >= N_TRIES_PER_MOVE * moves.len() && rng.unit() < epsilon;
         for turned in 0..moves.len() {
@@ -152,20 +152,20 @@ impl Tree {
         Taken { role, node, edge: best as u32 }
     }
 
-    /// Adds a reward to an edge that was followed: it is worth the mean of its rewards.
+    /// Adds a reward to an edge, whose value is the mean of its rewards.
     pub fn learn(&mut self, taken: &Taken, reward: f64) {
         let edge = &mut self.nodes[taken.node as usize].edges[taken.edge as usize];
         edge.n_visits += 1;
         edge.mean += (reward - edge.mean) / f64::from(edge.n_visits);
     }
 
-    /// Adds a reward at the end of edges that were followed one after the other, where a move is worth
-    /// what is best after each thing that may be seen then, by how often it was seen.
+    /// Adds a reward at the end of a path, where a move is worth the best values after each
+    /// observation, weighted by how often it was seen.
     ///
-    /// What is learned at the end changes what a node is worth for all that came to it before, and so
-    /// the sums of the edges above by more than a reward (MaxUCT).
+    /// A new reward changes the value of a node for all visits so far, so it changes the sums of
+    /// the edges above by more than one reward (MaxUCT).
     pub fn learn_best(&mut self, path: &[Taken], reward: f64) {
-        // What the sum of an edge gains, and the reward that came from there.
+        // The gain of an edge's sum, and the reward of this iteration.
         let (mut gain, mut sample) = (reward, reward);
         for taken in path.iter().rev() {
             let node = &mut self.nodes[taken.node as usize];
@@ -180,14 +180,14 @@ impl Tree {
         }
     }
 
-    /// The legal move that was tried most.
+    /// Returns the most tried legal move.
     pub fn favorite(&self, node: u32, legal: &[MoveId]) -> Option<MoveId> {
         let edges = self.nodes[node as usize].edges.iter();
         let best = edges.filter(|edge| legal.contains(&edge.id)).max_by_key(|edge| edge.n_visits);
         best.map(|edge| edge.id)
     }
 
-    /// The legal move that is worth most, of those that were tried often enough to tell.
+    /// Returns the legal move with the best value among those tried often enough.
     pub fn best(&self, node: u32, legal: &[MoveId]) -> Option<MoveId> {
         let edges = &self.nodes[node as usize].edges;
         let of = edges.iter().filter(|edge| legal.contains(&edge.id) && edge.n_visits > 0);
@@ -217,7 +217,7 @@ impl Samples {
         self.squares += difference * (sample - self.mean);
     }
 
-    /// How wide the samples are spread, from 0 to about 1: that of a fair coin is 1.
+    /// Returns the spread of the samples, from 0 to about 1; it is 1 for a fair coin.
     fn spread(&self) -> f64 {
         if self.n >= MIN_SAMPLES {
             (2.0 * (self.squares / f64::from(self.n)).sqrt()).max(MIN_SPREAD)
@@ -228,15 +228,15 @@ impl Samples {
 }
 
 impl Node {
-    /// What the best move is worth, of those that were tried often enough to tell.
+    /// Returns the value of the best move among those tried often enough.
     fn best(&self) -> f64 {
         let most = self.edges.iter().map(|edge| edge.n_visits).max().unwrap_or(0);
         let tried = self.edges.iter().filter(|edge| edge.n_visits > most / MIN_VISITS_DIVISOR);
         tried.map(|edge| edge.mean).fold(0.0, f64::max)
     }
 
-    /// The edge of a move, made if it is new; mostly at the same place as in the list of legal
-    /// moves.
+    /// Returns the edge of a move, created if new. It usually has the same index as in the list of
+    /// legal moves.
     fn edge(&mut self, idx: usize, id: MoveId) -> usize {
         if self.edges.get(idx).is_some_and(|edge| edge.id == id) {
             return idx;
@@ -254,7 +254,8 @@ impl Edge {
         Self { id, n_visits: 0, n_available: 0, mean: 0.0, prior: f32::MAX }
     }
 
-    /// UCB with the visits of the node replaced by how often the move could have been chosen.
+    /// Returns the UCB score, with the visits of the node replaced by how often the move was
+    /// available.
     fn score(&self, c: f64) -> f64 {
         match self.n_visits {
             0 => f64::from(self.prior) + c * f64::from(self.n_available).ln().sqrt(),
@@ -272,7 +273,7 @@ mod tests {
     const PLAIN: Explore = Explore { c: 0.4, epsilon: 0.1 };
 
     #[test]
-    fn a_move_that_is_seldom_legal_is_not_tried_for_being_new_alone() {
+    fn a_rarely_legal_move_is_not_tried_every_time() {
         let mut tree = Tree::default();
         let mut rng = Seed(1).rng();
         let me = RoleId::new(0);
@@ -286,19 +287,19 @@ mod tests {
         }
         let visits = |id| tree.report(node, id).n_visits;
         assert!(visits(good) > 1_700, "{}", visits(good));
-        // By the visits of the node it would be tried nearly every time it is there.
+        // By the visits of the node it would be tried nearly every time it is legal.
         assert!((1..40).contains(&visits(rare)), "{}", visits(rare));
         assert_eq!(tree.favorite(node, &[bad, rare]), Some(bad));
     }
 
     #[test]
-    fn a_move_is_worth_the_best_after_what_is_seen() {
+    fn a_move_is_worth_the_best_after_each_observation() {
         let mut tree = Tree::default();
         let mut rng = Seed(1).rng();
         let me = RoleId::new(0);
         let moves = [0, 1].map(MoveId::new);
         let root = tree.node(key(0, me), 1 << 20).expect("there is room");
-        // After move 0 one of two things is seen, and the other move is right after each.
+        // After move 0 the role sees one of two percepts, and a different move is right after each.
         for round in 0..4_000 {
             let first = tree.select(root, me, &moves, &[], PLAIN, &mut rng);
             if tree.id_of(&first) == moves[1] {
@@ -311,7 +312,7 @@ mod tests {
             let is_right = tree.id_of(&second) == moves[seen as usize];
             tree.learn_best(&[first, second], if is_right { 0.9 } else { 0.0 });
         }
-        let mean = |id| tree.report(root, id).mean_reward.expect("it was tried");
+        let mean = |id| tree.report(root, id).mean_reward.expect("the move was tried");
         assert!((mean(moves[0]) - 0.9).abs() < 0.01, "{}", mean(moves[0]));
         assert!((mean(moves[1]) - 0.6).abs() < 1e-9, "{}", mean(moves[1]));
         assert!(tree.report(root, moves[0]).n_visits > 3_500);

@@ -1,4 +1,4 @@
-//! An iteration: down the trees of what roles know, to the end of a game, and back.
+//! An iteration: a descent through the trees of the roles, a playout, and the update.
 
 use ludex_base::{MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, MAX_RANDOM_STEPS};
@@ -12,24 +12,24 @@ use crate::limits::Limits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::roles::Roles;
 
-/// An iteration after the other.
+/// Runs iterations.
 pub(super) struct Walk<'a, C: Cursor, V> {
     pub roles: Roles,
     pub me: RoleId,
     pub sight: V,
     pub observers: Observers,
     pub c: f64,
-    /// Whether moves are worth what the best below them is.
+    /// Whether a move is worth the best value below it.
     pub takes_best: bool,
     pub cursor: &'a mut C,
     pub tree: &'a mut Tree,
-    /// What roles play by below the tree, if they learn.
+    /// The habits of the roles, if they learn.
     pub habits: Option<&'a mut Habits>,
     pub rng: Rng,
     pub clock: Clock<'a>,
     pub max_bytes: usize,
     pub max_depth: u32,
-    /// The edges that were followed in this iteration.
+    /// The edges followed in this iteration.
     pub taken: Vec<Taken>,
     /// Those of one role.
     pub path: Vec<Taken>,
@@ -39,22 +39,23 @@ pub(super) struct Walk<'a, C: Cursor, V> {
     pub rewards: Vec<f64>,
     /// What the searching role saw and played before this turn.
     pub own_recent: Recent,
-    /// What each role saw and played last; only if they learn.
+    /// What each role saw and played last; empty unless they learn.
     pub recent: Vec<Recent>,
-    /// Every choice of this iteration; only if they learn.
+    /// All choices of this iteration; empty unless they learn.
     pub chosen: Vec<Chosen>,
     pub priors: Vec<f32>,
 }
 
-/// How often any move is tried where moves are worth the best below them: often where one has to be
-/// chosen in the end, and what the others cost on the way is of no interest.
+/// The probability of trying any move, if moves are worth the best below them. It is large at the
+/// root, where only the final choice counts and bad tries cost nothing.
 const ROOT_EPSILON: f64 = 0.5;
 const EPSILON: f64 = 0.15;
 /// Iterations between two hints.
 const HINT_INTERVAL: u64 = 32;
 
 impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
-    /// Iterates until the limits are reached; the iterations, and why they ended.
+    /// Iterates until the limits are reached. Returns the number of iterations, and why they
+    /// stopped.
     pub fn run(
         &mut self,
         starts: &[Possible<C::State>],
@@ -81,10 +82,11 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         }
     }
 
-    /// Walks from a possible state to an end; `None` if time ran out. The first step of the first
-    /// iteration is made whatever the clock says.
+    /// Plays from a possible state to an end; `None` if time ran out.
+    ///
+    /// The first step of the first iteration ignores the clock.
     fn iterate(&mut self, start: &Possible<C::State>, heeds_clock: bool) -> Option<()> {
-        // Step 1. Walk down while all that choose have a node for what they know.
+        // Step 1. Descend while all roles that choose have a node for their knowledge.
         self.taken.clear();
         self.views.clear();
         self.views.extend_from_slice(&start.views);
@@ -96,7 +98,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         }
         self.cursor.set_state(&start.state);
         let mut depth = 0;
-        // A game in which nobody has a choice any more makes no nodes, and may go on for ever.
+        // A game without any choices left creates no nodes and may go on forever.
         while !self.cursor.is_terminal() && depth < MAX_RANDOM_STEPS as u32 {
             if (heeds_clock || depth > 0) && self.clock.tick() {
                 return None;
@@ -109,7 +111,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
             }
             self.note_step();
             depth += 1;
-            // Step 2. One step is new; the rest is played out.
+            // Step 2. Add one new step and play out the rest.
             if !is_known {
                 break;
             }
@@ -117,11 +119,11 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         self.max_depth = self.max_depth.max(depth);
         match self.play_out() {
             End::Time => return None,
-            // Nothing was learned; it was an iteration all the same.
+            // Nothing was learned, but it counts as an iteration.
             End::GivenUp | End::Cut => return Some(()),
             End::Terminal => {}
         }
-        // Step 3. Everybody learns from its own goal.
+        // Step 3. Each role learns from its own goal.
         if self.takes_best {
             for role in self.roles.ids() {
                 self.path.clear();
@@ -136,7 +138,8 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         Some(())
     }
 
-    /// Plays out from where the cursor stands; what each role gets, which is learned from.
+    /// Plays out from the cursor's state, computes the rewards of all roles and learns habits from
+    /// them.
     fn play_out(&mut self) -> End {
         self.rewards.clear();
         let end = if self.habits.is_some() {
@@ -156,7 +159,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         end
     }
 
-    /// Plays to the end by what did well after what was seen.
+    /// Plays to the end by habits.
     fn play_by_habit(&mut self) -> End {
         for _ in 0..MAX_RANDOM_STEPS {
             if self.cursor.is_terminal() {
@@ -187,7 +190,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         End::GivenUp
     }
 
-    /// Notes what roles saw of the step that led to where the cursor stands.
+    /// Notes what roles saw of the step that led to the cursor's state.
     fn note_step(&mut self) {
         for (role, recent) in self.roles.ids().zip(&mut self.recent) {
             if !self.roles.is_random(role) {
@@ -197,7 +200,8 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         }
     }
 
-    /// Chooses a joint move; whether all that chose had a node. `None` if somebody has no move.
+    /// Chooses a joint move. Returns whether all roles that chose had a node; `None` if a role has
+    /// no move.
     fn choose(&mut self) -> Option<bool> {
         self.joint.clear();
         let mut is_known = true;
@@ -218,8 +222,8 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         Some(is_known)
     }
 
-    /// Chooses a move of a role by what it knows, and whether it had a node for that; where there is no
-    /// room for a node the move is drawn.
+    /// Chooses a move of a role by its knowledge. Returns whether there was a node for that;
+    /// without room for a node, the move is drawn.
     fn choose_in_tree(&mut self, role: RoleId) -> (MoveId, bool) {
         let moves = self.cursor.legal_moves(role);
         let view = match self.observers {

@@ -1,14 +1,14 @@
-//! Information set search: every move looked at to some depth, in sets of states instead of states.
+//! Information set search: exhaustive search to a horizon, over sets of states instead of states.
 //!
-//! The set of states that a role thinks possible is moved on by each of its moves, and falls apart
-//! by what it would see then. Its own moves are maximised, everything else is averaged: `random` by
-//! the rules, and the others because they are taken to play at random. That is the overconfident of
-//! two assumptions; the other, that they know everything and do their worst, plays worse where much
-//! is hidden. The horizon moves on as long as there is time, and what lies there is valued by
-//! random games.
+//! Each move of the role advances the set of states that it considers possible, and the set splits
+//! by what the role would see. The role's own moves are maximized and everything else is averaged:
+//! `random` by the rules, and the others because they are assumed to play at random. That is the
+//! overconfident of two assumptions; the paranoid one, that they know everything and do their
+//! worst, plays worse if much is hidden. The horizon deepens as long as there is time, and random
+//! games estimate the values there.
 //!
-//! For few states and short games; chance and hidden information, any number of roles. Sets that
-//! are too large are drawn from, so only what is said of small ones is exact.
+//! For few states and short games, with chance, hidden information and any number of roles. Sets
+//! that are too large are sampled, so only small ones give exact values.
 //!
 //! After Parker, Nau and Subrahmanian, *Overconfidence or Paranoia? Search in Imperfect-Information
 //! Games*, 2006.
@@ -31,13 +31,13 @@ use crate::searcher::Searcher;
 crate::search_options! {
     /// Options of [`Iss`].
     pub struct IssOptions {
-        /// most steps that are looked ahead
+        /// maximum number of steps to look ahead
         depth: usize = 50,
-        /// states of a set that are looked at; others are drawn from
+        /// largest set of states to search in full; larger ones are sampled
         states: usize = 64,
-        /// joint moves of a state that are looked at; others are drawn from
+        /// most joint moves of a state to search in full; more are sampled
         joints: usize = 32,
-        /// random games by which a set at the horizon is valued
+        /// random games per estimate at the horizon
         playouts: usize = 8,
     }
 }
@@ -49,13 +49,13 @@ pub struct Iss<G: Playouts> {
     cursor: G::Cursor,
 }
 
-/// States of one set, with weights.
+/// The states of one set, with weights.
 type Set<S> = Vec<(S, f64)>;
 
-/// What a role sees of a step: the joint move, or its percepts, in numbers.
+/// What a role sees of a step: the joint move or its percepts, as numbers.
 type Seen = Vec<u32>;
 
-/// One look to a horizon.
+/// One search to a horizon.
 struct Look<'a, C: Cursor, V> {
     options: &'a IssOptions,
     roles: Roles,
@@ -68,11 +68,11 @@ struct Look<'a, C: Cursor, V> {
     /// Steps and playouts.
     n_steps: u64,
     max_steps: u64,
-    /// Whether something was valued at the horizon or drawn.
+    /// Whether something was estimated at the horizon or sampled.
     is_cut: bool,
 }
 
-/// Time is over, or the steps that were allowed are.
+/// Time or steps ran out.
 struct Stopped;
 
 impl<I: Ingredients> Search<I> for IssOptions {
@@ -86,7 +86,7 @@ impl<I: Ingredients> Search<I> for IssOptions {
 }
 
 impl<G: Playouts> Iss<G> {
-    /// A search for a game.
+    /// Creates a search for a game.
     pub fn new(game: &G, options: IssOptions) -> Self {
         Self { options, roles: Roles::of(game), cursor: game.cursor() }
     }
@@ -117,7 +117,7 @@ impl<G: Playouts> Iss<G> {
             max_steps: limits.iterations.unwrap_or(u64::MAX),
             is_cut: false,
         };
-        let starts = look.few(starts);
+        let starts = look.sampled(starts);
         for horizon in 1..=self.options.depth.max(1) {
             look.is_cut = false;
             let before = report.moves.clone();
@@ -131,7 +131,8 @@ impl<G: Playouts> Iss<G> {
             if n_valued < legal.len() {
                 let is_time = look.n_steps <= look.max_steps;
                 report.stopped = Some(if is_time { StopReason::Time } else { StopReason::Count });
-                // Values of two horizons are not compared, unless there was none before.
+                // Values of different horizons are not comparable; keep them only if there is
+                // nothing else.
                 if horizon > 1 {
                     report.moves = before;
                 }
@@ -151,7 +152,7 @@ impl<G: Playouts> Iss<G> {
     }
 }
 
-/// Takes the move with the highest value, the first of equal ones.
+/// Chooses the move with the highest value, the first of equal ones.
 fn choose(report: &mut SearchReport) {
     let value = |it: &MoveReport| it.mean_reward.unwrap_or(f64::NEG_INFINITY);
     let best = report.moves.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b))).copied();
@@ -162,13 +163,14 @@ fn choose(report: &mut SearchReport) {
 }
 
 impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
-    /// What a set is worth to the role, so many steps before the horizon.
+    /// Returns the value of a set for the role, `n_left` steps before the horizon.
     fn value(&mut self, set: &Set<C::State>, n_left: usize) -> Result<f64, Stopped> {
         if n_left == 0 {
             self.is_cut = true;
             return self.estimate(set);
         }
-        // Moves that are legal in the first state: in a good rulesheet they are in all of them.
+        // Moves that are legal in the first state; in a valid rulesheet they are legal in all of
+        // them.
         self.cursor.set_state(&set[0].0);
         let moves = self.cursor.legal_moves(self.me).to_vec();
         let mut best = f64::NEG_INFINITY;
@@ -178,10 +180,10 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
         Ok(best.max(0.0))
     }
 
-    /// What a set is worth after a move of the role.
+    /// Returns the value of a set after a move of the role.
     fn after(&mut self, set: &Set<C::State>, id: MoveId, n_left: usize) -> Result<f64, Stopped> {
         let mut ended = 0.0;
-        let mut apart: BTreeMap<Seen, FxHashMap<C::State, f64>> = BTreeMap::new();
+        let mut by_observation: BTreeMap<Seen, FxHashMap<C::State, f64>> = BTreeMap::new();
         for (state, weight) in set {
             let joints = self.joints(state, id);
             let each = weight / joints.len().max(1) as f64;
@@ -194,23 +196,23 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
                     continue;
                 }
                 let seen = self.seen(&joint);
-                let found = apart.entry(seen).or_default();
+                let found = by_observation.entry(seen).or_default();
                 *found.entry(self.cursor.state().clone()).or_insert(0.0) += each;
             }
         }
         let total: f64 = set.iter().map(|it| it.1).sum();
         let mut value = ended;
-        for found in apart.into_values() {
-            // The map's order depends on the states alone.
+        for found in by_observation.into_values() {
+            // The order of the map depends on the states alone.
             let next: Set<C::State> = found.into_iter().collect();
             let weight: f64 = next.iter().map(|it| it.1).sum();
-            let next = self.few(next);
+            let next = self.sampled(next);
             value += weight * self.value(&next, n_left - 1)?;
         }
         Ok(value / total)
     }
 
-    /// Notes a step.
+    /// Counts a step.
     fn tick(&mut self) -> Result<(), Stopped> {
         self.n_steps += 1;
         if self.clock.tick() || self.n_steps > self.max_steps { Err(Stopped) } else { Ok(()) }
@@ -227,8 +229,8 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
         }
     }
 
-    /// The joint moves of a state in which the role plays this, or some of them; none where it
-    /// can't.
+    /// Returns the joint moves of a state in which the role plays this move, or a sample; none if
+    /// the move is illegal.
     fn joints(&mut self, state: &C::State, id: MoveId) -> Vec<Vec<MoveId>> {
         self.cursor.set_state(state);
         let mut joints = JointMoves::of(self.cursor, self.roles.n);
@@ -251,8 +253,8 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
         (0..self.options.joints.max(1)).filter_map(draw).collect()
     }
 
-    /// The set, or as many states of it as are looked at, drawn by their weights.
-    fn few(&mut self, set: Set<C::State>) -> Set<C::State> {
+    /// Returns the set, or a sample of it drawn by weight if it is too large.
+    fn sampled(&mut self, set: Set<C::State>) -> Set<C::State> {
         let max_states = self.options.states.max(1);
         if set.len() <= max_states {
             return set;
@@ -263,7 +265,7 @@ impl<C: Cursor, V: Sight<C>> Look<'_, C, V> {
         (0..max_states).map(draw).collect()
     }
 
-    /// The mean reward of random games from a set.
+    /// Returns the mean reward of random games from a set.
     fn estimate(&mut self, set: &Set<C::State>) -> Result<f64, Stopped> {
         let weights = Weights::new(set.iter().map(|it| it.1));
         let (mut sum, mut n_ended) = (0.0, 0);
@@ -289,7 +291,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Iss<G> {
         "iss"
     }
 
-    /// Where the state is known, sets have one state and everybody knows what was played.
+    /// Searches a known state: sets have one state, and all roles see every move.
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
         let legal = root.clone().legal_moves(role).to_vec();
         let starts = vec![(root.state().clone(), 1.0)];

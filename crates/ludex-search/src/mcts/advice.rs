@@ -1,14 +1,15 @@
-//! What somebody else knows of states without playing from them.
+//! Advisers: other sources of the values of states.
 
 use ludex_base::Deadline;
 
-/// Knows of some states what they are worth, whatever is played from there.
+/// Knows the goals of some states, whatever is played from there.
 ///
-/// A tree asks about a node when it has been visited so often that an answer would save something.
+/// A tree asks about a node once it has so many visits that an answer would save work.
 pub trait Adviser<S>: Send {
-    /// Visits at which a node is asked about; `None` to be asked nothing for now.
+    /// Returns the number of visits at which the tree asks about a node; `None` for no questions at
+    /// present.
     fn asks_at(&mut self) -> Option<u32>;
 
-    /// The goals of all roles, by role, if every play from this state ends with them.
+    /// Returns the goals of all roles if every play from this state ends with them.
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>>;
 }

@@ -1,12 +1,13 @@
-//! All moves as first: how a move did wherever it was played later on.
+//! All moves as first: the results of a move wherever it was played later.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
 use ludex_base::MoveId;
 
-/// Playouts in which a move was played below a node, and the goals of its role, summed. Sums stop
-/// counting long before they overflow.
+/// Playouts in which a move was played below a node, and the sum of its role's goals.
+///
+/// Counting stops long before the sums overflow.
 #[derive(Debug, Default)]
 pub(crate) struct AmafCell {
     n: AtomicU32,
@@ -21,7 +22,7 @@ impl AmafCell {
         }
     }
 
-    /// How many playouts, and their mean reward.
+    /// Returns the number of playouts and their mean reward.
     pub(crate) fn read(&self) -> (u32, f32) {
         mean(self.n.load(Relaxed), self.goal_sum.load(Relaxed))
     }
@@ -36,15 +37,15 @@ pub(crate) struct AmafTable {
 #[derive(Debug, Default)]
 struct Entries {
     n_playouts: u32,
-    /// By move: playouts and goals.
+    /// By move, playouts and goals.
     by_move: Vec<(u32, u32)>,
 }
 
 impl AmafTable {
-    /// Counts one playout in which these moves were played, each with the goal of its role. Gives
-    /// the bytes by which the table grew.
+    /// Counts one playout in which these moves were played, each with the goal of its role. Returns
+    /// by how many bytes the table grew.
     pub(crate) fn add(&self, played: &[(MoveId, u8)]) -> usize {
-        let mut entries = self.entries.lock().expect("no thread panics holding it");
+        let mut entries = self.entries.lock().expect("no thread panics while holding the lock");
         let before = entries.by_move.len();
         let entries = &mut *entries;
         if entries.n_playouts == u32::MAX / 128 {
@@ -69,7 +70,7 @@ impl AmafTable {
         moves: impl Iterator<Item = MoveId>,
         mut take: impl FnMut(u32, f32),
     ) -> bool {
-        let entries = self.entries.lock().expect("no thread panics holding it");
+        let entries = self.entries.lock().expect("no thread panics while holding the lock");
         if entries.n_playouts <= min_playouts {
             return false;
         }
@@ -82,7 +83,7 @@ impl AmafTable {
     }
 
     pub(crate) fn n_bytes(&mut self) -> usize {
-        let entries = self.entries.get_mut().expect("no thread panics holding it");
+        let entries = self.entries.get_mut().expect("no thread panics while holding the lock");
         entries.by_move.capacity() * size_of::<(u32, u32)>()
     }
 }

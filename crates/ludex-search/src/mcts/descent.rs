@@ -1,10 +1,10 @@
-//! One walk from the root to a leaf: what was chosen on the way.
+//! One descent from the root to a leaf.
 
 use ludex_base::RoleId;
 
 use super::tree::{EdgeId, NodeId};
 
-/// The nodes that were passed and the edges that were followed.
+/// The nodes visited and the edges followed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Descent {
     steps: Vec<Step>,
@@ -31,7 +31,7 @@ impl Descent {
         self.picks.clear();
     }
 
-    /// Begins a step at a node; the picks that follow belong to it.
+    /// Begins a step at a node; the following picks belong to it.
     #[inline]
     pub(crate) fn step(&mut self, node: NodeId) {
         let first_pick = self.picks.len() as u32;
@@ -43,7 +43,7 @@ impl Descent {
         self.picks.push(Pick { role, edge });
     }
 
-    /// Above the last step, a proved node counts instead of what is found below.
+    /// Makes a proved node count above the last step, instead of what is found below.
     pub(crate) fn set_value_above(&mut self, node: NodeId) {
         if let Some(step) = self.steps.last_mut() {
             step.value_above = Some(node);

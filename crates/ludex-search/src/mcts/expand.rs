@@ -1,4 +1,4 @@
-//! Making nodes from states.
+//! Creates nodes from states.
 
 use std::hash::Hash;
 
@@ -8,18 +8,18 @@ use ludex_game::Cursor;
 use super::tree::{Full, Kind, NewNode, NodeId, Tree};
 use crate::roles::{Roles, hash_of};
 
-/// How nodes are made.
+/// How to create nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExpandRules {
-    /// The role that searches; of several roles that choose at once it comes first.
+    /// The searching role, which chooses first of several.
     pub(crate) me: RoleId,
-    /// Roles that choose at once are put in stages instead of choosing apart.
+    /// Whether simultaneous roles choose in stages instead of independently.
     pub(crate) is_staged: bool,
-    /// Paths to the same state meet.
+    /// Whether paths to the same state meet.
     pub(crate) is_dag: bool,
 }
 
-/// Working memory for making nodes.
+/// Working memory for creating nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expander {
     moves: Vec<MoveId>,
@@ -28,8 +28,8 @@ pub(crate) struct Expander {
 }
 
 impl Expander {
-    /// The node of the state a cursor stands on, `key` telling it from others; made if it is not
-    /// there, which the flag tells.
+    /// Returns the node of the cursor's state, and whether it is new. `path_key` distinguishes it
+    /// from others if paths do not meet.
     pub(crate) fn node_of<C: Cursor>(
         &mut self,
         tree: &Tree<C::State>,
@@ -48,7 +48,7 @@ impl Expander {
         tree.add(&NewNode { key, depth, kind, state, moves, ends, goals })
     }
 
-    /// The stage of a node after a role has chosen.
+    /// Returns the stage of a node after a role has chosen.
     pub(crate) fn stage_of<S: Clone + Eq + Hash>(
         &mut self,
         tree: &Tree<S>,
@@ -94,7 +94,7 @@ impl Expander {
         self.goals.clear();
     }
 
-    /// Reads what the rules say about the state a cursor stands on.
+    /// Reads the state of the cursor.
     fn describe<C: Cursor>(&mut self, roles: Roles, rules: &ExpandRules, cursor: &mut C) -> Kind {
         self.clear();
         if cursor.is_terminal() {
@@ -129,7 +129,7 @@ impl Expander {
         })
     }
 
-    /// Who chooses first: the role that searches, then the others, `random` last.
+    /// Returns who chooses first: the searching role, then the others, `random` last.
     fn staged(&self, roles: Roles, me: RoleId) -> Kind {
         let n_deciders = self.deciders(roles).count();
         let n_players = self.deciders(roles).filter(|&role| Some(role) != roles.random).count();
@@ -137,7 +137,7 @@ impl Expander {
         match self.deciders(roles).min_by_key(order) {
             Some(role) if Some(role) == roles.random => Kind::Chance { role },
             first => Kind::Single {
-                // Nobody has a choice: any role will do.
+                // Nobody has a choice, so any role will do.
                 role: first.unwrap_or(RoleId::new(0)),
                 has_stages: n_deciders > 1,
                 is_stage: false,

@@ -1,7 +1,7 @@
-//! From keys to nodes: the transposition table of the tree.
+//! The transposition table of the tree, from keys to nodes.
 //!
-//! A fixed array of node ids, probed linearly. It holds no keys: the node knows its own. Threads
-//! insert with one compare-and-swap.
+//! A fixed array of node ids with linear probing. It stores no keys, because each node has its own.
+//! Threads insert with one compare-and-swap.
 
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -12,29 +12,29 @@ pub(crate) struct Index {
     slots: Vec<AtomicU32>,
 }
 
-/// How far from its place an id may lie. At most half of the slots are used, so a longer run is
-/// too rare to matter: the node is then not found again.
+/// How far an id may lie from its first slot. At most half of the slots are used, so longer runs
+/// are rare enough to ignore: the node is then not found again.
 const MAX_PROBES: usize = 32;
 
 impl Index {
-    /// An empty index for so many nodes.
+    /// Creates an empty index for `n_nodes`.
     pub(crate) fn new(n_nodes: usize) -> Self {
         let mut slots = Vec::new();
         slots.resize_with(Self::n_slots(n_nodes), || AtomicU32::new(NONE));
         Self { slots }
     }
 
-    /// How many slots there are for so many nodes.
+    /// Returns the number of slots for `n_nodes`.
     pub(crate) fn n_slots(n_nodes: usize) -> usize {
         (n_nodes * 2).next_power_of_two()
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.slots.iter_mut().for_each(|slot| *slot.get_mut() = NONE);
     }
 
-    /// The node of a key that `is_it` accepts.
+    /// Returns the node of a key that `is_it` accepts.
     pub(crate) fn find(&self, key: u64, is_it: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         for slot in self.probes(key) {
             let id = slot.load(Acquire);
@@ -49,7 +49,7 @@ impl Index {
         None
     }
 
-    /// Publishes a node, unless one that `is_it` accepts is there; gives the one to use.
+    /// Publishes a node unless one that `is_it` accepts is there; returns the one to use.
     pub(crate) fn insert(&self, key: u64, id: NodeId, is_it: impl Fn(NodeId) -> bool) -> NodeId {
         for slot in self.probes(key) {
             match slot.compare_exchange(NONE, id.index() as u32, AcqRel, Acquire) {

@@ -1,4 +1,4 @@
-//! What is learned from a finished game beside the rewards of the edges.
+//! Learning from a finished game, beyond the rewards of edges.
 
 use std::hash::Hash;
 use std::sync::atomic::Ordering::*;
@@ -62,7 +62,7 @@ impl Learner {
                 }
                 AmafSource::Ancestor { min_playouts } => {
                     let slot = &tree.amaf_tables[node.index()];
-                    // A stage sees what its state sees.
+                    // A stage has the statistics of its state.
                     let is_stage =
                         matches!(tree.node(node).kind(), Kind::Single { is_stage: true, .. });
                     let is_worth_it = node == tree.root
@@ -89,7 +89,7 @@ impl Learner {
         }
     }
 
-    /// Begins the record of a game with what was chosen in the tree.
+    /// Begins the record of a game with the choices made in the tree.
     pub(crate) fn write_path<S: Clone + Eq + Hash>(
         &mut self,
         tree: &Tree<S>,
@@ -100,7 +100,8 @@ impl Learner {
         for step_idx in 0..descent.n_steps() {
             let node = descent.node(step_idx);
             let kind = tree.node(node).kind();
-            // A stage has a single edge for who has chosen before; the first one tells who could.
+            // At a stage, roles that chose before have a single edge; only the first stage shows
+            // who had a choice.
             if !matches!(kind, Kind::Single { is_stage: true, .. }) {
                 state_node = node;
             }

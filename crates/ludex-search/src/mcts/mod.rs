@@ -1,25 +1,25 @@
 //! Monte Carlo tree search: UCT for any number of roles, with policies that plug in.
 //!
-//! Each iteration walks down from the root, adds one node, plays a game out from there and adds its
-//! goals, one for each role, to the edges that were followed. For complete information; any number
-//! of roles and any goals, since each role is taken to play for its own. `random` draws uniformly.
-//! Where several roles choose at once they choose apart (*decoupled*), or one after the other in
-//! stages, we first, so that the others answer what they do not see in the game (*joint*: the
-//! statistics are those of joint moves, and the view is a pessimistic one).
+//! Each iteration descends from the root, adds one node, plays a game out from there and adds its
+//! goals, one per role, to the edges that it followed. For complete information, any number of
+//! roles and any goals, since each role is assumed to play for its own. `random` draws uniformly.
+//! Roles that move simultaneously choose independently (*decoupled*), or one after another in
+//! stages, we first, so that the others answer a move that they do not see in the game (*joint*:
+//! the statistics are those of joint moves, and the values are pessimistic).
 //!
 //! After Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning*, 2006; several roles after
-//! Sturtevant, *An Analysis of UCT in Multi-player Games*, 2008; threads that share one tree without
-//! locks after Enzenberger and Müller, *A Lock-free Multithreaded Monte-Carlo Tree Search Algorithm*,
-//! 2009. The exploration constant is for rewards scaled to 0..1, which the literature often leaves
-//! open.
+//! Sturtevant, *An Analysis of UCT in Multi-player Games*, 2008; threads that share one tree
+//! without locks after Enzenberger and Müller, *A Lock-free Multithreaded Monte-Carlo Tree Search
+//! Algorithm*, 2009. The exploration constant is for rewards from 0 to 1, a scale that the
+//! literature often leaves open.
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`selection`], [`playout`]: the policies, and [`registry`], which names them. [`advice`]: who may
-//!    know the value of a state.
-//! 2. `tree`, `index`, `amaf`: what is remembered; `room`: how it stays within its memory.
+//! 1. [`selection`], [`playout`]: the policies, and [`registry`], which names them. [`advice`]:
+//!    other sources of the values of states.
+//! 2. `tree`, `index`, `amaf`: the memory of the search; `room`: how it stays within its limit.
 //! 3. `descent`, `expand`, `worker`, `learn`, `solver`: an iteration.
-//! 4. `report`: what is told at the end.
+//! 4. `report`: the final report.
 //! 5. [`root`]: several trees side by side.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
@@ -60,11 +60,11 @@ use tree::{Full, Kind, Tree};
 use worker::{Ending, Round, Worker};
 
 crate::option_names! {
-    /// What happens where several roles choose at once.
+    /// How simultaneous roles choose.
     pub enum Simultaneous {
-        /// Each chooses apart, by the statistics of its own moves.
+        /// Independently, each by the statistics of its own moves.
         Decoupled = "decoupled",
-        /// They choose one after the other, the searching role first.
+        /// One after another, the searching role first.
         Joint = "joint",
     }
 }
@@ -74,45 +74,45 @@ crate::search_options! {
     pub struct UctOptions {
         /// exploration constant, for rewards from 0 to 1
         c: f64 = 0.7,
-        /// first-play urgency: the score of a move that was never tried
+        /// first-play urgency: the score of an untried move
         fpu: f64 = 2.0,
-        /// ucb, rave, grave or history
+        /// selection policy: ucb, rave, grave or history
         selection: SelectionName = SelectionName::Ucb,
-        /// uniform, mast, to-mast, nst, past or fast
+        /// playout policy: uniform, mast, to-mast, nst, past or fast
         playout: PlayoutName = PlayoutName::Uniform,
-        /// decoupled or joint
+        /// simultaneous choices: decoupled or joint
         simultaneous: Simultaneous = Simultaneous::Decoupled,
-        /// whether paths of equal length to a state meet
+        /// merge paths of equal length to the same state
         dag: bool = true,
-        /// whether the tree is kept from move to move
+        /// keep the tree from move to move
         reuse: bool = true,
-        /// leaves gathered for one batch of playouts
+        /// leaves per batch of playouts
         leaves: usize = 1,
         /// playouts from each leaf
         playouts: usize = 1,
-        /// threads that share the tree; 0 is as many as the limits allow
+        /// threads that share the tree; 0 for as many as the limits allow
         threads: usize = 0,
-        /// most iterations a move, whatever time is left; 0 is no limit
+        /// maximum iterations per move; 0 for no limit
         iterations: usize = 0,
-        /// rave: visits at which both means count the same
+        /// rave: visits at which both means count equally
         equivalence: f64 = 250.0,
         /// grave: how fast the ancestor's weight falls
         bias: f64 = 0.00001,
-        /// grave: playouts an ancestor must have
+        /// grave: minimum playouts of the ancestor
         reference: usize = 50,
-        /// history: how much moves that did well elsewhere are favored
+        /// history: weight of moves that did well elsewhere
         history: f64 = 3.0,
-        /// playouts that learn: greedy or gibbs
+        /// choice in playouts that learn: greedy or gibbs
         draw: DrawName = DrawName::Greedy,
-        /// greedy: the part of choices that are uniform
+        /// greedy: probability of a uniform choice
         epsilon: f64 = 0.4,
         /// gibbs: temperature of the distribution
         temperature: f64 = 0.5,
-        /// steps after which a playout is left and the state evaluated; 0 plays to the end
+        /// steps after which a playout is cut and the state evaluated; 0 to play to the end
         stop: usize = 0,
         /// stop: weight of mobility in the evaluation
         mobility: f64 = 1.0,
-        /// stop: weight of likeness to good final states
+        /// stop: weight of similarity to good final states in the evaluation
         proximity: f64 = 0.0,
     }
 }
@@ -140,7 +140,7 @@ impl<I: Ingredients> Search<I> for UctOptions {
 }
 
 impl<G: Playouts + Clone> Uct<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(name: &'static str, game: &G, options: UctOptions) -> Self {
         let roles = Roles::of(game);
         Self {
@@ -155,15 +155,15 @@ impl<G: Playouts + Clone> Uct<G> {
         }
     }
 
-    /// The same search with somebody to ask about states, which the first thread does.
+    /// Adds an adviser, which the first thread asks about states.
     pub fn advised(mut self, adviser: Box<dyn Adviser<StateOf<G>>>) -> Self {
         self.adviser = Some(adviser);
         self
     }
 
-    /// Gets ready to search from a state; `None` if nothing can be searched there.
+    /// Prepares a search from a state; `None` if nothing can be searched there.
     fn prepare(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
-        // Step 1. A thread's worker keeps what its policy learned; only its randomness is new.
+        // Step 1. The worker of a thread keeps what its policy learned; only its seed is new.
         let n_threads = match self.options.threads {
             0 => limits.threads.max(1),
             n => n,
@@ -195,7 +195,7 @@ impl<G: Playouts + Clone> Uct<G> {
                 worker.evaluation.prepare(&mut root.clone(), self.roles, players, &mut clock);
             }
         }
-        // Step 2. The tree of the last move has the root, or a new tree begins.
+        // Step 2. Find the root in the tree of the last move, or begin a new tree.
         if self.me != Some(me) || !self.options.reuse || !self.go_to(root) {
             self.begin_tree(root, me, limits)?;
         }
@@ -203,7 +203,7 @@ impl<G: Playouts + Clone> Uct<G> {
         Some(())
     }
 
-    /// The smaller of what the limits and the options allow.
+    /// Returns the smaller of the limits of the caller and of the options.
     fn max_iterations(&self, limits: &Limits) -> Option<u64> {
         let own = (self.options.iterations > 0).then_some(self.options.iterations as u64);
         limits.iterations.into_iter().chain(own).min()
@@ -214,7 +214,7 @@ impl<G: Playouts + Clone> Uct<G> {
         Weights { mobility, proximity, playouts: 0.0, learned: 0.0, rules: 0.0, count: 1 }
     }
 
-    /// Makes the node of a state the root, if there is one within a few steps.
+    /// Makes the node of a state the root, if it is within a few steps.
     fn go_to(&mut self, root: &G::Cursor) -> bool {
         let Some(tree) = &mut self.tree else { return false };
         let depth = tree.node(tree.root).depth.load(Relaxed);
@@ -227,7 +227,7 @@ impl<G: Playouts + Clone> Uct<G> {
         }
         tree.has_moved |= tree.root != found;
         tree.root = found;
-        // A proof may have lost its details to recycling; the move needs them.
+        // Recycling may have removed the details of a proof, which the choice of a move needs.
         if tree.node(found).is_proven() && !report::has_proven_move(tree, found) {
             tree.nodes[found.index()].forget_proof();
         }
@@ -236,7 +236,7 @@ impl<G: Playouts + Clone> Uct<G> {
 
     fn begin_tree(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
         let source = self.options.selection.build(&self.options).amaf();
-        // A new one, for clearing a large one would take longer.
+        // A new tree is faster than clearing a large one.
         let tree = self.tree.insert(Tree::new(self.roles, source, root.state()));
         let mut cursor = root.clone();
         let rules = rules_of(&self.options, me);
@@ -252,7 +252,7 @@ impl<G: Playouts + Clone> Uct<G> {
         (!matches!(tree.node(id).kind(), Kind::Terminal | Kind::Stuck)).then_some(())
     }
 
-    /// Searches in rounds; between them the tree gets room.
+    /// Searches in rounds, between which the tree makes room.
     fn run(
         &mut self,
         root: &G::Cursor,
@@ -283,23 +283,23 @@ impl<G: Playouts + Clone> Uct<G> {
                 Ending::Proven => return None,
                 Ending::Time => return Some(StopReason::Time),
                 Ending::Count => return Some(StopReason::Count),
-                // Making room can't be interrupted, so it is not begun too late.
+                // Making room cannot be interrupted, so it must not start too late.
                 Ending::Full if tree.has_time_for_room(&limits.deadline) => {
                     if let Err(Full) = tree.make_room(limits.memory) {
                         return Some(StopReason::Memory);
                     }
                 }
                 // A tree that is mostly about the past is not worth keeping, unless this search has
-                // worked on it already.
+                // already worked on it.
                 Ending::Full
                     if n_iterations.load(Relaxed) < MAX_LOST_ITERATIONS
-                        && tree.is_mostly_elsewhere() =>
+                        && tree.is_mostly_unreachable() =>
                 {
                     if self.begin_tree(root, me, limits).is_none() {
                         return Some(StopReason::Memory);
                     }
                 }
-                // Otherwise what there is gets more visits.
+                // Otherwise the existing nodes get more visits.
                 Ending::Full => grows = false,
             }
         }
@@ -307,7 +307,7 @@ impl<G: Playouts + Clone> Uct<G> {
 }
 
 impl<G: Playouts> Uct<G> {
-    /// Visits and goals of the moves of a role at the root.
+    /// Returns the visits and goals of a role's moves at the root.
     fn root_stats(&self, role: RoleId) -> root::RootStats {
         let Some(tree) = &self.tree else { return Vec::new() };
         tree.edges[tree.span(tree.root, role)]
@@ -316,7 +316,7 @@ impl<G: Playouts> Uct<G> {
             .collect()
     }
 
-    /// Replaces them by what several trees found together.
+    /// Replaces them by the joint results of several trees.
     fn set_root_stats(&mut self, role: RoleId, stats: &root::RootStats) {
         let Some(tree) = &mut self.tree else { return };
         let span = tree.span(tree.root, role);
@@ -330,11 +330,11 @@ impl<G: Playouts> Uct<G> {
     }
 }
 
-/// The root of the next search is looked for this many steps below the last one.
+/// How many steps below the last root the next one is looked for.
 const MAX_STEPS_BETWEEN_SEARCHES: u32 = 4;
 /// Below this many iterations the tree may be discarded.
 const MAX_LOST_ITERATIONS: u64 = 64;
-/// More leaves or playouts a batch than this would make answers late.
+/// Larger batches of leaves or playouts would make answers late.
 const MAX_BATCH: usize = 4096;
 
 fn rules_of(options: &UctOptions, me: RoleId) -> ExpandRules {
@@ -342,7 +342,7 @@ fn rules_of(options: &UctOptions, me: RoleId) -> ExpandRules {
     ExpandRules { me, is_staged, is_dag: options.dag }
 }
 
-/// Runs every worker until something ends the round. What ends it for good comes first.
+/// Runs every worker until something ends the round. Reasons that end the search take precedence.
 fn run_round<C, R>(workers: &mut [Worker<C, R>], round: &Round<'_, C::State>) -> Ending
 where
     C: Cursor,

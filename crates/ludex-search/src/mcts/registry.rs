@@ -1,4 +1,4 @@
-//! The policies there are: selections and playout policies by name.
+//! Selections and playout policies by name.
 
 use super::UctOptions;
 use super::playout::{Draw, Fast, Mast, Nst, Past, PlayoutPolicy, Uniform};
@@ -23,44 +23,44 @@ crate::option_names! {
     pub enum PlayoutName {
         /// Every legal move equally likely.
         Uniform = "uniform",
-        /// Moves that did well anywhere more often.
+        /// Prefer moves that did well anywhere.
         Mast = "mast",
-        /// Moves that did well in the tree more often.
+        /// Prefer moves that did well in the tree.
         ToMast = "to-mast",
-        /// Moves that did well after the moves before them more often.
+        /// Prefer moves that did well after the previous moves.
         Nst = "nst",
-        /// Moves that did well while the same fluents held more often.
+        /// Prefer moves that did well while the same fluents were true.
         Past = "past",
-        /// Moves that did well, and that led to good fluents, more often.
+        /// Prefer moves that did well and led to good fluents.
         Fast = "fast",
     }
 }
 
 crate::option_names! {
-    /// How playouts draw by the values of moves.
+    /// How playouts choose by the values of moves.
     pub enum DrawName {
         /// By the Gibbs distribution.
         Gibbs = "gibbs",
-        /// The best one, but for a part of all choices.
+        /// The best one, except for a part of all choices.
         Greedy = "greedy",
     }
 }
 
-/// Sequences, and pairs of moves and fluents, that were seen less often say nothing yet; the paper on
-/// sequences has 7.
+/// Sequences, and pairs of moves and fluents, are ignored until they were seen this often; the
+/// paper on sequences has 7.
 const MIN_SEEN: u32 = 7;
-/// What pairs of moves and fluents may take, for each thread.
+/// The memory for pairs of moves and fluents, per thread.
 const PAST_BYTES: usize = 16 << 20;
 
 impl UctOptions {
-    /// With the all-moves-as-first statistics of an ancestor.
+    /// UCT with all-moves-as-first statistics of an ancestor.
     pub const GRAVE: Self = Self { selection: SelectionName::Grave, c: 0.2, ..Self::DEFAULT };
-    /// With playouts that prefer moves that did well before.
+    /// UCT with playouts that prefer moves that did well before.
     pub const MAST: Self = Self { playout: PlayoutName::Mast, ..Self::DEFAULT };
 }
 
 impl SelectionName {
-    /// The rule of this name.
+    /// Builds the rule of this name.
     pub fn build(self, options: &UctOptions) -> Box<dyn Selection> {
         let (c, fpu) = (options.c as f32, options.fpu as f32);
         match self {
@@ -78,10 +78,10 @@ impl SelectionName {
 }
 
 impl PlayoutName {
-    /// The policy of this name.
+    /// Builds the policy of this name.
     pub fn build(self, options: &UctOptions) -> Box<dyn PlayoutPolicy> {
         let draw = match options.draw {
-            // Below this, weights overflow.
+            // Smaller temperatures overflow the weights.
             DrawName::Gibbs => Draw::Gibbs { temperature: options.temperature.max(0.02) as f32 },
             DrawName::Greedy => Draw::Greedy { epsilon: options.epsilon as f32 },
         };

@@ -1,4 +1,4 @@
-//! What the tree says at the end.
+//! The final report of the tree.
 
 use std::hash::Hash;
 use std::sync::atomic::Ordering::*;
@@ -10,8 +10,8 @@ use super::tree::{GOAL_UNIT, Kind, NodeId, Tree};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::hash_of;
 
-/// The moves of a role at the root with what is known about them, the move to play, and the line
-/// that is expected.
+/// Reports the moves of a role at the root with their results, the move to play, and the expected
+/// line.
 pub(crate) fn report<C: Cursor>(tree: &Tree<C::State>, root: &C, role: RoleId) -> SearchReport {
     let moves = move_reports(tree, tree.root, role);
     let chosen = choose(&moves);
@@ -29,13 +29,13 @@ pub(crate) fn report<C: Cursor>(tree: &Tree<C::State>, root: &C, role: RoleId) -
     }
 }
 
-/// The move a role would play now.
+/// Returns the move a role would play now.
 pub(crate) fn move_now<S: Clone + Eq + Hash>(tree: &Tree<S>, role: RoleId) -> Option<MoveId> {
     let moves = move_reports(tree, tree.root, role);
     choose(&moves).map(|idx| moves[idx].id)
 }
 
-/// Whether a node that is proved has a move that proves it.
+/// Whether a proved node has a move that proves it.
 pub(crate) fn has_proven_move<S: Clone + Eq + Hash>(tree: &Tree<S>, node: NodeId) -> bool {
     match tree.node(node).kind() {
         Kind::Single { role, .. } | Kind::Chance { role } => tree
@@ -50,7 +50,7 @@ fn move_reports<S: Clone + Eq + Hash>(
     node: NodeId,
     role: RoleId,
 ) -> Vec<MoveReport> {
-    // An edge of a role that does not choose has no proof of its own.
+    // The edges of a role that does not choose have no proofs of their own.
     let chooses = match tree.node(node).kind() {
         Kind::Single { role: chooser, is_contested, .. } => chooser == role && !is_contested,
         _ => false,
@@ -72,11 +72,12 @@ fn move_reports<S: Clone + Eq + Hash>(
         .collect()
 }
 
-/// The robust child: of the open moves the one tried most, unless a proved one is worth as much.
+/// Chooses the robust child: the most tried of the open moves, unless a proved one is worth as
+/// much.
 pub(crate) fn choose(moves: &[MoveReport]) -> Option<usize> {
     let by_visits = |&a: &usize, &b: &usize| {
         let key = |idx: usize| (moves[idx].n_visits, moves[idx].mean_reward.unwrap_or(0.0));
-        // Of equal ones the first.
+        // Prefer the first of equal moves.
         key(a).partial_cmp(&key(b)).expect("rewards are numbers").then(b.cmp(&a))
     };
     let open = (0..moves.len()).filter(|&idx| moves[idx].proven.is_none()).max_by(by_visits);
@@ -86,7 +87,7 @@ pub(crate) fn choose(moves: &[MoveReport]) -> Option<usize> {
     match (open, proven) {
         (Some(open), Some(proven)) => {
             let is_as_good = moves[open].mean_reward.is_none_or(|mean| best_proven >= mean);
-            // A proved loss is no better than a move nobody has looked at.
+            // A proved loss is no better than an untried move.
             let is_hopeless = best_proven <= 0.0;
             Some(if is_as_good && !is_hopeless { proven } else { open })
         }
@@ -94,7 +95,7 @@ pub(crate) fn choose(moves: &[MoveReport]) -> Option<usize> {
     }
 }
 
-/// The moves tried most, from the root on: a joint move a step.
+/// Returns the most tried moves from the root on, one joint move per step.
 fn line<C: Cursor>(
     tree: &Tree<C::State>,
     root: &C,
@@ -120,7 +121,7 @@ fn line<C: Cursor>(
                 Some(idx) if other == role && line.is_empty() => idx,
                 _ => choose(&moves).expect("a node that goes on has moves"),
             };
-            // A stage has a single edge for who has chosen before.
+            // At a stage, roles that chose before have a single edge.
             let edge = &tree.edges[tree.span(node, other).start + idx.min(moves.len() - 1)];
             joint.push(edge.move_id());
             let chooses = match kind {

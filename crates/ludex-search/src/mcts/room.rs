@@ -1,9 +1,10 @@
-//! Room for the tree: growing, recycling, and going to another root.
+//! Memory of the tree: growing, recycling, and moving the root.
 //!
-//! All of this needs the tree for itself and happens between rounds. What a new root has left behind is
-//! dropped first, if that makes room. Pools double until the memory allowed is reached; from then on
-//! the nodes that were visited least are dropped, with all that is only reachable through them. An edge to a dropped node keeps its statistics, so what was learned
-//! stays and the node comes back when it is visited again.
+//! All of this needs exclusive access to the tree and happens between rounds. What a new root has
+//! left behind is dropped first, if that makes room. Pools double up to the memory limit; then the
+//! least visited nodes are dropped, with everything that is only reachable through them. An edge to
+//! a dropped node keeps its statistics, so nothing learned is lost, and the node returns when it is
+//! visited again.
 
 use std::hash::Hash;
 use std::sync::OnceLock;
@@ -17,16 +18,16 @@ use super::index::Index;
 use super::selection::AmafSource;
 use super::tree::{Edge, Full, NONE, Node, NodeId, Tree};
 
-/// Nodes a new tree has room for.
+/// Initial room for nodes.
 const MIN_NODES: usize = 1024;
-/// Nanoseconds a byte that making room takes, until it was measured on a tree of some size.
+/// Nanoseconds per byte for making room, until measured on a tree of some size.
 pub(crate) const ROOM_NS: f64 = 1.0;
 const MIN_MEASURED: usize = 1 << 20;
-/// Of the memory allowed, the part the pools take: while they grow, old and new exist at once.
+/// The part of the memory limit that pools may take: while they grow, old and new exist together.
 const POOL_SHARE: f64 = 2.0 / 3.0;
 
 impl<S: Clone + Eq + Hash> Tree<S> {
-    /// Bytes the tree takes when it has room for so many nodes and edges.
+    /// Returns the bytes of a tree with room for `n_nodes` and `n_edges`.
     fn bytes_for(&self, n_nodes: usize, n_edges: usize) -> usize {
         let has_tables = matches!(self.amaf_source, AmafSource::Ancestor { .. });
         let per_node = size_of::<Node>()
@@ -39,33 +40,32 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         n_nodes * per_node + n_edges * per_edge + Index::n_slots(n_nodes) * size_of::<AtomicU32>()
     }
 
-    /// Bytes the tree takes now.
+    /// Returns the current bytes of the tree.
     pub(crate) fn n_bytes(&self) -> usize {
         self.bytes_for(self.nodes.len(), self.edges.len()) + self.amaf_bytes.load(Relaxed)
     }
 
-    /// Whether there is time to make room, with a reserve: as long a byte as it took the last time.
+    /// Whether there is time to make room, with a reserve, at the speed of the last time.
     pub(crate) fn has_time_for_room(&self, deadline: &Deadline) -> bool {
         let time = Duration::from_nanos((2.0 * self.n_bytes() as f64 * self.room_ns) as u64);
         deadline.remaining().is_none_or(|left| left > time)
     }
 
-    /// Whether most of the nodes do not belong to the root: one of them was added with each of its
-    /// visits, or less.
-    pub(crate) fn is_mostly_elsewhere(&self) -> bool {
+    /// Whether most nodes are not below the root: each visit of the root adds at most one node
+    /// below it.
+    pub(crate) fn is_mostly_unreachable(&self) -> bool {
         let n_visits = self.node(self.root).n_visits.load(Relaxed) as usize;
         2 * n_visits < self.n_nodes.load(Relaxed).min(self.nodes.len())
     }
 
-    /// Makes room for at least one more node of the width that was wanted, by growing or by
-    /// recycling.
+    /// Makes room for at least one more node of the requested width, by growing or recycling.
     ///
     /// # Errors
-    /// When the memory allowed does not hold even that.
+    /// If the memory limit does not allow even that.
     pub(crate) fn make_room(&mut self, memory: usize) -> Result<(), Full> {
         let (n_bytes, start) = (self.n_bytes(), Instant::now());
         let result = self.make_room_unmeasured(memory);
-        // Small trees tell nothing about large ones.
+        // Small trees say nothing about large ones.
         if n_bytes >= MIN_MEASURED {
             self.room_ns = start.elapsed().as_nanos() as f64 / n_bytes as f64;
         }
@@ -81,7 +81,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         let budget = (memory as f64 * POOL_SHARE) as usize;
         let budget = budget.saturating_sub(self.amaf_bytes.load(Relaxed));
         let (n_nodes, n_edges) = (*self.n_nodes.get_mut(), *self.n_edges.get_mut());
-        // Room for edges follows what nodes had so far.
+        // The number of edges follows the average so far.
         let per_node = (n_edges + n_more_edges).div_ceil(n_nodes + 1).max(4);
         let fits = |n: usize| self.bytes_for(n, n * per_node + n_more_edges) <= budget;
         let mut wanted = (self.nodes.len() * 2).max(MIN_NODES);
@@ -98,7 +98,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         if n_free_nodes == 0 || n_free_edges < n_more_edges { Err(Full) } else { Ok(()) }
     }
 
-    /// Takes back what failed attempts to add a node have counted.
+    /// Resets the counters after failed attempts to add a node.
     fn clamp_counters(&mut self) {
         let n_nodes = (*self.n_nodes.get_mut()).min(self.nodes.len());
         *self.n_nodes.get_mut() = n_nodes;
@@ -135,7 +135,8 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         }
     }
 
-    /// Drops what the root has left behind, if at most half of the room is used then; whether it did.
+    /// Drops nodes that the root has left behind, if at most half of the room is used then. Returns
+    /// whether it did.
     fn drop_unreachable(&mut self) -> bool {
         self.has_moved = false;
         let keeps = self.wanted(0);
@@ -146,7 +147,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         is_small
     }
 
-    /// Drops the nodes that were visited least, until at most half of the room is used.
+    /// Drops the least visited nodes until at most half of the room is used.
     pub(crate) fn recycle(&mut self) {
         self.clamp_counters();
         let mut min_visits = self.median_visits();
@@ -167,7 +168,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         kept.count() * 2 <= self.nodes.len() && n_edges * 2 <= self.edges.len()
     }
 
-    /// The visits that half of the nodes have, or more.
+    /// Returns the median number of visits of a node.
     fn median_visits(&mut self) -> u32 {
         let n_nodes = *self.n_nodes.get_mut();
         let mut visits: Vec<u32> =
@@ -179,16 +180,16 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         *visits.select_nth_unstable(middle).1
     }
 
-    /// Which nodes to keep: those that can be reached from the root through nodes with at least so
-    /// many visits. What is proved is kept whatever its visits, but not what lies below: it is never
-    /// searched again.
+    /// Returns the nodes to keep: those reachable from the root through nodes with at least
+    /// `min_visits`. Proved nodes are kept regardless of visits, but not the nodes below them,
+    /// which are never searched again.
     fn wanted(&self, min_visits: u32) -> Vec<bool> {
         let mut keeps = vec![false; self.n_nodes.load(Relaxed)];
         keeps[self.root.index()] = true;
         let is_visited = |id: NodeId| self.node(id).n_visits.load(Relaxed) >= min_visits;
         if self.has_several.load(Relaxed) {
-            // Joint moves of several roles have no edge that knows the child, so reachability is
-            // not known; what lies deeper than the root may be below it.
+            // Joint moves of several roles have no edge to the child, so reachability is unknown;
+            // any node deeper than the root may be below it.
             let min_depth = self.node(self.root).depth.load(Relaxed);
             for id in (0..keeps.len()).map(NodeId::new) {
                 let is_below = self.node(id).depth.load(Relaxed) > min_depth;
@@ -218,13 +219,14 @@ impl<S: Clone + Eq + Hash> Tree<S> {
     fn compact(&mut self, keeps: &[bool]) {
         let n_roles = self.roles.n;
         let n_before = (keeps.len(), *self.n_edges.get_mut());
-        // Step 1. New ids, in the order of the old ones, so that nothing moves up.
+        // Step 1. New ids in the order of the old ones, so that nothing moves backwards.
         let mut new_ids = vec![NONE; keeps.len()];
         let mut kept: Vec<usize> = (0..keeps.len()).filter(|&idx| keeps[idx]).collect();
         for (new, &old) in kept.iter().enumerate() {
             new_ids[old] = new as u32;
         }
-        // Step 2. Edges, in the order they lie in, which is not always that of the nodes.
+        // Step 2. Move edges in the order of their positions, which is not always that of the
+        // nodes.
         let mut starts: Vec<(usize, usize)> =
             kept.iter().map(|&old| (*self.nodes[old].first_edge.get_mut() as usize, old)).collect();
         starts.sort_unstable();
@@ -248,7 +250,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
                 n_edges += 1;
             }
         }
-        // Step 3. Nodes and what lies beside them.
+        // Step 3. Move nodes and the data beside them.
         let n_nodes = kept.len();
         let mut amaf_bytes = self.history.n_bytes();
         for (new, old) in kept.drain(..).enumerate() {

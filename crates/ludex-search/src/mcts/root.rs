@@ -1,7 +1,7 @@
-//! Root parallelization: several trees side by side, their root moves merged.
+//! Root parallelization: several trees side by side with merged root moves.
 //!
-//! In a single run the trees know nothing of each other until the end. In several runs they share
-//! the statistics of the root moves after each.
+//! In a single run the trees are independent until the end. With several runs they share the
+//! statistics of the root moves after each.
 //!
 //! With eᵢ the mean of a move in tree i and sᵢ its visits there, the value of a move is
 //! - *best*: the largest eᵢ,
@@ -10,7 +10,7 @@
 //! - *raw*: the mean of the eᵢ. (The thesis says that this rule ignores the number of playouts and
 //!   prints a formula that divides by it; we do what it says.)
 //!
-//! Moves with less than a tenth of the visits of the most visited one are not considered.
+//! Moves with less than a tenth of the visits of the most visited one are ignored.
 //!
 //! After Méhat and Cazenave, *A Parallel General Game Player*, 2011.
 
@@ -45,18 +45,18 @@ crate::search_options! {
     pub struct RootOptions {
         /// exploration constant, for rewards from 0 to 1
         c: f64 = 0.7,
-        /// first-play urgency: the score of a move that was never tried
+        /// first-play urgency: the score of an untried move
         fpu: f64 = 2.0,
-        /// trees, a thread each; 0 is as many as the limits allow, at least two
+        /// trees, one thread each; 0 for as many as the limits allow, at least two
         trees: usize = 0,
-        /// best, sum, sum10 or raw
+        /// merging rule: best, sum, sum10 or raw
         merge: Merge = Merge::Sum,
-        /// runs, after each of which the trees share what they know of the root
+        /// runs, after each of which the trees share their root statistics
         runs: usize = 1,
     }
 }
 
-/// Several UCT trees.
+/// Several independent UCT trees.
 pub struct RootParallel<G: Playouts> {
     game: G,
     options: RootOptions,
@@ -77,12 +77,12 @@ impl<I: Ingredients> Search<I> for RootOptions {
 }
 
 impl<G: Playouts + Clone> RootParallel<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(game: &G, options: RootOptions) -> Self {
         Self { game: game.clone(), options, trees: Vec::new() }
     }
 
-    /// Makes as many trees as are wanted.
+    /// Creates the requested number of trees.
     fn grow_trees(&mut self, limits: &Limits) {
         let n_trees = match self.options.trees {
             0 => limits.threads.max(2),
@@ -100,7 +100,7 @@ impl<G: Playouts + Clone> RootParallel<G> {
         }
     }
 
-    /// What the last reports of all trees say together.
+    /// Combines the last reports of all trees.
     fn joined(&self, reports: &[SearchReport]) -> SearchReport {
         let proven = reports.iter().find(|it| it.is_proven).cloned();
         let moves = merge(reports, self.options.merge);
@@ -132,7 +132,7 @@ impl<G: Playouts + Clone> RootParallel<G> {
                 .iter_mut()
                 .zip(limits)
                 .map(|(tree, limits)| {
-                    // A cursor is for one thread, so each gets a copy.
+                    // Each thread needs a cursor of its own.
                     let root = root.clone();
                     scope.spawn(move || tree.search(&root, role, limits))
                 })
@@ -142,7 +142,7 @@ impl<G: Playouts + Clone> RootParallel<G> {
     }
 }
 
-/// Adds what each tree learned in a run to what all knew before.
+/// Adds what each tree learned in a run to the earlier statistics.
 fn shared_stats(before: &RootStats, trees: &[RootStats]) -> RootStats {
     let n_moves = trees.iter().map(Vec::len).min().unwrap_or(0);
     (0..n_moves)
@@ -159,7 +159,7 @@ fn shared_stats(before: &RootStats, trees: &[RootStats]) -> RootStats {
         .collect()
 }
 
-/// The moves of all trees with the value that a rule gives them.
+/// Returns the moves of all trees with the values of a merging rule.
 fn merge(reports: &[SearchReport], rule: Merge) -> Vec<MoveReport> {
     let tenth_best = |report: &SearchReport| {
         let mut means: Vec<f64> = report.moves.iter().filter_map(|it| it.mean_reward).collect();
@@ -199,7 +199,7 @@ fn merge(reports: &[SearchReport], rule: Merge) -> Vec<MoveReport> {
         .collect()
 }
 
-/// The place of the best value among moves with enough visits.
+/// Returns the index of the best value among moves with enough visits.
 fn choose_by_value(moves: &[MoveReport]) -> Option<usize> {
     let most = moves.iter().map(|it| it.n_visits).max()?;
     let is_tried = |it: &MoveReport| it.n_visits * 10 >= most && it.mean_reward.is_some();
@@ -208,7 +208,7 @@ fn choose_by_value(moves: &[MoveReport]) -> Option<usize> {
     }
     let value = |it: &MoveReport| it.proven.or(it.mean_reward).unwrap_or(0.0);
     let tried = (0..moves.len()).filter(|&move_idx| is_tried(&moves[move_idx]));
-    // Of equal ones the first.
+    // Prefer the first of equal moves.
     tried.max_by(|&a, &b| value(&moves[a]).total_cmp(&value(&moves[b])).then(b.cmp(&a)))
 }
 
@@ -257,7 +257,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
     }
 }
 
-/// One of so many parts of the iterations, for one thread, with a seed of its own.
+/// Returns one of `n_parts` parts of the iterations, for one thread, with its own seed.
 fn part_of(limits: &Limits, part_idx: usize, n_parts: usize) -> Limits {
     let (idx, n) = (part_idx as u64, n_parts as u64);
     let part = |total: u64| total / n + u64::from(idx < total % n);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_merge_as_they_say() {
+    fn rules_merge_as_documented() {
         let trees = [report(&[(0.5, 30), (0.2, 10)]), report(&[(0.9, 10), (0.4, 30)])];
         assert_eq!(values(Merge::Best, &trees), [0.9, 0.4]);
         assert_eq!(values(Merge::Raw, &trees), [0.7, (0.2 + 0.4) / 2.0]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn sum10_leaves_out_what_is_not_among_a_trees_ten_best() {
+    fn sum10_ignores_all_but_the_ten_best_moves_of_a_tree() {
         let mut many: Vec<(f64, u64)> = vec![(0.9, 10); 10];
         many.push((0.1, 10));
         let other = vec![(0.5, 10); 11];
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_knew_before_is_counted_once() {
+    fn earlier_statistics_are_counted_once() {
         let before = vec![(10, 100)];
         assert_eq!(shared_stats(&before, &[vec![(15, 120)], vec![(12, 110)]]), [(17, 130)]);
     }

@@ -1,13 +1,13 @@
-//! Proved values: what follows from children that are proved.
+//! Proved values, backed up from proved children.
 //!
-//! A node where one role chooses has the value of the child that is best for it; of equal ones the
-//! worst for the role that searches, then the first. For two roles whose goals sum up to a constant
-//! that is minimax; for others it is max^n with ties broken against us. A chance node has the mean
-//! of its children. Where several roles choose at once a value is proved only if it does not depend
-//! on what they choose, or if the first stage has a move that wins whatever the others do.
+//! A node where one role chooses has the value of the child that is best for that role; of equal
+//! ones the worst for the searching role, then the first. In constant-sum games of two roles that
+//! is minimax; otherwise it is max^n with ties broken against us. A chance node has the mean of its
+//! children. Where several roles choose simultaneously, a value is proved only if it does not
+//! depend on their choices, or if the first stage has a move that wins whatever the others do.
 //!
-//! A node is proved before all its children are if one of them gives the role that chooses 100 and
-//! everybody else 0: no other child can change its value.
+//! A node is proved before all its children are if one of them gives the choosing role 100 and
+//! every other role 0: no other child can change its value.
 //!
 //! After Winands, Björnsson and Saito, *Monte-Carlo Tree Search Solver*, 2008, for goals between 0
 //! and 100 and any number of roles.
@@ -18,10 +18,10 @@ use ludex_base::RoleId;
 
 use super::tree::{EdgeId, Kind, NodeId, Tree};
 
-/// Tells an edge that its child is proved, and the node if that proves it; gives whether it does.
+/// Marks an edge as proved, and the node too if that proves it. Returns whether it does.
 ///
-/// `me` is the role that searches. The root is proved as soon as one of its moves is known to be
-/// worth 100 to `me`: there is no better move to look for.
+/// `me` is the searching role. The root is proved as soon as one of its moves is known to be worth
+/// 100 to `me`: there is no better move to find.
 pub(crate) fn prove_edge<S: Clone + Eq + Hash>(
     tree: &Tree<S>,
     node: NodeId,
@@ -79,7 +79,7 @@ fn prove_like<S: Clone + Eq + Hash>(tree: &Tree<S>, node: NodeId, child: NodeId)
     true
 }
 
-/// The children along all edges of a role, if every one of them is proved.
+/// Returns the children along all edges of a role, if all of them are proved.
 fn proven_children<S: Clone + Eq + Hash>(
     tree: &Tree<S>,
     node: NodeId,

@@ -1,14 +1,14 @@
 //! The tree: nodes and edges in pools, shared by threads without locks.
 //!
-//! A node is a state at a depth, or a *stage* of it: the same state after some of the roles that
-//! choose at once have chosen. It has one edge for each legal move of each role, role by role. Two
-//! paths of equal length to one state meet in one node, so the tree is a DAG and never has a cycle.
+//! A node is a state at a depth, or a *stage* of it: the same state after some of the simultaneous
+//! roles have chosen. It has one edge for each legal move of each role, role by role. Two paths of
+//! equal length to one state meet in one node, so the tree is a DAG and never has a cycle.
 //!
 //! All numbers are atomics. A node is written before its id is published in the index or in an
-//! edge, and from then on only its statistics and proofs change. What needs the tree for itself
-//! (growing, recycling, going to another root) takes `&mut self` between rounds.
+//! edge; afterwards only its statistics and proofs change. Operations that need exclusive access to
+//! the tree (growing, recycling, moving the root) take `&mut self` between rounds.
 //!
-//! Invariant: the id in an edge or in the index is that of a node whose state is set.
+//! Invariant: an id in an edge or in the index belongs to a node whose state is set.
 
 use std::hash::Hash;
 use std::sync::OnceLock;
@@ -31,24 +31,24 @@ define_id! {
     pub(crate) struct EdgeId;
 }
 
-/// No node.
+/// Marks the absence of a node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Everything a search remembers.
+/// The memory of a search.
 pub(crate) struct Tree<S> {
     pub(crate) roles: Roles,
     pub(crate) nodes: Vec<Node>,
     pub(crate) states: Vec<OnceLock<S>>,
-    /// For each node and role, where the edges of the role end, counted from the node's first.
+    /// For each node and role, where the edges of the role end, counted from the node's first edge.
     pub(crate) ends: Vec<AtomicU32>,
-    /// For each node and role, its exact goal as the bits of a float, once it is proved.
+    /// For each node and role, its exact goal as the bits of a float, once proved.
     pub(crate) values: Vec<AtomicU32>,
     pub(crate) edges: Vec<Edge>,
-    /// Statistics of all moves as first, edge by edge; empty unless the selection reads them.
+    /// All-moves-as-first statistics by edge; empty unless the selection reads them.
     pub(crate) amaf: Vec<AmafCell>,
-    /// The same node by node for every move; empty unless the selection reads them.
+    /// All-moves-as-first statistics by node and move; empty unless the selection reads them.
     pub(crate) amaf_tables: Vec<OnceLock<AmafTable>>,
-    /// The same for all playouts of the search; empty unless the selection reads it.
+    /// All-moves-as-first statistics of all playouts; empty unless the selection reads them.
     pub(crate) history: AmafTable,
     pub(crate) index: Index,
     pub(crate) n_nodes: AtomicUsize,
@@ -57,66 +57,66 @@ pub(crate) struct Tree<S> {
     pub(crate) amaf_bytes: AtomicUsize,
     pub(crate) amaf_source: AmafSource,
     pub(crate) root: NodeId,
-    /// The most edges a node wanted for which there was no room.
+    /// The largest number of edges for which a node found no room.
     pub(crate) n_wanted_edges: AtomicUsize,
     /// Whether there are nodes of [`Kind::Several`].
     pub(crate) has_several: AtomicBool,
-    /// Whether the root is another than when unreachable nodes were last dropped.
+    /// Whether the root has changed since unreachable nodes were last dropped.
     pub(crate) has_moved: bool,
-    /// Nanoseconds a byte that making room took the last time.
+    /// Nanoseconds per byte that making room took the last time.
     pub(crate) room_ns: f64,
-    /// About how many bytes a state takes beside its fixed part.
+    /// Approximate heap bytes of a state.
     pub(crate) state_bytes: usize,
 }
 
-/// The numbers of a node.
+/// The data of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) key: AtomicU64,
     pub(crate) first_edge: AtomicU32,
     pub(crate) n_visits: AtomicU32,
     pub(crate) depth: AtomicU32,
-    /// Kind, who chooses, and whether it is proved; see [`Kind`].
+    /// The kind, the choosing role, and whether it is proved; see [`Kind`].
     flags: AtomicU32,
 }
 
-/// The numbers of an edge.
+/// The data of an edge.
 #[derive(Debug)]
 pub(crate) struct Edge {
     pub(crate) id: AtomicU32,
     pub(crate) child: AtomicU32,
     pub(crate) n_visits: AtomicU32,
-    /// The exact goal of the role that chooses, as the bits of a float; NaN if not proved.
+    /// The exact goal of the choosing role, as the bits of a float; NaN if not proved.
     proven: AtomicU32,
-    /// Goals of the role that chooses, summed over visits, in parts of [`GOAL_UNIT`].
+    /// The sum of the choosing role's goals over visits, in units of 1/[`GOAL_UNIT`].
     pub(crate) goal_sum: AtomicU64,
 }
 
-/// Sums of goals are whole numbers, so that threads can add without a lock and in any order; exact
-/// values of chance nodes need some binary places.
+/// Sums of goals are integers, so that threads can add without a lock and in any order; exact
+/// values of chance nodes need some fractional bits.
 pub(crate) const GOAL_UNIT: u64 = 256;
 
-/// What happens at a node.
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// The game is over.
     Terminal,
-    /// A role has no move, or the rules can't be evaluated: nothing can be said.
+    /// A role has no move, or the rules cannot be evaluated: nothing is known.
     Stuck,
     /// One role chooses.
     Single {
-        /// Who.
+        /// The role that chooses.
         role: RoleId,
-        /// Others choose at once with it, so its children are stages of the same state.
+        /// Others choose simultaneously, so the children are stages of the same state.
         has_stages: bool,
-        /// Others have chosen before, unseen in the game: this is such a stage.
+        /// Others have chosen before, unseen in the game: this node is a stage.
         is_stage: bool,
         /// Some of those others are players, not `random`.
         is_contested: bool,
     },
-    /// `random` alone chooses.
+    /// Only `random` chooses.
     Chance { role: RoleId },
-    /// Several roles choose at once, each for itself.
+    /// Several roles choose simultaneously and independently.
     Several,
 }
 
@@ -194,7 +194,7 @@ impl Edge {
         (child != NONE).then(|| NodeId::new(child as usize))
     }
 
-    /// What a selection sees of it.
+    /// Returns the statistics for a selection.
     #[inline]
     pub(crate) fn stats(&self) -> EdgeStats {
         let n_visits = self.n_visits.load(Relaxed);
@@ -204,7 +204,7 @@ impl Edge {
         EdgeStats { n_visits, mean, proven, ..EdgeStats::NEW }
     }
 
-    /// The exact goal, if it is proved.
+    /// Returns the exact goal, if proved.
     #[inline]
     pub(crate) fn proven(&self) -> Option<f32> {
         let value = f32::from_bits(self.proven.load(Acquire));
@@ -220,16 +220,16 @@ impl Edge {
     }
 }
 
-/// What a new node is made of.
+/// The content of a new node.
 pub(crate) struct NewNode<'a, S> {
     pub(crate) key: u64,
     pub(crate) depth: u32,
     pub(crate) kind: Kind,
     pub(crate) state: &'a S,
-    /// Legal moves, role by role, and where each role's end; empty on terminal states.
+    /// Legal moves, role by role, and where those of each role end; empty in terminal states.
     pub(crate) moves: &'a [MoveId],
     pub(crate) ends: &'a [u32],
-    /// The goals of all roles on a terminal state; empty elsewhere.
+    /// The goals of all roles in a terminal state; empty elsewhere.
     pub(crate) goals: &'a [u8],
 }
 
@@ -238,7 +238,7 @@ pub(crate) struct NewNode<'a, S> {
 pub(crate) struct Full;
 
 impl<S: Clone + Eq + Hash> Tree<S> {
-    /// A tree with room for some nodes, and no root yet.
+    /// Creates a tree with room for some nodes, without a root.
     pub(crate) fn new(roles: Roles, amaf_source: AmafSource, state: &S) -> Self {
         Self {
             roles,
@@ -264,17 +264,17 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         }
     }
 
-    /// The key of a state at a depth.
+    /// Returns the key of a state at a depth.
     pub(crate) fn key(state_hash: u64, depth: u32) -> u64 {
         state_hash ^ mix(u64::from(depth) + 1)
     }
 
-    /// The key of the node that a joint move leads to, where transpositions are not wanted.
+    /// Returns the key of the node after a joint move, if paths to the same state do not meet.
     pub(crate) fn path_key(key: u64, joint: &[MoveId]) -> u64 {
         joint.iter().fold(!key, |key, id| mix(key ^ id.index() as u64).rotate_left(1))
     }
 
-    /// The key of the stage that a move leads to.
+    /// Returns the key of the stage after a move.
     pub(crate) fn stage_key(key: u64, id: MoveId) -> u64 {
         mix(key ^ mix(!(id.index() as u64)))
     }
@@ -294,7 +294,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         self.states[id.index()].get().expect("a published node has its state")
     }
 
-    /// The edges of a role at a node.
+    /// Returns the edges of a role at a node.
     #[inline]
     pub(crate) fn span(&self, id: NodeId, role: RoleId) -> std::ops::Range<usize> {
         let first = self.node(id).first_edge.load(Relaxed) as usize;
@@ -303,20 +303,20 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         first + start as usize..first + self.ends[idx].load(Relaxed) as usize
     }
 
-    /// All edges of a node.
+    /// Returns all edges of a node.
     pub(crate) fn all_edges(&self, id: NodeId) -> std::ops::Range<usize> {
         let first = self.node(id).first_edge.load(Relaxed) as usize;
         let last = id.index() * self.roles.n + self.roles.n - 1;
         first..first + self.ends[last].load(Relaxed) as usize
     }
 
-    /// The exact goal of a role at a node that is proved.
+    /// Returns the exact goal of a role at a proved node.
     #[inline]
     pub(crate) fn value(&self, id: NodeId, role: RoleId) -> f32 {
         f32::from_bits(self.values[id.index() * self.roles.n + role.index()].load(Relaxed))
     }
 
-    /// Notes the exact goals of a node.
+    /// Stores the exact goals of a node.
     pub(crate) fn prove(&self, id: NodeId, goal_of: impl Fn(RoleId) -> f32) {
         for role in self.roles.ids() {
             let idx = id.index() * self.roles.n + role.index();
@@ -325,7 +325,7 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         self.node(id).flags.fetch_or(PROVEN, Release);
     }
 
-    /// The node of this key and state, if there is one.
+    /// Returns the node of this key and state, if there is one.
     pub(crate) fn find(&self, key: u64, state: &S) -> Option<NodeId> {
         self.index.find(key, |id| self.is_node(id, key, state))
     }
@@ -335,13 +335,13 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         self.node(id).key.load(Relaxed) == key && self.state(id) == state
     }
 
-    /// Adds a node, unless another thread was faster; gives the one that is in the tree and
-    /// whether it is ours.
+    /// Adds a node unless another thread was faster. Returns the node in the tree, and whether it
+    /// is the new one.
     ///
     /// # Errors
-    /// When a pool is full.
+    /// If a pool is full.
     pub(crate) fn add(&self, new: &NewNode<'_, S>) -> Result<(NodeId, bool), Full> {
-        // The counters may pass the ends of the pools; whoever grows them sets them right.
+        // The counters may pass the ends of the pools; `clamp_counters` resets them.
         let idx = self.n_nodes.fetch_add(1, Relaxed);
         if idx >= self.nodes.len() {
             return Err(self.full_for(new.moves.len()));
@@ -368,9 +368,9 @@ impl<S: Clone + Eq + Hash> Tree<S> {
         if !new.goals.is_empty() {
             self.prove(NodeId::new(idx), |role| f32::from(new.goals[role.index()]));
         }
-        // A slot that lost a race may be cleared only with the tree at rest, so it is new here.
+        // A slot that lost a race is cleared only between rounds, so this one is unused.
         let is_new = self.states[idx].set(new.state.clone()).is_ok();
-        debug_assert!(is_new, "a slot is used once");
+        debug_assert!(is_new, "a slot is used only once");
         let id = NodeId::new(idx);
         let there = self.index.insert(new.key, id, |id| self.is_node(id, new.key, new.state));
         Ok((there, there == id))

@@ -1,4 +1,4 @@
-//! One thread of the search: walk down, expand, play out, back up.
+//! One thread of the search: descend, expand, play out, back up.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
@@ -22,7 +22,7 @@ use crate::limits::Hint;
 use crate::playout::{Desk, End, Playing, play_out};
 use crate::roles::Roles;
 
-/// What all threads share in one round: the time in which the tree only grows within its room.
+/// The data that all threads share in one round, during which the tree grows only within its room.
 pub(crate) struct Round<'a, S> {
     pub(crate) tree: &'a Tree<S>,
     pub(crate) rules: ExpandRules,
@@ -31,15 +31,16 @@ pub(crate) struct Round<'a, S> {
     pub(crate) max_iterations: Option<u64>,
     pub(crate) n_iterations: &'a AtomicU64,
     pub(crate) is_full: &'a AtomicBool,
-    /// Whether the round ends when there is no room; else games are played out beyond the tree.
+    /// Whether the round ends when there is no room; otherwise games are played out beyond the
+    /// tree.
     pub(crate) grows: bool,
-    /// Leaves to gather before they are played out together.
+    /// Leaves to gather for one batch of playouts.
     pub(crate) n_leaves: usize,
     /// Playouts from each leaf.
     pub(crate) n_playouts: u32,
-    /// Bytes that tables of all moves as first may take.
+    /// The memory limit of all-moves-as-first tables.
     pub(crate) amaf_memory: usize,
-    /// Steps after which a playout is left and evaluated.
+    /// Steps after which a playout is cut and evaluated.
     pub(crate) horizon: usize,
 }
 
@@ -52,13 +53,13 @@ pub(crate) enum Ending {
     Full,
 }
 
-/// A thread's own: a cursor, policies and working memory.
+/// The data of one thread: a cursor, policies and working memory.
 pub(crate) struct Worker<C: Cursor, R> {
     cursor: C,
     runner: R,
     pub(crate) selection: Box<dyn Selection>,
     pub(crate) policy: Box<dyn PlayoutPolicy>,
-    /// Who is asked about states, if this thread does that.
+    /// The adviser about states, if this thread has it.
     pub(crate) adviser: Option<Box<dyn Adviser<C::State>>>,
     pub(crate) rng: Rng,
     pub(crate) n_playouts: u64,
@@ -69,33 +70,34 @@ pub(crate) struct Worker<C: Cursor, R> {
     stats_of: Vec<usize>,
     joint: Vec<MoveId>,
     desk: Desk,
-    /// Values states where playouts are left before their end.
+    /// Evaluates states where playouts are cut.
     pub(crate) evaluation: Evaluation<C::State>,
     goal_sums: Vec<u64>,
     goals: Vec<u8>,
     descents: Vec<Descent>,
-    /// Walks of a batch that ended at proved nodes.
+    /// Descents of a batch that ended at proved nodes.
     known: Vec<(Descent, NodeId)>,
     starts: Vec<C::State>,
     results: PlayoutResults,
     n_batches: u64,
 }
 
-/// Where a walk ended.
+/// Where a descent ended.
 enum Leaf {
-    /// Where the tree ends and the cursor stands, at a new node unless there is no room for one.
+    /// At the end of the tree, in the cursor's state; at a new node unless there is no room.
     New,
-    /// At a node whose value is proved.
+    /// At a proved node.
     Known(NodeId),
-    /// Where nothing can be said.
+    /// Where nothing is known.
     Stuck,
 }
 
-/// Single walks between two looks at what would be answered now.
+/// Descents between two updates of the hint.
 const HINT_INTERVAL: u64 = 64;
-/// One of so many batches of several playouts a leaf is recorded, for policies that read games.
+/// One in this many batches of several playouts per leaf is recorded, for selections that need
+/// moves.
 const RECORD_EVERY: u64 = 4;
-/// Longer walks are cut: a rulesheet may let a game go on for ever.
+/// Longer descents are cut: a rulesheet may let a game go on forever.
 const MAX_WALK: usize = 4000;
 
 impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
@@ -136,7 +138,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     /// Searches until something ends the round.
     pub(crate) fn run(&mut self, round: &Round<'_, C::State>) -> Ending {
         let mut clock = Clock::new(round.deadline);
-        // Games side by side are uniform, and played to their end.
+        // Batches play uniformly and to the end.
         let can_batch = self.policy.is_uniform() && round.horizon >= MAX_RANDOM_STEPS;
         let uses_batches = can_batch && round.n_leaves as u64 * u64::from(round.n_playouts) > 1;
         for n_walks in 1_u64.. {
@@ -157,7 +159,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         Ending::Count
     }
 
-    /// One leaf, played out on the cursor.
+    /// Searches one leaf, played out on the cursor.
     fn iterate(
         &mut self,
         round: &Round<'_, C::State>,
@@ -171,7 +173,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 let state = (round.n_playouts > 1).then(|| self.cursor.state().clone());
                 self.play_leaf(round, &descent, clock);
                 for _ in 1..round.n_playouts {
-                    self.cursor.set_state(state.as_ref().expect("it is kept for more playouts"));
+                    self.cursor.set_state(state.as_ref().expect("kept for more playouts"));
                     self.play_leaf(round, &descent, clock);
                 }
             }
@@ -182,19 +184,20 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         Ok(())
     }
 
-    /// Several leaves, played out together by the runner.
+    /// Searches several leaves, played out together by the runner.
     fn iterate_batch(
         &mut self,
         round: &Round<'_, C::State>,
         clock: &mut Clock<'_>,
     ) -> Result<(), Ending> {
-        // Step 1. Gather leaves; those under way count as losses, which sends walks apart.
+        // Step 1. Gather leaves; unfinished ones count as losses, which keeps descents apart.
         let mut descents = std::mem::take(&mut self.descents);
         let (mut n_leaves, mut n_known) = (0, 0);
         let mut ending = Ok(());
         self.starts.clear();
         let is_advised = self.adviser.is_some();
-        // Walks that end at what is known cost little but are no leaves: bound them too.
+        // Descents that end at proved nodes are cheap but yield no leaf, so their number is bounded
+        // too.
         for _ in 0..round.n_leaves * 4 {
             if n_leaves == round.n_leaves {
                 break;
@@ -212,8 +215,8 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                     n_leaves += 1;
                 }
                 Ok(Leaf::Known(node)) if is_advised => {
-                    // It counts as a loss like the others: what is known at once would draw the walks of
-                    // the batch to it, and the move that is visited most is played.
+                    // It counts as a loss like the others: a value that is known at once would
+                    // attract the other descents of the batch, and the most visited move is played.
                     if n_known == self.known.len() {
                         self.known.push((Descent::default(), node));
                     }
@@ -242,7 +245,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         ending
     }
 
-    /// Whether to go on; counts an iteration if so.
+    /// Checks whether to go on, and counts an iteration if so.
     fn begin(&mut self, round: &Round<'_, C::State>, clock: &mut Clock<'_>) -> Result<(), Ending> {
         if round.tree.node(round.tree.root).is_proven() {
             return Err(Ending::Proven);
@@ -261,7 +264,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         Ok(())
     }
 
-    /// Walks down from the root; the visits of the edges on the way are counted at once.
+    /// Descends from the root; visits of edges are counted at once.
     fn descend(
         &mut self,
         round: &Round<'_, C::State>,
@@ -272,7 +275,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         descent.clear();
         let mut node = tree.root;
         let leaf = loop {
-            // Step 1. Stop at what is known, unless it is the root: there a move is wanted.
+            // Step 1. Stop at a proved node, unless it is the root, where a move is needed.
             if node != tree.root && tree.node(node).is_proven() {
                 break Leaf::Known(node);
             }
@@ -302,7 +305,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                     }
                 }
             }
-            // Step 3. Go on if the child is in the tree; else make it.
+            // Step 3. Continue if the child is in the tree; otherwise create it.
             let known = match kind {
                 Kind::Several => None,
                 _ => tree.edge(descent.picks(descent.n_steps() - 1)[0].edge).child(),
@@ -343,8 +346,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         Ok(leaf)
     }
 
-    /// Asks the adviser about a node that has just been visited often enough, and notes what is
-    /// certain.
+    /// Asks the adviser about a node that has just reached enough visits, and stores certain goals.
     fn is_certain(&mut self, round: &Round<'_, C::State>, node: NodeId) -> bool {
         let Some(adviser) = &mut self.adviser else { return false };
         let Some(n_asked) = adviser.asks_at() else { return false };
@@ -374,12 +376,12 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         role: RoleId,
     ) {
         let idx = self.select(round.tree, descent, node, role);
-        let idx = self.look_elsewhere(round.tree, descent, node, role, idx);
+        let idx = self.prefer_open_edge(round.tree, descent, node, role, idx);
         round.tree.edges[idx].n_visits.fetch_add(round.n_playouts, Relaxed);
         descent.pick(role, EdgeId::new(idx));
     }
 
-    /// The edge that a role follows.
+    /// Returns the edge that a role follows.
     fn select(
         &mut self,
         tree: &Tree<C::State>,
@@ -402,9 +404,9 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         first + self.selection.select(n_visits, &self.stats, &mut self.rng)
     }
 
-    /// An open edge in place of a proved one, if there is any. The proved edge needs no visit:
-    /// its value is what goes up from here, while the walk learns something below.
-    fn look_elsewhere(
+    /// Returns an open edge in place of a proved one, if there is any. The proved edge needs no
+    /// visit: its value is backed up from here, while the descent learns something new below.
+    fn prefer_open_edge(
         &mut self,
         tree: &Tree<C::State>,
         descent: &mut Descent,
@@ -429,7 +431,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         self.stats_of[self.selection.select(n_visits, &self.stats, &mut self.rng)]
     }
 
-    /// Adds the statistics of all moves as first, if the selection reads them. The last step of the
+    /// Adds all-moves-as-first statistics, if the selection reads them. The last step of the
     /// descent is the node itself.
     fn add_amaf(&mut self, tree: &Tree<C::State>, descent: &Descent, span: Range<usize>) {
         match tree.amaf_source {
@@ -438,7 +440,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 let moves = tree.edges[span].iter().map(Edge::move_id);
                 let mut stats = self.stats.iter_mut();
                 tree.history.read(0, moves, |n, mean| {
-                    let stats = stats.next().expect("there are as many as moves");
+                    let stats = stats.next().expect("one entry per move");
                     (stats.n_amaf, stats.amaf_mean) = (n, mean);
                 });
             }
@@ -465,7 +467,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         }
     }
 
-    /// The child that the last step of the descent leads to.
+    /// Returns the child after the last step of the descent.
     fn expand(
         &mut self,
         round: &Round<'_, C::State>,
@@ -494,7 +496,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         Ok(found)
     }
 
-    /// Plays one game out from where the cursor stands, and backs it up.
+    /// Plays one game from the cursor's state, and backs it up.
     fn play_leaf(&mut self, round: &Round<'_, C::State>, descent: &Descent, clock: &mut Clock<'_>) {
         let tree = round.tree;
         let learns = !self.policy.is_uniform();
@@ -514,7 +516,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
                 true
             }
             End::Cut => self.estimate(tree.roles, clock),
-            // Without an end there is no goal: nobody gets anything.
+            // Without an end there is no goal: no role gets anything.
             End::GivenUp => return,
             End::Time => false,
         };
@@ -533,7 +535,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         }
     }
 
-    /// Estimates the goals of all roles in the state the cursor stands on; whether there was time.
+    /// Estimates the goals of all roles in the cursor's state. Returns whether there was time.
     fn estimate(&mut self, roles: Roles, clock: &mut Clock<'_>) -> bool {
         self.goals.clear();
         for role in roles.ids() {
@@ -546,7 +548,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         true
     }
 
-    /// Plays the gathered leaves out, and backs the results up.
+    /// Plays the gathered leaves out, and backs up the results.
     fn run_batch(&mut self, round: &Round<'_, C::State>, descents: &[Descent]) {
         let tree = round.tree;
         self.results.games.clear();
@@ -558,7 +560,8 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             start.goal_sums.fill(0);
         }
         let n_given_up = self.results.n_given_up;
-        // Writing games down costs more than playing them; where each leaf has many, some will do.
+        // Recording games costs more than playing them; with many per leaf, a part of them
+        // suffices.
         let is_recorded = round.n_playouts == 1 || self.n_batches.is_multiple_of(RECORD_EVERY);
         let wants_moves = is_recorded && tree.amaf_source != AmafSource::None;
         self.n_batches += 1;
@@ -576,8 +579,8 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
             self.goal_sums.clear();
             self.goal_sums.extend(start.goal_sums.iter().map(|&sum| sum * GOAL_UNIT));
             back_up(tree, descent, &mut self.goal_sums, start.n_playouts);
-            // Playouts that were dropped at the deadline never were; those without an end count as
-            // nothing for everybody.
+            // Visits of playouts that were dropped at the deadline are cancelled; playouts without
+            // an end count as 0 for every role.
             if !has_given_up {
                 cancel(tree, descent, round.n_playouts - start.n_playouts as u32);
             }
@@ -588,7 +591,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
         }
     }
 
-    /// Backs up a value that is proved, and the proof as far as it reaches.
+    /// Backs up a proved value, and the proof as far as it reaches.
     fn back_up_proof(&mut self, round: &Round<'_, C::State>, descent: &Descent, node: NodeId) {
         let tree = round.tree;
         self.goal_sums.clear();
@@ -606,7 +609,7 @@ impl<C: Cursor, R: PlayoutRunner<State = C::State>> Worker<C, R> {
     }
 }
 
-/// The joint move of a step: what was picked, and the only moves of the others.
+/// Returns the joint move of a step: the picks, and the only moves of the others.
 pub(crate) fn joint_of<S: Clone + Eq + std::hash::Hash>(
     tree: &Tree<S>,
     descent: &Descent,
@@ -622,8 +625,8 @@ pub(crate) fn joint_of<S: Clone + Eq + std::hash::Hash>(
     }));
 }
 
-/// Adds the goals of each role to the edges it followed. Above a node where a proved edge was
-/// passed by, the value of that edge counts instead of what was found.
+/// Adds the goals of each role to the edges it followed. Above a node where the descent avoided a
+/// proved edge, the value of that edge counts instead.
 fn back_up<S: Clone + Eq + std::hash::Hash>(
     tree: &Tree<S>,
     descent: &Descent,
@@ -644,7 +647,7 @@ fn back_up<S: Clone + Eq + std::hash::Hash>(
     }
 }
 
-/// What so many playouts from a node that is proved are worth to each role.
+/// Computes the goal sums of `n_playouts` from a proved node.
 fn proven_sums<S: Clone + Eq + std::hash::Hash>(
     tree: &Tree<S>,
     node: NodeId,
@@ -658,7 +661,7 @@ fn proven_sums<S: Clone + Eq + std::hash::Hash>(
     }));
 }
 
-/// Takes back visits that came to nothing.
+/// Cancels visits without a result.
 fn cancel<S>(tree: &Tree<S>, descent: &Descent, n_visits: u32) {
     if n_visits == 0 {
         return;

@@ -1,8 +1,8 @@
-//! UCT and nested Monte Carlo side by side, half of the time each: whichever hopes for more chooses.
+//! UCT and nested Monte Carlo search with half of the time each; the one that expects more chooses.
 //!
-//! A line is worth the goal at its end. UCT is worth what it expects on average, so its move is played only
-//! if that is more than any line leads to, or if it is proved. For puzzles; where others choose too, UCT
-//! has all the time.
+//! The value of a line is the goal at its end. The value of UCT is an average, so its move is
+//! played only if that exceeds the goal of every line, or if it is proved. For puzzles; with other
+//! roles, UCT gets all the time.
 //!
 //! After Méhat and Cazenave, *Combining UCT and Nested Monte Carlo Search for Single-Player General Game
 //! Playing*, 2010, where the combination is called MAX.
@@ -22,16 +22,16 @@ use crate::searcher::Searcher;
 crate::search_options! {
     /// Options of [`UctNested`].
     pub struct UctNestedOptions {
-        /// how deep nested searches are nested
+        /// levels of nesting
         level: usize = 2,
         /// exploration constant of uct, for rewards from 0 to 1
         c: f64 = 0.7,
-        /// threads; 0 is as many as the limits allow
+        /// threads; 0 for as many as the limits allow
         threads: usize = 0,
     }
 }
 
-/// Both searches.
+/// Both searches side by side.
 pub struct UctNested<G: Playouts> {
     uct: Uct<G>,
     nested: Nested<G>,
@@ -49,7 +49,7 @@ impl<I: Ingredients> Search<I> for UctNestedOptions {
 }
 
 impl<G: Playouts + Clone> UctNested<G> {
-    /// Searches that know nothing yet.
+    /// Creates searches without knowledge.
     pub fn new(game: &G, options: UctNestedOptions) -> Self {
         let UctNestedOptions { level, c, threads } = options;
         let uct = UctOptions { c, threads, ..UctOptions::default() };

@@ -7,7 +7,7 @@ use super::line::Found;
 use super::policy::Policy;
 use crate::clock::Clock;
 
-/// A cursor that looks for lines, within a time and a number of playouts.
+/// A cursor that searches for lines, within a deadline and a number of playouts.
 pub struct Explorer<'a, C: Cursor> {
     cursor: C,
     n_roles: usize,
@@ -15,27 +15,27 @@ pub struct Explorer<'a, C: Cursor> {
     rng: Rng,
     clock: Clock<'a>,
     max_playouts: u64,
-    /// Of lines with equal goals, whether the longer are better; else the shorter.
+    /// Whether longer lines are better among equal goals; otherwise shorter ones are.
     pub wants_long: bool,
     /// Playouts so far.
     pub n_playouts: u64,
     joint: Vec<MoveId>,
 }
 
-/// A playout longer than this is cut off.
+/// Longer playouts are cut off.
 pub(super) const MAX_STEPS: usize = 1_000;
 
-/// A line with what could have been played instead.
+/// A line with its alternatives.
 #[derive(Default)]
 struct Played {
     found: Option<Found>,
-    /// The moves the searching role had, step by step, and where each step's end.
+    /// The legal moves of the searching role, step by step, and where those of each step end.
     choices: Vec<MoveId>,
     ends: Vec<usize>,
 }
 
 impl<'a, C: Cursor> Explorer<'a, C> {
-    /// Looks for lines of a role until the deadline, or until so many playouts were played.
+    /// Creates an explorer for lines of a role, limited by the deadline and `max_playouts`.
     pub fn new(
         cursor: C,
         n_roles: usize,
@@ -54,7 +54,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         self.n_playouts >= self.max_playouts || self.clock.tick()
     }
 
-    /// What makes a line the better one: its goal, then how long it could be saved, then its length.
+    /// Returns the rank of a line: its goal, then how long it stays good, then its length.
     pub(super) fn rank(&self, found: &Found) -> (Goal, usize, usize) {
         let length = found.moves.len();
         if self.wants_long {
@@ -64,8 +64,8 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         }
     }
 
-    /// The best of many playouts whose policy leans towards the best of them, `level` times nested: each
-    /// level makes so many tries with the level below.
+    /// Returns the best line of playouts whose policy adapts to the best of them, `level` times
+    /// nested. Each level makes `n_tries` with the level below.
     pub fn adapt_policy(&mut self, from: &C::State, level: usize, n_tries: usize) -> Option<Found> {
         self.adapt_level(&Policy::default(), from, level, n_tries).found
     }
@@ -108,8 +108,8 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         best
     }
 
-    /// The best line of a nested search: at each step every move is tried with a search of the level
-    /// below, and what the best line so far has there is played.
+    /// Returns the best line of a nested search. At each step it tries every move with a search of
+    /// the level below, and then plays the next move of the best line so far.
     pub fn nest(&mut self, from: &C::State, level: usize) -> Option<Found> {
         if level == 0 {
             return self.play_out(&Policy::default(), from).found;
@@ -131,8 +131,8 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         best
     }
 
-    /// The joint moves to try from where a walk stands: each of ours, with moves of the others drawn at
-    /// random. `None` where the game is over.
+    /// Returns the joint moves to try next: each of ours, with random moves of the others. `None`
+    /// if the game is over.
     pub(super) fn open(&mut self, walk: &mut Walk<C::State>) -> Option<Vec<MoveId>> {
         self.cursor.set_state(&walk.state);
         if self.cursor.is_terminal() || walk.n_steps >= MAX_STEPS {
@@ -155,7 +155,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         Some(tries)
     }
 
-    /// Plays a step from where a walk stands, and searches on from there.
+    /// Plays a step from the state of a walk, and searches on from there.
     pub(super) fn try_step(
         &mut self,
         walk: &Walk<C::State>,
@@ -167,7 +167,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         let after = self.cursor.state().clone();
         let found = self.nest(&after, level)?;
         let n_steps = walk.n_steps + 1;
-        // Once it can't be saved, it can't be saved later either.
+        // A state that is no longer good cannot become good again.
         let n_good = if walk.n_good == n_steps { walk.n_good + found.n_good } else { walk.n_good };
         Some(Found { moves: [&walk.played, joint, &found.moves].concat(), n_good, ..found })
     }
@@ -179,7 +179,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         }
     }
 
-    /// Plays what the best line has next; false if there is no such line, or no need to go on.
+    /// Plays the next step of the best line; false if there is no line, or no need to go on.
     pub(super) fn advance(&mut self, walk: &mut Walk<C::State>, best: &Option<Found>) -> bool {
         let Some(best) = best else { return false };
         if best.goal == Goal::MAX {
@@ -194,7 +194,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
         true
     }
 
-    /// One game by a policy; the other roles play at random.
+    /// Plays one game by a policy; the other roles play at random.
     fn play_out(&mut self, policy: &Policy, from: &C::State) -> Played {
         let mut played = Played::default();
         let mut found = Found { goal: Goal::MIN, moves: Vec::new(), n_good: 0, is_proven: false };
@@ -232,7 +232,7 @@ impl<'a, C: Cursor> Explorer<'a, C> {
     }
 }
 
-/// Where a nested search stands on its way.
+/// The position of a nested search on its way.
 pub(super) struct Walk<S> {
     pub(super) state: S,
     played: Vec<MoveId>,

@@ -1,4 +1,4 @@
-//! A way from a state to the end of the game, kept from move to move.
+//! A line of play from a state to the end of the game, kept from move to move.
 
 use ludex_base::{Goal, MoveId, RoleId, StopReason};
 use ludex_game::Cursor;
@@ -6,20 +6,20 @@ use ludex_game::Cursor;
 use crate::limits::Hint;
 use crate::report::{MoveReport, SearchReport};
 
-/// What was played from a state to the end.
+/// The moves from a state to the end of the game, and their result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
-    /// The goal of the role that searches.
+    /// The goal of the searching role.
     pub goal: Goal,
-    /// Joint moves one after the other, role by role.
+    /// Joint moves one after another, role by role.
     pub moves: Vec<MoveId>,
-    /// States from the first on in which the goal was above 0, though the game went on.
+    /// The number of states from the first on in which the goal was above 0 before the end.
     pub n_good: usize,
-    /// Whether there is no better way.
+    /// Whether no line is better.
     pub is_proven: bool,
 }
 
-/// The best line that is known: the states on the way, each with the joint move that is played there.
+/// The best known line: the states on the way, each with the joint move to play there.
 #[derive(Clone, Debug)]
 pub struct Line<S> {
     steps: Vec<(S, Vec<MoveId>)>,
@@ -28,7 +28,7 @@ pub struct Line<S> {
 }
 
 impl<S: Clone + Eq> Line<S> {
-    /// The line that was found from a state.
+    /// Creates the line that was found from a state.
     pub fn new<C: Cursor<State = S>>(
         cursor: &mut C,
         n_roles: usize,
@@ -41,17 +41,17 @@ impl<S: Clone + Eq> Line<S> {
             steps.push((cursor.state().clone(), joint.to_vec()));
             cursor.play(joint);
         }
-        // Where others choose too, or chance does, nobody has to follow it.
+        // Other roles and chance do not have to follow a line.
         let is_proven = n_roles == 1 && (found.is_proven || found.goal == Goal::MAX);
         Self { steps, goal: found.goal, is_proven }
     }
 
-    /// What it leads to.
+    /// Returns the goal at its end.
     pub fn goal(&self) -> Goal {
         self.goal
     }
 
-    /// The states on the way, each with the joint move that is played there.
+    /// Returns the states on the way, each with the joint move to play there.
     pub fn steps(&self) -> &[(S, Vec<MoveId>)] {
         &self.steps
     }
@@ -61,26 +61,26 @@ impl<S: Clone + Eq> Line<S> {
         self.is_proven
     }
 
-    /// It was shown that there is no better one.
+    /// Records that no line is better.
     pub fn settle(&mut self) {
         self.is_proven = true;
     }
 
-    /// What is left of the line if it leads through a state.
+    /// Returns the rest of the line if it leads through a state.
     pub fn from_here(mut self, state: &S) -> Option<Self> {
         let n_done = self.steps.iter().position(|(there, _)| there == state)?;
         self.steps.drain(..n_done);
         Some(self)
     }
 
-    /// Notes its first move for those who can't wait.
+    /// Stores its first move as the hint.
     pub fn note(&self, role: RoleId, hint: &Hint) {
         if let Some((_, joint)) = self.steps.first() {
             hint.set(joint[role.index()]);
         }
     }
 
-    /// The report of a search that has this line and has looked at nothing else.
+    /// Returns the report of a search that knows only this line.
     pub fn report(&self, legal: &[MoveId], role: RoleId) -> SearchReport {
         let mut report = SearchReport::unsearched(legal);
         report.stopped = Some(StopReason::Time);

@@ -1,22 +1,24 @@
-//! Nested searches, for games in which a line that was found once can be played to its end: puzzles.
+//! Nested searches for puzzles, in which a line that was found once can be followed to its end.
 //!
-//! - *Nested Monte Carlo* (`nmcs`): at each step every move is tried with a search of the level below,
-//!   down to playouts, and the best line found so far is followed. After Cazenave, *Nested Monte-Carlo
-//!   Search*, 2009.
-//! - *Nested rollout policy adaptation* (`nrpa`): playouts that lean towards the best line found so far, at
-//!   several levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*, 2011.
-//! - *Both UCT and nested Monte Carlo* (`uct-nested`), see [`combined`].
+//! - *Nested Monte Carlo search* (`nmcs`): at each step every move is tried with a search of the
+//!   level below, down to playouts, and the best line found so far is followed. After Cazenave,
+//!   *Nested Monte-Carlo Search*, 2009.
+//! - *Nested rollout policy adaptation* (`nrpa`): playouts adapt to the best line found so far, at
+//!   several levels. After Rosin, *Nested Rollout Policy Adaptation for Monte Carlo Tree Search*,
+//!   2011.
+//! - *UCT and nested Monte Carlo search* (`uct-nested`): see [`combined`].
 //!
-//! Searches are repeated until time is up, and the best line is kept from move to move. Of lines with
-//! equal goals, longer and shorter ones are preferred in turn: where every goal is 0 until the end, length
-//! is all there is to learn from. Many sheets give a state that can still be saved a goal above 0 before
-//! the end; of long lines, those are better that stay in such states longer.
+//! Searches are repeated until time is up, and the best line is kept from move to move. Among lines
+//! with equal goals, longer and shorter ones are preferred in turn: if every goal is 0 until the
+//! end, only the length is left to learn from. Many rulesheets give a state that can still be won a
+//! goal above 0 before the end; among long lines, those that stay in such states longer are better.
 //!
-//! On several threads, the moves of each step of the highest level are jobs that free threads take one
-//! after the other (after Cazenave and Jouandeau, *Parallel Nested Monte-Carlo Search*, 2009); adaptation
-//! runs once on each thread. A job has a seed of its own, so the line does not depend on who took it.
+//! On several threads, the moves of each step of the highest level are jobs that free threads take
+//! one after another (after Cazenave and Jouandeau, *Parallel Nested Monte-Carlo Search*, 2009);
+//! policy adaptation runs once on each thread. Each job has its own seed, so the line does not
+//! depend on the thread that ran it.
 //!
-//! Where other roles or chance play too, their moves are drawn at random, and a line is only a hope.
+//! Moves of other roles and of chance are drawn at random, so with them a line is only a hope.
 //!
 //! Read `line`, `policy`, `explore`.
 
@@ -45,9 +47,9 @@ use explore::Walk;
 crate::search_options! {
     /// Options of [`Nested`] by nested Monte Carlo.
     pub struct NmcsOptions {
-        /// how deep searches are nested; 1 tries every move with one playout
+        /// levels of nesting; 1 tries every move with one playout
         level: usize = 2,
-        /// threads; 0 is as many as the limits allow
+        /// threads; 0 for as many as the limits allow
         threads: usize = 0,
     }
 }
@@ -55,25 +57,25 @@ crate::search_options! {
 crate::search_options! {
     /// Options of [`Nested`] by policy adaptation.
     pub struct NrpaOptions {
-        /// how deep searches are nested
+        /// levels of nesting
         level: usize = 3,
-        /// tries of each level
+        /// tries per level
         tries: usize = 60,
-        /// threads; 0 is as many as the limits allow
+        /// threads; 0 for as many as the limits allow
         threads: usize = 0,
     }
 }
 
-/// Which of the two.
+/// The kind of nested search.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// Nested Monte Carlo.
+    /// Nested Monte Carlo search.
     Nmcs(NmcsOptions),
     /// Nested rollout policy adaptation.
     Nrpa(NrpaOptions),
 }
 
-/// Looks for the best line and follows it.
+/// Finds the best line and follows it.
 pub struct Nested<G: Playouts> {
     name: &'static str,
     rule: Rule,
@@ -103,12 +105,12 @@ impl<I: Ingredients> Search<I> for NrpaOptions {
 }
 
 impl<G: Playouts> Nested<G> {
-    /// A search that knows nothing yet.
+    /// Creates a search without knowledge.
     pub fn new(name: &'static str, game: &G, rule: Rule) -> Self {
         Self { name, rule, roles: Roles::of(game), best: None, wants_long: true }
     }
 
-    /// One nested search from where a cursor stands; gives the playouts it took too.
+    /// Runs one nested search from the cursor's state; also returns the number of playouts.
     fn run(
         &self,
         root: &G::Cursor,
@@ -149,7 +151,7 @@ impl<G: Playouts> Nested<G> {
                 for step_idx in 0_u64.. {
                     let Some(tries) = guide.open(&mut walk) else { break };
                     let n_jobs = tries.len() / n_roles;
-                    // With a limit, each job has its share, so that their order does not matter.
+                    // With a limit, each job gets its share, so that their order does not matter.
                     let part = (max_playouts - n_playouts).div_ceil(n_jobs.max(1) as u64);
                     let jobs = in_parallel(root, n_threads, n_jobs, |cursor, job| {
                         let seed = seed.child(step_idx).child(job as u64);
@@ -171,8 +173,8 @@ impl<G: Playouts> Nested<G> {
     }
 }
 
-/// Does so many jobs, each by the first thread that is free, with a cursor of its own; what they gave, in
-/// their order.
+/// Runs `n_jobs`, each on the first free thread with its own cursor. Returns the results in job
+/// order.
 fn in_parallel<C: Clone + Send, T: Send>(
     cursor: &C,
     n_threads: usize,
@@ -194,7 +196,7 @@ fn in_parallel<C: Clone + Send, T: Send>(
                         return;
                     }
                     let result = job(cursor.clone(), idx);
-                    done.lock().expect("no job panics holding it").push((idx, result));
+                    done.lock().expect("no job panics while holding the lock").push((idx, result));
                 }
             });
         }
@@ -230,7 +232,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Nested<G> {
             let left = max_playouts - n_playouts;
             let (found, n) = self.run(root, role, limits, limits.seed.child(run_idx), left);
             if n == 0 {
-                // Nobody can play on.
+                // Play cannot go on.
                 stopped = StopReason::Fault;
                 break;
             }

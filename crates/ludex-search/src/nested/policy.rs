@@ -1,16 +1,16 @@
-//! The policy of nested rollout policy adaptation: a weight for each move, in the exponent.
+//! The policy of nested rollout policy adaptation: a weight in the exponent for each move.
 
 use ludex_base::{MoveId, Rng};
 
-/// P(a) ∝ exp(w(a)); w is 0 for moves that were never in a line, nor beside one.
+/// P(a) ∝ exp(w(a)); w is 0 for moves that never occurred in a line, nor as an alternative.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policy {
     weights: Vec<f64>,
-    /// exp(w), because draws are many and changes few.
+    /// exp(w), stored because draws are many and changes few.
     exponents: Vec<f64>,
 }
 
-/// Weights beyond this make no difference, and their sums stay finite.
+/// Larger weights make no difference; the bound keeps their sums finite.
 const MAX_WEIGHT: f64 = 300.0;
 
 impl Policy {
@@ -34,8 +34,8 @@ impl Policy {
         legal.last().copied()
     }
 
-    /// Moves towards a line by one step of its gradient: at each step what was chosen gains 1, and all
-    /// that could have been chosen lose as much as they were likely before.
+    /// Adapts to a line by one gradient step: at each step the chosen move gains 1, and all legal
+    /// moves lose their former probability.
     pub(super) fn adapt<'a>(&mut self, line: impl Iterator<Item = (MoveId, &'a [MoveId])>) {
         let mut changes: Vec<(MoveId, f64)> = Vec::new();
         for (chosen, legal) in line {
@@ -63,13 +63,13 @@ mod tests {
     use ludex_base::Seed;
 
     #[test]
-    fn a_line_gains_what_its_choices_were_unlikely() {
+    fn unlikely_choices_of_a_line_gain_most() {
         let ids = [0, 1, 2].map(MoveId::new);
         let mut policy = Policy::default();
         // Twice from the same two moves: both steps read the policy before the change.
         policy.adapt([(ids[0], &ids[..2]), (ids[0], &ids[..2])].into_iter());
         assert_eq!(policy.weights, [1.0, -1.0]);
-        // e : 1/e : 1 among three.
+        // e : 1/e : 1 for the three moves.
         policy.adapt(std::iter::once((ids[2], &ids[..])));
         let e = std::f64::consts::E;
         let total = e + 1.0 / e + 1.0;
@@ -86,7 +86,7 @@ mod tests {
         policy.adapt(std::iter::once((ids[0], &ids[..])));
         let mut rng = Seed(1).rng();
         let n = (0..10_000).filter(|_| policy.draw(&ids, &mut rng) == Some(ids[0])).count();
-        // e / (e + 1) for a difference of 1: 0.731; four standard deviations are 0.018.
+        // e / (e + 1) = 0.731 for a difference of 1; four standard deviations are 0.018.
         assert!((7_130..7_490).contains(&n), "{n}");
         assert_eq!(policy.draw(&[], &mut rng), None);
     }

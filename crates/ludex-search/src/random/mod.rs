@@ -1,4 +1,4 @@
-//! A legal move, drawn at random: the yardstick every search must beat.
+//! Random legal moves: the baseline that every search must beat.
 //!
 //! For any game.
 
@@ -11,7 +11,7 @@ use crate::report::SearchReport;
 use crate::searcher::Searcher;
 
 crate::search_options! {
-    /// Options of [`Random`]: there are none.
+    /// Options of [`Random`], which has none.
     pub struct RandomOptions {}
 }
 
@@ -25,7 +25,7 @@ impl<I: Ingredients> Search<I> for RandomOptions {
     }
 }
 
-/// Draws a legal move. Each call on one searcher draws anew.
+/// Plays a random legal move. Every call draws anew.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     n_calls: u64,

@@ -1,27 +1,28 @@
-//! How the values of moves become a choice.
+//! How values of moves become a choice.
 
 use ludex_base::{MoveId, Rng};
 
-/// A way to choose by values from about 0 to 1.
+/// A rule for choosing by values from about 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Draw {
     /// P(a) ∝ exp(value(a) / temperature), the Gibbs distribution.
     Gibbs {
-        /// Small is greedy, large is uniform.
+        /// A small temperature is greedy, a large one uniform.
         temperature: f32,
     },
-    /// Any move with this probability, else the one of the highest value, of equal ones the first after
-    /// a random place. Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy Applied in
-    /// General Game Playing*, 2012, found it stronger than Gibbs; it also need not look at the values
-    /// every time.
+    /// Any move with probability epsilon, otherwise the one with the highest value, of equal ones
+    /// the first after a random index.
+    ///
+    /// Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy Applied in General Game
+    /// Playing*, 2012, found it stronger than Gibbs; it also does not need the values every time.
     Greedy {
-        /// How often the values do not count.
+        /// The probability of ignoring the values.
         epsilon: f32,
     },
 }
 
 impl Draw {
-    /// One of several moves; `sums` is working memory.
+    /// Chooses one of several moves; `sums` is working memory.
     pub(super) fn pick(
         self,
         moves: &[MoveId],
@@ -52,7 +53,7 @@ impl Draw {
     }
 }
 
-/// One of the moves, each as likely as its weight says; `sums` is working memory.
+/// Draws a move by weight; `sums` is working memory.
 pub(super) fn pick_weighted(
     moves: &[MoveId],
     rng: &mut Rng,
@@ -70,7 +71,7 @@ pub(super) fn pick_weighted(
     moves[idx.min(moves.len() - 1)]
 }
 
-/// A number from 0 to below 1. 24 random bits are all a float of 32 bits can tell apart.
+/// Returns a number in 0..1. A 32-bit float has room for 24 random bits.
 fn part(rng: &mut Rng) -> f32 {
     (rng.next_u64() >> 40) as f32 / (1 << 24) as f32
 }
@@ -94,7 +95,7 @@ mod tests {
     #[track_caller]
     fn check(counts: [usize; 3], expected: [f64; 3]) {
         for (n, part) in counts.into_iter().zip(expected) {
-            // Four standard deviations of the widest are 0.0116.
+            // Four standard deviations of the largest are 0.0116.
             assert!((n as f64 / 30_000.0 - part).abs() < 0.012, "{counts:?} for {expected:?}");
         }
     }
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn greedy_takes_the_best_but_for_epsilon() {
         check(counts(Draw::Greedy { epsilon: 0.3 }, [0.2, 0.9, 0.4]), [0.1, 0.8, 0.1]);
-        // From the third place on, the first is met before the second.
+        // From the third index on, the first move comes before the second.
         check(counts(Draw::Greedy { epsilon: 0.0 }, [0.7, 0.7, 0.4]), [2.0 / 3.0, 1.0 / 3.0, 0.0]);
         check(counts(Draw::Greedy { epsilon: 1.0 }, [0.7, 0.1, 0.4]), [1.0 / 3.0; 3]);
     }

@@ -1,22 +1,23 @@
-//! FAST: what fluents are worth is learned by temporal differences, and moves by what they change.
+//! FAST: learns values of fluents by temporal differences, and values of moves by what they change.
 //!
-//! The value of a state for a role is linear in the fluents that hold, V(s) = Σ w(f). After a game its
-//! states learn from what followed: G(t) = (1 − λ) V(t + 1) + λ G(t + 1), the last one from the goal;
-//! w(f) += α / |s| · (G(t) − V(t)) for each fluent of s(t). A move is then worth its mean over all games,
-//! as in MAST, plus what V changed on average when it was chosen. For any game whose engine can list
-//! fluents; with others it is MAST.
+//! The value of a state for a role is linear in the true fluents, V(s) = Σ w(f). After a game its
+//! states learn from what followed: G(t) = (1 − λ) V(t + 1) + λ G(t + 1), the last one from the
+//! goal; w(f) += α / |s| · (G(t) − V(t)) for each fluent of s(t). The value of a move is its mean
+//! over all games, as in MAST, plus the average change of V when it was chosen. For any game whose
+//! engine can list fluents; otherwise it is MAST.
 //!
-//! After Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents*, 2010, with
-//! TD(λ) after Sutton, *Learning to Predict by the Methods of Temporal Differences*, 1988. They take
-//! pieces on squares for features and read from the move what it captures; we take every fluent, and see
-//! what a move does from the states around it, so nothing has to be guessed from the rules.
+//! After Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents*,
+//! 2010, with TD(λ) after Sutton, *Learning to Predict by the Methods of Temporal Differences*,
+//! 1988. They use pieces on squares as features and read from the move what it captures. We use
+//! every fluent, and see the effect of a move in the states around it, so that nothing has to be
+//! guessed from the rules.
 
 use ludex_base::{MoveId, Rng};
 
 use super::means::{MoveMeans, reward};
 use super::{Draw, GameRecord, PlayoutPolicy};
 
-/// What fluents are worth, what moves change, and how moves are drawn by it.
+/// Values of fluents, changes by moves, and how moves are drawn.
 #[derive(Clone, Debug)]
 pub struct Fast {
     draw: Draw,
@@ -29,17 +30,17 @@ pub struct Fast {
     sums: Vec<f32>,
 }
 
-/// How far what is seen later counts against what is expected next.
+/// The weight of later results against the next prediction.
 const LAMBDA: f32 = 0.8;
-/// The step of learning, for all fluents of a state together.
+/// The learning rate, for all fluents of a state together.
 const ALPHA: f32 = 0.05;
-/// One of so many games is learned from: listing fluents takes longer than choosing moves.
+/// One in this many games is learned from: listing fluents takes longer than choosing moves.
 const LEARN_EVERY: u64 = 4;
-/// How much what a move changes counts beside its mean.
+/// The weight of a move's changes relative to its mean.
 const CHANGE_WEIGHT: f32 = 2.0;
 
 impl Fast {
-    /// Knows nothing.
+    /// Creates a policy without knowledge.
     pub fn new(draw: Draw) -> Self {
         Self {
             draw,
@@ -52,7 +53,8 @@ impl Fast {
         }
     }
 
-    /// Learns what the fluents are worth to a role from the states after the tree, and what moves change.
+    /// Learns the values of fluents for a role from the states after the tree, and the changes by
+    /// moves.
     fn learn_values(&mut self, game: &GameRecord, role_idx: usize, goal: f32) {
         let steps = game.n_tree_steps()..game.n_steps();
         if steps.is_empty() || game.fluents(steps.end - 1).is_none() {
@@ -65,7 +67,7 @@ impl Fast {
         {
             weights.resize(*widest as usize + 1, 0.0);
         }
-        // Step 1. What every state is worth now; the end is worth its goal.
+        // Step 1. Compute the current value of every state; the end has the value of its goal.
         self.values.clear();
         for step_idx in steps.clone() {
             let holding = fluents(step_idx).iter();
@@ -80,7 +82,7 @@ impl Fast {
             let step = ALPHA * (later - self.values[idx]) / holding.len().max(1) as f32;
             holding.iter().for_each(|&fluent| weights[fluent as usize] += step);
         }
-        // Step 3. What the moves of the role changed.
+        // Step 3. Record the changes by the role's moves.
         for (idx, step_idx) in steps.enumerate() {
             let change = self.values[idx + 1] - self.values[idx];
             let chosen = game.chosen(step_idx).find(|&(role, _)| role == role_idx);
@@ -90,7 +92,7 @@ impl Fast {
         }
     }
 
-    /// What a move changes; nothing, as far as is known, if it was never seen.
+    /// Returns the mean change by a move; 0 if it was never seen.
     fn change(changes: &MoveMeans, id: MoveId) -> f32 {
         if changes.n_played(id) == 0 { 0.0 } else { changes.value(id) }
     }
@@ -130,8 +132,8 @@ impl PlayoutPolicy for Fast {
 mod tests {
     use super::*;
 
-    /// One role goes from the state of fluent 0 by move 7 to that of fluents 1 and 2, and by move 8 to the
-    /// end.
+    /// One role moves from the state of fluent 0 by move 7 to that of fluents 1 and 2, and by move
+    /// 8 to the end.
     fn chain() -> GameRecord {
         let mut record = GameRecord::default();
         record.clear(1);
@@ -154,7 +156,7 @@ mod tests {
     fn two_states_learn_from_what_follows() {
         let mut policy = Fast::new(Draw::Greedy { epsilon: 0.0 });
         policy.learn(&chain(), &[100]);
-        // Nothing was known: G(1) = 1, G(0) = 0.2 · 0 + 0.8 · 1 = 0.8.
+        // The first game: G(1) = 1, G(0) = 0.2 · 0 + 0.8 · 1 = 0.8.
         check(&policy.weights[0], &[0.05 * 0.8, 0.05 / 2.0, 0.05 / 2.0]);
         let changes = [7, 8].map(|id| Fast::change(&policy.changes, MoveId::new(id)));
         check(&changes, &[0.0, 1.0]);
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_near_to_what_is_expected() {
+    fn values_approach_the_expected_goals() {
         let mut policy = Fast::new(Draw::Greedy { epsilon: 0.0 });
         for n in 0..4_000 {
             policy.learn(&chain(), &[if n % 4 == 0 { 100 } else { 0 }]);

@@ -1,12 +1,11 @@
-//! MAST: moves that did well anywhere are played more often.
+//! MAST: playouts prefer moves that did well anywhere.
 //!
-//! The value of a move is its mean reward over all games it was chosen in, whatever the state. In
-//! *TO-MAST* (tree only) it counts only where it was chosen in the tree, where choices are better.
-//! For any game.
+//! The value of a move is its mean reward over all games in which it was chosen, whatever the
+//! state. *TO-MAST* (tree only) counts only choices in the tree, which are better. For any game.
 //!
 //! After Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing*, 2008, and
-//! *Learning Simulation Control in General Game-Playing Agents*, 2010 (tree only). Moves that a role
-//! could not help playing teach nothing here.
+//! *Learning Simulation Control in General Game-Playing Agents*, 2010 (tree only). Here, forced
+//! moves teach nothing.
 
 use ludex_base::{MoveId, Rng};
 
@@ -14,19 +13,19 @@ use super::draw::pick_weighted;
 use super::means::{MoveMeans, UNKNOWN_MEAN, reward};
 use super::{Draw, GameRecord, PlayoutPolicy};
 
-/// The table of means, and how moves are drawn by it.
+/// The table of means, and how moves are drawn.
 #[derive(Clone, Debug)]
 pub struct Mast {
     draw: Draw,
     tree_only: bool,
     means: MoveMeans,
-    /// For Gibbs exp(mean / τ), kept because it is read far more often than it changes.
+    /// exp(mean / τ) for Gibbs, stored because it is read far more often than it changes.
     weights: Vec<f32>,
     sums: Vec<f32>,
 }
 
 impl Mast {
-    /// A table that knows nothing.
+    /// Creates a table without knowledge.
     pub fn new(draw: Draw, tree_only: bool) -> Self {
         let (means, weights, sums) = (MoveMeans::default(), Vec::new(), Vec::new());
         Self { draw, tree_only, means, weights, sums }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_of_the_games_a_move_was_chosen_in() {
+    fn means_are_over_the_games_in_which_a_move_was_chosen() {
         // Two roles; the first step is in the tree.
         let played = [game(2, 1, &[0, 10, 1, 11]), game(2, 1, &[1, 10, 0, 12])];
         let value = |policy: &Mast, id| policy.means.value(MoveId::new(id));

@@ -1,8 +1,8 @@
-//! How playouts choose their moves.
+//! Playout policies: how playouts choose their moves.
 //!
-//! Read `record` (what a policy is shown), `draw` (how values become a choice), then the policies.
-//! Engines that play many games side by side draw uniformly, so every other policy plays one game at a
-//! time.
+//! Read `record` (what a policy sees), `draw` (how values become a choice), then the policies.
+//! Engines that play many games side by side draw uniformly, so every other policy plays one game
+//! at a time.
 
 use ludex_base::{MoveId, Rng};
 
@@ -23,29 +23,35 @@ pub use past::Past;
 pub use record::GameRecord;
 pub use uniform::Uniform;
 
-/// Chooses the moves of a playout, and may learn from what came out. Each thread has its own.
+/// Chooses the moves of a playout, and may learn from the results. Each thread has its own.
 pub trait PlayoutPolicy: Send {
-    /// One of the legal moves of a role; `moves` has several. The game so far has whole steps, and
-    /// after them the moves of the roles that came before in this one.
+    /// Chooses one of the legal moves of a role, of which there are several.
+    ///
+    /// `game` has the complete steps so far, and then the moves of the roles that come earlier in
+    /// this step.
     fn choose(&mut self, moves: &[MoveId], game: &GameRecord, rng: &mut Rng) -> MoveId;
 
-    /// Learns from a game that was played from the root to its end, or to where it was left, and the
-    /// goal of each role. The default learns nothing.
+    /// Learns from a game from the root to its end, or to where it was cut, with the goal of each
+    /// role.
+    ///
+    /// The default learns nothing.
     fn learn(&mut self, _game: &GameRecord, _goals: &[u8]) {}
 
-    /// Whether every move is equally likely, so that engines may play in batches. The default
-    /// says no.
+    /// Whether every move is equally likely, so that engines may play in batches.
+    ///
+    /// The default is false.
     fn is_uniform(&self) -> bool {
         false
     }
 
-    /// Whether the record of the next game should have the fluents of its states. The default says no:
-    /// listing them takes time.
+    /// Whether the record of the next game should have the fluents of its states.
+    ///
+    /// The default is false, because listing them takes time.
     fn wants_fluents(&self) -> bool {
         false
     }
 
-    /// Bytes of its tables. The default has none.
+    /// Returns the bytes of its tables. The default is 0.
     fn n_bytes(&self) -> usize {
         0
     }
@@ -55,7 +61,7 @@ pub trait PlayoutPolicy: Send {
 mod tests {
     use super::*;
 
-    /// A game of choices, so many of its steps in the tree.
+    /// A game of choices, with its first `n_tree_steps` in the tree.
     pub(super) fn game(n_roles: usize, n_tree_steps: usize, moves: &[usize]) -> GameRecord {
         let mut record = GameRecord::default();
         record.clear(n_roles);
@@ -78,7 +84,7 @@ mod tests {
         record.leave_tree();
         record.add_fluents([7, 9].into_iter());
         record.add_move(ids[2], false);
-        // The second step is not whole yet.
+        // The second step is not complete yet.
         assert_eq!((record.n_steps(), record.n_tree_steps()), (1, 1));
         record.add_move(ids[3], true);
         assert_eq!(record.n_steps(), 2);

@@ -1,12 +1,11 @@
-//! NST: moves that did well after the moves before them are played more often.
+//! NST: playouts prefer moves that did well after the previous moves.
 //!
-//! The value of a move is the mean of what is known about it alone, after the last joint move, and
-//! after the last two, as far as those were seen often enough: sequences of one, two and three. For any
-//! game.
+//! The value of a move averages its means alone, after the last joint move, and after the last two,
+//! as far as these sequences of one, two and three were seen often enough. For any game.
 //!
-//! After Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy Applied in General Game
-//! Playing*, 2012. They make a sequence for each combination of roles; we take joint moves, which is
-//! the same where roles take turns, and needs no choice of combinations where they do not.
+//! After Tak, Winands and Björnsson, *N-Grams and the Last-Good-Reply Policy Applied in General
+//! Game Playing*, 2012. They form a sequence for each combination of roles. We use joint moves,
+//! which is the same if roles take turns, and needs no choice of combinations otherwise.
 
 use ludex_base::{MoveId, Rng};
 
@@ -14,7 +13,7 @@ use super::means::{MoveMeans, reward};
 use super::{Draw, GameRecord, PlayoutPolicy};
 use crate::roles::mix;
 
-/// What was seen of sequences, and how moves are drawn by it.
+/// The means of sequences, and how moves are drawn.
 #[derive(Clone, Debug)]
 pub struct Nst {
     draw: Draw,
@@ -28,15 +27,16 @@ pub struct Nst {
 const MAX_LENGTH: usize = 3;
 
 impl Nst {
-    /// Knows nothing. Longer sequences count once they were seen that often.
+    /// Creates a policy without knowledge. Longer sequences count once they were seen `min_seen`
+    /// times.
     pub fn new(draw: Draw, min_seen: u32) -> Self {
         let (single, longer) = (MoveMeans::default(), Sequences::default());
         Self { draw, min_seen, single, longer, sums: Vec::new() }
     }
 }
 
-/// For each longer sequence, the hash of the joint moves that come before step `step_idx` in it; as many
-/// as there are steps for.
+/// Returns, for each longer sequence, the hash of its joint moves before step `step_idx`, as far as
+/// there are enough steps.
 fn contexts(game: &GameRecord, step_idx: usize) -> impl Iterator<Item = u64> + '_ {
     let mut hash = 0_u64;
     (1..MAX_LENGTH.min(step_idx + 1)).map(move |n_before| {
@@ -87,8 +87,8 @@ impl PlayoutPolicy for Nst {
     }
 }
 
-/// Means by context and move, in a table that is at most half full. It doubles up to a limit; then the
-/// sequences that were seen least make room.
+/// Means by context and move, in a table that is at most half full. It doubles up to a limit; then
+/// the rarest sequences make room.
 #[derive(Clone, Debug, Default)]
 struct Sequences {
     slots: Vec<Slot>,
@@ -104,7 +104,7 @@ struct Slot {
 }
 
 const MIN_SLOTS: usize = 1 << 10;
-/// 2 MB: about what a cache holds.
+/// 2 MB, about the size of a cache.
 const MAX_SLOTS: usize = 1 << 17;
 
 impl Sequences {
@@ -112,11 +112,11 @@ impl Sequences {
         (context ^ id.index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
-    /// The slot of a key, or the empty one where it would be.
+    /// Returns the slot of a key, or the empty one where it would be.
     #[inline]
     fn slot_idx(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        // The upper bits of a product are its good ones.
+        // The upper bits of a product are the well-mixed ones.
         let mut slot_idx = ((key >> 32) as usize * self.slots.len()) >> 32;
         while self.slots[slot_idx].n_seen > 0 && self.slots[slot_idx].key != key {
             slot_idx = (slot_idx + 1) & mask;
@@ -153,8 +153,8 @@ impl Sequences {
         let mut old = std::mem::replace(&mut self.slots, vec![Slot::default(); n_slots]);
         old.retain(|slot| slot.n_seen > 0);
         if is_full {
-            // All that were seen as seldom as the one in the middle: a part of them would be those that
-            // lie side by side.
+            // Drop everything as rare as the median: dropping only a part would favor neighboring
+            // slots.
             let middle = old.len() / 2;
             let seldom = old.select_nth_unstable_by_key(middle, |slot| slot.n_seen).1.n_seen;
             old.retain(|slot| slot.n_seen > seldom);
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use ludex_base::Seed;
 
-    /// Sequences as the definition has them, by the joint moves themselves.
+    /// Sequences by definition, with the joint moves themselves as keys.
     #[derive(Default)]
     struct Slow(HashMap<(Vec<MoveId>, MoveId), Vec<f32>>);
 
@@ -216,7 +216,7 @@ mod tests {
                 Some(context) => fast.longer.find(context, *id),
             };
             let mean = rewards.iter().sum::<f32>() / rewards.len() as f32;
-            let (n_seen, found) = found.expect("every sequence was noted");
+            let (n_seen, found) = found.expect("every sequence was recorded");
             assert_eq!(n_seen as usize, rewards.len(), "{before:?} {id:?}");
             assert!((found - mean).abs() < 1e-4, "{before:?} {id:?}: {found} is {mean}");
         }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_answer_is_chosen_only_where_it_was_good() {
+    fn a_good_answer_is_chosen_only_after_the_right_move() {
         let ids = |ids: &[usize]| ids.iter().map(|&it| MoveId::new(it)).collect::<Vec<_>>();
         let mut policy = Nst::new(Draw::Greedy { epsilon: 0.0 }, 2);
         // One role: 3 is good after 0, 4 is good after 1.
@@ -238,9 +238,9 @@ mod tests {
             let chosen = policy.choose(&ids(&[3, 4]), &game(1, 0, &[before]), &mut rng);
             assert_eq!(chosen, MoveId::new(good));
         }
-        // (0.5 + 1) / 2 where it was seen often enough, else the half alone.
+        // (0.5 + 1) / 2 if it was seen often enough, otherwise 0.5.
         let fresh = Nst { min_seen: 5, ..policy.clone() };
-        let context = contexts(&game(1, 0, &[0]), 1).next().expect("one step before");
+        let context = contexts(&game(1, 0, &[0]), 1).next().expect("there is a step before");
         assert_eq!(fresh.longer.find(context, MoveId::new(3)), Some((4, 1.0)));
         assert_eq!(fresh.single.value(MoveId::new(3)), 0.5);
     }

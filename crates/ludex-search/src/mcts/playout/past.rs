@@ -1,32 +1,32 @@
-//! PAST: a move is judged by how it did when the fluents of the state held.
+//! PAST: values a move by its results while the same fluents were true.
 //!
-//! For each move and each fluent there is the mean reward of the games in which the move was chosen while
-//! the fluent held. The value of a move is the largest of these means among the fluents that hold, of
-//! those that were seen often enough; without any, its mean over all games, as in MAST. For any game whose
-//! engine can list fluents; with others it is MAST.
+//! Each pair of a move and a fluent has the mean reward of the games in which the move was chosen
+//! while the fluent was true. The value of a move is the largest of these means among the true
+//! fluents that were seen often enough; without any, it is the mean over all games, as in MAST. For
+//! any game whose engine can list fluents; otherwise it is MAST.
 //!
-//! After Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents*, 2010. We
-//! learn of fluents after the tree only: the states in the tree are not visited again for it.
+//! After Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents*,
+//! 2010. We learn about fluents only after the tree, whose states are not visited again for that.
 
 use ludex_base::{MoveId, Rng};
 
 use super::means::{MoveMeans, reward};
 use super::{Draw, GameRecord, PlayoutPolicy};
 
-/// What was seen of moves and fluents, and how moves are drawn by it.
+/// The means of moves and fluents, and how moves are drawn.
 #[derive(Clone, Debug)]
 pub struct Past {
     draw: Draw,
     min_seen: u32,
     max_bytes: usize,
     single: MoveMeans,
-    /// By move, then by fluent; a move without a row has its mean alone.
+    /// By move, then by fluent; a move without a row has only its mean.
     rows: Vec<Vec<Pair>>,
     row_bytes: usize,
     sums: Vec<f32>,
 }
 
-/// A move and a fluent: games, and their mean reward.
+/// The number of games of a move and a fluent, and their mean reward.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     n_seen: u32,
@@ -34,14 +34,14 @@ struct Pair {
 }
 
 impl Past {
-    /// Knows nothing. Pairs count once they were seen that often, and no more of them are kept than fit
-    /// into `max_bytes`.
+    /// Creates a policy without knowledge. Pairs count once they were seen `min_seen` times; at
+    /// most `max_bytes` of them are kept.
     pub fn new(draw: Draw, min_seen: u32, max_bytes: usize) -> Self {
         let (single, rows, sums) = (MoveMeans::default(), Vec::new(), Vec::new());
         Self { draw, min_seen, max_bytes, single, rows, row_bytes: 0, sums }
     }
 
-    /// The row of a move, wide enough for a fluent; `None` if there is no room for it.
+    /// Returns the row of a move, wide enough for a fluent; `None` if there is no room.
     fn row(&mut self, id: MoveId, widest: usize) -> Option<&mut [Pair]> {
         if id.index() >= self.rows.len() {
             self.rows.resize(id.index() + 1, Vec::new());
@@ -106,7 +106,7 @@ mod tests {
 
     const GREEDY: Draw = Draw::Greedy { epsilon: 0.0 };
 
-    /// One role; each step has the fluents that held and the move that was chosen.
+    /// A game of one role; each step has the true fluents and the chosen move.
     fn game(steps: &[(&[u32], usize)]) -> GameRecord {
         let mut record = GameRecord::default();
         record.clear(1);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_the_means_of_the_games_in_which_both_were() {
+    fn pairs_have_the_means_of_the_games_with_both() {
         let mut policy = Past::new(GREEDY, 1, 1 << 20);
         policy.learn(&game(&[(&[1, 2], 0), (&[2], 1)]), &[100]);
         policy.learn(&game(&[(&[1], 0), (&[3], 0)]), &[50]);
@@ -136,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn the_best_fluent_that_holds_speaks_for_a_move() {
+    fn the_best_true_fluent_decides_the_value_of_a_move() {
         let mut policy = Past::new(GREEDY, 2, 1 << 20);
-        // 0 is good while fluent 1 holds and bad while 2 does; 1 is middling everywhere.
+        // Move 0 is good while fluent 1 is true and bad while 2 is; move 1 is middling everywhere.
         for _ in 0..2 {
             policy.learn(&game(&[(&[1, 5], 0)]), &[90]);
             policy.learn(&game(&[(&[2], 0)]), &[10]);
@@ -160,7 +160,7 @@ mod tests {
             policy.learn(&game(&[(&[99], id)]), &[100]);
         }
         assert!(policy.row_bytes <= 10_000 && policy.row_bytes > 9_000, "{}", policy.row_bytes);
-        // What has no row still has its mean.
+        // A move without a row still has its mean.
         assert_eq!(policy.single.value(MoveId::new(999)), 1.0);
         assert!(policy.rows[999].is_empty());
     }

@@ -1,4 +1,4 @@
-//! Every legal move equally likely.
+//! The uniform policy: every legal move is equally likely.
 
 use ludex_base::{MoveId, Rng};
 

@@ -4,23 +4,23 @@
 //! term by default. A move without any statistics comes first; the listing of the thesis divides by
 //! zero there.
 //!
-//! After Cazenave, *Generalized Rapid Action Value Estimation*, 2015. We begin to collect at a node
-//! when it has been visited often enough to be worth a table, not at its first playout.
+//! After Cazenave, *Generalized Rapid Action Value Estimation*, 2015. We start collecting at a node
+//! when it has enough visits to be worth a table, not at its first playout.
 
 use ludex_base::Rng;
 
 use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 
-/// The rule of GRAVE.
+/// The selection rule of GRAVE.
 #[derive(Clone, Copy, Debug)]
 pub struct Grave {
     /// The exploration constant; the paper has 0.
     pub c: f32,
-    /// The score of an edge of which nothing is known.
+    /// The score of an edge without statistics.
     pub fpu: f32,
     /// How fast the weight of the ancestor's statistics falls.
     pub bias: f32,
-    /// Playouts an ancestor must have.
+    /// The minimum number of playouts of an ancestor.
     pub min_playouts: u32,
 }
 

@@ -1,8 +1,8 @@
-//! Progressive history: UCB, with a bonus for moves that did well in whatever state.
+//! Progressive history: UCB with a bonus for moves that did well in any state.
 //!
 //! mean + c √(ln N / n) + h · weight / (n (1 − mean) + 1), where h is the mean of the move over all
-//! games of the search it was played in, in the tree or after it. The bonus goes as the losses of the edge
-//! come in. An edge that was never followed has h for its mean. For any game.
+//! games of the search in which it was played, in the tree or after it. The bonus shrinks as the
+//! edge loses games. An edge that was never followed has h as its mean. For any game.
 //!
 //! After Nijssen and Winands, *Enhancements for Multi-Player Monte-Carlo Tree Search*, 2010.
 
@@ -10,14 +10,14 @@ use ludex_base::Rng;
 
 use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 
-/// UCB with the bonus.
+/// UCB with a history bonus.
 #[derive(Clone, Copy, Debug)]
 pub struct History {
     /// The exploration constant.
     pub c: f32,
-    /// The score of an edge of which nothing is known.
+    /// The score of an edge without statistics.
     pub fpu: f32,
-    /// How much the bonus counts.
+    /// The weight of the bonus.
     pub weight: f32,
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use ludex_base::Seed;
 
     #[test]
-    fn the_bonus_goes_with_losses() {
+    fn the_bonus_shrinks_with_losses() {
         let mut rule = History { c: 0.0, fpu: 2.0, weight: 1.0 };
         let mut rng = Seed(1).rng();
         // 0.5 + 0.9 / 2 = 0.95 beats 0.6 + 0.2 / 1.8 = 0.71.

@@ -1,4 +1,4 @@
-//! Which edge to follow from a node, from its numbers alone.
+//! Selection: which edge to follow from a node, given only its statistics.
 
 use ludex_base::Rng;
 
@@ -12,60 +12,61 @@ pub use history::History;
 pub use rave::Rave;
 pub use ucb::Ucb;
 
-/// Picks the edge to follow from a node. Rewards are from 0 to 1, of the role that chooses.
+/// Selects the edge to follow from a node. Rewards are from 0 to 1, for the role that chooses.
 pub trait Selection: Send {
-    /// The position of the edge to follow; `edges` is not empty.
+    /// Returns the index of the edge to follow; `edges` is not empty.
     ///
     /// `n_parent_visits` is how often this choice was made here before, by this or other threads.
-    /// Ties are to be broken by `rng` or by the random rotation it gives.
+    /// Implementations break ties with `rng`.
     fn select(&mut self, n_parent_visits: u32, edges: &[EdgeStats], rng: &mut Rng) -> usize;
 
-    /// Which all-moves-as-first statistics the rule reads. The default is none, which costs
-    /// nothing to collect.
+    /// Returns which all-moves-as-first statistics the rule reads.
+    ///
+    /// The default is none, which costs nothing to collect.
     fn amaf(&self) -> AmafSource {
         AmafSource::None
     }
 }
 
-/// What is known about one edge.
+/// The statistics of one edge.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EdgeStats {
-    /// How often it was followed, searches under way included: they count as losses until they
-    /// come back, which is the virtual loss that keeps threads apart.
+    /// How often it was followed, including unfinished searches. These count as losses until they
+    /// return, which is the virtual loss that keeps threads apart.
     pub n_visits: u32,
     /// The mean reward; 0 without visits.
     pub mean: f32,
-    /// Its exact reward, where it is proved.
+    /// Its exact reward, if proved.
     pub proven: Option<f32>,
-    /// Playouts in which the move was played later on.
+    /// Playouts in which the move was played later.
     pub n_amaf: u32,
     /// Their mean reward.
     pub amaf_mean: f32,
 }
 
 impl EdgeStats {
-    /// An edge nobody followed yet.
+    /// An edge that nobody has followed yet.
     pub const NEW: Self = Self { n_visits: 0, mean: 0.0, proven: None, n_amaf: 0, amaf_mean: 0.0 };
 }
 
-/// Where all-moves-as-first statistics come from.
+/// The source of all-moves-as-first statistics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AmafSource {
-    /// Nowhere.
+    /// None.
     None,
-    /// From playouts through the node itself.
+    /// Playouts through the node itself.
     Node,
-    /// From all playouts of the search.
+    /// All playouts of the search.
     Everywhere,
-    /// From the nearest node above, or the node itself, with more playouts than this.
+    /// Playouts through the nearest ancestor, or the node itself, with more playouts than this.
     Ancestor {
-        /// How many playouts make a node trustworthy.
+        /// The number of playouts that makes a node trustworthy.
         min_playouts: u32,
     },
 }
 
-/// The position with the highest upper bound, ties broken at random. `bound` is given an edge and how
-/// far its bound lies above its mean.
+/// Returns the index with the highest upper bound, ties broken at random. `bound` takes an edge and
+/// the width of its confidence interval.
 fn best_by_bound(
     c: f32,
     n_parent_visits: u32,
@@ -77,8 +78,8 @@ fn best_by_bound(
     best_by(edges, rng, |edge| bound(edge, c * (log / edge.n_visits.max(1) as f32).sqrt()))
 }
 
-/// The position with the highest score, ties broken at random. An edge that is proved has its
-/// value for a score: there is nothing left to explore.
+/// Returns the index with the highest score, ties broken at random. The score of a proved edge is
+/// its value: there is nothing left to explore.
 fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32) -> usize {
     let start = rng.below(edges.len());
     let (mut best, mut best_score) = (start, f32::NEG_INFINITY);
@@ -96,7 +97,7 @@ fn best_by(edges: &[EdgeStats], rng: &mut Rng, score: impl Fn(&EdgeStats) -> f32
     best
 }
 
-/// An edge of a test whose move was played later on in 50 playouts.
+/// An edge of a test whose move was played later in 50 playouts.
 #[cfg(test)]
 fn edge_played_later(n_visits: u32, mean: f32, amaf_mean: f32) -> EdgeStats {
     EdgeStats { n_visits, mean, n_amaf: 50, amaf_mean, ..EdgeStats::NEW }

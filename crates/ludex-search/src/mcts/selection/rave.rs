@@ -1,7 +1,7 @@
-//! RAVE: the mean of a move mixed with its mean wherever it was played later on.
+//! RAVE: mixes the mean of a move with its mean wherever it was played later.
 //!
-//! The weight of the second falls with the visits of the edge, √(k / (3n + k)), so that k is the
-//! number of visits at which both count the same.
+//! The weight of the second mean falls with the visits of the edge, √(k / (3n + k)), so that k is
+//! the number of visits at which both count equally.
 //!
 //! After Gelly and Silver, *Combining Online and Offline Knowledge in UCT*, 2007.
 
@@ -14,9 +14,9 @@ use super::{AmafSource, EdgeStats, Selection, best_by_bound};
 pub struct Rave {
     /// The exploration constant.
     pub c: f32,
-    /// The score of an edge of which nothing is known.
+    /// The score of an edge without statistics.
     pub fpu: f32,
-    /// Visits at which both means count the same.
+    /// Visits at which both means count equally.
     pub equivalence: f32,
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use ludex_base::Seed;
 
     #[test]
-    fn later_plays_decide_while_visits_are_few() {
+    fn amaf_means_decide_while_visits_are_few() {
         let mut rule = Rave { c: 0.0, fpu: 2.0, equivalence: 100.0 };
         let mut rng = Seed(1).rng();
         assert_eq!(rule.select(4, &[edge(2, 0.5, 0.2), edge(2, 0.4, 0.8)], &mut rng), 1);

@@ -1,9 +1,9 @@
 //! UCB1 with first-play urgency.
 //!
-//! mean + c √(ln N / n), rewards scaled to 0..1 so that one constant serves every game. An edge
-//! that was never followed has the urgency `fpu`; a large one tries every move first, a smaller one
-//! goes deeper below a good move before it has tried all the others, which matters where a state
-//! has hundreds of moves.
+//! mean + c √(ln N / n), with rewards from 0 to 1 so that one constant serves every game. An edge
+//! that was never followed has the urgency `fpu`. A large one tries every move first; a smaller one
+//! goes deeper below a good move before it has tried all the others, which matters in states with
+//! hundreds of moves.
 //!
 //! After Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning*, 2006; first-play urgency after
 //! Gelly and Wang, *Exploration Exploitation in Go*, 2006.
@@ -12,7 +12,7 @@ use ludex_base::Rng;
 
 use super::{EdgeStats, Selection, best_by};
 
-/// The rule of UCT.
+/// The selection rule of UCT.
 #[derive(Clone, Copy, Debug)]
 pub struct Ucb {
     /// The exploration constant.
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn exploits_what_is_good_and_explores_what_is_new() {
+    fn exploits_good_edges_and_explores_new_ones() {
         let mut rng = Seed(1).rng();
         let mut rule = Ucb { c: 0.7, fpu: 100.0 };
         assert_eq!(rule.select(20, &[edge(10, 0.4), edge(10, 0.6)], &mut rng), 1);
