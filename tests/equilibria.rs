@@ -1,4 +1,4 @@
-//! Equilibria with known values, found by regret and measured by best responses.
+//! Equilibria with known values, found by regret minimization and measured by best responses.
 
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game};
@@ -11,29 +11,30 @@ const VARIANTS: [Variant; 4] = [Variant::Cfr, Variant::Plus, Variant::External, 
 
 fn game(name: &str) -> Machine {
     let library = ludex_testkit::library();
-    let rules = library.iter().find(|rules| rules.name == name).expect("it is in the library");
-    ludex_tests::machine(rules).expect("it is small enough")
+    let rules =
+        library.iter().find(|rules| rules.name == name).expect("the game is in the library");
+    ludex_tests::machine(rules).expect("the game is small enough")
 }
 
-/// All plays of a game.
+/// Returns the extensive form of a game.
 fn form(game: &Machine) -> ExtensiveForm {
     form_from(game, game.cursor())
 }
 
-/// All plays from where a cursor stands.
+/// Returns the extensive form from the state of a cursor.
 fn form_from(game: &Machine, mut cursor: <Machine as Game>::Cursor) -> ExtensiveForm {
     let random = game.roles().iter().position(|role| role.is_random).map(RoleId::new);
     let starts = [(cursor.state().clone(), 1.0)];
     let limits =
         ExtensiveFormLimits { horizon: 100, max_nodes: 1_000_000, deadline: Deadline::never() };
     let n_roles = game.roles().len();
-    let mut never = |_: &mut _, _: &mut Vec<f32>| panic!("nothing is cut off");
+    let mut never = |_: &mut _, _: &mut Vec<f32>| panic!("no play is cut off");
     if game.has_percepts() {
         ExtensiveForm::new(n_roles, random, &mut cursor, &starts, &OwnPercepts, &limits, &mut never)
     } else {
         ExtensiveForm::new(n_roles, random, &mut cursor, &starts, &AllMoves, &limits, &mut never)
     }
-    .expect("it is small enough")
+    .expect("the game is small enough")
 }
 
 fn players(game: &Machine) -> impl Iterator<Item = RoleId> + '_ {
@@ -66,7 +67,7 @@ fn pennies_and_roshambo_are_mixed_evenly() {
         let gain = Profile::new(&all, &means).exploitability(players(&pennies));
         assert!(gain < 0.04, "{variant:?}: {gain}");
     }
-    // Five rounds of it; the first round comes first.
+    // Five rounds; the sets of the first round come first.
     let roshambo = game("rock-paper-scissors");
     let all = form(&roshambo);
     let solver = solved(&all, Variant::Plus, 100);
@@ -75,18 +76,18 @@ fn pennies_and_roshambo_are_mixed_evenly() {
     assert!(Profile::new(&all, &means).exploitability(players(&roshambo)) < 0.02);
 }
 
-/// Goals are 50 + 25 a chip.
+/// Converts a goal of 50 + 25 per chip to chips.
 fn chips(goal: f64) -> f64 {
     4.0 * goal - 2.0
 }
 
 #[test]
-fn kuhn_poker_is_worth_a_loss_of_an_eighteenth() {
+fn the_first_player_of_kuhn_poker_loses_an_eighteenth() {
     let game = game("kuhn-poker");
     let form = form(&game);
-    // Six deals, and for each role two sets a card.
+    // There are six deals, and each role has two sets per card.
     assert_eq!(form.sets().len(), 12);
-    let first = players(&game).next().expect("it has players");
+    let first = players(&game).next().expect("the game has players");
     for variant in VARIANTS {
         let (few, many) = match variant {
             Variant::Cfr | Variant::Plus => (50, 5_000),
@@ -110,11 +111,12 @@ fn kuhn_poker_is_worth_a_loss_of_an_eighteenth() {
 }
 
 #[test]
-fn known_strategies_of_kuhn_poker_are_worth_what_they_are() {
+fn known_strategies_of_kuhn_poker_have_their_known_values() {
     let game = game("kuhn-poker");
     let form = form(&game);
-    let first = players(&game).next().expect("it has players");
-    // Whoever never bets loses nothing to itself, and an eager first player takes every pot from it.
+    let first = players(&game).next().expect("the game has players");
+    // A player that never bets loses nothing to itself, but an eager first player takes every pot
+    // from it.
     let never_bets: Vec<f64> = (form.sets().iter())
         .flat_map(|set| {
             set.moves.iter().map(|&id| f64::from(u8::from(game.move_text(id) == "pass")))
@@ -126,13 +128,13 @@ fn known_strategies_of_kuhn_poker_are_worth_what_they_are() {
 }
 
 #[test]
-fn single_players_do_as_well_as_what_they_see_allows() {
+fn single_players_do_as_well_as_their_information_allows() {
     for (name, value, deciding) in
         [("hidden-matching-pennies", 0.75, None), ("monty-hall", 2.0 / 3.0, Some("switch"))]
     {
         let game = game(name);
         let form = form(&game);
-        let me = players(&game).next().expect("it has a player");
+        let me = players(&game).next().expect("the game has a player");
         let mut n_deciding = 0;
         for variant in VARIANTS {
             let n_iterations = if variant == Variant::Outcome { 300_000 } else { 3_000 };
@@ -142,7 +144,7 @@ fn single_players_do_as_well_as_what_they_see_allows() {
             assert!((profile.best_response(me) - value).abs() < 1e-6, "{name}");
             let found = profile.value(me);
             assert!((found - value).abs() < 0.01, "{name} {variant:?}: {found}");
-            // Where nobody comes, a draw leaves everything open.
+            // Sampling leaves the sets open that play never reaches.
             if matches!(variant, Variant::External | Variant::Outcome) {
                 continue;
             }
@@ -162,7 +164,7 @@ fn single_players_do_as_well_as_what_they_see_allows() {
 }
 
 #[test]
-fn where_everything_is_seen_regret_finds_what_minimax_does() {
+fn with_complete_information_regret_agrees_with_minimax() {
     let game = game("tictactoe");
     let mut cursor = game.cursor();
     for _ in 0..3 {
@@ -174,17 +176,17 @@ fn where_everything_is_seen_regret_finds_what_minimax_does() {
     let means = solver.means(&form);
     let profile = Profile::new(&form, &means);
     let roles: Vec<RoleId> = players(&game).collect();
-    let alphabeta = SearchSpec::parse("alphabeta").expect("it is there");
+    let alphabeta = SearchSpec::parse("alphabeta").expect("alphabeta is registered");
     let limits = Limits::iterations(10_000_000, Seed(1));
     let report = alphabeta.build(&game).search(&cursor, roles[1], &limits);
     assert!(report.is_proven);
-    let (found, exact) = (profile.value(roles[1]), report.reward.expect("it is proved"));
+    let (found, exact) = (profile.value(roles[1]), report.reward.expect("the result is proved"));
     assert!((found - exact).abs() < 0.01, "{found} for {exact}");
     assert!(profile.exploitability(roles.into_iter()) < 0.01);
 }
 
-/// Backward induction is exact where everybody sees every move: nobody gains by another strategy, and
-/// regret comes to the same values.
+/// Backward induction is exact with complete information: no role gains by another strategy, and
+/// regret minimization finds the same values.
 #[test]
 fn induction_leaves_nothing_to_gain() {
     for (name, n_ahead) in [("matching-pennies", 0), ("rock-paper-scissors", 0), ("tictactoe", 3)] {

@@ -1,4 +1,4 @@
-//! Every search against its claims.
+//! Checks every search against its claims.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -60,7 +60,7 @@ ludex_testkit::searcher_suite! { crate::games;
     ismcts_one: "ismcts:observers=one",
 }
 
-/// Searches on networks, where machines have them and other games do not.
+/// Searches on networks. Machines have networks; other games do not.
 mod networks {
     ludex_testkit::searcher_suite! { crate::games, crate::on_network;
         mac_ucb: "mac-ucb",
@@ -79,7 +79,7 @@ mod networks {
     }
 
     #[test]
-    fn searches_on_networks_play_by_what_is_likely_where_the_state_is_hidden() {
+    fn searches_on_networks_play_by_probabilities_in_hidden_states() {
         ludex_testkit::in_parallel(TESTED, |text| {
             let spec = crate::on_network(text);
             ludex_testkit::hidden::plays_by_what_is_likely(&spec, crate::games());
@@ -100,7 +100,7 @@ struct OnNetwork(SearchSpec<NetworkSearch>);
 
 fn on_network(text: &str) -> OnNetwork {
     let spec = SearchSpec::parse_in(NETWORK_SEARCHES, "search", text);
-    OnNetwork(spec.expect("it is registered"))
+    OnNetwork(spec.expect("the search is registered"))
 }
 
 impl Candidate for OnNetwork {
@@ -132,8 +132,8 @@ impl Candidate for OnNetwork {
 }
 
 thread_local! {
-    /// The networks of games, by circuit: making one takes longer than most tests of it. Each thread has
-    /// its own, as who asks for one waits until it is made.
+    /// The networks of games, by circuit: building one takes longer than most of its tests. Each
+    /// thread has its own, because threads would wait for each other while one is built.
     static NETWORKS: RefCell<HashMap<usize, Arc<Networks<BitSet>>>> = RefCell::default();
 }
 
@@ -141,7 +141,8 @@ fn with_networks<G: Game + Clone + 'static>(game: &G) -> WithNetworks<G> {
     WithNetworks { game: game.clone(), feature_finder: None, networks: networks_of(game) }
 }
 
-/// Only machines have a circuit; their states are sets of fluents.
+/// Returns the networks of a machine. Only machines have a circuit; their states are sets of
+/// fluents.
 fn networks_of<G: Game + 'static>(game: &G) -> Arc<Networks<StateOf<G>>> {
     let machine = (game as &dyn Any).downcast_ref::<Machine>();
     let networks = machine.map(|machine| {
@@ -165,7 +166,7 @@ fn games() -> &'static [Named<Machine>] {
 }
 
 fn game(name: &str) -> &'static Machine {
-    &games().iter().find(|it| it.0 == name).expect("it is in the library").1
+    &games().iter().find(|it| it.0 == name).expect("the game is in the library").1
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn every_registered_search_is_tested() {
 }
 
 #[test]
-fn searches_play_by_what_is_likely_where_the_state_is_hidden() {
+fn searches_play_by_probabilities_in_hidden_states() {
     ludex_testkit::in_parallel(TESTED, |text| {
         ludex_testkit::hidden::plays_by_what_is_likely(&spec(text), games());
     });
@@ -200,7 +201,7 @@ fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
             let rewards: Vec<f64> = ["minimax", "negamax", "alphabeta"]
                 .iter()
                 .map(|rule| {
-                    // Without a table: one that remembers deeper searches knows more.
+                    // Without a table, because one that remembers deeper searches knows more.
                     let text = format!("{rule}:depth={depth},table=0");
                     let mut searcher = spec(&text).build(game);
                     let limits = Limits::iterations(2_000_000, Seed(1));
@@ -227,7 +228,7 @@ fn a_tree_stops_after_the_iterations_of_its_option_or_of_the_limits() {
 }
 
 #[test]
-fn a_tree_within_little_memory_recycles_and_goes_on() {
+fn a_tree_in_little_memory_recycles_and_goes_on() {
     let game = game("connectfour");
     for text in ["uct", "rave", "grave", "history", "uct-lanes", "uct-joint", "uct:stop=12"] {
         let memory = 400_000;
@@ -254,14 +255,14 @@ fn a_search_in_little_memory_gets_better_with_time() {
         let limits = Limits { memory: 60_000, ..Limits::iterations(n_iterations, Seed(1)) };
         let report = spec("uct").build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert!(report.n_nodes < 1000, "{} nodes", report.n_nodes);
-        let reward = report.reward.expect("it was searched");
+        let reward = report.reward.expect("the state was searched");
         (reward - 0.5).abs()
     };
     let [short, long] = [run(300), run(60_000)];
     assert!(long < short / 2.0, "the value of the root is 0.5, off by {short} and then {long}");
 }
 
-/// A long search leaves a tree behind that a short one has no time to clear up.
+/// A long search leaves a tree that a short one has no time to clear.
 #[test]
 fn a_large_tree_does_not_stop_short_searches() {
     let game = game("connectfour");
@@ -294,10 +295,10 @@ fn a_large_tree_does_not_stop_short_searches() {
     }
 }
 
-/// What the first move of a new horizon turns out to be worth is no reason to play it when another
-/// was as good before.
+/// The first move of a new horizon may turn out to be lost; then another that was as good before is
+/// played.
 #[test]
-fn alphabeta_does_not_play_what_it_has_just_found_lost() {
+fn alphabeta_does_not_play_a_move_just_found_lost() {
     let game = game("tictactoe");
     let mut n_judged = 0;
     for seed in 0..6 {
@@ -332,7 +333,7 @@ fn alphabeta_does_not_play_what_it_has_just_found_lost() {
 
 /// Sorting and reporting take time too, after the clock has run out.
 #[test]
-fn thousands_of_moves_are_reported_at_once() {
+fn thousands_of_moves_are_reported_quickly() {
     let legal: String = (0..20_000).map(|n| format!("(option {n})\n")).collect();
     let rules = format!(
         "(role one) (role two) {legal} (init (step 1))
@@ -377,7 +378,7 @@ fn threads_share_a_tree_and_agree_with_one() {
     }
 }
 
-/// What each nested search reaches on puzzles where uct, with as many playouts, is told less by its means.
+/// Nested searches do well on puzzles where the means of uct, with as many playouts, say less.
 #[test]
 fn nested_searches_find_lines_and_follow_them() {
     let me = RoleId::new(0);
@@ -393,7 +394,7 @@ fn nested_searches_find_lines_and_follow_them() {
             assert!(first.n_iterations <= n_playouts + 100, "{name}, {text}: {first:?}");
             let mut reward = first.reward.expect("a line was found");
             assert!(reward >= at_least, "{name}, {text}: {reward}");
-            // What was found is never given up for less.
+            // The search never gives up a line for a worse one.
             while !cursor.is_terminal() {
                 let report = searcher.search(&cursor, me, &Limits::iterations(60, Seed(2)));
                 let found = report.reward.expect("the line goes on");
@@ -408,11 +409,11 @@ fn nested_searches_find_lines_and_follow_them() {
 }
 
 #[test]
-fn a_nested_line_does_not_depend_on_who_took_its_jobs() {
+fn a_nested_line_does_not_depend_on_the_threads() {
     for (name, text) in [("peg", "nmcs"), ("knights-tour", "nmcs:level=3"), ("peg", "nrpa")] {
         let game = game(name);
         let run = |threads: usize| {
-            // Adaptation runs once a thread, so it is compared with itself.
+            // Adaptation runs once per thread, so it is compared with itself.
             let option = if text == "nrpa" { 2 } else { threads };
             let join = if text.contains(':') { ',' } else { ':' };
             let mut searcher = spec(&format!("{text}{join}threads={option}")).build(game);

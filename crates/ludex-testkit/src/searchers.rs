@@ -1,8 +1,8 @@
-//! What every [`Searcher`](ludex_search::Searcher) keeps, by its claims.
+//! A conformance suite for every [`Searcher`](ludex_search::Searcher), driven by its claims.
 //!
-//! Each function takes a registered search and the games of the library, and panics where a claim
-//! does not hold. The macro [`searcher_suite!`](crate::searcher_suite) makes a test of all of them for
-//! a search.
+//! Each function takes a registered search and the games of the library, and panics if a claim does
+//! not hold. The macro [`searcher_suite!`](crate::searcher_suite) defines one test per search that
+//! runs them all.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,18 +16,18 @@ use ludex_search::{
 use crate::exact::Exact;
 use crate::random_game::{RandomGame, RandomGameConfig};
 
-/// Tests that hold registered searches against their claims.
+/// Defines tests that check registered searches against their claims.
 ///
-/// Each line gives the name of a test and the description of a search; `games` is a function
-/// that gives the games of the library by name. Searches of another crate come with a function that
-/// reads their descriptions.
+/// Each line has the name of a test and the description of a search. `games` is a function that
+/// returns the games of the library by name. Searches of another crate need a function that parses
+/// their descriptions.
 #[macro_export]
 macro_rules! searcher_suite {
     ($games:path; $($name:ident: $spec:literal),* $(,)?) => {
         $crate::searcher_suite! { $games, $crate::searchers::spec; $($name: $spec),* }
     };
     ($games:path, $read:path; $($name:ident: $spec:literal),* $(,)?) => {
-        /// The searches that are tested.
+        /// The tested searches.
         const TESTED: &[&str] = &[$($spec),*];
         $(#[test]
         fn $name() {
@@ -36,8 +36,9 @@ macro_rules! searcher_suite {
     };
 }
 
-/// Every check, one after the other; the last line that is printed names the one that fails. One test
-/// for all of them, as each would load the games anew.
+/// Runs every check; the last line printed names the one that fails.
+///
+/// One test runs all of them, because each would load the games anew.
 pub fn keeps_what_it_claims<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     let checks: [(&str, Check<P, G>); 9] = [
         ("answers legally in any time", answers_legally_in_any_time),
@@ -56,26 +57,26 @@ pub fn keeps_what_it_claims<P: Candidate, G: Searchable>(spec: &P, games: &[Name
     }
 }
 
-/// What tests one claim, on the games.
+/// A check of one claim on the games.
 type Check<P, G> = fn(&P, &[Named<G>]);
 
 /// A search as the suite sees it.
 pub trait Candidate {
-    /// What it promises.
+    /// Returns what it promises.
     fn claims(&self) -> &'static [Claim];
 
-    /// The games it is meant for.
+    /// Returns the games it is meant for.
     fn games(&self) -> &GamesMeant;
 
     /// Whether its iterations are nodes of a depth-first search.
     fn counts_nodes(&self) -> bool;
 
-    /// A searcher for a game.
+    /// Builds a searcher for a game.
     fn build<G>(&self, game: &G) -> OpenSearcher<G>
     where
         G: Searchable;
 
-    /// A searcher for a role who does not see the state.
+    /// Builds a searcher for a role that does not see the state.
     fn build_informed<G>(&self, game: &G) -> HiddenSearcher<G>
     where
         G: Searchable;
@@ -112,13 +113,13 @@ impl Candidate for SearchSpec {
 /// A game with its name.
 pub type Named<G> = (String, G);
 
-/// Reads the description of a search.
+/// Parses the description of a search.
 pub fn spec(text: &str) -> SearchSpec {
     SearchSpec::parse(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A move is legal whether there are 10 ms, 1 ms or none at all, from the first state of every game
-/// and from one further on.
+/// Checks that moves are legal whether there are 10 ms, 1 ms or none at all, from the initial state
+/// of every game and from later ones.
 pub fn answers_legally_in_any_time<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     for (name, game) in games {
         let mut cursor = game.cursor();
@@ -128,8 +129,8 @@ pub fn answers_legally_in_any_time<P: Candidate, G: Searchable>(spec: &P, games:
                 let began = Instant::now();
                 let deadline = Deadline::after(Duration::from_millis(millis));
                 let report = searcher.search(&cursor, role, &Limits::until(deadline, Seed(1)));
-                // Loose, for machines that do other things meanwhile.
-                assert!(began.elapsed() < Duration::from_secs(2), "{name}: late");
+                // Generous, for machines that are busy with other work.
+                assert!(began.elapsed() < Duration::from_secs(2), "{name}: answered late");
                 let legal = cursor.legal_moves(role).to_vec();
                 let listed: Vec<MoveId> = report.moves.iter().map(|it| it.id).collect();
                 assert_eq!(listed, legal, "{name}: the moves of the report");
@@ -152,7 +153,7 @@ fn check_line<G: Game>(name: &str, game: &G, root: &G::Cursor, report: &SearchRe
     }
 }
 
-/// One seed, one thread, one iteration limit: the same report.
+/// Checks that equal seeds and iteration limits on one thread give equal reports.
 pub fn repeats_itself<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     for name in ["tictactoe", "connectfour", "pig", "tron", "three-player-nim", "eight-puzzle"] {
         let game = find(games, name);
@@ -169,7 +170,7 @@ pub fn repeats_itself<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>])
     }
 }
 
-/// Where a move ends the game with 100, it or another certain win is played.
+/// Checks that if a move ends the game with 100, the search plays it or another certain win.
 pub fn finds_the_win_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
@@ -182,14 +183,15 @@ pub fn finds_the_win_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Name
         }) {
             let report = search(spec, game, &state, role);
             let is_won = report.is_proven && report.reward == Some(1.0);
-            let chosen = report.chosen.expect("there are moves");
+            let chosen = report.chosen.expect("the role has moves");
             let wins = winning_moves(game, &state, role);
             assert!(is_won || wins.contains(&chosen), "{name}: {report:?}");
         }
     }
 }
 
-/// Where some moves let another role win at once and others do not, one of the others is played.
+/// Checks that if some moves let another role win at once and others do not, the search plays one
+/// of the others.
 pub fn avoids_the_loss_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
@@ -204,27 +206,28 @@ pub fn avoids_the_loss_in_one<P: Candidate, G: Searchable>(spec: &P, games: &[Na
                 && !is_lost(game, state, role)
         }) {
             let report = search(spec, game, &state, role);
-            let chosen = report.chosen.expect("there are moves");
+            let chosen = report.chosen.expect("the role has moves");
             assert!(!losing_moves(game, &state, role).contains(&chosen), "{name}: {report:?}");
         }
     }
 }
 
-/// Whether every move loses, as far as alpha-beta sees: then no move is better than another.
+/// Whether alpha-beta proves that every move loses, so that no move is better than another.
 fn is_lost<G: Searchable>(game: &G, state: &StateOf<G>, role: RoleId) -> bool {
     let report = search(&spec("alphabeta"), game, state, role);
     report.is_proven && report.reward == Some(0.0)
 }
 
-/// Two hundred games of tic-tac-toe against random, strong and middling opponents, none lost.
+/// Checks that a search loses none of 200 games of tic-tac-toe against random, strong and middling
+/// opponents.
 pub fn never_loses_tictactoe<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::NeverLoses) {
         return;
     }
     let game = find(games, "tictactoe");
     let opponents = ["random", "alphabeta", "uct", "flat"].map(self::spec);
-    // To a depth-first search the seed matters only where it samples final states to compare with,
-    // so what it has chosen once in a state stands for the other matches.
+    // A depth-first search uses the seed only to sample final states for its evaluation, so its
+    // choice in a state stands for the other matches.
     let mut chosen_before: HashMap<(StateOf<G>, RoleId), MoveId> = HashMap::new();
     for match_idx in 0..200_u64 {
         let us = RoleId::new(match_idx as usize % 2);
@@ -267,8 +270,8 @@ pub fn never_loses_tictactoe<P: Candidate, G: Searchable>(spec: &P, games: &[Nam
     }
 }
 
-/// In games whose goals do not sum up to a constant, and in puzzles, the move played is worth the
-/// most that play for one's own goal allows.
+/// Checks that the move is worth the most that is possible when every role plays for its own goal,
+/// in games that are not constant-sum and in puzzles.
 pub fn takes_the_best_goal<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::BestGoal) {
         return;
@@ -286,7 +289,7 @@ pub fn takes_the_best_goal<P: Candidate, G: Searchable>(spec: &P, games: &[Named
         let game = RandomGame::new(RandomGameConfig { n_roles, ..config.clone() }, Seed(seed));
         check_best(spec, &format!("random game {seed}"), &game);
     }
-    // Three-player nim is not among them: its values hang on how ties between others are broken.
+    // Three-player nim is missing: its values depend on how ties between other roles are broken.
     for name in ["buttons", "nim", "wolf-goat-cabbage"] {
         let game = find(games, name);
         if spec.games().min_roles <= players(game).count() {
@@ -306,10 +309,10 @@ fn check_best<P: Candidate, G: Searchable>(spec: &P, name: &str, game: &G) {
     assert!((chosen.1[0] - best).abs() < 1e-3, "{name}: {} of {best}: {report:?}", chosen.1[0]);
 }
 
-/// Whatever a report calls proved agrees with exhaustive search: random games with and without
-/// chance, and small games of the library.
+/// Checks that everything a report calls proved agrees with exhaustive search, on random games with
+/// and without chance and on small games of the library.
 pub fn proves_only_what_is_true<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
-    // Searches that take the others for enemies mean another value where goals are not opposed.
+    // Searches that treat the others as opponents compute other values if goals are not opposite.
     let is_maxn = spec.claims().contains(&Claim::BestGoal);
     for seed in 0..40_u64 {
         let config = RandomGameConfig {
@@ -331,7 +334,8 @@ pub fn proves_only_what_is_true<P: Candidate, G: Searchable>(spec: &P, games: &[
     }
 }
 
-/// Where roles choose at once, a move that a report calls won wins whatever the others do.
+/// Checks that with simultaneous choices, a move that a report calls won wins whatever the others
+/// do.
 pub fn calls_won_what_is_certain<P: Candidate, G: Searchable>(spec: &P, _games: &[Named<G>]) {
     let mut n_certain = 0;
     for seed in 0..60_u64 {
@@ -355,15 +359,15 @@ pub fn calls_won_what_is_certain<P: Candidate, G: Searchable>(spec: &P, _games: 
             }
         }
     }
-    assert!(n_certain > 0, "the games have wins to find");
+    assert!(n_certain > 0, "the games need wins to find");
 }
 
-/// Where every pure move can be punished, all moves are chosen about equally often.
+/// Checks that if every pure move can be punished, all moves are chosen about equally often.
 pub fn mixes_evenly_where_it_must<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>]) {
     if !spec.claims().contains(&Claim::Mixes) {
         return;
     }
-    // What is drawn.
+    // The drawn moves.
     let game = find(games, "matching-pennies");
     let root = game.cursor();
     for me in players(game) {
@@ -371,7 +375,7 @@ pub fn mixes_evenly_where_it_must<P: Candidate, G: Searchable>(spec: &P, games: 
         for seed in 0..300 {
             let limits = Limits::iterations(200, Seed(seed));
             let report = spec.build(game).search(&root, me, &limits);
-            *counts.entry(report.chosen.expect("it has moves")).or_default() += 1;
+            *counts.entry(report.chosen.expect("the role has moves")).or_default() += 1;
         }
         // More than four standard deviations.
         assert!(
@@ -379,9 +383,9 @@ pub fn mixes_evenly_where_it_must<P: Candidate, G: Searchable>(spec: &P, games: 
             "{counts:?}"
         );
     }
-    // What it is drawn from, where there are more steps to come.
+    // The distribution that moves are drawn from, in a game of several steps.
     let game = find(games, "rock-paper-scissors");
-    let me = players(game).next().expect("it has players");
+    let me = players(game).next().expect("the game has players");
     let report = spec.build(game).search(&game.cursor(), me, &effort(spec, Seed(1)));
     let total: u64 = report.moves.iter().map(|it| it.n_visits).sum();
     for it in &report.moves {
@@ -434,13 +438,13 @@ fn check_proofs<P: Candidate, G: Searchable>(spec: &P, name: &str, game: &G, sta
         }
         if report.is_proven {
             let best = after.iter().map(|it| it.1[me.index()]).fold(0.0, f64::max) / 100.0;
-            let reward = report.reward.expect("what is proved has a reward");
+            let reward = report.reward.expect("a proof has a reward");
             assert!((reward - best).abs() < 1e-4, "{name}: {reward} is {best}: {report:?}");
         }
     }
 }
 
-/// What a search is given where it should get things right: depth-first searches count nodes.
+/// Returns the effort of a search that should get things right; depth-first searches count nodes.
 fn effort<P: Candidate>(spec: &P, seed: Seed) -> Limits {
     Limits::iterations(if spec.counts_nodes() { 60_000 } else { 3_000 }, seed)
 }
@@ -457,7 +461,7 @@ fn search<P: Candidate, G: Searchable>(
     searcher.search(&cursor, role, &effort(spec, Seed(1)))
 }
 
-/// States of random play in which a role that has a choice finds what is asked, a few of them.
+/// Returns a few states of random play in which a role has a choice and `is_it` holds.
 fn interesting<G: Game>(
     game: &G,
     is_it: impl Fn(&G, &StateOf<G>, RoleId) -> bool,
@@ -482,12 +486,12 @@ fn interesting<G: Game>(
     found
 }
 
-/// The moves of a role, alone in choosing, that end the game with 100.
+/// Returns the moves of the only choosing role that end the game with 100.
 fn winning_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> Vec<MoveId> {
     moves_with(game, state, role, |cursor| cursor.is_terminal() && cursor.goal(role).value() == 100)
 }
 
-/// The moves of a role after which another role can end the game with 100 and leave it 0.
+/// Returns the moves of a role after which another role can end the game with 100 and leave it 0.
 fn losing_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> Vec<MoveId> {
     moves_with(game, state, role, |cursor| {
         let next = cursor.state().clone();
@@ -527,12 +531,12 @@ fn n_moves<G: Game>(game: &G, state: &StateOf<G>, role: RoleId) -> usize {
     cursor.legal_moves(role).len()
 }
 
-/// The roles besides `random`.
+/// Returns the roles besides `random`.
 pub(crate) fn players<G: Game>(game: &G) -> impl Iterator<Item = RoleId> + use<'_, G> {
     game.role_ids().filter(|role| !game.roles()[role.index()].is_random)
 }
 
-/// Plays a random joint move; false if the game is over then.
+/// Plays a random joint move; false if the game is over afterwards.
 fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> bool {
     let Some(joint) = draw_joint(game, cursor, rng) else { return false };
     cursor.play(&joint);
@@ -541,5 +545,5 @@ fn random_step<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> bool
 
 pub(crate) fn find<'a, G>(games: &'a [Named<G>], name: &str) -> &'a G {
     let found = games.iter().find(|it| it.0 == name);
-    &found.unwrap_or_else(|| panic!("{name} is in the library")).1
+    &found.unwrap_or_else(|| panic!("{name} is not in the library")).1
 }
