@@ -1,4 +1,4 @@
-//! Every player of the roster on games of every kind: legal moves, by long clocks and by short ones.
+//! Every player on every kind of game: only legal moves, with long and with short clocks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,8 @@ use ludex_referee::{
 };
 use ludex_testkit::{in_parallel, library};
 
-/// One game of each kind: two roles, one, three, at once, chance, hidden, both.
+/// One game of each kind: two roles, one, three, simultaneous moves, chance, hidden information with and
+/// without chance.
 const GAMES: &[&str] = &[
     "tictactoe",
     "eight-puzzle",
@@ -53,7 +54,7 @@ fn check(game: &str, player: &str, clocks: Clocks) {
 
 #[test]
 fn the_flagship_never_loses_a_small_game() {
-    // Two hundred matches of tic-tac-toe.
+    // 200 matches in all, 50 against each opponent.
     let opponents = ["random", "alphabeta", "uct", "flat"];
     in_parallel(&opponents, |opponent| {
         let tally = series("tictactoe", &["ludex", opponent], 50);
@@ -69,15 +70,15 @@ fn the_flagship_takes_the_best_goal() {
     }
 }
 
-/// Matches between players that think for a number of iterations, whatever time that takes.
+/// Plays matches between players with an iteration limit and long clocks.
 fn series(game: &str, names: &[&str], count: usize) -> Tally {
     let rules = library().into_iter().find(|rules| rules.name == game).expect("a library game");
     let loaded = ludex_tests::load_for(&rules, EngineChoice::Auto).expect("it loads");
     let specs: Vec<PlayerSpec> =
-        names.iter().map(|name| PlayerSpec::parse(name).expect("it is in the roster")).collect();
+        names.iter().map(|name| PlayerSpec::parse(name).expect("a registered player")).collect();
     with_game!(&loaded.engine, |engine| {
         let n_roles = engine.roles().iter().filter(|role| !role.is_random).count();
-        let seating = Seating::new(names.len(), n_roles).expect("they fit");
+        let seating = Seating::new(names.len(), n_roles).expect("as many players as roles");
         let make = |player: usize, seed| -> Box<dyn Seat> {
             let config = PlayerConfig { iterations: Some(3_000), ..PlayerConfig::new(seed) };
             let program = Arc::clone(&loaded.program);
@@ -91,7 +92,7 @@ fn series(game: &str, names: &[&str], count: usize) -> Tally {
     })
 }
 
-/// One match.
+/// The configuration of a series of one match.
 fn config(clocks: Clocks) -> SeriesConfig {
     SeriesConfig {
         count: 1,
@@ -113,7 +114,7 @@ fn play<G: Playable>(
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let names = vec![player.to_string(); n_roles];
     let seating = Seating::new(n_roles, n_roles).expect("as many players as roles");
-    let spec = PlayerSpec::parse(player).expect("it is in the roster");
+    let spec = PlayerSpec::parse(player).expect("a registered player");
     let make = |_, seed| -> Box<dyn Seat> {
         let program = Arc::clone(&program);
         Box::new(LocalSeat::new(Player::new(&spec, game, program, PlayerConfig::new(seed))))

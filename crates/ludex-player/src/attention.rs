@@ -1,25 +1,26 @@
-//! Being woken up in time, where the system lets us.
+//! Real-time priority for the thread that waits for a search, where the system allows it.
 //!
-//! A thread that waits for a clock is run by a busy system when it sees fit: with every core taken, 4 to
-//! 60 ms late on the machine this was written on, which is more than a short play clock has. A thread of
-//! a real-time class is run at once, 0.05 ms late there, and as it does nothing but wake up and answer it
-//! takes nothing from anybody. The system allows that to privileged users only; for others nothing
-//! changes, and what is kept back from the clock has to do.
+//! A busy system wakes a waiting thread late: with every core taken, 4 to 60 ms late on the machine this
+//! was written on, which is more than a short play clock has. It wakes a thread of a real-time class at
+//! once, 0.05 ms late on the same machine. Such a thread takes no time from others, because it only wakes
+//! up and answers. The system allows this to privileged users only; for others nothing changes, and the
+//! reserve of the clock has to suffice.
 
-/// Raises the thread that waits for a search, and lowers it again. Several players may share a thread.
+/// Raises the priority of the thread that waits for a search, and lowers it again. Several players may
+/// share a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Attention {
-    /// The system said no: not asked again.
+    /// The system has refused, and is not asked again.
     is_refused: bool,
 }
 
 impl Attention {
-    /// From now on the calling thread runs as soon as it can. Threads it starts are ordinary ones.
+    /// Gives the calling thread real-time priority. Threads that it starts keep normal priority.
     pub fn raise(&mut self) {
         self.is_refused = self.is_refused || !system::raise();
     }
 
-    /// The calling thread is like others again, if a player raised it.
+    /// Gives the calling thread normal priority again, if a player has raised it.
     pub fn lower(&self) {
         if !self.is_refused {
             system::lower();
@@ -29,11 +30,11 @@ impl Attention {
 
 #[cfg(target_os = "linux")]
 mod system {
-    /// The real-time class, not handed down: by that mark we know whom we raised.
+    /// The real-time class, not inherited by new threads. The flag also marks the threads that we raised.
     const RAISED: i32 = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
 
-    /// Whether the calling thread is raised now. One of another than the ordinary class was put there by
-    /// somebody who knows why, and stays.
+    /// Raises the calling thread and returns whether it is raised. A thread of a special class stays there:
+    /// somebody else has put it there on purpose.
     pub fn raise() -> bool {
         match policy() {
             RAISED => true,
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_raised_is_lowered_and_threads_it_starts_are_ordinary() {
+    fn a_raised_thread_is_lowered_and_starts_normal_threads() {
         let before = policy();
         let (mut attention, mut another) = (Attention::default(), Attention::default());
         attention.raise();

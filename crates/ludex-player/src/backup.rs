@@ -1,7 +1,7 @@
-//! The second rung of the ladder: when the search broke down, the reasoner plays.
+//! The backup: when the search has failed, the reasoner plays.
 //!
-//! It shares nothing with the engine that failed but the rules. It is built when it is first needed,
-//! replays the match by the texts of its moves, and searches with what is left of the clock.
+//! The reasoner shares only the rules with the engine that failed. It is built when it is first needed,
+//! replays the match by the texts of its moves, and searches for the rest of the turn.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use ludex_search::{Limits, SearchReport, Searcher};
 
 use crate::worker::Worker;
 
-/// What the reasoner is asked: the joint moves so far, as texts.
+/// A question to the reasoner; the match so far is given as texts.
 pub(crate) struct BackupQuestion {
     pub history: Vec<Vec<String>>,
     pub role: RoleId,
     pub limits: Limits,
 }
 
-/// A move as a text, and what was thought about it; `None` when the rules could not be followed.
+/// A move as a text with its report; `None` when the reasoner could not replay the match.
 pub(crate) type BackupAnswer = Option<(String, SearchReport)>;
 
-/// A thread with a reasoner of its own.
+/// Starts a thread with a reasoner of its own.
 pub(crate) fn backup(program: Arc<Program>) -> Worker<BackupQuestion, BackupAnswer> {
     Worker::new(move |is_cancelled| {
         let mut reasoner: Option<Reasoner> = None;

@@ -1,4 +1,4 @@
-//! What is certain by the rules, for followers of games that have a circuit.
+//! Certainty by the rules: legal moves for followers of games that have a circuit.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use ludex_search::information::{Certainty, Follower, Model, Observation};
 
 use crate::Playable;
 
-/// Inputs of all gates together, above which a step would take too long: each takes about eleven nanoseconds.
+/// Most inputs of all gates together; a step takes about eleven nanoseconds for each.
 const MAX_EDGES: usize = 1_000_000;
 
-/// Follows a role as players do: with what is certain by the rules, if there is a circuit that is not too
-/// large for it.
+/// The follower that players use. It also derives what is certain from the rules, unless the engine has no
+/// circuit or the circuit is too large.
 pub fn follower<G: Playable>(game: &G, role: RoleId, model: Model) -> Follower<G> {
     let follower = Follower::new(game, role, model);
     match game.rules().filter(|rules| rules.circuit().n_edges() <= MAX_EDGES) {
@@ -42,11 +42,13 @@ impl<S> Certainty for ByRules<S> {
 
     fn legal_moves(&self, likely: &[MoveId]) -> Vec<MoveId> {
         let all = || self.certain.legal_moves(self.rules.circuit());
-        let certain: Vec<MoveId> = all().filter(|it| it.1 == Some(true)).map(|it| it.0).collect();
+        let certain = all().filter(|(_, is_legal)| *is_legal == Some(true));
+        let certain: Vec<MoveId> = certain.map(|(id, _)| id).collect();
         if !certain.is_empty() {
             return certain;
         }
-        let open: Vec<MoveId> = all().filter(|it| it.1.is_none()).map(|it| it.0).collect();
+        let open = all().filter(|(_, is_legal)| is_legal.is_none());
+        let open: Vec<MoveId> = open.map(|(id, _)| id).collect();
         if open.iter().any(|id| likely.contains(id)) {
             open.into_iter().filter(|id| likely.contains(id)).collect()
         } else {

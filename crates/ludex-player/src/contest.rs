@@ -1,6 +1,6 @@
-//! Which searches play a game best: they play it against each other, with little time a move.
+//! Contests: searches play a game against each other in the start clock, with little time a move.
 //!
-//! How a game is best played is hard to tell from its looks and easy to see. What wins at a few
+//! The rules of a game hardly show which search suits it; a few games do. A search that wins at a few
 //! milliseconds a move mostly wins at fifty: see decision 23.
 
 use std::time::{Duration, Instant};
@@ -12,23 +12,26 @@ use ludex_search::Limits;
 use crate::Playable;
 use crate::stages::{StageList, Stages};
 
-/// Exchanges of seats with each challenger to find time for, each two games.
+/// Exchanges that the contest plans with each challenger, each of two games.
 const N_EXCHANGES: usize = 8;
-/// A turn with less time tells nothing, and with more not much more.
+/// With shorter turns a game says nothing about the searches.
 const MIN_TURN: Duration = Duration::from_millis(2);
+/// With longer turns it says hardly more.
 const MAX_TURN: Duration = Duration::from_millis(200);
-/// What is thought of a challenger before the first game: as if it had played so many and got that
-/// share of them. It takes four wins of four to take its side, five of six, or ten of sixteen.
+/// Games of the prior: before the first game, a challenger is assumed to have played this many with the
+/// share below. To be chosen it then has to win four of four, five of six, or ten of sixteen.
 const PRIOR_GAMES: f64 = 8.0;
+/// A challenger's share of the goals in the games of the prior.
 const PRIOR_SHARE: f64 = 0.35;
-/// After so many games, one with no more than that share is not tried on.
+/// Games after which a challenger can fail.
 const N_GAMES_TO_FAIL: f64 = 4.0;
+/// A challenger with no more than this share fails and plays no further games.
 const FAILING_SHARE: f64 = 0.25;
 
-/// Searches with a mind for each seat. They keep from game to game what they learn.
+/// A list of stages with a mind for each seat. The minds keep what they learn from game to game.
 pub(crate) struct Contender<G: Playable> {
     minds: Vec<(RoleId, Stages<G>)>,
-    /// What it got as a challenger, 0 to 1 a game.
+    /// Sum of its rewards as a challenger, 0 to 1 a game.
     gained: f64,
     n_games: f64,
 }
@@ -41,11 +44,11 @@ impl<G: Playable> Contender<G> {
         Self { minds, gained: 0.0, n_games: 0.0 }
     }
 
-    /// Looks at the initial state from each seat, for what is learned of a game once.
+    /// Searches the initial state from each seat, so that evaluations are learned before the first game.
     pub fn warm_up(&mut self, limits: &Limits) {
         let n_seats = self.minds.len();
-        for (at, (role, mind)) in self.minds.iter_mut().enumerate() {
-            let deadline = limits.deadline.part(1.0 / (n_seats - at) as f64);
+        for (seat_idx, (role, mind)) in self.minds.iter_mut().enumerate() {
+            let deadline = limits.deadline.part(1.0 / (n_seats - seat_idx) as f64);
             mind.warm_up(*role, &Limits { deadline, ..limits.clone() });
         }
     }
@@ -55,13 +58,13 @@ impl<G: Playable> Contender<G> {
         &mut of_seat.expect("every player has a seat").1
     }
 
-    /// The mind of a seat, to go on with.
+    /// The mind of a seat, for the match itself.
     pub fn into_mind(self, seat: RoleId) -> Stages<G> {
         let of_seat = self.minds.into_iter().find(|(role, _)| *role == seat);
         of_seat.expect("every player has a seat").1
     }
 
-    /// The share to expect of it.
+    /// Its expected share.
     fn expected(&self) -> f64 {
         (self.gained + PRIOR_GAMES * PRIOR_SHARE) / (self.n_games + PRIOR_GAMES)
     }
@@ -71,16 +74,19 @@ impl<G: Playable> Contender<G> {
     }
 }
 
-/// A game that lasts so many times as long as random ones is given up.
+/// A game is given up when it lasts this many times as long as random games.
 const MAX_STRETCH: f64 = 4.0;
 
-/// Steps after which a game is given up whose random games last that long.
+/// Steps after which a game is given up, by the mean length of random games.
 pub(crate) fn max_steps(mean_length: f64) -> usize {
     (MAX_STRETCH * mean_length) as usize + 1
 }
 
-/// Challengers play the champion in turn, for games of two roles (and `random`) with opposed goals that
-/// last about that many steps. Gives the index of the one that is to be expected to win, if any is.
+/// Lets each challenger play the champion, and returns the index of the challenger that is expected to
+/// win, if any is.
+///
+/// For games of two roles (and `random`) with opposite goals. `mean_length` is the mean length of random
+/// games.
 pub(crate) fn contest<G: Playable>(
     game: &G,
     champion: &mut Contender<G>,
@@ -89,16 +95,16 @@ pub(crate) fn contest<G: Playable>(
     limits: &Limits,
 ) -> Option<usize> {
     let seats: Vec<RoleId> = champion.minds.iter().map(|(role, _)| *role).collect();
-    assert_eq!(seats.len(), 2, "two players change seats");
+    assert_eq!(seats.len(), 2, "two players exchange seats");
     let max_steps = max_steps(mean_length);
     'time: for exchange_idx in 0..N_EXCHANGES {
-        let n_open = challengers.iter().filter(|it| !it.fails()).count();
+        let n_open = challengers.iter().filter(|challenger| !challenger.fails()).count();
         let n_games = 2 * (N_EXCHANGES - exchange_idx) * n_open;
         let n_turns = n_games as f64 * mean_length.max(1.0);
         let turn =
             limits.deadline.remaining().map_or(MAX_TURN, |left| left.div_f64(n_turns.max(1.0)));
         let turn = turn.clamp(MIN_TURN, MAX_TURN);
-        for challenger in challengers.iter_mut().filter(|it| !it.fails()) {
+        for challenger in challengers.iter_mut().filter(|challenger| !challenger.fails()) {
             let mut gained = 0.0;
             for (seat_idx, &seat) in seats.iter().enumerate() {
                 let seed = limits.seed.child((2 * exchange_idx + seat_idx) as u64);
@@ -106,7 +112,7 @@ pub(crate) fn contest<G: Playable>(
                 match play(game, [champion, challenger], seat, turn, max_steps, &limits) {
                     Some(reward) => gained += reward,
                     None if limits.deadline.reached() => break 'time,
-                    // A game without an end says nothing.
+                    // An unfinished game counts half, so it favors neither side.
                     None => gained += 0.5,
                 }
             }
@@ -119,8 +125,8 @@ pub(crate) fn contest<G: Playable>(
     best.filter(|idx| expected(idx) > 0.5)
 }
 
-/// Plays one game with the second contender in that seat; its reward there. `None` if it has no end or
-/// time ran out.
+/// Plays one game with the second contender in `seat` and returns its reward. `None` if the game does not
+/// end or time runs out.
 fn play<G: Playable>(
     game: &G,
     contenders: [&mut Contender<G>; 2],

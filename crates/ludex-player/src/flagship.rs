@@ -1,4 +1,4 @@
-//! The player `ludex`: looks at the game, then chooses what to think with.
+//! The player `ludex`: it studies the game, then chooses its searches.
 
 use ludex_base::RoleId;
 use ludex_game::{Cursor, StateOf};
@@ -18,34 +18,35 @@ use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::{Survey, survey};
 
 ludex_search::search_options! {
-    /// Options of the flagship, which say what it may choose from.
+    /// Options of the flagship: the searches it may choose from.
     pub struct FlagshipOptions {
-        /// tries depth with an evaluation learned in the start clock
+        /// try alpha-beta with an evaluation learned in the start clock
         learned: bool = false,
-        /// tries depth with an evaluation by what the rules suggest
+        /// try alpha-beta with an evaluation by features of the rules
         rules: bool = true,
-        /// searches what its role knows where that is not all
+        /// search by what the role knows when the state is hidden
         beliefs: bool = true,
     }
 }
 
-/// Thinks with the searches that the [`Survey`] of the game speaks for.
+/// The mind of the flagship: it chooses searches by the [`Survey`] of the game.
 pub(crate) struct Flagship<G: Playable> {
     game: G,
     options: FlagshipOptions,
     strategy: Option<Strategy<G>>,
 }
 
-/// How a game is played.
+/// How the flagship plays a game.
 enum Strategy<G: Playable> {
-    /// By a line that leads to the goal.
+    /// By a line of moves that leads to the goal.
     Puzzle(PuzzleSearch<G>),
     /// By searches, one after the other.
     Stages(Stages<G>),
 }
 
-/// Random games that are enough to know a game by, and the part of the clock they get.
+/// Random games of the survey.
 const N_SURVEYED: u64 = 200;
+/// The part of the start clock that the survey may take.
 const SURVEY_PART: f64 = 0.2;
 
 impl<G: Playable> Flagship<G> {
@@ -53,12 +54,12 @@ impl<G: Playable> Flagship<G> {
         Self { game: game.clone(), options: options.clone(), strategy: None }
     }
 
-    /// Looks at the game if it has not yet, and takes its searches.
+    /// The strategy for the game, chosen at the first call.
     ///
-    /// In the start clock, for the role that will play, searches can be tried against each other.
+    /// In the start clock, `starting` is the role to play, and there is time to try searches against each other.
     fn strategy(&mut self, starting: Option<RoleId>, limits: &Limits) -> &mut Strategy<G> {
         self.strategy.get_or_insert_with(|| {
-            // With a limit of iterations the choice must not depend on the clock.
+            // With an iteration limit the choice must not depend on the clock.
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
                 None => limits.deadline.part(SURVEY_PART),
@@ -114,7 +115,9 @@ impl<G: Playable> Mind<G> for Flagship<G> {
             (Strategy::Stages(stages), Situation::Hidden(known)) => {
                 stages.think_hidden(known, limits)
             }
-            (Strategy::Puzzle(_), Situation::Hidden(_)) => panic!("a puzzle hides nothing"),
+            (Strategy::Puzzle(_), Situation::Hidden(_)) => {
+                panic!("a puzzle has no hidden information")
+            }
         }
     }
 }
@@ -124,15 +127,15 @@ fn is_puzzle(survey: &Survey) -> bool {
     features.n_roles == 1 && !features.chance && !features.hidden_information
 }
 
-/// Two roles play for opposite goals, and nothing is hidden; a duel, but that they may choose at once, and
-/// chance may play along.
+/// Whether two roles play for opposite goals without hidden information. Unlike in a duel, they may move
+/// simultaneously, and there may be chance.
 fn is_opposed(survey: &Survey) -> bool {
     let features = &survey.features;
     features.n_roles == 2 && survey.is_constant_sum && !features.hidden_information
 }
 
-/// The stages, or a search of all moves to some depth, whichever plays the game better as far as the
-/// start clock can tell; with what it learned there.
+/// The winner of a contest in the start clock between the given stages and depth-first searches. It keeps
+/// what it learned there.
 fn best_of<G: Playable>(
     game: &G,
     role: RoleId,
@@ -145,14 +148,14 @@ fn best_of<G: Playable>(
     let within = |part: f64| Limits {
         deadline: limits.deadline.part(part),
         hint: Hint::default(),
-        // All have their trees and tables at once, one for each seat.
+        // Every contender has a tree or table for each of the two seats, all at the same time.
         memory: limits.memory / (2 * (depth_first.len() + 1)),
         ..limits.clone()
     };
     let mut champion = Contender::new(game, stages);
     let mut challengers: Vec<Contender<G>> =
         depth_first.iter().map(|stages| Contender::new(game, stages)).collect();
-    // What it learns is to be had in the first game already.
+    // Evaluations are learned before the first game of the contest.
     for learning in challengers.iter_mut().skip(1) {
         learning.warm_up(&within(LEARNING_PART));
     }
@@ -163,9 +166,9 @@ fn best_of<G: Playable>(
     }
 }
 
-/// The searches for a game, one after the other, each with its part of the time that is left then.
+/// The searches for a game, which run one after the other; each takes a part of the remaining time.
 ///
-/// In a duel a short search in depth first sees what is forced.
+/// In a duel a short alpha-beta search comes first and finds forced results.
 fn stages(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageList {
     let tree = tree(survey, batches, options);
     if survey.is_duel() {
@@ -177,17 +180,17 @@ fn stages(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageLis
     }
 }
 
-/// Which tree suits a game, by what was measured (decision 26):
+/// The tree search that suits a game, by measurements (decision 26):
 ///
 /// | the game | the tree | because |
 /// | --- | --- | --- |
-/// | hides information | one of what roles know, unless another does better in trials | possible states searched as if they were known mostly lose to it: decisions 25 and 38 |
-/// | has chance | plain | what was good later on says little where chance comes between |
-/// | is played much faster in batches | statistics of an ancestor | playouts one by one that learn lose to it by their number, and progressive history in batches is no better |
-/// | any other | the same, playout by playout | the games of the corpus that are no faster in batches have many moves and few playouts: there playouts that learn were no better, or worse |
+/// | hides information | over what roles know, unless a trial finds a better search | searching possible states as if they were known mostly loses to it: decisions 25 and 38 |
+/// | has chance | plain UCT | moves that did well later say little when chance comes between |
+/// | is played much faster in batches | GRAVE, in batches | learning playouts, which run one by one, lose to it by their number, and progressive history in batches is no better |
+/// | any other | GRAVE, playout by playout | games of the corpus that gain nothing from batches have many moves and few playouts; there learning playouts were no better, or worse |
 ///
-/// A batch has as many playouts as fill the lanes of most processors. With fewer leaves the tree grows too
-/// slowly, with more it does not learn from one batch what to try in the next.
+/// A batch of 32 leaves with 8 playouts each fills the lanes of most processors. With fewer leaves the tree
+/// grows too slowly; with more it cannot learn from one batch what to try in the next.
 fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageSpec {
     let features = &survey.features;
     if features.hidden_information {
@@ -203,31 +206,32 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageSpec 
     StageSpec::last(name, UctOptions { leaves, playouts, ..tree })
 }
 
-/// Looks at all moves to some depth, which may be worth more than playouts. Where roles take turns, one
-/// more step mostly tells more than how much a state looks like final ones, and states can be learned
-/// about.
+/// The depth-first searches that challenge the tree in the contest.
+///
+/// In a duel the evaluation leaves out the likeness to final states, because a horizon one step deeper is
+/// mostly worth more. Duels also admit the learned evaluations.
 fn depth_first_stages(survey: &Survey, options: &FlagshipOptions) -> Vec<StageList> {
     let searches = if !survey.is_duel() {
         vec![DepthFirstOptions::DEFAULT]
     } else {
         let learning = [(options.learned, LEARNED), (options.rules, BY_RULES)];
-        let tried = learning.into_iter().filter(|it| it.0).map(|it| it.1);
-        std::iter::once(BY_MOBILITY).chain(tried).collect()
+        let wanted = learning.into_iter().filter(|(is_wanted, _)| *is_wanted);
+        std::iter::once(BY_MOBILITY).chain(wanted.map(|(_, search)| search)).collect()
     };
     searches.into_iter().map(|search| vec![StageSpec::last("alphabeta", search)]).collect()
 }
 
-/// How much faster playouts have to be side by side: games that wait for the longest of a batch, and
-/// leaves that are chosen before others are known, cost something too.
+/// How many times faster batches must be before they are used. They have costs that this speed does not
+/// show: a batch waits for its longest game, and its leaves are chosen before each other's results.
 const BATCH_GAIN: f64 = 3.0;
-/// Values what is left at the horizon by the moves each role has.
+/// Evaluates states at the horizon by the number of moves of each role.
 const BY_MOBILITY: DepthFirstOptions =
     DepthFirstOptions { proximity: 0.0, ..DepthFirstOptions::DEFAULT };
-/// Values it by what random games say of the fluents that hold as well.
+/// Adds what random games say about the fluents of the state.
 const LEARNED: DepthFirstOptions = DepthFirstOptions { learned: 4.0, ..BY_MOBILITY };
-/// Values it by what the rules suggest to look at.
+/// Adds the features that the rules suggest.
 const BY_RULES: DepthFirstOptions = DepthFirstOptions { rules: 4.0, ..BY_MOBILITY };
-/// The part of the start clock in which one contender learns about states, and the part of what is left then in
-/// which searches are tried against each other.
+/// The part of the remaining start clock in which one contender learns to evaluate states.
 const LEARNING_PART: f64 = 0.15;
+/// The part of the rest in which the contenders play each other.
 const CONTEST_PART: f64 = 0.8;

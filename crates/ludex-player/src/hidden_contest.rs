@@ -1,10 +1,9 @@
-//! Which of several searches plays a game of hidden information best: they play it, each by what its
-//! role sees.
+//! Contests for games with hidden information: searches play the game, each by its role's observations.
 //!
-//! As with open games (decision 23), how a game is best played is easier to see than to tell from its
-//! looks. A game of one role is played against chance, the same chance for all; two roles with opposed
-//! goals exchange seats. Every seat follows the match by its own moves and percepts alone, so that a
-//! search is tried on what it will know.
+//! As in open games (decision 23), a few matches show better than the rules which search suits a game. In a
+//! game of one role, all searches play against the same chance; two roles with opposite goals exchange
+//! seats. Every seat follows the match by its own moves and percepts alone, so a search is tried with the
+//! information that it will have.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +21,7 @@ use crate::player::{BELIEF_PART, INCONSISTENT_PART};
 use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::Survey;
 
-/// The first stages, or another search that plays the game clearly better as far as the start clock can
-/// tell.
+/// The given stages, or another search that plays the game clearly better in the start clock.
 pub(crate) fn best_stages<G: Playable>(
     game: &G,
     first: StageList,
@@ -45,7 +43,7 @@ pub(crate) fn best_stages<G: Playable>(
     let limits = Limits {
         deadline: limits.deadline.part(CONTEST_PART),
         hint: Hint::default(),
-        // One plays after the other, or two at once.
+        // At most two searches play at the same time.
         memory: limits.memory / 2,
         ..limits.clone()
     };
@@ -53,25 +51,27 @@ pub(crate) fn best_stages<G: Playable>(
     candidates.swap_remove(best)
 }
 
-/// The part of the start clock in which searches are tried.
+/// The part of the remaining start clock for the contest.
 const CONTEST_PART: f64 = 0.8;
-/// Rounds to find time for; in each, every challenger plays one match, or one in each seat. Few rounds with
-/// more time a turn tell more than many with little: see decision 38.
+/// Rounds that the contest plans; in each, every challenger plays one match, or one in each seat. Few rounds
+/// with longer turns say more than many with short ones: see decision 38.
 const N_ROUNDS: usize = 6;
-/// Fewer say nothing.
+/// Rounds before a challenger can be called better or worse.
 const MIN_ROUNDS: f64 = 3.0;
-/// After so many rounds, a challenger that is behind another by that much is not tried on.
+/// Rounds after which a challenger can be dropped.
 const MIN_ROUNDS_TO_DROP: f64 = 2.0;
+/// A challenger whose mean gain is this much below the best one is dropped.
 const MAX_BEHIND: f64 = 0.15;
-/// A turn with less time tells nothing, and with more not much more.
+/// With shorter turns a match says nothing about the searches.
 const MIN_TURN: Duration = Duration::from_millis(4);
+/// With longer turns it says hardly more.
 const MAX_TURN: Duration = Duration::from_millis(100);
-/// What is won beside the first choice has to be so many times what chance makes of it.
+/// Standard errors by which the mean gain must differ from 0 to be clear.
 const MIN_SCORE: f64 = 1.5;
-/// Chance makes at least this of one round, as far as a few rounds can tell.
+/// Least standard deviation of one round to assume, because a few rounds may show too little of it.
 const MIN_DEVIATION: f64 = 0.1;
 
-/// How much better than the first choice one of the others did, round by round.
+/// How much better a challenger did than the first candidate, summed over the rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gain {
     n: f64,
@@ -90,7 +90,7 @@ impl Gain {
         self.sum / self.n.max(1.0)
     }
 
-    /// The mean in standard errors of it.
+    /// The mean, in units of its standard error.
     fn score(&self) -> f64 {
         let variance = self.squares / self.n.max(1.0) - self.mean().powi(2);
         let deviation = variance.max(0.0).sqrt().max(MIN_DEVIATION);
@@ -110,10 +110,9 @@ impl Gain {
     }
 }
 
-/// The index of the candidate that is to be expected to do best; that of the first, unless another is
-/// clearly better in matches that last about so many steps.
+/// The index of the best candidate: the first, unless another plays clearly better.
 ///
-/// For one role, or two with opposed goals.
+/// For games of one role, or of two with opposite goals. `mean_length` is the mean length of random games.
 pub(crate) fn best_informed<G: Playable>(
     game: &G,
     candidates: &[StageList],
@@ -122,7 +121,7 @@ pub(crate) fn best_informed<G: Playable>(
 ) -> usize {
     let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
     let seats: Vec<RoleId> = game.role_ids().filter(is_player).collect();
-    assert!(matches!(seats.len(), 1 | 2), "one role, or two that exchange seats");
+    assert!(matches!(seats.len(), 1 | 2), "one role, or two roles that exchange seats");
     let max_steps = max_steps(mean_length);
     let mut gains = vec![Gain::default(); candidates.len()];
     for round in 0..N_ROUNDS {
@@ -140,16 +139,16 @@ pub(crate) fn best_informed<G: Playable>(
         let limits = Limits { seed: limits.seed.child(round as u64), ..limits.clone() };
         let play = |by_seat: &[(RoleId, &StageList)]| play(game, by_seat, turn, max_steps, &limits);
         let Some(differences) = play_round(&play, &seats, candidates, &open) else { break };
-        open.iter().zip(differences).for_each(|(&idx, it)| gains[idx].add(it));
+        open.iter().zip(differences).for_each(|(&idx, gained)| gains[idx].add(gained));
     }
     let better = (1..candidates.len()).filter(|&idx| gains[idx].is_better());
     better.max_by(|&a, &b| gains[a].mean().total_cmp(&gains[b].mean())).unwrap_or(0)
 }
 
-/// Long enough for any clock.
+/// Longer than any clock.
 const FOREVER: Duration = Duration::from_secs(1 << 20);
 
-/// How much better each of these candidates did than the first; `None` if time ran out.
+/// How much better each open candidate did than the first in one round; `None` if time ran out.
 fn play_round(
     play: &impl Fn(&[(RoleId, &StageList)]) -> Option<Vec<f64>>,
     seats: &[RoleId],
@@ -158,7 +157,7 @@ fn play_round(
 ) -> Option<Vec<f64>> {
     match *seats {
         [me] => {
-            let reward = |idx: usize| play(&[(me, &candidates[idx])]).map(|it| it[0]);
+            let reward = |idx: usize| play(&[(me, &candidates[idx])]).map(|rewards| rewards[0]);
             let first = reward(0)?;
             open.iter().map(|&idx| Some(reward(idx)? - first)).collect()
         }
@@ -170,18 +169,19 @@ fn play_round(
             };
             open.iter().map(|&idx| gained(idx)).collect()
         }
-        _ => unreachable!("one role, or two"),
+        _ => unreachable!("one role, or two roles"),
     }
 }
 
-/// Who sits somewhere, and what is known there.
+/// A role, its searches and its information.
 struct Seat<G: Playable> {
     role: RoleId,
     mind: Stages<G>,
     follower: Follower<G>,
 }
 
-/// Plays a match; what each seat got, half of everything if the match has no end. `None` if time ran out.
+/// Plays a match and returns the rewards of the seats; 0.5 for each if the match does not end. `None` if
+/// time ran out.
 fn play<G: Playable>(
     game: &G,
     by_seat: &[(RoleId, &StageList)],
@@ -197,7 +197,7 @@ fn play<G: Playable>(
         })
         .collect();
     let mut cursor = game.cursor();
-    // Chance does the same in all matches of a round, as far as they are alike.
+    // Chance draws from the same seed in all matches of a round, so matches that are alike have equal luck.
     let mut chance = limits.seed.child(u64::MAX).rng();
     let mut rng = limits.seed.child(u64::MAX - 1).rng();
     let mut joint: Vec<MoveId> = Vec::new();
@@ -238,7 +238,7 @@ fn play<G: Playable>(
 }
 
 impl<G: Playable> Seat<G> {
-    /// A move by what is known here; `None` if nothing is.
+    /// Chooses a move by the information of the seat; `None` if the search finds none.
     fn choose(&mut self, limits: &Limits) -> Option<MoveId> {
         self.mind.think_hidden(&self.follower.information(), limits).report.chosen
     }
@@ -264,7 +264,7 @@ mod tests {
     fn best(game: &str, names: &[&str], length: f64, time: Duration) -> usize {
         let (_, game) = loaded(game);
         let candidate = |name: &&str| {
-            let spec = SearchSpec::parse(name).expect("it is there");
+            let spec = SearchSpec::parse(name).expect("a registered search");
             vec![StageSpec::last(spec.name, spec.search)]
         };
         let candidates: Vec<StageList> = names.iter().map(candidate).collect();
@@ -273,29 +273,29 @@ mod tests {
     }
 
     #[test]
-    fn who_guesses_by_what_was_told_is_taken() {
+    fn a_search_that_uses_its_observations_wins() {
         let time = Duration::from_secs(20);
         assert_eq!(best("mastermind-small", &["random", "hyperplay"], 4.0, time), 1);
         assert_eq!(best("mastermind-small", &["hyperplay", "random"], 4.0, time), 0);
     }
 
     #[test]
-    fn two_roles_exchange_seats() {
+    fn with_two_roles_the_better_search_wins() {
         let time = Duration::from_secs(20);
         assert_eq!(best("blind-tictactoe", &["random", "random", "ismcts"], 12.0, time), 2);
     }
 
     #[test]
-    fn without_time_the_first_is_taken() {
+    fn without_time_the_first_candidate_stays() {
         assert_eq!(best("mastermind-small", &["random", "hyperplay"], 4.0, Duration::ZERO), 0);
     }
 
     #[test]
-    fn a_little_luck_is_not_enough() {
+    fn one_lucky_round_is_not_enough() {
         let mut gain = Gain::default();
-        [1.0, 0.0, 0.0].into_iter().for_each(|it| gain.add(it));
+        [1.0, 0.0, 0.0].into_iter().for_each(|gained| gain.add(gained));
         assert!(!gain.is_better() && !gain.is_worse());
-        [1.0, 1.0, 0.0, 1.0].into_iter().for_each(|it| gain.add(it));
+        [1.0, 1.0, 0.0, 1.0].into_iter().for_each(|gained| gain.add(gained));
         assert!(gain.is_better());
     }
 }

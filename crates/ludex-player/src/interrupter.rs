@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tells a player that nobody waits for its answer any more: it answers at once with what it has.
+/// Stops a player from another thread: the player answers at once with the best it has.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupter {
     shared: Arc<Shared>,
@@ -12,14 +12,14 @@ pub struct Interrupter {
 #[derive(Debug, Default)]
 struct Shared {
     is_over: Arc<AtomicBool>,
-    /// The flag of the thread that thinks for the player now.
+    /// The flag that cancels the thread that searches for the player now.
     thinking: Mutex<Option<Arc<AtomicBool>>>,
 }
 
 impl Interrupter {
-    /// From now on the player thinks about nothing.
+    /// Stops the current search and prevents all later ones.
     pub fn interrupt(&self) {
-        // In this order: a search that begins meanwhile sees the one or the other.
+        // The order matters: a search that begins in between sees one flag or the other.
         self.shared.is_over.store(true, Ordering::SeqCst);
         let thinking = self.shared.thinking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(flag) = &*thinking {
@@ -27,17 +27,17 @@ impl Interrupter {
         }
     }
 
-    /// Whether it was interrupted.
+    /// Whether the player was interrupted.
     pub fn is_over(&self) -> bool {
         self.shared.is_over.load(Ordering::SeqCst)
     }
 
-    /// The flag that is set when it is interrupted.
+    /// The flag that an interruption sets.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.shared.is_over)
     }
 
-    /// Another thread thinks for the player from now on, and this flag stops it.
+    /// Replaces the searching thread by one that `flag` cancels.
     pub(crate) fn watch(&self, flag: Arc<AtomicBool>) {
         *self.shared.thinking.lock().unwrap_or_else(PoisonError::into_inner) = Some(flag);
     }

@@ -1,7 +1,7 @@
 //! What a role knows about the state.
 //!
-//! With complete information that is the state itself. With `sees` rules it is what a
-//! [`Follower`] makes of the role's own moves and percepts: the true state never enters here.
+//! With complete information that is the state itself. In a game with `sees` rules it is what a
+//! [`Follower`] derives from the role's own moves and percepts; the true state never enters here.
 
 use ludex_base::{MoveId, Rng, RoleId};
 use ludex_game::{Cursor, Game, StateOf};
@@ -12,25 +12,25 @@ use crate::Playable;
 use crate::certainty::follower;
 use crate::seen::Seen;
 
-/// Where a role stands, as far as it knows.
+/// What a role knows about the state, kept up to date.
 pub(crate) enum Knowledge<G: Game> {
     /// The state is known.
     Open(G::Cursor),
-    /// Only what agrees with it is known.
+    /// Only the observations are known, and the states that agree with them.
     Hidden(Box<Follower<G>>),
 }
 
-/// What a mind is shown of a turn.
+/// What a mind receives in a turn.
 #[derive(Clone, Debug)]
 pub(crate) enum Situation<S> {
     /// The state.
     Open(S),
-    /// What the role knows of it.
+    /// What the role knows about the state.
     Hidden(Information<S>),
 }
 
 impl<G: Playable> Knowledge<G> {
-    /// Before a player has its role.
+    /// The knowledge of a player before it has a role.
     pub fn unprepared(game: &G) -> Self {
         let role = RoleId::new(0);
         if !game.has_percepts() {
@@ -40,7 +40,7 @@ impl<G: Playable> Knowledge<G> {
         }
     }
 
-    /// At the beginning of a match.
+    /// The knowledge of a role at the beginning of a match.
     pub fn new(game: &G, role: RoleId, model: Model) -> Self {
         if !game.has_percepts() {
             Knowledge::Open(game.cursor())
@@ -49,7 +49,7 @@ impl<G: Playable> Knowledge<G> {
         }
     }
 
-    /// Takes in what was seen.
+    /// Follows a step by its observation.
     pub fn follow(&mut self, seen: Seen<'_>, rng: &mut Rng, patience: &Patience) {
         match (self, seen) {
             (_, Seen::Nothing) => {}
@@ -58,20 +58,20 @@ impl<G: Playable> Knowledge<G> {
                 follower.follow(Observation::new(own, percepts), rng, patience);
             }
             (Knowledge::Open(_), Seen::Own { .. }) | (Knowledge::Hidden(_), Seen::Joint(_)) => {
-                panic!("a role sees joint moves exactly if there are no percepts")
+                panic!("a role sees joint moves exactly in games without percepts")
             }
         }
     }
 
-    /// Takes in that there was a step of which nothing was seen. Where all moves are told, who tells them
-    /// has to find out what it was.
+    /// Follows a step whose observation was lost. With complete information the caller must recover the
+    /// missed move, and this does nothing.
     pub fn miss(&mut self, rng: &mut Rng, patience: &Patience) {
         if let Knowledge::Hidden(follower) = self {
             follower.miss(rng, patience);
         }
     }
 
-    /// What to think about.
+    /// The situation that a mind receives now.
     pub fn situation(&mut self) -> Situation<StateOf<G>> {
         match self {
             Knowledge::Open(cursor) => Situation::Open(cursor.state().clone()),
@@ -79,14 +79,14 @@ impl<G: Playable> Knowledge<G> {
         }
     }
 
-    /// Takes in that something else was played for the role than the move that it chose.
+    /// Notes that the referee played another move for the role than the one it chose.
     pub fn refuse(&mut self, id: MoveId) {
         if let Knowledge::Hidden(follower) = self {
             follower.refuse(id);
         }
     }
 
-    /// Whether no state was found that agrees with what the role was told.
+    /// Whether no known state agrees with the observations of the role.
     pub fn is_inconsistent(&self) -> bool {
         matches!(self, Knowledge::Hidden(follower) if follower.is_inconsistent())
     }

@@ -1,23 +1,23 @@
 //! Players: a legal move, in time, always.
 //!
-//! A [`Player`] plays one role of one match. It is told what the role sees, has a deadline, and gives a
-//! [`Choice`]. [`PlayerSpec`] says who plays: the flagship `ludex`, which chooses its searches by the
-//! game, or any search of `ludex-search` by name.
+//! A [`Player`] plays one role of one match. It receives the role's observations and a deadline, and
+//! returns a [`Choice`]. [`PlayerSpec`] names the player: the flagship `ludex`, which chooses its searches
+//! to suit the game, or any single search by its name.
 //!
 //! Read the modules in this order:
 //!
-//! 1. `playable`: the games; [`seen`] and [`thought`]: what goes in and what comes out.
-//! 2. `certainty` and [`knowledge`]: the state, or what a role knows that does not see it.
-//! 3. [`survey`]: what a few random games tell about a game.
-//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`] and [`flagship`]: what a player
-//!    thinks with, and how it finds out which searches suit a game.
-//! 5. [`worker`]: a thread that thinks, and can be given up.
-//!    [`interrupter`]: from outside.
-//! 6. [`latency`]: how much of the clock to keep back.
-//! 7. [`attention`]: being woken up in time.
-//! 8. [`backup`]: when the search broke down, the reasoner plays.
-//! 9. [`player`]: the contract, and the ladder.
-//! 10. [`roster`]: who there is.
+//! 1. `playable`: the games; [`seen`] and [`thought`]: the input and the output of a player.
+//! 2. `certainty` and [`knowledge`]: the state, or what a role knows when the state is hidden.
+//! 3. [`survey`]: properties of a game estimated from a few random games.
+//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`] and [`flagship`]: the searches of a
+//!    player, and how the flagship finds out which of them suit a game.
+//! 5. [`worker`]: the thread that runs a search and can be abandoned; [`interrupter`]: stopping it from
+//!    another thread.
+//! 6. [`latency`]: how much of the clock to keep in reserve.
+//! 7. [`attention`]: waking up in time.
+//! 8. [`backup`]: the reasoner, which plays when the search has failed.
+//! 9. [`player`]: the contract, and the ladder of fallbacks.
+//! 10. [`roster`]: the list of players.
 
 mod playable;
 pub mod seen;

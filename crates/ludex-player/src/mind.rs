@@ -1,6 +1,6 @@
-//! What a player thinks with: one search, or the flagship's choice of several.
+//! Minds, which choose the moves of a player: one search, or the flagship's choice of several.
 //!
-//! A mind lives on the thread of a [`Worker`](crate::worker::Worker) and may break down there.
+//! A mind lives on the thread of a [`Worker`](crate::worker::Worker), which catches its panics.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::flagship::Flagship;
 use crate::knowledge::Situation;
 use crate::roster::{PlayedBy, PlayerSpec};
 
-/// Chooses moves; keeps what it learned during a match.
+/// Chooses moves, and keeps what it learns during a match.
 pub(crate) trait Mind<G: Playable>: Send {
     /// Uses the start clock.
     fn prepare(&mut self, role: RoleId, limits: &Limits);
@@ -30,8 +30,7 @@ pub(crate) trait Mind<G: Playable>: Send {
     ) -> Opinion;
 }
 
-/// What a player thinks with: makes a new mind whenever one is wanted, at the beginning or after one has
-/// broken down.
+/// Makes minds for a player: one at the beginning, and another whenever one has panicked.
 pub struct Minds<G> {
     make: Arc<dyn Fn() -> Box<dyn Mind<G>> + Send + Sync>,
 }
@@ -43,7 +42,7 @@ impl<G> Clone for Minds<G> {
 }
 
 impl<G: Playable> Minds<G> {
-    /// Those of a player.
+    /// The minds of a player.
     pub fn new(spec: &PlayerSpec, game: &G) -> Self {
         let (spec, game) = (spec.clone(), game.clone());
         Self::by(move || match spec.played_by() {
@@ -52,7 +51,7 @@ impl<G: Playable> Minds<G> {
         })
     }
 
-    /// Those that a function makes.
+    /// The minds that a function makes.
     pub(crate) fn by(make: impl Fn() -> Box<dyn Mind<G>> + Send + Sync + 'static) -> Self {
         Self { make: Arc::new(make) }
     }
@@ -62,26 +61,26 @@ impl<G: Playable> Minds<G> {
     }
 }
 
-/// What a mind came to.
+/// The result of a mind: a report, and the search that made it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Opinion {
     pub report: SearchReport,
-    /// What searched.
+    /// Name of the search.
     pub search: String,
 }
 
-/// Breaks down over its first turn, for tests of what stands around it.
+/// Panics in its first turn, for tests of the code around it.
 pub(crate) struct Broken;
 
 impl<G: Playable> Mind<G> for Broken {
     fn prepare(&mut self, _role: RoleId, _limits: &Limits) {}
 
     fn think(&mut self, _: &Situation<StateOf<G>>, _: RoleId, _: &Limits) -> Opinion {
-        panic!("the search breaks down, as a test wants");
+        panic!("this search panics on purpose, for a test");
     }
 }
 
-/// One search, always.
+/// A mind with a single search.
 pub(crate) struct OneSearch<G: Playable> {
     game: G,
     name: &'static str,
@@ -89,14 +88,14 @@ pub(crate) struct OneSearch<G: Playable> {
     searcher: Searches<G>,
 }
 
-/// The search, for the kind of game it is.
+/// The searcher, for a game with a known or with a hidden state.
 enum Searches<G: Playable> {
     Open(OpenSearcher<G>),
     Hidden(HiddenSearcher<G>),
 }
 
 impl<G: Playable> OneSearch<G> {
-    /// A search that goes by this name.
+    /// Builds a search under this name.
     pub fn new(
         game: &G,
         name: &'static str,
@@ -122,25 +121,25 @@ impl<G: Playable> OneSearch<G> {
     /// Searches from a state that is known.
     pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
         let Searches::Open(searcher) = &mut self.searcher else {
-            panic!("a state is known exactly if there are no percepts")
+            panic!("the state is known exactly in games without percepts")
         };
         self.cursor.set_state(state);
         searcher.search(&self.cursor, role, limits)
     }
 
-    /// Searches for a role that knows this.
+    /// Searches for a role with this information.
     pub fn search_hidden(
         &mut self,
         known: &Information<StateOf<G>>,
         limits: &Limits,
     ) -> SearchReport {
         let Searches::Hidden(searcher) = &mut self.searcher else {
-            panic!("a state is known exactly if there are no percepts")
+            panic!("the state is known exactly in games without percepts")
         };
         searcher.search(known, limits)
     }
 
-    /// Searches the initial state ahead, for what the search keeps.
+    /// Searches the initial state ahead, so that the search can reuse the result.
     pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
         if !starts_with_a_move(&self.game, role) {
             return;
@@ -150,7 +149,7 @@ impl<G: Playable> OneSearch<G> {
         match &mut self.searcher {
             Searches::Open(searcher) => drop(searcher.search(&self.game.cursor(), role, &limits)),
             Searches::Hidden(searcher) => {
-                // Before the first step everybody knows the state.
+                // Every role knows the initial state.
                 let mut follower = Follower::new(&self.game, role, Model::uniform());
                 searcher.search(&follower.information(), &limits);
             }
@@ -158,7 +157,7 @@ impl<G: Playable> OneSearch<G> {
     }
 }
 
-/// Most of the start clock that a search uses on the initial state.
+/// Longest time to search the initial state in the start clock.
 const MAX_WARM_UP: Duration = Duration::from_secs(60);
 
 impl<G: Playable> Mind<G> for OneSearch<G> {
@@ -186,7 +185,7 @@ pub(crate) fn starts_with_a_move<G: Playable>(game: &G, role: RoleId) -> bool {
     !cursor.is_terminal() && !cursor.legal_moves(role).is_empty()
 }
 
-/// A seed for a turn.
+/// The seed of a turn.
 pub(crate) fn turn_seed(seed: Seed, turn: u64) -> Seed {
     seed.child(1_000 + turn)
 }

@@ -13,15 +13,17 @@ use ludex_search::Searchable;
 use crate::mind::Minds;
 use crate::roster::PlayerSpec;
 
-/// A game that players can play: copies are cheap, and it can do all that searches and reports need.
+/// A game that players can play: cheap to clone, with everything that searches and reports need.
 pub trait Playable: Searchable {
-    /// The rules as a circuit, for searches on networks; `None`, which is the default, for an engine
-    /// that has none.
+    /// The rules as a circuit, for searches on networks. The default, `None`, is for engines without a
+    /// circuit.
     fn rules(&self) -> Option<Arc<dyn Rules<StateOf<Self>>>> {
         None
     }
 
-    /// Finds what the rules suggest to look at in a state; `None` for an engine without a circuit.
+    /// A function that finds features of states in the rules; `None` for an engine without a circuit.
+    ///
+    /// The default works on the circuit of [`Playable::rules`]; no engine needs another.
     fn feature_finder(&self) -> Option<FeatureFinder> {
         let (game, rules) = (self.clone(), self.rules()?);
         let find = move |wanted, deadline: &_| {
@@ -30,8 +32,10 @@ pub trait Playable: Searchable {
         Some(Arc::new(find))
     }
 
-    /// What a player of it thinks with: [`Minds::new`]. Each engine says so itself, because the searches
-    /// of all players are a lot of code, which is made for it here and not in each crate that has players.
+    /// The minds of a player: [`Minds::new`].
+    ///
+    /// Each engine implements this method itself, so that the code of all searches is instantiated in this
+    /// crate and not in every crate that uses players.
     fn minds(&self, spec: &PlayerSpec) -> Minds<Self>;
 }
 
@@ -51,10 +55,10 @@ impl Playable for Reasoner {
     }
 }
 
-/// For the random games that features are found by: what is found of a game is always the same.
+/// Seed of the random games that select features; fixed, so that a game always gets the same features.
 const SEED: Seed = Seed(0);
 
-/// A machine has a circuit, and its states are fluents.
+/// The rules of a machine, whose states are sets of fluents already.
 struct OfMachine(Machine);
 
 impl Rules<BitSet> for OfMachine {
@@ -82,10 +86,10 @@ mod tests {
     use crate::tests::loaded;
 
     #[test]
-    fn what_the_rules_suggest_is_weighed_by_random_games_and_repeats() {
+    fn features_of_the_rules_are_weighted_by_random_games_and_reproducible() {
         let (_, machine) = loaded("breakthrough-small");
         let report = |text: &str| {
-            let spec = SearchSpec::parse(text).expect("there is such a search");
+            let spec = SearchSpec::parse(text).expect("a registered search");
             let mut searcher = OneSearch::new(&machine, spec.name, &spec.search);
             let limits = Limits::iterations(2_000, Seed(1));
             searcher.search(machine.cursor().state(), RoleId::new(0), &limits)

@@ -24,28 +24,28 @@ use crate::seen::Seen;
 use crate::thought::{Choice, Rung, Thought};
 use crate::worker::{NoAnswer, Worker};
 
-/// What a player may use.
+/// The seed, resources and habits of a player.
 #[derive(Clone, Debug)]
 pub struct PlayerConfig {
-    /// Where its randomness comes from.
+    /// Seed of everything it draws at random.
     pub seed: Seed,
     /// Threads of its search.
     pub n_threads: usize,
     /// Bytes for trees and tables.
     pub memory: usize,
-    /// Iterations of each search; `None` is no limit. With a limit and long clocks a match is the
-    /// same every time.
+    /// Most iterations of each search; `None` is no limit. With a limit and long clocks, equal seeds
+    /// give equal matches.
     pub iterations: Option<u64>,
-    /// Whether it thinks while it waits for the others.
+    /// Whether it thinks during the turns of the other players.
     pub ponders: bool,
-    /// What the way to the referee takes, kept back from every clock.
+    /// Time for the answer to reach the referee, subtracted from every clock.
     pub reserve: Duration,
-    /// Ends all thinking when it is set, for whoever stops many players at once.
+    /// Stops every search when set; several players can share the flag.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl PlayerConfig {
-    /// One thread, 512 MB, no pondering, a referee in the same process.
+    /// A configuration with one thread, 512 MB, no pondering, and a referee in the same process.
     pub fn new(seed: Seed) -> Self {
         Self {
             seed,
@@ -61,9 +61,9 @@ impl PlayerConfig {
 
 /// Plays one role of one match.
 ///
-/// The search runs on a thread of its own. This one follows the game, knows the legal moves, and
-/// gives an answer before the clock runs out, whatever happens there. The ladder of [`Rung`]s is
-/// climbed down in one place.
+/// The search runs on a thread of its own. The calling thread follows the game, knows the legal moves,
+/// and answers before the clock runs out, whatever the search does. One function, `climb_down`, walks
+/// down the ladder of [`Rung`]s.
 ///
 /// # Examples
 ///
@@ -90,7 +90,7 @@ impl PlayerConfig {
 /// ```
 pub struct Player<G: Playable> {
     minds: Minds<G>,
-    /// Whether there is anything that a clock has to end.
+    /// Whether the search uses its clock; `random` does not.
     takes_time: bool,
     name: String,
     game: G,
@@ -98,13 +98,13 @@ pub struct Player<G: Playable> {
     config: PlayerConfig,
     role: RoleId,
     knowledge: Knowledge<G>,
-    /// Whether the engine broke down while following the game; then only the reasoner knows.
+    /// Whether the engine panicked while following the game; from then on only the reasoner knows the state.
     is_lost: bool,
-    /// Joint moves as texts, for the reasoner. Nothing in a game with hidden information.
+    /// Joint moves as texts, for the reasoner. Empty in a game with hidden information.
     history: Vec<Vec<String>>,
-    /// Some move that was legal for the role once.
+    /// A move that was legal for the role in some earlier state.
     any_move: Option<MoveId>,
-    /// What was answered last, until it is told what was played.
+    /// The last answer, until the player learns which move was played for it.
     answered: Option<MoveId>,
     turn: u64,
     rng: Rng,
@@ -113,26 +113,26 @@ pub struct Player<G: Playable> {
     worker: Option<ThinkingWorker<G>>,
     interrupter: Interrupter,
     backup: Option<Worker<BackupQuestion, BackupAnswer>>,
-    /// Threads that did not come back.
-    left_behind: Vec<JoinHandle<()>>,
+    /// Abandoned threads that may still run.
+    abandoned: Vec<JoinHandle<()>>,
 }
 
 type ThinkingWorker<G> = Worker<Question<StateOf<G>>, Thinking>;
 
-/// What the thinking thread is asked.
+/// A question to the thinking thread.
 enum Question<S> {
     Prepare { role: RoleId, limits: Limits },
     Think { situation: Situation<S>, role: RoleId, limits: Limits },
 }
 
-/// What it came to, and when.
+/// The answer of the thinking thread, with its times.
 struct Thinking {
     opinion: Option<Opinion>,
     started: Instant,
     ended: Instant,
 }
 
-/// Why a search gave no answer, and what it held best until then.
+/// Why a search gave no answer, and its best move so far.
 struct Unsearched {
     why: String,
     hint: Option<MoveId>,
@@ -144,19 +144,19 @@ impl Unsearched {
     }
 }
 
-/// Threads that may be left behind before no more are started.
-const MAX_LEFT_BEHIND: usize = 4;
-/// The part of a turn that finding possible states may take.
+/// With this many abandoned threads still running, the player starts no more.
+const MAX_ABANDONED: usize = 4;
+/// The part of a turn that sampling possible states may take.
 pub(crate) const BELIEF_PART: f64 = 0.3;
-/// The part of a turn in which one is looked for while none agrees.
+/// The part of a turn that finding a consistent state may take while none is known.
 pub(crate) const INCONSISTENT_PART: f64 = 0.6;
-/// The part of the start clock in which random games tell what others may prefer.
+/// The part of the start clock in which random games teach the opponent model.
 const MODEL_PART: f64 = 0.05;
-/// Joint moves of the expected line that are told.
+/// Joint moves of the expected line in a [`Thought`].
 const MAX_LINE: usize = 8;
 
 impl<G: Playable> Player<G> {
-    /// A player for one match.
+    /// Creates a player for one match.
     pub fn new(spec: &PlayerSpec, game: &G, program: Arc<Program>, config: PlayerConfig) -> Self {
         Self {
             minds: game.minds(spec),
@@ -177,43 +177,43 @@ impl<G: Playable> Player<G> {
             worker: None,
             interrupter: Interrupter::default(),
             backup: None,
-            left_behind: Vec::new(),
+            abandoned: Vec::new(),
             config,
         }
     }
 
-    /// The same player under another name, for reports.
+    /// Changes the name that reports show.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same player with a search that panics, for tests of what is built around players.
+    /// Replaces the search by one that panics, for tests of code that uses players.
     #[doc(hidden)]
     pub fn breaking_down(mut self) -> Self {
         self.minds = Minds::by(|| Box::new(Broken));
         self
     }
 
-    /// The same player with something else to think with.
+    /// Replaces the search.
     #[cfg(test)]
     pub(crate) fn thinking_with(mut self, minds: Minds<G>) -> Self {
         self.minds = minds;
         self
     }
 
-    /// Its name in reports.
+    /// The name that reports show.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What stops the player from another thread.
+    /// A handle that stops the player from another thread.
     pub fn interrupter(&self) -> Interrupter {
         self.interrupter.clone()
     }
 
-    /// Takes a role and prepares until the deadline: measures the machine, looks at the game, and
-    /// thinks ahead.
+    /// Takes a role and prepares until the deadline: measures the delays of the machine, studies the game,
+    /// and searches the initial state ahead.
     pub fn start(&mut self, role: RoleId, deadline: Instant) {
         self.role = role;
         let clock = deadline.saturating_duration_since(Instant::now());
@@ -242,7 +242,7 @@ impl<G: Playable> Player<G> {
         if interrupter.is_over() {
             worker.cancel();
         }
-        // An answer that does not come now is waited for with the first move.
+        // A late preparation is cancelled, and the first move waits for it to end.
         match worker.wait(schedule.answer_at) {
             Ok(thinking) => self.note(&schedule, &thinking),
             Err(NoAnswer::Late) => worker.cancel(),
@@ -250,10 +250,10 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// Chooses a move, given what the role saw of the step before.
+    /// Chooses a move, given the role's observation of the last step.
     pub fn choose(&mut self, seen: Seen<'_>, deadline: Instant) -> Choice {
-        // To the end and beyond: the way back to whoever asked is part of the answer. Only finding
-        // possible states takes time that others may want.
+        // The priority stays raised beyond the answer, because returning to the caller is part of it.
+        // Only sampling possible states computes on this thread, so it runs at normal priority.
         if self.game.has_percepts() {
             self.attention.lower()
         } else {
@@ -263,12 +263,12 @@ impl<G: Playable> Player<G> {
         let choice = self.climb_down(seen, &schedule);
         self.answered = choice.chosen;
         self.attention.raise();
-        // Whatever the reason, an answer after its time calls for more care.
+        // A late answer means a larger reserve from now on, whatever made it late.
         self.latency.note_wake(Instant::now().saturating_duration_since(schedule.answer_at));
         choice
     }
 
-    /// The ladder, from the move that was meant to the move that is left.
+    /// Tries the rungs of the ladder from best to worst until one yields a move.
     fn climb_down(&mut self, seen: Seen<'_>, schedule: &Schedule) -> Choice {
         let asked = Instant::now();
         if let Some(worker) = self.worker.as_ref().filter(|worker| worker.is_busy()) {
@@ -276,29 +276,28 @@ impl<G: Playable> Player<G> {
         }
         self.turn += 1;
 
-        // Follow the game to where it stands now.
         let legal = self.follow(seen, schedule);
         if let Some(&first) = legal.first() {
             self.any_move = Some(first);
         }
         if let [only] = legal[..] {
-            // Where roles take turns, this is when the others think.
+            // In games with turns, this is when the other roles think.
             self.ponder();
             return self.choice(only, Thought::none(Rung::Forced));
         }
 
-        // The ladder. Each rung says why the one above it was left.
-        let mut note = String::from("the engine broke down");
+        // The note says why the better rungs gave no move.
+        let mut note = String::from("the engine panicked");
         if !legal.is_empty() {
             match self.search(schedule) {
                 Ok((chosen, opinion)) if legal.contains(&chosen) => {
                     let mut thought = self.thought(Rung::Search, &opinion, asked);
                     if self.knowledge.is_inconsistent() {
-                        thought.note = "no state that agrees with what was seen was found".into();
+                        thought.note = "no possible state agrees with the observations".into();
                     }
                     if opinion.report.stopped.is_some() && opinion.report.is_blank() {
                         thought.rung = Rung::Hint;
-                        thought.note = "the search had no time to look at a move".into();
+                        thought.note = "the search had no time to examine a move".into();
                     }
                     self.ponder();
                     return self.choice(chosen, thought);
@@ -320,7 +319,7 @@ impl<G: Playable> Player<G> {
                 let thought = Thought { note, ..self.thought(Rung::Reasoner, &opinion, asked) };
                 return Choice { chosen, text, thought };
             }
-            note += "; what the reasoner chose is not legal for the engine";
+            note += "; the engine rejects the move of the reasoner as illegal";
         }
         match self.rng.choose(&legal).copied() {
             Some(drawn) => self.choice(drawn, Thought { note, ..Thought::none(Rung::Random) }),
@@ -334,25 +333,25 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// What the player expects here, and of each move: a search within that time that decides
-    /// nothing. `None` when nothing was found in time or there is nothing to choose.
+    /// Evaluates the current state and its moves without playing one: the report, and the name of the
+    /// search. `None` when the search found nothing in that time or there is no move.
     pub fn consider(&mut self, time: Duration) -> Option<(SearchReport, String)> {
         let schedule = self.latency.schedule(Instant::now() + time, Duration::ZERO);
         self.search(&schedule).ok().map(|(_, opinion)| (opinion.report, opinion.search))
     }
 
-    /// The legal moves, as far as the player knows.
+    /// The legal moves, as far as the player knows them.
     pub fn legal_moves(&mut self) -> Vec<MoveId> {
         self.knowledge.legal_moves(self.role)
     }
 
-    /// Takes in what was seen without being asked for a move.
+    /// Follows a step without choosing a move.
     pub fn watch(&mut self, seen: Seen<'_>, deadline: Instant) {
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         self.follow(seen, &schedule);
     }
 
-    /// Takes in that there was a step of which nothing was seen, in a game with hidden information.
+    /// Follows a step whose observation was lost, in a game with hidden information.
     pub fn miss(&mut self, deadline: Instant) {
         let schedule = self.latency.schedule(deadline, self.config.reserve);
         let patience = self.patience(&schedule);
@@ -361,7 +360,7 @@ impl<G: Playable> Player<G> {
         self.is_lost |= missed.is_err();
     }
 
-    /// The match is over: nothing more is thought.
+    /// Ends the match: stops all searches.
     pub fn stop(&mut self) {
         self.attention.lower();
         if let Some(worker) = self.worker.take() {
@@ -372,7 +371,7 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// Takes in what was seen; the legal moves then, none if the engine broke down over it.
+    /// Follows a step and returns the legal moves after it; none if the engine panicked.
     fn follow(&mut self, seen: Seen<'_>, schedule: &Schedule) -> Vec<MoveId> {
         if let Seen::Joint(joint) = seen {
             let texts = joint.iter().map(|&id| self.game.move_text(id)).collect();
@@ -398,14 +397,14 @@ impl<G: Playable> Player<G> {
         })
     }
 
-    /// Asks the thinking thread, and waits no longer than the schedule says.
+    /// Asks the thinking thread, and waits no longer than the schedule allows.
     fn search(&mut self, schedule: &Schedule) -> Result<(MoveId, Opinion), Unsearched> {
         let situation = self.knowledge.situation();
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);
         let role = self.role;
         let hint = limits.hint.clone();
         let Some(worker) = self.ready_worker(schedule) else {
-            return Err(Unsearched::because("the search before does not end"));
+            return Err(Unsearched::because("earlier searches are still running"));
         };
         worker.ask(Question::Think { situation, role, limits });
         self.attention.raise();
@@ -416,8 +415,9 @@ impl<G: Playable> Player<G> {
         match worker.wait(schedule.answer_at) {
             Ok(thinking) => {
                 self.note(schedule, &thinking);
-                let opinion =
-                    thinking.opinion.ok_or_else(|| Unsearched::because("nothing was searched"))?;
+                let opinion = thinking
+                    .opinion
+                    .ok_or_else(|| Unsearched::because("the search did not run"))?;
                 let chosen = opinion.report.chosen;
                 let chosen =
                     chosen.ok_or_else(|| Unsearched::because("the search found no move"))?;
@@ -428,15 +428,15 @@ impl<G: Playable> Player<G> {
                 let why = "the search did not answer in time".into();
                 Err(Unsearched { why, hint: hint.get() })
             }
-            Err(NoAnswer::Panicked(words)) => {
+            Err(NoAnswer::Panicked(message)) => {
                 self.worker = None;
-                Err(Unsearched::because(&format!("the search broke down: {words}")))
+                Err(Unsearched::because(&format!("the search panicked: {message}")))
             }
         }
     }
 
-    /// The thinking thread, once it is free. One that does not come back for half of the turn is
-    /// left behind, and another takes its place; `None` when that has happened too often.
+    /// The thinking thread, once it is free. A thread that stays busy for half of the turn is abandoned
+    /// and replaced; `None` when too many abandoned threads are still running.
     fn ready_worker(&mut self, schedule: &Schedule) -> Option<&mut ThinkingWorker<G>> {
         if let Some(mut worker) = self.worker.take() {
             if !worker.is_busy() {
@@ -450,12 +450,12 @@ impl<G: Playable> Player<G> {
                     self.note_late(&thinking);
                     return Some(self.worker.insert(worker));
                 }
-                Err(NoAnswer::Late) => self.left_behind.push(worker.abandon()),
+                Err(NoAnswer::Late) => self.abandoned.push(worker.abandon()),
                 Err(NoAnswer::Panicked(_)) => {}
             }
         }
-        self.left_behind.retain(|thread| !thread.is_finished());
-        if self.left_behind.len() >= MAX_LEFT_BEHIND {
+        self.abandoned.retain(|thread| !thread.is_finished());
+        if self.abandoned.len() >= MAX_ABANDONED {
             return None;
         }
         let worker = thinking_worker(self.minds.clone());
@@ -463,7 +463,7 @@ impl<G: Playable> Player<G> {
         Some(self.worker.insert(worker))
     }
 
-    /// Lets the search go on while the others think, where the state is known.
+    /// Searches on during the turns of the others, if the state is known.
     fn ponder(&mut self) {
         let Knowledge::Open(cursor) = &self.knowledge else { return };
         if !self.config.ponders || self.interrupter.is_over() {
@@ -478,7 +478,7 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// The second rung: a search on the reasoner with what is left of the turn.
+    /// Searches on the reasoner in the rest of the turn.
     fn ask_reasoner(&mut self, schedule: &Schedule) -> Option<(String, Opinion)> {
         let is_over = self.interrupter.is_over() || Instant::now() >= schedule.search_until;
         if self.game.has_percepts() || is_over {
@@ -511,7 +511,7 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// How long possible states are looked for in a turn that begins now.
+    /// How long the follower may look for possible states in a turn that begins now.
     fn patience(&self, schedule: &Schedule) -> Patience {
         let time = schedule.search_until.saturating_duration_since(Instant::now());
         let part = |part: f64| {
@@ -521,7 +521,7 @@ impl<G: Playable> Player<G> {
         Patience { for_many: part(BELIEF_PART), for_one: part(INCONSISTENT_PART) }
     }
 
-    /// Reached as well when all players are stopped.
+    /// Adds the stop flag of the configuration to a deadline.
     fn or_stopped(&self, deadline: Deadline) -> Deadline {
         match &self.config.stop {
             Some(flag) => deadline.or_when(Arc::clone(flag)),
@@ -540,13 +540,13 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    /// Learns from a search how late this machine is.
+    /// Records how late a search ended.
     fn note(&mut self, schedule: &Schedule, thinking: &Thinking) {
         self.latency.note_overrun(thinking.ended.saturating_duration_since(schedule.search_until));
     }
 
-    /// A search of the turn before came back only now: no deadline of it is known any more, but it
-    /// was at least as late as it took beyond the turn.
+    /// Records a search of an earlier turn that ended only now. Its deadline is no longer known, so an
+    /// eighth of its time stands for how late it was.
     fn note_late(&mut self, thinking: &Thinking) {
         let took = thinking.ended.saturating_duration_since(thinking.started);
         self.latency.note_overrun(took / 8);
@@ -581,9 +581,9 @@ impl<G: Playable> Drop for Player<G> {
     }
 }
 
-/// How long the machine is watched before a match.
+/// Longest time to measure the machine before a match.
 const MEASURE_TIME: Duration = Duration::from_millis(40);
-/// Nobody is waited for longer than this with a growing tree.
+/// Longest time to ponder.
 const MAX_PONDERING: Duration = Duration::from_secs(600);
 
 fn thinking_worker<G: Playable>(minds: Minds<G>) -> ThinkingWorker<G> {
@@ -591,19 +591,19 @@ fn thinking_worker<G: Playable>(minds: Minds<G>) -> ThinkingWorker<G> {
     Worker::new(move |is_cancelled| {
         Box::new(move |question| {
             let started = Instant::now();
-            // Made here, because making it may break down too.
+            // The worker makes the mind, because making it may panic too.
             let mind = mind.get_or_insert_with(|| minds.one());
-            let heed = |limits: Limits| Limits {
+            let cancellable = |limits: Limits| Limits {
                 deadline: limits.deadline.clone().or_when(Arc::clone(&is_cancelled)),
                 ..limits
             };
             let opinion = match question {
                 Question::Prepare { role, limits } => {
-                    mind.prepare(role, &heed(limits));
+                    mind.prepare(role, &cancellable(limits));
                     None
                 }
                 Question::Think { situation, role, limits } => {
-                    Some(mind.think(&situation, role, &heed(limits)))
+                    Some(mind.think(&situation, role, &cancellable(limits)))
                 }
             };
             Thinking { opinion, started, ended: Instant::now() }

@@ -1,11 +1,13 @@
-//! Puzzles: one role, no chance, everything known. A line that was found once can be played to its end.
+//! Puzzles: one role, no chance, no hidden information. The player can follow a line to its end once it
+//! has found one.
 //!
-//! Three searches take turns, and the best line of any is kept from move to move.
+//! Three searches share the time of a turn, and the best line of all is kept from move to move.
 //!
-//! - Breadth first, each state once: exact where the states fit into the time, and the shortest way.
-//! - Random playouts side by side: millions a second find what is rare but not far.
-//! - Nested rollout policy adaptation: playouts that lean towards the best line found so far, at several
-//!   levels; see [`ludex_search::nested`].
+//! - Breadth-first search, each state once: exact if all states fit into the time, and it finds a shortest
+//!   line.
+//! - Batches of random playouts: millions a second find lines that are rare but short.
+//! - Nested rollout policy adaptation: playouts that lean towards the best line so far, at several levels;
+//!   see [`ludex_search::nested`].
 
 use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
@@ -20,26 +22,29 @@ pub(crate) struct PuzzleSearch<G: Playable> {
     cursor: G::Cursor,
     runner: <G as Playouts>::Runner,
     best: Option<Line<StateOf<G>>>,
-    /// Whether the next run of playouts leans towards long lines.
+    /// Whether the next nested search prefers long lines.
     wants_long: bool,
     n_playouts: u64,
     n_states: u64,
 }
 
-/// Playouts of a level of the nested search, and how many levels there are.
+/// Playouts of each level of the nested search.
 const N_PER_LEVEL: usize = 60;
+/// Levels of the nested search.
 const N_LEVELS: usize = 3;
-/// A playout of many longer than this is cut off.
+/// Steps after which a playout of a batch is cut off.
 const MAX_STEPS: usize = 1_000;
-/// The part of the time that goes to the states in breadth.
+/// The part of the time for the breadth-first search.
 const BREADTH_PART: f64 = 0.4;
-/// The part of what is left then that goes to playouts side by side, and how many are played at once:
-/// without their moves, as long as any goal above 0 is news, and with them.
+/// The part of the remaining time for batches of playouts.
 const SAMPLING_PART: f64 = 0.4;
+/// Playouts of a batch that does not record moves, used until some goal is above 0.
 const N_AT_ONCE: usize = 1 << 14;
+/// Playouts of a batch that records moves.
 const N_AT_ONCE_WITH_MOVES: usize = 1 << 10;
-/// Bytes that a state takes in the search in breadth, where it is kept twice: in the order of visits
-/// and, with half of the slots empty at times, in a table.
+
+/// Bytes of a state in the breadth-first search, which stores it twice: in the order of visits and in a
+/// hash table, which may be half empty.
 fn bytes_per_state<S: std::hash::Hash>(state: &S) -> usize {
     2 * heap_bytes_of(state) + 4 * size_of::<(S, u32, MoveId)>()
 }
@@ -50,7 +55,7 @@ impl<G: Playable> PuzzleSearch<G> {
         Self { cursor, runner, best: None, wants_long: true, n_playouts: 0, n_states: 0 }
     }
 
-    /// Finds a line from a state, or goes on with the one it has.
+    /// Searches for a line from a state, or continues the line it has.
     pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
         (self.n_playouts, self.n_states) = (0, 0);
         self.best = self.best.take().and_then(|line| line.from_here(state));
@@ -86,7 +91,7 @@ impl<G: Playable> PuzzleSearch<G> {
         self.report(state, role)
     }
 
-    /// Notes the first move of the best line for those who can't wait.
+    /// Publishes the first move of the best line as the hint.
     fn note(&self, role: RoleId, limits: &Limits) {
         if let Some(best) = &self.best {
             best.note(role, &limits.hint);
@@ -98,7 +103,7 @@ impl<G: Playable> PuzzleSearch<G> {
         self.best.as_ref().is_some_and(Line::is_settled)
     }
 
-    /// Visits states in the order of their distance until the best goal is found or nothing is left.
+    /// Visits states in the order of their distance until one has the best goal or none is left.
     fn search_breadth(
         &mut self,
         from: &StateOf<G>,
@@ -157,7 +162,7 @@ impl<G: Playable> PuzzleSearch<G> {
         }
     }
 
-    /// Plays at random, many games side by side.
+    /// Plays batches of random games.
     fn sample(&mut self, from: &StateOf<G>, run: Run<'_>) {
         while !self.is_settled() && !run.deadline.reached() && self.n_playouts < run.max_playouts {
             let known = self.best.as_ref().map_or(Goal::MIN, Line::goal);
@@ -172,7 +177,7 @@ impl<G: Playable> PuzzleSearch<G> {
                 wants_moves: !is_first,
                 deadline: run.deadline,
             };
-            let mut again = run.rng.clone();
+            let mut same_rng = run.rng.clone();
             let mut results = PlayoutResults::default();
             self.runner.run(&request, run.rng, &mut results);
             let total = results.total();
@@ -181,10 +186,10 @@ impl<G: Playable> PuzzleSearch<G> {
                 break;
             }
             if is_first && total.goal_sums[run.role.index()] > 0 {
-                // The same games once more, to see what was played in them.
+                // The same games again, this time with their moves.
                 (request.wants_moves, request.deadline) = (true, &never);
                 results = PlayoutResults::default();
-                self.runner.run(&request, &mut again, &mut results);
+                self.runner.run(&request, &mut same_rng, &mut results);
             }
             let me = run.role.index();
             let best = results.games.into_iter().max_by_key(|game| game.goals[me]);
@@ -197,7 +202,7 @@ impl<G: Playable> PuzzleSearch<G> {
         }
     }
 
-    /// Keeps a line if it is better than the one there is.
+    /// Keeps a line if it is better than the best so far.
     fn keep(&mut self, from: &StateOf<G>, found: &Found) {
         match &mut self.best {
             Some(best) if found.goal <= best.goal() => {
@@ -223,7 +228,7 @@ impl<G: Playable> PuzzleSearch<G> {
     }
 }
 
-/// What playouts side by side may use.
+/// The role, randomness and limits of a run of batches.
 struct Run<'a> {
     role: RoleId,
     rng: &'a mut Rng,
@@ -231,7 +236,7 @@ struct Run<'a> {
     max_playouts: u64,
 }
 
-/// A line of which no more is known than what was played.
+/// A line whose good steps were not counted.
 fn found(goal: Goal, moves: Vec<MoveId>, is_proven: bool) -> Found {
     Found { goal, moves, n_good: 0, is_proven }
 }
@@ -244,7 +249,7 @@ mod tests {
     use crate::tests::loaded;
 
     #[test]
-    fn what_is_played_again_with_its_moves_is_the_same() {
+    fn playouts_are_the_same_with_and_without_their_moves() {
         for name in ["lights-on", "n-queens", "knights-tour"] {
             let (_, game) = loaded(name);
             let mut search = PuzzleSearch::new(&game);
@@ -266,7 +271,7 @@ mod tests {
             let (without, with) = (run(false).total(), run(true));
             assert_eq!(without.goal_sums, with.total().goal_sums, "{name}");
             assert_eq!(with.games.len() as u64, without.n_playouts, "{name}");
-            // A line that is kept leads to the goal that it was kept for.
+            // The kept line leads to the goal it claims.
             let mut rng = Seed(1).rng();
             search.sample(
                 &state,

@@ -1,4 +1,4 @@
-//! The players there are: the flagship, and every search by its own name.
+//! The list of players: the flagship, and every search under its own name.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, PlainSearch, SEAR
 use crate::flagship::FlagshipOptions;
 
 ludex_search::search_enum! {
-    /// Every kind of search there is.
+    /// Any search.
     pub enum AnySearch from NetworkIngredients {
-        /// One that needs nothing but the game.
+        /// A search that needs only the game.
         Plain(PlainSearch),
-        /// One on networks.
+        /// A search on constraint networks.
         Network(NetworkSearch),
     }
 }
 
 ludex_search::options_enum! {
-    /// What a player plays by.
+    /// How a player chooses its moves.
     pub(crate) enum PlayedBy {
-        /// The searches that suit the game.
+        /// By the searches that suit the game.
         Flagship(FlagshipOptions),
-        /// One search, always.
+        /// By one search.
         Search(AnySearch),
     }
 }
 
-/// Every search, in the order help texts show them.
+/// Every search, in the order of the help texts.
 pub fn searches() -> impl Iterator<Item = SearchSpec<AnySearch>> {
     SEARCHES.iter().map(SearchSpec::of).chain(NETWORK_SEARCHES.iter().map(SearchSpec::of))
 }
@@ -37,7 +37,7 @@ pub const FLAGSHIP: &str = "ludex";
 
 const FLAGSHIP_SPEC: SearchSpec<PlayedBy> = SearchSpec {
     name: FLAGSHIP,
-    summary: "chooses its searches by the game; hidden information by what its role has seen",
+    summary: "studies the game and chooses the searches that suit it, also for hidden information",
     games: GamesMeant::ANY,
     claims: &[Claim::Legal, Claim::NeverLoses, Claim::BestGoal, Claim::HiddenInformation],
     search: PlayedBy::Flagship(FlagshipOptions::DEFAULT),
@@ -45,33 +45,33 @@ const FLAGSHIP_SPEC: SearchSpec<PlayedBy> = SearchSpec {
 
 /// All players, the flagship first.
 fn roster() -> Vec<SearchSpec<PlayedBy>> {
-    std::iter::once(FLAGSHIP_SPEC).chain(searches().map(|it| it.of())).collect()
+    std::iter::once(FLAGSHIP_SPEC).chain(searches().map(|spec| spec.of())).collect()
 }
 
-/// Who plays.
+/// A player with its options.
 #[derive(Clone)]
 pub struct PlayerSpec(SearchSpec<PlayedBy>);
 
 impl PlayerSpec {
-    /// Reads the name of a player, with options if it has any: `ludex`, `uct:c=0.7`.
+    /// Parses the name of a player with optional options: `ludex`, `uct:c=0.7`.
     ///
     /// # Errors
-    /// A name or option that does not exist, with its place.
+    /// An unknown name or option, with its place in the text.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         SearchSpec::parse_in(&roster(), "player", text).map(Self)
     }
 
-    /// Whether it thinks before it moves.
+    /// Whether it uses its clock: every player but `random`.
     pub fn takes_time(&self) -> bool {
         self.name() != "random"
     }
 
-    /// The name alone.
+    /// The name without options.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// What it plays by.
+    /// How it chooses its moves.
     pub(crate) fn played_by(&self) -> &PlayedBy {
         &self.0.search
     }
@@ -89,7 +89,7 @@ impl fmt::Debug for PlayerSpec {
     }
 }
 
-/// A player as lists show it.
+/// An entry of the list of players.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayerInfo {
     /// Its name.
@@ -98,9 +98,9 @@ pub struct PlayerInfo {
     pub summary: &'static str,
     /// The games it is meant for, in words.
     pub games: Vec<String>,
-    /// What it claims; the conformance tests hold it against that.
+    /// Its claims, which the conformance tests check.
     pub claims: Vec<&'static str>,
-    /// Options with their defaults and what they do.
+    /// Name, default and help of each option.
     pub options: Vec<(&'static str, String, &'static str)>,
 }
 
@@ -117,7 +117,7 @@ pub fn players() -> Vec<PlayerInfo> {
 }
 
 fn in_columns(options: Vec<OptionInfo>) -> Vec<(&'static str, String, &'static str)> {
-    options.into_iter().map(|it| (it.name, it.value, it.help)).collect()
+    options.into_iter().map(|info| (info.name, info.value, info.help)).collect()
 }
 
 fn games_in_words(games: &GamesMeant) -> Vec<String> {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_player_of_the_list_can_be_named() {
+    fn every_listed_name_parses() {
         for info in players() {
             let spec = PlayerSpec::parse(info.name).expect("it is in the list");
             assert_eq!(spec.name(), info.name);
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_there_is_told_who_is() {
-        let error = PlayerSpec::parse("deepblue").expect_err("nobody");
+    fn an_unknown_name_is_an_error_that_lists_the_players() {
+        let error = PlayerSpec::parse("deepblue").expect_err("there is no such player");
         assert!(error.message.contains("there are ludex, random"), "{error}");
         assert!(PlayerSpec::parse("ludex:c=1").is_err());
     }

@@ -1,19 +1,19 @@
-//! What a role is told between two of its moves.
+//! Observations: what a role learns between two of its moves.
 
 use ludex_base::{MoveId, PerceptId};
 
-/// What a role saw of the step before.
+/// A role's observation of the last step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seen<'a> {
-    /// There was no step yet.
+    /// No step has been played yet.
     Nothing,
-    /// Everything: the joint move. The role's own move is the one in it, whatever it had chosen.
+    /// The joint move. It contains the move that was played for the role, whatever the role had chosen.
     Joint(&'a [MoveId]),
-    /// In a game with `sees` rules: the move that was played for the role, and its percepts.
+    /// The move that was played for the role, and its percepts, in a game with `sees` rules.
     Own {
         /// The role's move.
         own: MoveId,
-        /// What it saw.
+        /// Its percepts.
         percepts: &'a [PerceptId],
     },
 }

@@ -1,4 +1,4 @@
-//! Searches that think about a turn one after the other.
+//! Stages: searches that share a turn, one after the other.
 
 use ludex_base::RoleId;
 use ludex_game::StateOf;
@@ -7,7 +7,7 @@ use ludex_search::{Information, Limits, PlainSearch, SearchReport};
 use crate::Playable;
 use crate::mind::{OneSearch, Opinion};
 
-/// A search that thinks about a turn for a part of the time that is left then.
+/// A search and the part of the remaining time that it gets.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct StageSpec {
     pub name: &'static str,
@@ -16,16 +16,16 @@ pub(crate) struct StageSpec {
 }
 
 impl StageSpec {
-    /// A search that has all the time that is left.
+    /// A search that gets all of the remaining time.
     pub fn last(name: &'static str, search: impl Into<PlainSearch>) -> Self {
         Self { name, search: search.into(), part: 1.0 }
     }
 }
 
-/// Stages in their order.
+/// Stages in the order in which they run.
 pub(crate) type StageList = Vec<StageSpec>;
 
-/// The searches of some stages; the last keeps what it learned.
+/// The searches of a list of stages, for one match.
 pub(crate) struct Stages<G: Playable> {
     stages: Vec<Stage<G>>,
 }
@@ -37,7 +37,7 @@ struct Stage<G: Playable> {
 
 impl<G: Playable> Stages<G> {
     pub fn new(game: &G, stages: &StageList) -> Self {
-        assert!(!stages.is_empty(), "there is a stage");
+        assert!(!stages.is_empty(), "a list of stages is not empty");
         let stage = |spec: &StageSpec| Stage {
             search: OneSearch::new(game, spec.name, &spec.search),
             part: spec.part,
@@ -45,12 +45,12 @@ impl<G: Playable> Stages<G> {
         Self { stages: stages.iter().map(stage).collect() }
     }
 
-    /// The last search looks at the initial state ahead.
+    /// Searches the initial state ahead with the last search.
     pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
         self.last().warm_up(role, limits);
     }
 
-    /// Thinks about a turn in which the state is not known: only the last search does.
+    /// Thinks about a turn with hidden information. Only the last search runs.
     pub fn think_hidden(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Opinion {
         let search = self.last();
         let report = search.search_hidden(known, limits);
@@ -74,11 +74,11 @@ impl<G: Playable> Stages<G> {
                 break;
             }
         }
-        let report = before.expect("there is a stage");
+        let report = before.expect("a list of stages is not empty");
         Opinion { report, search: names.join("+") }
     }
 
     fn last(&mut self) -> &mut OneSearch<G> {
-        &mut self.stages.last_mut().expect("there is a stage").search
+        &mut self.stages.last_mut().expect("a list of stages is not empty").search
     }
 }

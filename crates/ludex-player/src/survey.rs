@@ -1,4 +1,4 @@
-//! What a few random games tell about a game: enough to choose how to play it.
+//! Surveys: properties of a game estimated from a few random games, by which the flagship chooses searches.
 
 use std::time::Instant;
 
@@ -10,24 +10,25 @@ use ludex_search::GameFeatures;
 use ludex_search::duel::is_duel;
 use ludex_search::random_games::RandomGames;
 
-/// What was seen in random games. With no game finished, only what the rules say outright.
+/// Properties of a game estimated from random games. If no game finished, only roles, chance and hidden
+/// information are known.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
-    /// Roles, chance, hidden information, and whether several roles chose at once in some state seen.
+    /// Roles, chance, hidden information, and whether several roles moved simultaneously in a visited state.
     pub features: GameFeatures,
-    /// Games that were finished.
+    /// Finished games.
     pub n_playouts: u64,
-    /// The goals of all roles but `random` had the same sum in every one of them.
+    /// Whether the goals of all roles but `random` had the same sum in every game.
     pub is_constant_sum: bool,
-    /// There are several roles, and in each game they had the same goal, not always the same value.
+    /// Whether several roles had equal goals in every game, and not the same goals in all games.
     pub is_cooperative: bool,
-    /// Steps of a game.
+    /// Mean number of steps of a game.
     pub mean_length: f64,
-    /// Moves to choose from, where there was a choice.
+    /// Mean number of legal moves where a role had a choice.
     pub mean_choices: f64,
-    /// Games a second, one after the other.
+    /// Games per second, played one after the other.
     pub playouts_per_second: f64,
-    /// Games a second, [`BATCH`] side by side; 0 if none was finished in time.
+    /// Games per second in batches of [`BATCH`]; 0 if none finished in time.
     pub batched_per_second: f64,
 }
 
@@ -38,19 +39,19 @@ impl Survey {
     }
 }
 
-/// Games that are played side by side: as many as fill the lanes of most processors.
+/// Games of a batch, which fill the lanes of most processors.
 pub const BATCH: usize = 256;
 
 /// Steps between two looks at the clock.
 const STEPS_PER_CLOCK_CHECK: usize = 8;
 
-/// Plays random games until the deadline, at most that many.
+/// Plays random games until the deadline, at most `max_playouts` one by one and then two batches.
 pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &Deadline) -> Survey {
     let mut games = RandomGames::new(game, STEPS_PER_CLOCK_CHECK);
     let mut rng = seed.rng();
     let mut cursor = game.cursor();
     let initial = cursor.state().clone();
-    // Half of the time, because the first of many games side by side needs some to get ready.
+    // Single games get half of the time, because the first batch needs some to start.
     let half = deadline.part(0.5);
     let start = Instant::now();
     while games.n_finished + games.n_given_up < max_playouts && !half.reached() {
@@ -72,8 +73,8 @@ pub fn survey<G: Playouts>(game: &G, max_playouts: u64, seed: Seed, deadline: &D
     }
 }
 
-/// The better of two batches: on a busy machine either may be interrupted. One that the deadline cuts off
-/// counts for what was finished.
+/// The speed of the faster of two batches, because a busy machine may interrupt one of them. A batch that
+/// the deadline cuts off counts its finished games.
 fn batched_per_second<G: Playouts>(
     game: &G,
     initial: &StateOf<G>,

@@ -1,4 +1,4 @@
-//! The contract, with searches that break it.
+//! Tests of the contract, with searches that break it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::*;
 
 pub(crate) fn loaded(name: &str) -> (LoadedGame, Machine) {
     let rules =
-        library().into_iter().find(|rules| rules.name == name).expect("it is a library game");
+        library().into_iter().find(|rules| rules.name == name).expect("a game of the library");
     let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");
     let Engine::Machine(machine) = &loaded.engine else { unreachable!("library games are small") };
     let machine = machine.clone();
@@ -44,7 +44,7 @@ impl Mind<Machine> for Faulty {
     ) -> Opinion {
         let mut report = ludex_search::SearchReport::default();
         match self.0 {
-            Fault::Panics => panic!("as the test wants"),
+            Fault::Panics => panic!("this search panics on purpose, for a test"),
             Fault::Sleeps(ms) => std::thread::sleep(Duration::from_millis(ms)),
             Fault::Illegal => report.chosen = Some(ludex_base::MoveId::new(99_999)),
         }
@@ -54,16 +54,16 @@ impl Mind<Machine> for Faulty {
 
 fn faulty_player(fault: Fault) -> (Player<Machine>, Machine) {
     let (loaded, machine) = loaded("tictactoe");
-    let spec = PlayerSpec::parse("random").expect("it is there");
-    // Clocks are long, for the machine may be busy; a few iterations keep the tests short.
+    let spec = PlayerSpec::parse("random").expect("a registered player");
+    // The clocks are long because the machine may be busy; few iterations keep the tests short.
     let config = PlayerConfig { iterations: Some(100), ..PlayerConfig::new(ludex_base::Seed(1)) };
     let player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config)
         .thinking_with(Minds::by(move || Box::new(Faulty(fault))));
     (player, machine)
 }
 
-/// Plays the first role of tic-tac-toe to the end; the rungs its moves were made on, and the longest
-/// time one took.
+/// Plays the first role of tic-tac-toe to the end. Returns the rungs of its moves, and the longest time that
+/// a move took.
 fn play_through(fault: Fault, clock: Duration) -> (Vec<Rung>, Duration) {
     let (mut player, machine) = faulty_player(fault);
     let (me, other) = (RoleId::new(0), RoleId::new(1));
@@ -76,7 +76,7 @@ fn play_through(fault: Fault, clock: Duration) -> (Vec<Rung>, Duration) {
         let asked = Instant::now();
         let choice = player.choose(seen, asked + clock);
         longest = longest.max(asked.elapsed());
-        let chosen = choice.chosen.expect("the engine is fine");
+        let chosen = choice.chosen.expect("the engine did not panic");
         assert!(cursor.legal_moves(me).contains(&chosen), "{choice:?}");
         rungs.push(choice.thought.rung);
         let reply = cursor.legal_moves(other)[0];
@@ -101,7 +101,7 @@ fn an_illegal_choice_is_not_passed_on() {
 
 #[test]
 fn a_stuck_search_does_not_make_it_late() {
-    // Far longer than the clock; the machine may be busy, so the clock is not short either.
+    // The search sleeps far longer than the clock; the clock is not short, because the machine may be busy.
     let clock = Duration::from_millis(300);
     let (rungs, longest) = play_through(Fault::Sleeps(3_000), clock);
     assert!(rungs.contains(&Rung::Random) && !rungs.contains(&Rung::Search), "{rungs:?}");
@@ -109,16 +109,16 @@ fn a_stuck_search_does_not_make_it_late() {
 }
 
 #[test]
-fn hidden_states_agree_with_what_was_seen() {
-    // The player is shown its own moves and percepts alone; its legal moves must be the true ones.
+fn legal_moves_are_right_when_the_state_is_hidden() {
+    // The player receives only its own moves and percepts; its legal moves must still be the true ones.
     for name in ["blind-tictactoe", "kuhn-poker", "mastermind-small", "monty-hall"] {
         let (loaded, machine) = loaded(name);
         let me = machine
             .role_ids()
             .find(|role| !machine.roles()[role.index()].is_random)
-            .expect("somebody plays");
+            .expect("a role other than random");
         for seed in 0..4 {
-            let spec = PlayerSpec::parse("random").expect("it is there");
+            let spec = PlayerSpec::parse("random").expect("a registered player");
             let seed = ludex_base::Seed(seed);
             let program = Arc::clone(&loaded.program);
             let mut player = Player::new(&spec, &machine, program, PlayerConfig::new(seed));
@@ -134,7 +134,7 @@ fn hidden_states_agree_with_what_was_seen() {
                 };
                 let choice = player.choose(seen, Instant::now() + clock);
                 let legal = cursor.legal_moves(me).to_vec();
-                let chosen = choice.chosen.expect("the engine is fine");
+                let chosen = choice.chosen.expect("the engine did not panic");
                 assert!(legal.contains(&chosen), "{name}: {choice:?}");
                 assert!(choice.thought.rung <= Rung::Search, "{name}: {choice:?}");
                 let joint: Vec<_> = machine
@@ -155,14 +155,14 @@ fn hidden_states_agree_with_what_was_seen() {
 }
 
 #[test]
-fn a_step_that_was_not_told_costs_no_clock_and_no_legal_move() {
+fn a_lost_observation_costs_little_time_and_no_legal_move() {
     let (loaded, machine) = loaded("kuhn-poker");
     let find = |role: usize, text: &str| {
         machine.find_move(RoleId::new(role), text).expect("a move of the game")
     };
     for (card, bet) in [("(deal king jack)", "bet"), ("(deal queen king)", "pass")] {
         let second = RoleId::new(1);
-        let spec = PlayerSpec::parse("random").expect("it is there");
+        let spec = PlayerSpec::parse("random").expect("a registered player");
         let config = PlayerConfig::new(ludex_base::Seed(1));
         let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
         let soon = || Instant::now() + Duration::from_secs(20);
@@ -170,7 +170,7 @@ fn a_step_that_was_not_told_costs_no_clock_and_no_legal_move() {
         player.choose(Seen::Nothing, soon());
         let mut cursor = machine.cursor();
         cursor.play(&[find(0, "noop"), find(1, "noop"), find(2, card)]);
-        // The message with its card is lost; then it sees what the first player said to that.
+        // The message that shows its card is lost; the next message shows the first player's reply.
         cursor.play(&[find(0, bet), find(1, "noop"), find(2, "noop")]);
         let percepts = cursor.percepts(second).to_vec();
         let asked = Instant::now();
@@ -182,7 +182,7 @@ fn a_step_that_was_not_told_costs_no_clock_and_no_legal_move() {
 }
 
 #[test]
-fn a_survey_tells_games_apart() {
+fn a_survey_recognizes_kinds_of_games() {
     let look = |name: &str| {
         let (_, machine) = loaded(name);
         survey(&machine, 50, ludex_base::Seed(1), &ludex_base::Deadline::never())
@@ -212,7 +212,7 @@ fn a_survey_and_the_random_games_of_a_search_agree_on_duels() {
 fn puzzles_are_solved_by_a_line() {
     for name in ["eight-puzzle", "hanoi", "wolf-goat-cabbage", "maze"] {
         let (loaded, machine) = loaded(name);
-        let spec = PlayerSpec::parse("ludex").expect("it is there");
+        let spec = PlayerSpec::parse("ludex").expect("a registered player");
         let config =
             PlayerConfig { iterations: Some(300_000), ..PlayerConfig::new(ludex_base::Seed(1)) };
         let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
@@ -224,7 +224,7 @@ fn puzzles_are_solved_by_a_line() {
         while !cursor.is_terminal() {
             let seen = joint.as_ref().map_or(Seen::Nothing, |joint| Seen::Joint(joint));
             let choice = player.choose(seen, Instant::now() + clock);
-            joint = Some(vec![choice.chosen.expect("the engine is fine")]);
+            joint = Some(vec![choice.chosen.expect("the engine did not panic")]);
             cursor.play(joint.as_ref().expect("it was just set"));
         }
         assert_eq!(cursor.goal(me).value(), 100, "{name}");
@@ -232,9 +232,9 @@ fn puzzles_are_solved_by_a_line() {
 }
 
 #[test]
-fn a_flag_stops_every_player_that_was_given_it() {
+fn the_stop_flag_ends_every_search() {
     let (loaded, machine) = loaded("connectfour");
-    let spec = PlayerSpec::parse("uct").expect("it is there");
+    let spec = PlayerSpec::parse("uct").expect("a registered player");
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let config = PlayerConfig { stop: Some(stop), ..PlayerConfig::new(ludex_base::Seed(1)) };
     let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
@@ -242,7 +242,7 @@ fn a_flag_stops_every_player_that_was_given_it() {
     player.start(RoleId::new(0), asked + Duration::from_secs(600));
     let choice = player.choose(Seen::Nothing, asked + Duration::from_secs(600));
     assert!(choice.chosen.is_some());
-    // What was not thought about is not called the choice of a search.
+    // A move without any search is reported as a hint.
     assert_eq!(choice.thought.rung, Rung::Hint);
     assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
 }
@@ -250,7 +250,7 @@ fn a_flag_stops_every_player_that_was_given_it() {
 #[test]
 fn an_interrupted_player_answers_at_once_with_a_legal_move() {
     let (loaded, machine) = loaded("connectfour");
-    let spec = PlayerSpec::parse("uct").expect("it is there");
+    let spec = PlayerSpec::parse("uct").expect("a registered player");
     let config = PlayerConfig::new(ludex_base::Seed(1));
     let mut player = Player::new(&spec, &machine, Arc::clone(&loaded.program), config);
     player.start(RoleId::new(0), Instant::now() + Duration::from_millis(20));
@@ -263,8 +263,8 @@ fn an_interrupted_player_answers_at_once_with_a_legal_move() {
     for _ in 0..2 {
         let choice = player.choose(Seen::Nothing, asked + Duration::from_secs(600));
         let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
-        assert!(legal.contains(&choice.chosen.expect("the engine is fine")));
+        assert!(legal.contains(&choice.chosen.expect("the engine did not panic")));
     }
     assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
-    thread.join().expect("it only sleeps");
+    thread.join().expect("the thread only sleeps");
 }

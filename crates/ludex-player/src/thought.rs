@@ -1,62 +1,62 @@
-//! What a player says about its choice.
+//! Thoughts: what a player reports about its choice.
 
 use std::time::Duration;
 
 use ludex_base::MoveId;
 pub use ludex_macucb::NetworkWork;
 
-/// A move, and how it came about.
+/// A move, and how the player chose it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The move; `None` when only its text is known, because the engine broke down.
+    /// The move; `None` when only its text is known, because the engine panicked.
     pub chosen: Option<MoveId>,
     /// The move as the rulesheet writes it.
     pub text: String,
-    /// How it came about.
+    /// How the player chose it.
     pub thought: Thought,
 }
 
-/// How a choice came about.
+/// How a player chose a move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Thought {
-    /// How far down the ladder it was made.
+    /// The rung of the ladder that yielded the move.
     pub rung: Rung,
-    /// What searched; empty when nothing did.
+    /// Name of the search; empty when none ran.
     pub search: String,
-    /// The goal that is expected, 0 to 100.
+    /// Expected goal, 0 to 100.
     pub goal: Option<f64>,
-    /// Whether that is proved, under the assumptions of the search.
+    /// Whether that goal is proved, under the assumptions of the search.
     pub is_proven: bool,
     /// Iterations or nodes.
     pub n_iterations: u64,
     /// Playouts.
     pub n_playouts: u64,
-    /// How deep it looked, in steps.
+    /// Depth of the search, in steps.
     pub depth: u32,
-    /// The line of play it expects: joint moves as texts, role by role.
+    /// Expected line of play: joint moves as texts, in role order.
     pub line: Vec<Vec<String>>,
-    /// How long the search took.
+    /// Time since the player was asked for the move.
     pub time: Duration,
-    /// Why the rungs above were left; empty when they were not.
+    /// Why better rungs gave no move, or another remark; mostly empty.
     pub note: String,
-    /// What was done on constraint networks, by searches that have them.
+    /// Work on constraint networks, by searches that use them.
     pub network: Option<NetworkWork>,
 }
 
-/// The ladder, from the move that was meant to the move that is left.
+/// The ladder of fallbacks, from best to worst: how a move was made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rung {
-    /// There was only one legal move.
+    /// The role had only one legal move.
     Forced,
-    /// The search chose.
+    /// The search chose the move.
     Search,
-    /// The search did not come back in time: the move it would have answered with then.
+    /// The search did not answer in time, and its hint was played.
     Hint,
-    /// The search broke down, and a search on the reasoner chose.
+    /// The search failed, and a search on the reasoner chose the move.
     Reasoner,
-    /// Nothing was chosen in time: a legal move was drawn.
+    /// Nothing chose in time, and a legal move was drawn at random.
     Random,
-    /// Not even the legal moves were known in time: a move that was legal elsewhere.
+    /// The legal moves are unknown, and a move that was legal in an earlier state was played.
     Guess,
 }
 
@@ -73,14 +73,14 @@ impl Rung {
         }
     }
 
-    /// Whether the move is not the one that was meant to be.
+    /// Whether the move comes from a fallback and not from the search.
     pub fn is_fallback(self) -> bool {
         self > Rung::Search
     }
 }
 
 impl Thought {
-    /// A choice without thought.
+    /// The thought of a choice made without a search.
     pub fn none(rung: Rung) -> Self {
         Self {
             rung,

@@ -1,7 +1,7 @@
-//! A thread that thinks, and can be given up.
+//! A worker thread that answers questions and can be abandoned.
 //!
-//! Whoever asks waits no longer than it wants to. A thread that does not come back is left behind: Rust
-//! can't end it, but it is told to stop, nobody listens to it any more, and another takes its place.
+//! The caller waits for an answer only until its own deadline. A worker that does not answer is abandoned:
+//! Rust cannot end a thread, so it is told to stop, its answers are ignored, and another takes its place.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,26 +15,26 @@ pub(crate) struct Worker<Q, A> {
     questions: Sender<Q>,
     answers: Receiver<Result<A, Panicked>>,
     thread: JoinHandle<()>,
-    /// Asked and not answered yet.
+    /// Whether a question is still unanswered.
     is_busy: bool,
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// The thread broke down over a question; it answers no more.
+/// The message of a panic over a question. The worker answers no more.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Panicked(pub String);
 
 /// Why there is no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum NoAnswer {
-    /// It did not come in time.
+    /// The answer did not come in time.
     Late,
-    /// It will not come.
+    /// The worker panicked, with this message, and will not answer.
     Panicked(String),
 }
 
 impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
-    /// Starts a thread. It gets the flag by which it is told to stop what it does.
+    /// Starts a thread. `make` receives the flag that cancels its work and returns the function that answers.
     pub fn new(make: impl FnOnce(Arc<AtomicBool>) -> Box<dyn FnMut(Q) -> A + Send>) -> Self {
         let (questions, inbox) = mpsc::channel::<Q>();
         let (outbox, answers) = mpsc::channel();
@@ -43,9 +43,9 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         let work = move || {
             for question in inbox {
                 let result = catch_unwind(AssertUnwindSafe(|| answer(question)))
-                    .map_err(|panic| Panicked(words(&*panic)));
+                    .map_err(|panic| Panicked(panic_message(&*panic)));
                 let is_broken = result.is_err();
-                // What it was thinking with may be in pieces now: it ends.
+                // A panic may leave the state of `answer` inconsistent, so the thread ends.
                 if outbox.send(result).is_err() || is_broken {
                     break;
                 }
@@ -55,25 +55,25 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
             .name("ludex-search".into())
             .stack_size(STACK_BYTES)
             .spawn(work)
-            .expect("a thread can be started");
+            .expect("the system can start a thread");
         Self { questions, answers, thread, is_busy: false, is_cancelled }
     }
 
-    /// Whether a question is still open.
+    /// Whether a question is still unanswered.
     pub fn is_busy(&self) -> bool {
         self.is_busy
     }
 
-    /// Asks. The answer to the question before must have come.
+    /// Asks a question. The previous question must have been answered.
     pub fn ask(&mut self, question: Q) {
         debug_assert!(!self.is_busy, "one question at a time");
         self.is_cancelled.store(false, Ordering::Relaxed);
-        // If the thread is gone, waiting will show it.
+        // If the thread has ended, `wait` reports it.
         let _ = self.questions.send(question);
         self.is_busy = true;
     }
 
-    /// Waits for the answer until that moment.
+    /// Waits for the answer until a deadline.
     pub fn wait(&mut self, until: Instant) -> Result<A, NoAnswer> {
         let time = until.saturating_duration_since(Instant::now());
         match self.answers.recv_timeout(time) {
@@ -81,38 +81,41 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
                 self.is_busy = false;
                 Ok(answer)
             }
-            Ok(Err(Panicked(words))) => {
+            Ok(Err(Panicked(message))) => {
                 self.is_busy = false;
-                Err(NoAnswer::Panicked(words))
+                Err(NoAnswer::Panicked(message))
             }
             Err(RecvTimeoutError::Timeout) => Err(NoAnswer::Late),
-            Err(RecvTimeoutError::Disconnected) => Err(NoAnswer::Panicked("it is gone".into())),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(NoAnswer::Panicked("the thread has ended".into()))
+            }
         }
     }
 
-    /// The flag by which the thread is told to stop what it does.
+    /// The flag that cancels the current work.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_cancelled)
     }
 
-    /// Tells the thread to stop what it does; it still answers.
+    /// Cancels the current work. The thread still answers.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Leaves the thread to itself.
+    /// Cancels the current work and gives up the thread.
     pub fn abandon(self) -> JoinHandle<()> {
         self.cancel();
         self.thread
     }
 }
 
-/// Depth-first searches recurse once a step.
+/// Stack of the thread, large because depth-first searches recurse once a step.
 const STACK_BYTES: usize = 16 << 20;
 
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".into())
 }
 
 #[cfg(test)]
@@ -126,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn it_answers_and_breaks_down_alone() {
+    fn a_panic_stays_in_the_worker() {
         let mut worker: Worker<u32, u32> = Worker::new(|_| Box::new(|number| 100 / number));
         worker.ask(4);
         assert_eq!(worker.wait(soon()), Ok(25));
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stuck_one_is_waited_for_no_longer_than_said() {
+    fn waiting_for_a_stuck_worker_ends_at_the_deadline() {
         let mut worker: Worker<(), ()> = Worker::new(|is_cancelled| {
             Box::new(move |()| {
                 while !is_cancelled.load(Ordering::Relaxed) {
