@@ -1,4 +1,4 @@
-//! Whether the network of a game says what its machine does.
+//! Compares the solutions of a game's network with the steps of its machine.
 
 use std::collections::HashSet;
 
@@ -8,33 +8,32 @@ use ludex_encode::{EncodeError, FoundBy, Solution, Steps, Template};
 use ludex_game::{Cursor, Game, Observe, draw_joint};
 use ludex_machine::{Machine, MachineCursor};
 
-/// A state with more joint moves than this is compared on so many of them, drawn at random.
+/// Most joint moves to compare in one state; if there are more, this many are drawn at random.
 pub const MAX_JOINT_MOVES: usize = 10_000;
 /// Bytes that a posted network may take.
 const MAX_BYTES: u64 = 4_000_000_000;
-/// A random walk starts again after so many steps.
+/// Steps after which a random walk starts again.
 const MAX_WALK: usize = 200;
 
-/// What was compared.
+/// Counts of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Compared {
-    /// States, of which some were sampled.
+    /// Compared states.
     pub n_states: usize,
-    /// States with too many joint moves to compare all.
+    /// States with too many joint moves, of which a sample was compared.
     pub n_sampled: usize,
-    /// Joint moves.
+    /// Compared joint moves.
     pub n_joint_moves: usize,
-    /// States whose legal moves propagation left, where it took singleton consistency, and where
-    /// it took a search.
+    /// States whose legal moves were found by propagation, by singleton consistency, and by search.
     pub n_found_by: [usize; 3],
 }
 
-/// Compares solutions of the injected template with what the machine gives, on random reachable
-/// states: legal joint moves, next states, percepts, end and goals, as sets. Also that the network
-/// finds the legal moves by itself, and what that takes.
+/// Compares the solutions of the injected template with the steps of the machine on random reachable
+/// states: legal joint moves, next states, percepts, end and goals, as sets. Also checks that the network
+/// finds the legal moves by itself, and counts the method that it needs.
 ///
 /// # Errors
-/// With words about the first difference.
+/// A description of the first difference.
 pub fn compare(
     machine: &Machine,
     template: &Template,
@@ -44,7 +43,7 @@ pub fn compare(
 ) -> Result<Compared, String> {
     let mut steps = match Steps::within(template, &Deadline::never(), MAX_BYTES) {
         Ok(steps) => steps,
-        // A network that is too large to post is no wrong one: no state was compared.
+        // A network that is too large to post is not wrong; no state is compared.
         Err(EncodeError::Network(CspError::Stopped(_))) => return Ok(Compared::default()),
         Err(error) => return Err(error.to_string()),
     };
@@ -52,7 +51,7 @@ pub fn compare(
     let mut compared = Compared::default();
     let mut seen: HashSet<BitSet> = HashSet::new();
     let mut n_repeated = 0;
-    // However little time there is, one state is compared.
+    // At least one state is compared, however little time there is.
     while compared.n_states < n_states
         && n_repeated < 10 * n_states
         && (compared.n_states == 0 || !deadline.reached())
@@ -90,7 +89,7 @@ pub fn compare(
     Ok(compared)
 }
 
-/// What the machine says about a step, in the words of the network.
+/// The solution that the network must have for a step of the machine.
 fn expected(machine: &Machine, cursor: &mut MachineCursor, joint: &[MoveId]) -> Solution {
     let is_terminal = cursor.is_terminal();
     let goal = |cursor: &mut MachineCursor, role: RoleId| {
@@ -131,14 +130,17 @@ fn compare_state(
             Err("the injected network has no solution".into())
         };
     }
-    // Propagation leaves the legal moves and nothing else, or it takes more.
+    // Propagation alone may leave illegal moves; then a stronger method has to find the legal ones.
     let mut found_by = FoundBy::Propagation;
     for (role, moves) in legal.iter().enumerate() {
         let left: Vec<MoveId> = steps.moves_left(role).collect();
         if left != *moves {
             let found = steps.legal_moves(&state);
             if found.moves != legal {
-                return Err(format!("{:?} are found, {legal:?} are legal", found.moves));
+                return Err(format!(
+                    "the network finds the moves {:?}, legal are {legal:?}",
+                    found.moves
+                ));
             }
             found_by = found_by.max(found.found_by);
         }
@@ -169,13 +171,13 @@ fn compare_all(
     steps.for_each_solution(&mut |engine| {
         let solution = Solution::read(template, engine);
         if !expect.remove(&solution) {
-            wrong = Some(format!("only the network has {solution:?}"));
+            wrong = Some(format!("only the network has the solution {solution:?}"));
         }
         wrong.is_none()
     });
     match (wrong, expect.into_iter().next()) {
-        (Some(words), _) => Err(words),
-        (None, Some(missing)) => Err(format!("only the machine has {missing:?}")),
+        (Some(difference), _) => Err(difference),
+        (None, Some(missing)) => Err(format!("only the machine has the step {missing:?}")),
         (None, None) => Ok(()),
     }
 }
@@ -192,18 +194,18 @@ fn compare_sample(
         let right = expected(machine, cursor, &joint);
         match steps.play(&joint) {
             Some(solution) if solution == right => {}
-            other => return Err(format!("{other:?} instead of {right:?}")),
+            other => return Err(format!("the network gives {other:?} instead of {right:?}")),
         }
     }
     Ok(())
 }
 
-/// All joint moves; one empty one when there are no roles that move.
+/// All joint moves; a single empty one if no role moves.
 fn product(legal: &[Vec<MoveId>]) -> Vec<Vec<MoveId>> {
     legal.iter().fold(vec![Vec::new()], |joints, moves| {
         let extend = |joint: &Vec<MoveId>| {
             let joint = joint.clone();
-            moves.iter().map(move |&it| [&joint[..], &[it]].concat()).collect::<Vec<_>>()
+            moves.iter().map(move |&id| [&joint[..], &[id]].concat()).collect::<Vec<_>>()
         };
         joints.iter().flat_map(extend).collect()
     })

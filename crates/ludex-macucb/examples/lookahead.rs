@@ -1,11 +1,12 @@
-//! What it takes to see wins and losses of the next two steps, on the unrolled network and on the machine.
+//! Measures how long it takes to find wins and losses within two steps, by the unrolled network and by the
+//! machine.
 //!
 //! `cargo run --release -p ludex-macucb --example lookahead -- RULES.kif …`
 //!
-//! For random states of each game, and for the first role that has a choice: is there a joint move that
-//! ends the game with 100 for it, and after which of its moves can the others end it with 0 for it in the
-//! step after? Both answer; the answers have to be the same. Of five times each the least counts, as the
-//! machine may do other things meanwhile.
+//! The questions are asked in random states of each game for the first role that has a choice: which of its
+//! moves may end the game with 100 for it, and after which can the others end it with 0 in the next step?
+//! Network and machine must give the same answers. The shortest of five times counts, because other
+//! processes may disturb a measurement.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +19,10 @@ use ludex_pipeline::{Engine as Engines, LoadOptions, load};
 
 /// States of each game.
 const N_STATES: usize = 30;
-/// A state that takes the network longer is given up.
+/// Longest time for the network on one state.
 const MAX_TIME: Duration = Duration::from_secs(20);
-/// Making the network of two steps may take no longer.
-const MAX_MAKING: Duration = Duration::from_secs(120);
+/// Longest time to encode the network of two steps.
+const MAX_ENCODING: Duration = Duration::from_secs(120);
 
 fn main() {
     println!(
@@ -37,7 +38,7 @@ fn main() {
     }
 }
 
-/// Microseconds of both, over all states.
+/// Microseconds of machine and network, summed over all states.
 #[derive(Default)]
 struct Sums {
     n_states: u32,
@@ -50,9 +51,10 @@ fn measure(path: &str) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let loaded = load(Source::new(path, text), &LoadOptions::default());
     let Engines::Machine(machine) = loaded.map_err(|error| error.to_string())?.engine else {
-        return Err("no machine".into());
+        return Err("the game has no machine".into());
     };
-    let config = EncodeConfig { deadline: Deadline::after(MAX_MAKING), ..EncodeConfig::default() };
+    let config =
+        EncodeConfig { deadline: Deadline::after(MAX_ENCODING), ..EncodeConfig::default() };
     let template = encode(machine.circuit(), &config).map_err(|error| error.to_string())?;
     let mut lookers = [1, 2].map(|n_steps| Looker::new(&template, n_steps, &config));
     let mut sums = Sums::default();
@@ -61,20 +63,20 @@ fn measure(path: &str) -> Result<String, String> {
         sums.n_moves += moves.len();
         let mut found: [Vec<Vec<MoveId>>; 2] = Default::default();
         for (n_steps, looker) in [1, 2].into_iter().zip(&mut lookers) {
-            let at = n_steps - 1;
+            let idx = n_steps - 1;
             let looker = looker.as_mut().map_err(|error| error.clone())?;
-            let (micros, answer) = least(|| by_machine(&machine, &state, role, &moves, n_steps));
-            sums.machine[at] += micros;
+            let (micros, answer) = shortest(|| by_machine(&machine, &state, role, &moves, n_steps));
+            sums.machine[idx] += micros;
             found[0].push(answer);
-            let (micros, answer) = least(|| looker.look(&template, &state, role, &moves));
-            sums.network[at] += micros;
-            found[1].push(answer.ok_or("the network takes too long")?);
+            let (micros, answer) = shortest(|| looker.look(&template, &state, role, &moves));
+            sums.network[idx] += micros;
+            found[1].push(answer.ok_or("the network took too long")?);
         }
         assert_eq!(found[0], found[1], "{path}");
     }
     let n = f64::from(sums.n_states);
-    let cell = |at: usize| {
-        let (machine, network) = (sums.machine[at] / n, sums.network[at] / n);
+    let cell = |idx: usize| {
+        let (machine, network) = (sums.machine[idx] / n, sums.network[idx] / n);
         format!("{machine:.0} µs | {network:.0} µs | {:.1}", network / machine)
     };
     Ok(format!("{:.1} | {} | {}", sums.n_moves as f64 / n, cell(0), cell(1)))
@@ -98,7 +100,7 @@ fn choices(machine: &Machine) -> Vec<(BitSet, RoleId, Vec<MoveId>)> {
                 legal.iter().map(|moves| *rng.choose(moves).expect("a move")).collect();
             cursor.play(&joint);
         }
-        // Wins and losses are near the end; one state of each game is from anywhere.
+        // Wins and losses are near the end, so each game gives its last choice and a random one.
         found.extend(rng.choose(&of_game).cloned());
         found.extend(of_game.last().cloned());
     }
@@ -106,7 +108,7 @@ fn choices(machine: &Machine) -> Vec<(BitSet, RoleId, Vec<MoveId>)> {
     found
 }
 
-/// The moves that may win at once, or after which the others may win at once.
+/// The moves that may win at once, or after which the role may lose in the next step.
 fn by_machine(
     machine: &Machine,
     state: &BitSet,
@@ -139,7 +141,7 @@ fn by_machine(
     found
 }
 
-/// Whether the game is lost, or can be in one step.
+/// Whether the role has lost, or can lose in one step.
 fn can_lose(machine: &Machine, cursor: &mut <Machine as Game>::Cursor, role: RoleId) -> bool {
     if cursor.is_terminal() {
         return cursor.goal(role).value() == 0;
@@ -156,7 +158,7 @@ fn can_lose(machine: &Machine, cursor: &mut <Machine as Game>::Cursor, role: Rol
     false
 }
 
-/// Asks the unrolled network.
+/// An unrolled network, posted.
 struct Looker {
     unrolled: Unrolled,
     engine: Engine,
@@ -173,7 +175,8 @@ impl Looker {
         Ok(Self { unrolled, engine, n_steps })
     }
 
-    /// The moves of a role that have a solution with the end; `None` if that takes too long.
+    /// The moves of a role with which the network has a solution that ends the game; `None` if that takes too
+    /// long.
     fn look(
         &mut self,
         template: &Template,
@@ -235,8 +238,8 @@ fn has_solution(engine: &mut Engine, order: &[VarId]) -> bool {
     false
 }
 
-/// The fewest microseconds of five times, and the answer.
-fn least<T>(mut ask: impl FnMut() -> T) -> (f64, T) {
+/// Asks five times. Returns the shortest time in microseconds, and the answer.
+fn shortest<T>(mut ask: impl FnMut() -> T) -> (f64, T) {
     let mut timed = || {
         let begin = Instant::now();
         let answer = ask();

@@ -1,14 +1,14 @@
-//! MAC-UCB as it was published: a list of networks, solved best first, and playouts in between.
+//! MAC-UCB as published: it solves a list of networks best first, and runs playouts in between.
 //!
-//! The list has the networks of states that were reached and not solved. The *resolution* phase takes
-//! the most promising one, puts its state into the template of the game, and finds all solutions: the
-//! joint moves, and the states they lead to, whose networks go on the list. The *simulation* phase
-//! plays games out: from the root each role follows the moves with the largest confidence bound
-//! until a network that is not solved, and from there moves are drawn. A time ratio says which phase
-//! is next. In the end the move is best by the operators of [`graph`](crate::graph).
+//! The list contains the networks of states that were reached but not solved. The *resolution* phase takes
+//! the most promising one, injects its state into the template of the game, and finds all solutions: the
+//! joint moves and the states they lead to, whose networks join the list. The *simulation* phase runs
+//! playouts: from the root each role follows the moves with the largest confidence bound to an unsolved
+//! network, and from there all moves are drawn at random. A time ratio decides which phase is next. In the
+//! end the operators of [`graph`](crate::graph) choose the move.
 //!
-//! For any number of roles, chance, and goals that need not be opposed; all other roles are taken for
-//! enemies. For games whose state is known; for others it is asked about one possible state after the other.
+//! For any number of roles, chance, and arbitrary goals; all other roles are treated as enemies. The state
+//! must be known; with hidden information, the search is asked about one possible state after the other.
 //!
 //! After Koriche, Lagrue, Piette and Tabary, *General Game Playing with Stochastic CSP*, Constraints
 //! 2016. What the publication leaves open is in decision 28.
@@ -32,9 +32,9 @@ use crate::resolve::{Mac, Resolver};
 use crate::work::NetworkWork;
 
 ludex_search::option_names! {
-    /// What plays games out.
+    /// The engine of the playouts.
     pub enum PlayedBy {
-        /// The network: consistency leaves the legal moves of each state, and one is drawn.
+        /// The network: consistency leaves the legal moves of each state, and one is drawn at random.
         Network = "network",
         /// The engine of the game.
         Machine = "machine",
@@ -42,23 +42,23 @@ ludex_search::option_names! {
 }
 
 ludex_search::option_names! {
-    /// Whose reward orders the list.
+    /// The role whose reward orders the list.
     pub enum Order {
-        /// That of the role that chose to go there.
+        /// The role whose move leads to the state.
         Mover = "mover",
-        /// That of the role that searches.
+        /// The searching role.
         Own = "own",
     }
 }
 
-/// How networks are solved.
+/// The method that solves networks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Method {
     Mac,
     ForwardChecking,
 }
 
-/// What the faithful search can be told.
+/// The options of the published search.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FaithfulOptions {
     pub method: Method,
@@ -68,7 +68,7 @@ pub(crate) struct FaithfulOptions {
     pub playouts: PlayedBy,
 }
 
-/// The search.
+/// The published search.
 pub(crate) struct Faithful<G: Playouts> {
     name: &'static str,
     game: G,
@@ -78,16 +78,16 @@ pub(crate) struct Faithful<G: Playouts> {
     graph: Option<Graph>,
     root: NodeId,
     list: BinaryHeap<Entry>,
-    /// Networks that did not matter when their turn came: above them all was closed.
+    /// Networks that did not matter when their turn came, because closed nodes cut them off from the root.
     aside: Vec<NodeId>,
-    /// Nodes of no use any more, which are dropped a few at a time.
+    /// Removed nodes, which are dropped a few at a time.
     forgotten: Vec<Vec<Node>>,
     runner: Option<G::Runner>,
-    /// Plays where there is no network.
+    /// The search that plays when there is no network.
     plain: Uct<G>,
 }
 
-/// A network on the list. Of equal ones the older is first.
+/// A network on the list. Among equals the older comes first.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Entry {
     key: f32,
@@ -108,16 +108,16 @@ impl PartialOrd for Entry {
     }
 }
 
-/// The part of the time for a move in which the root has to be solved.
+/// The part of the time for a move in which the root must be solved.
 const ROOT_PART: f64 = 0.5;
-/// The part of it in which nodes are sought that can still be reached after a move. To keep them and no
-/// others, when memory is wanted, takes up to eight times as long.
+/// The part of the time for a move in which reachable nodes are collected. Removing all others, when memory is
+/// short, takes up to eight times as long.
 const KEEP_PART: f64 = 0.02;
-/// Nodes that are dropped in an iteration, beside as many as are new.
+/// Nodes to drop in an iteration, in addition to one for each new node.
 const N_DROPPED: usize = 32;
-/// Longer walks through solved networks stop where they are.
+/// Most nodes of a walk through solved networks.
 const MAX_WALK: usize = 1_000;
-/// Joint moves of the line that is told.
+/// Most joint moves of the reported line.
 const MAX_LINE: usize = 10;
 
 impl<G: Playouts + Clone> Faithful<G> {
@@ -143,7 +143,10 @@ impl<G: Playouts + Clone> Faithful<G> {
         }
     }
 
-    /// Has a posted network, or says why not.
+    /// Posts the network if that has not been done yet.
+    ///
+    /// # Errors
+    /// The reason why there is no posted network.
     fn prepare(&mut self, deadline: &Deadline) -> Result<(), String> {
         if self.resolver.is_some() {
             return Ok(());
@@ -159,7 +162,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         Ok(())
     }
 
-    /// Goes to the root, with what was found before if it is below the root of the last search.
+    /// Moves to the root, and keeps the earlier results if the graph contains it.
     fn begin(&mut self, root: &BitSet, me: RoleId, limits: &Limits) {
         let random = self.game.roles().iter().position(|role| role.is_random).map(RoleId::new);
         let seats = Seats { n_roles: self.game.roles().len(), random, me };
@@ -173,7 +176,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             self.forgotten.extend(old.map(Graph::into_nodes));
             return;
         };
-        // From the same root all is reached.
+        // From the same root, all nodes are still reachable.
         if root == self.root {
             return;
         }
@@ -182,8 +185,8 @@ impl<G: Playouts + Clone> Faithful<G> {
             Some(_) => limits.deadline.clone(),
             None => limits.deadline.part(KEEP_PART),
         };
-        // What can't be reached any more is passed over; its nodes go when their memory is wanted. Without
-        // time for that all stays, and there may be no room for more: then games are played out.
+        // Unreachable nodes are skipped, and removed only when memory is short. Without time to remove them,
+        // all nodes stay; if there is no room for new ones, the search only runs playouts.
         let is_full = graph.n_bytes() >= limits.memory / 2;
         let open = match is_full.then(|| graph.go_to(root, &deadline)).flatten() {
             Some(old) => {
@@ -201,7 +204,7 @@ impl<G: Playouts + Clone> Faithful<G> {
     }
 }
 
-/// Drops so many nodes.
+/// Drops `n` of the removed nodes.
 fn drop_some(forgotten: &mut Vec<Vec<Node>>, n: usize) {
     let Some(nodes) = forgotten.last_mut() else { return };
     nodes.truncate(nodes.len().saturating_sub(n));
@@ -210,8 +213,8 @@ fn drop_some(forgotten: &mut Vec<Vec<Node>>, n: usize) {
     }
 }
 
-/// How promising a network is: the confidence bound of the solution that leads to it, for the role
-/// that orders the list.
+/// How promising a network is: the confidence bound of the solution that leads to it, for the role that orders
+/// the list.
 fn key(graph: &Graph, node: NodeId, options: &FaithfulOptions) -> f32 {
     let Some(&parent) = graph.node(node).parents.first() else { return f32::INFINITY };
     let bound_for = |role| {
@@ -221,11 +224,11 @@ fn key(graph: &Graph, node: NodeId, options: &FaithfulOptions) -> f32 {
     match (options.order, &graph.node(parent).chooses) {
         (Order::Own, _) => bound_for(graph.seats.me),
         (Order::Mover, Chooses::One(role)) => bound_for(*role),
-        // Each of them has to have a reason.
+        // Every one of these roles must want to go there, so the least bound counts.
         (Order::Mover, Chooses::Several(roles)) => {
             roles.iter().map(|&role| bound_for(role)).fold(f32::INFINITY, f32::min)
         }
-        // What is drawn is no better for having been lucky.
+        // A lucky draw does not make a state more promising, so the mean of the parent counts.
         (Order::Mover, Chooses::Nobody) => {
             let mean = graph.mean(parent, graph.seats.me);
             bound(graph, parent, mean, graph.node(node).n_playouts, options)
@@ -233,8 +236,8 @@ fn key(graph: &Graph, node: NodeId, options: &FaithfulOptions) -> f32 {
     }
 }
 
-/// What a role gets from a child, 0 to 1: for one that was never played, what its parent is worth. What is
-/// proved for the role that searches holds whatever was played.
+/// The mean reward of a role at a child, 0 to 1; without playouts, that of the parent. For the searching role
+/// it is clamped to the proved bounds, which hold whatever the playouts say.
 fn mean(graph: &Graph, parent: NodeId, child: NodeId, role: RoleId) -> f32 {
     let node = graph.node(child);
     let mean = match node.n_playouts {
@@ -244,15 +247,15 @@ fn mean(graph: &Graph, parent: NodeId, child: NodeId, role: RoleId) -> f32 {
     if role == graph.seats.me { mean.clamp(node.low, node.high) } else { mean }
 }
 
-/// The confidence bound of something that was played so often below a node, `u + c √(2 ln n / nᵢ)`; what
-/// was never played is taken for played once.
+/// The confidence bound `u + c √(2 ln n / nᵢ)` of an option with `n` playouts below `parent`. An option
+/// without playouts is treated as played once.
 fn bound(graph: &Graph, parent: NodeId, mean: f32, n: u32, options: &FaithfulOptions) -> f32 {
     let n_parent = graph.node(parent).n_playouts.max(1) + 1;
     let explore = (2.0 * (n_parent as f32).ln() / n.max(1) as f32).sqrt();
     mean + options.c as f32 * explore
 }
 
-/// One call of the search, under way.
+/// The state of one call of the search.
 struct Turn<'a> {
     root: NodeId,
     graph: &'a mut Graph,
@@ -265,24 +268,24 @@ struct Turn<'a> {
     depth: u32,
 }
 
-/// Plays a game out from a state: the goals of all roles, unless it was given up.
+/// Runs a playout from a state and returns the goals of all roles; `None` if it was given up.
 type PlayOut<'a> = dyn FnMut(&mut dyn Resolver, &BitSet, &mut Rng) -> Option<Vec<u8>> + 'a;
 
-/// What came of solving a network.
+/// The result of solving a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Solved {
     Yes,
-    /// The deadline came first.
+    /// The deadline was reached.
     Late,
-    /// No solution: nothing can be said about the state.
+    /// The network has no solution, so the value of the state is unknown.
     Never,
 }
 
 impl Turn<'_> {
-    /// Solves the network of the root, if it was not yet.
+    /// Solves the network of the root, if it is not solved yet.
     ///
     /// # Errors
-    /// Why there is nothing to choose from.
+    /// The reason why the root has no solutions.
     fn resolve_root(&mut self, limits: &Limits) -> Result<(), String> {
         if self.graph.node(self.root).arms.is_none() {
             let deadline = match limits.iterations {
@@ -290,20 +293,20 @@ impl Turn<'_> {
                 None => limits.deadline.part(ROOT_PART),
             };
             if self.resolve(self.root, &deadline) == Solved::Late {
-                return Err("the network of the state was not solved in half of the time".into());
+                return Err("the network of the root was not solved within half of the time".into());
             }
         }
         if self.graph.node(self.root).is_stuck() {
-            return Err("the network of the state has no solution".into());
+            return Err("the network of the root has no solution".into());
         }
         Ok(())
     }
 
-    /// Whether the resolution phase has had less than its part.
+    /// Whether the resolution phase has had no more than its part.
     fn is_solving_behind(&self, limits: &Limits) -> bool {
         let work = &self.work;
         let (solving, playing) = match limits.iterations {
-            // Then the same seed gives the same phases.
+            // With an iteration limit, equal seeds must give equal phases.
             Some(_) => (work.n_solved as f64, self.n_playouts as f64),
             None => {
                 ((work.injection + work.resolution).as_secs_f64(), work.simulation.as_secs_f64())
@@ -368,7 +371,7 @@ impl Turn<'_> {
         let old: Vec<NodeId> = old.collect();
         self.graph.solve(node, arms);
         (first_new..self.graph.n_nodes()).map(NodeId::new).for_each(|node| self.list_node(node));
-        // A state of before the last move can be reached again, with all that is below it.
+        // An arm may lead to a state that had become unreachable, and to everything below it.
         for child in old {
             let open = self.graph.note_reached(child, deadline);
             open.into_iter().for_each(|node| self.list_node(node));
@@ -379,8 +382,8 @@ impl Turn<'_> {
         self.list.push(Entry { key: key(self.graph, node, self.options), node });
     }
 
-    /// The most promising network that is still to be solved; `None` without one, or when the deadline came
-    /// first: a list from before the last move can have many that are of no use any more.
+    /// The most promising unsolved network; `None` if there is none, or the deadline is reached: a list from
+    /// before the last move can contain many useless entries.
     fn next_open(&mut self, deadline: &Deadline) -> Option<NodeId> {
         let mut is_last_round = false;
         for n_met in 1_usize.. {
@@ -391,7 +394,7 @@ impl Turn<'_> {
                 if std::mem::replace(&mut is_last_round, true) {
                     return None;
                 }
-                // Another way may lead to them by now.
+                // A new path may lead to them by now.
                 let aside = std::mem::take(self.aside);
                 aside.into_iter().for_each(|node| self.list_node(node));
                 continue;
@@ -404,7 +407,7 @@ impl Turn<'_> {
                 self.aside.push(entry.node);
                 continue;
             }
-            // Playouts since it was put there may have made it less promising than another.
+            // Later playouts may have made it less promising than the next entry.
             let now = Entry { key: key(self.graph, entry.node, self.options), ..entry };
             if self.list.peek().is_none_or(|next| now.key >= next.key) {
                 return Some(entry.node);
@@ -414,11 +417,11 @@ impl Turn<'_> {
         None
     }
 
-    /// The simulation phase: walks to a network that is not solved, plays out from there, and adds
-    /// what came of it to all networks on the way.
+    /// The simulation phase: walks to an unsolved network, runs a playout from there, and adds its goals to
+    /// all nodes of the path.
     ///
-    /// A game that was given up, because nobody can move or it does not end, counts as nothing for everybody:
-    /// if it did not count, the next walk would go the same way.
+    /// A playout that was given up, because a role has no move or the game does not end, counts 0 for every
+    /// role. If it did not count, the next walk would take the same path.
     fn simulate(&mut self, rng: &mut Rng, deadline: &Deadline, play: &mut PlayOut<'_>) {
         let start = Instant::now();
         let mut path = vec![self.root];
@@ -450,7 +453,7 @@ impl Turn<'_> {
         self.work.simulation += start.elapsed();
     }
 
-    /// The child along the decision with the largest bound; what `random` does beside it is drawn.
+    /// The child along the decision with the largest bound; the move of `random` is drawn.
     fn pick(&self, node: NodeId, rng: &mut Rng) -> Option<NodeId> {
         let here = self.graph.node(node);
         let arms = here.arms.as_deref()?;
@@ -459,8 +462,9 @@ impl Turn<'_> {
             (Order::Mover, Chooses::Several(roles)) => {
                 let chosen: Vec<(RoleId, MoveId)> =
                     roles.iter().map(|&role| (role, self.best_of(node, arms, role))).collect();
-                let is_it = |arm: &Arm| chosen.iter().all(|it| arm.joint[it.0.index()] == it.1);
-                decisions.find(|decision| is_it(&decision[0]))
+                let is_chosen =
+                    |arm: &Arm| chosen.iter().all(|(role, id)| arm.joint[role.index()] == *id);
+                decisions.find(|decision| is_chosen(&decision[0]))
             }
             (order, chooses) => {
                 let role = match (order, chooses) {
@@ -471,21 +475,21 @@ impl Turn<'_> {
                 let open = decisions.filter(|decision| decision.iter().any(is_open));
                 let scored = open.map(|decision| (self.score(node, decision, role), decision));
                 let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
-                best.map(|it| it.1)
+                best.map(|(_, decision)| decision)
             }
         };
         rng.choose(decision?).map(|arm| arm.child)
     }
 
-    /// The confidence bound of a decision, whatever `random` does: the mean over all that it may do.
+    /// The confidence bound of a decision, by the mean over the moves of `random`.
     fn score(&self, node: NodeId, decision: &[Arm], role: RoleId) -> f32 {
         let sum: f32 = decision.iter().map(|arm| mean(self.graph, node, arm.child, role)).sum();
         let n = decision.iter().map(|arm| self.graph.node(arm.child).n_playouts).sum();
         bound(self.graph, node, sum / decision.len() as f32, n, self.options)
     }
 
-    /// Where several choose at once, the move of one of them with the largest bound, whatever the others
-    /// did beside it.
+    /// The move of one role with the largest bound, over all moves of the others, where several roles move
+    /// simultaneously.
     fn best_of(&self, node: NodeId, arms: &[Arm], role: RoleId) -> MoveId {
         let mut by_move: BTreeMap<MoveId, (u32, f32)> = BTreeMap::new();
         for arm in arms {
@@ -504,11 +508,12 @@ impl Turn<'_> {
     }
 }
 
-/// Solutions between two looks at the clock, and entries of the list.
+/// Solutions between two looks at the clock.
 const SOLUTIONS_PER_CLOCK_CHECK: usize = 16;
+/// Entries of the list between two looks at the clock.
 const ENTRIES_PER_CLOCK_CHECK: usize = 64;
 
-/// Plays a game out on the network.
+/// Runs a playout on the network.
 fn play_on_network(
     resolver: &mut dyn Resolver,
     state: &BitSet,
@@ -532,7 +537,7 @@ fn play_on_network(
     None
 }
 
-/// Plays a game out on the engine of the game.
+/// Runs a playout on the engine of the game.
 fn play_on_engine<R: PlayoutRunner>(
     runner: &mut R,
     start: R::State,
@@ -553,7 +558,11 @@ fn play_on_engine<R: PlayoutRunner>(
 }
 
 impl<G: Playouts + Clone> Faithful<G> {
-    /// Runs both phases until something ends the turn; `None` when nothing is left to do.
+    /// Runs both phases until a limit is reached. Returns the limit, or `None` if the root was closed, and
+    /// the report.
+    ///
+    /// # Errors
+    /// The reason why the network can't be used.
     fn run(
         &mut self,
         limits: &Limits,
@@ -582,9 +591,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                 }
             };
 
-        // Step 1. Without the solutions of the root there is nothing to choose from.
         turn.resolve_root(limits)?;
-        // Step 2. Whichever phase has had less than its part is next.
         let mut n_iterations = 0;
         let mut n_nodes = turn.graph.n_nodes();
         let stopped = loop {
@@ -619,7 +626,6 @@ impl<G: Playouts + Clone> Faithful<G> {
                 limits.hint.set(best);
             }
         };
-        // Step 3. The operators choose.
         turn.work.n_closed = turn.graph.n_closed - n_closed_before;
         let report = SearchReport {
             n_iterations,
@@ -632,11 +638,11 @@ impl<G: Playouts + Clone> Faithful<G> {
     }
 }
 
-/// Iterations between two looks at what would be answered now.
+/// Iterations between two updates of the hint.
 const HINT_INTERVAL: u64 = 64;
 
-/// The own move with the best value; of equal ones that which is sure of most, then that with the best
-/// playouts, then the first.
+/// The own move with the best value. Ties go to the larger lower bound, then to the better playouts, then to
+/// the first move.
 fn best_move(graph: &Graph, root: NodeId) -> Option<MoveId> {
     let moves = graph.moves(root);
     let rank = |own: &(MoveId, [f32; 3], &[Arm])| {
@@ -656,7 +662,7 @@ fn best_move(graph: &Graph, root: NodeId) -> Option<MoveId> {
     best.map(|own| own.0)
 }
 
-/// The moves in the order of the cursor, with what the networks say of them.
+/// The report on the legal moves, in the order of the cursor.
 fn report(graph: &Graph, root: NodeId, legal: &[MoveId]) -> SearchReport {
     let found = graph.moves(root);
     let moves = legal.iter().map(|&id| {
@@ -686,7 +692,7 @@ fn report(graph: &Graph, root: NodeId, legal: &[MoveId]) -> SearchReport {
     }
 }
 
-/// The own best move and the worst answer, from the root on.
+/// The expected line from the root: own best moves and the worst answers.
 fn line(graph: &Graph, root: NodeId) -> Vec<Vec<MoveId>> {
     let mut line: Vec<Vec<MoveId>> = Vec::new();
     let mut node = root;
@@ -721,9 +727,9 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
         match found {
             Ok((stopped, report)) => SearchReport { stopped, ..report },
             Err(note) => {
-                let lost = start.elapsed();
+                let lost_time = start.elapsed();
                 let report = self.plain.search(root, role, limits);
-                let work = NetworkWork { note, resolution: lost, ..NetworkWork::default() };
+                let work = NetworkWork { note, resolution: lost_time, ..NetworkWork::default() };
                 report.extended(work)
             }
         }
@@ -737,7 +743,7 @@ mod tests {
     use super::*;
     use crate::resolve::Facts;
 
-    /// Is never asked.
+    /// A resolver that is never called.
     #[derive(Default)]
     struct Nothing;
 
@@ -765,7 +771,7 @@ mod tests {
         playouts: PlayedBy::Machine,
     };
 
-    /// A root with an open child for each joint move, each played out with these goals.
+    /// A root with an open child for each joint move, whose playouts had these goals.
     fn played(seats: Seats, children: &[(&[usize], Vec<Vec<u8>>)]) -> Graph {
         let mut graph = Graph::new(seats);
         let root = graph.add(BitSet::new(64), 0.5);
@@ -787,7 +793,7 @@ mod tests {
         graph
     }
 
-    /// What a turn borrows.
+    /// The values that a turn borrows.
     #[derive(Default)]
     struct Desk {
         list: BinaryHeap<Entry>,
@@ -801,13 +807,13 @@ mod tests {
         Turn { root, graph, list, aside, resolver, options, work, n_playouts: 0, depth: 0 }
     }
 
-    /// The child that is picked, by how often.
+    /// How often each child is picked.
     fn picks(graph: &mut Graph) -> Vec<usize> {
         let mut counts = vec![0; graph.n_nodes()];
         let (mut desk, mut rng) = (Desk::default(), Seed(1).rng());
         let turn = turn(graph, &mut desk);
         for _ in 0..100 {
-            counts[turn.pick(turn.root, &mut rng).expect("some are open").index()] += 1;
+            counts[turn.pick(turn.root, &mut rng).expect("a child is open").index()] += 1;
         }
         counts
     }
@@ -820,9 +826,9 @@ mod tests {
         vec![vec![0, 100]; 4]
     }
 
-    /// One lucky draw of three does not make a decision better than one that is even.
+    /// A decision with one lucky draw in three is worse than one that is even.
     #[test]
-    fn a_decision_is_worth_the_mean_of_what_may_be_drawn() {
+    fn a_decision_is_worth_the_mean_over_its_draws() {
         let seats = Seats { n_roles: 2, random: Some(RoleId::new(1)), me: RoleId::new(0) };
         let even = || [won(), lost()].concat();
         let children: [(&[usize], _); 6] = [
@@ -838,10 +844,10 @@ mod tests {
         assert!(counts[4..].iter().all(|&n| n > 20), "{counts:?}");
     }
 
-    /// Where both choose at once, each looks at its own moves: the first role would like the second to
-    /// play its worst.
+    /// With simultaneous moves each role maximizes its own bound: the first role must not assume that the
+    /// second plays its worst move.
     #[test]
-    fn those_who_choose_at_once_choose_each_for_itself() {
+    fn roles_that_move_simultaneously_choose_independently() {
         let seats = Seats { n_roles: 2, random: None, me: RoleId::new(0) };
         let even = || vec![vec![50, 50]; 4];
         let children: [(&[usize], _); 4] =
@@ -851,9 +857,9 @@ mod tests {
         assert_eq!(counts[2], 100);
     }
 
-    /// A network that lost its playouts since it was put on the list comes after those that did not.
+    /// A network that has lost its playouts since it was listed comes after the others.
     #[test]
-    fn the_list_goes_by_what_is_known_now() {
+    fn the_list_uses_current_bounds() {
         let seats = Seats { n_roles: 1, random: None, me: RoleId::new(0) };
         let mut graph = played(seats, &[(&[0], vec![]), (&[1], vec![])]);
         let (mut desk, ids) = (Desk::default(), [1, 2].map(NodeId::new));
@@ -868,9 +874,9 @@ mod tests {
         assert_eq!(turn.next_open(&Deadline::never()), None);
     }
 
-    /// A move that is proved to be worth little is not followed for what its playouts say.
+    /// Good playouts do not raise the mean of a move above its proved value.
     #[test]
-    fn playouts_say_nothing_against_a_proof() {
+    fn proofs_override_playouts() {
         let seats = Seats { n_roles: 1, random: None, me: RoleId::new(0) };
         let mut graph = played(seats, &[(&[0], vec![vec![100]; 4]), (&[1], vec![])]);
         let mut state = BitSet::new(64);
@@ -883,9 +889,9 @@ mod tests {
         assert_eq!(of_first(&graph), 0.3);
     }
 
-    /// Games that were won by luck are no reason to leave a move that is proved to win.
+    /// A move that is proved to win is preferred to one that only won its playouts.
     #[test]
-    fn of_equal_values_the_one_that_is_sure_is_played() {
+    fn ties_go_to_the_proved_move() {
         let me = RoleId::new(0);
         let mut graph = Graph::new(Seats { n_roles: 1, random: None, me });
         let ids: Vec<NodeId> = (0..3)
@@ -897,7 +903,7 @@ mod tests {
             .collect();
         let arm = |id: usize| Arm { joint: [MoveId::new(id)].into(), child: ids[id] };
         graph.solve(ids[0], vec![arm(1), arm(2)]);
-        // The first is lost in one playout and then proved to win; the other only wins its playouts.
+        // The first move loses one playout and is then proved to win; the second only wins its playouts.
         graph.add_playout(ids[1], &[0]);
         graph.end(ids[1], &[100]);
         (0..3).for_each(|_| graph.add_playout(ids[2], &[100]));

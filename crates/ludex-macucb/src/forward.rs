@@ -1,8 +1,9 @@
-//! Forward checking in place of consistency: a constraint is asked when it leaves one variable open.
+//! Forward checking: a constraint filters only when one of its variables is unassigned.
+//!
+//! Variables with one value left are assigned first, then moves, then all others in their order.
 //!
 //! After Haralick and Elliott, *Increasing Tree Search Efficiency for Constraint Satisfaction
-//! Problems*, 1980. The variable with one value left is next; when there is none, a move, then the
-//! first that is open.
+//! Problems*, 1980.
 
 use std::sync::Arc;
 
@@ -16,21 +17,21 @@ use crate::resolve::{Facts, Resolver};
 pub(crate) struct Forward {
     template: Arc<Template>,
     n_fluents: usize,
-    /// By constraint, its variables, each once.
+    /// For each constraint, its variables without repetitions.
     scopes: Vec<Vec<u32>>,
-    /// By variable, the constraints with it.
+    /// For each variable, the constraints on it.
     constraints_of: Vec<Vec<u32>>,
-    /// By variable, its values and which of them are ruled out.
+    /// For each variable, its values and which of them are pruned.
     domains: Vec<Domain>,
-    /// By constraint, how many of its variables are open.
+    /// For each constraint, the number of its unassigned variables.
     n_open: Vec<u32>,
     assigned: Vec<Option<Value>>,
-    /// Variables in the order in which they are branched on when none has one value left.
+    /// Variables in branching order.
     order: Vec<u32>,
     trail: Vec<Undo>,
     /// Variables with one value left that have not been assigned yet.
     forced: Vec<u32>,
-    /// Where each injection began on the trail.
+    /// Length of the trail at each injection.
     levels: Vec<usize>,
     deadline: Deadline,
     n_checks: u32,
@@ -48,11 +49,11 @@ enum Undo {
     Pruned(u32, u32),
 }
 
-/// The deadline is asked after so many checks.
-const PROBES_PER_CLOCK_CHECK: u32 = 1_024;
+/// Constraint checks between two looks at the clock.
+const CHECKS_PER_CLOCK_CHECK: u32 = 1_024;
 
 impl Forward {
-    /// Looks at the network of a template.
+    /// Prepares to solve the network of a template.
     pub fn new(template: Arc<Template>) -> Self {
         let network = &template.network;
         let scope = |constraint: &Constraint| {
@@ -70,8 +71,8 @@ impl Forward {
             let values: Vec<Value> = variable.domain.iter().collect();
             Domain { is_pruned: vec![false; values.len()], n_left: values.len(), values }
         });
-        let moves = template.moves.iter().map(|it| it.var.index() as u32);
-        let n_fluents = template.state_vars.iter().map(|it| it.fluents.len()).sum();
+        let moves = template.moves.iter().map(|of_role| of_role.var.index() as u32);
+        let n_fluents = template.state_vars.iter().map(|var| var.fluents.len()).sum();
         let mut forward = Self {
             n_fluents,
             domains: domains.collect(),
@@ -97,20 +98,20 @@ impl Forward {
         forward
     }
 
-    /// Whether a constraint holds whose variables are all assigned.
+    /// Whether a constraint holds; all its variables must be assigned.
     fn holds(&mut self, constraint: usize) -> bool {
         self.n_checks += 1;
-        if self.n_checks.is_multiple_of(PROBES_PER_CLOCK_CHECK) {
+        if self.n_checks.is_multiple_of(CHECKS_PER_CLOCK_CHECK) {
             self.is_stopped |= self.deadline.reached();
         }
         let assigned = &self.assigned;
         let value_of =
-            |x: VarId| i64::from(assigned[x.index()].expect("its variables are assigned"));
+            |x: VarId| i64::from(assigned[x.index()].expect("all its variables are assigned"));
         self.template.network.constraints()[constraint].holds(&value_of)
     }
 
-    /// Rules out the values of the only open variable of a constraint that it refuses; false when
-    /// none is left.
+    /// Prunes the values of the only unassigned variable of a constraint that violate it; false when none
+    /// is left.
     fn filter(&mut self, constraint: usize, x: u32) -> bool {
         for at in 0..self.domains[x as usize].values.len() {
             if self.domains[x as usize].is_pruned[at] || self.is_stopped {
@@ -135,7 +136,7 @@ impl Forward {
         self.trail.push(Undo::Pruned(x, at as u32));
     }
 
-    /// Gives a variable a value, and all variables theirs that have only one left then.
+    /// Assigns a variable, and then every variable with one value left; false on a conflict.
     fn assign(&mut self, x: u32, value: Value) -> bool {
         let mut is_possible = self.assign_one(x, value);
         while let Some(x) = self.forced.pop() {
@@ -170,7 +171,10 @@ impl Forward {
                 0 => self.holds(constraint),
                 1 => {
                     let open = |y: &&u32| self.assigned[**y as usize].is_none();
-                    let y = *self.scopes[constraint].iter().find(open).expect("one is open");
+                    let y = *self.scopes[constraint]
+                        .iter()
+                        .find(open)
+                        .expect("one variable is unassigned");
                     self.filter(constraint, y)
                 }
                 _ => true,
@@ -185,7 +189,7 @@ impl Forward {
     fn undo_to(&mut self, length: usize) {
         self.forced.clear();
         while self.trail.len() > length {
-            match self.trail.pop().expect("it is longer") {
+            match self.trail.pop().expect("the trail is longer") {
                 Undo::Assigned(x) => {
                     self.assigned[x as usize] = None;
                     for &constraint in &self.constraints_of[x as usize] {
@@ -201,8 +205,8 @@ impl Forward {
         }
     }
 
-    /// Calls `see` with each solution until it returns false; values from the least, or in an order
-    /// that is drawn.
+    /// Calls `see` with each solution until it returns false. Values are tried in ascending order, or in
+    /// random order if there is an `rng`.
     fn branch(
         &mut self,
         from: usize,
@@ -277,7 +281,7 @@ impl Resolver for Forward {
         self.branch(0, &mut None, &mut |solution| {
             let moves = solution.template.moves.iter();
             let joint: Vec<MoveId> =
-                moves.filter_map(|it| it.played(solution.value(it.var))).collect();
+                moves.filter_map(|of_role| of_role.played(solution.value(of_role.var))).collect();
             see(&joint, solution.next())
         });
         !self.is_stopped

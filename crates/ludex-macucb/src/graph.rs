@@ -1,12 +1,12 @@
-//! The table of states whose networks are known, and what follows from it by the operators.
+//! The table of states with their networks, and the operators that compute values in it.
 //!
-//! A node is a state, that is the network of its step. An open one is still to be solved; a solved
-//! one has an arm for each solution, a joint move and the state it leads to. Equal states are one
-//! node, whatever leads there, so the nodes are a graph that may have cycles.
+//! A node is a state, with the network of its step. The network of an open node is not solved yet; a solved
+//! node has an arm for each solution, that is a joint move and the state it leads to. Equal states are one
+//! node, so the nodes form a graph that may have cycles.
 //!
-//! The value of a solved node is what the role that searches gets: the best over its own moves of
-//! the worst over the moves of the others of the mean over those of `random`. Beside it stand the
-//! bounds that hold whatever the open nodes below are worth; where they meet, the node is closed.
+//! The value of a solved node is the reward of the searching role: it maximizes over its own moves, the other
+//! roles minimize, and the moves of `random` are averaged. Each node also has bounds that hold whatever the
+//! open nodes below it are worth. When the bounds meet, the node is closed.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher as _;
@@ -19,11 +19,12 @@ define_id! {
     pub(crate) struct NodeId;
 }
 
-/// Who plays, and for whom values are.
+/// The roles of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Seats {
     pub n_roles: usize,
     pub random: Option<RoleId>,
+    /// The searching role, whose rewards the values are.
     pub me: RoleId,
 }
 
@@ -34,32 +35,32 @@ pub(crate) struct Arm {
     pub child: NodeId,
 }
 
-/// Who has a choice in a state, `random` not counted.
+/// The roles that have a choice in a state, `random` not counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Chooses {
-    /// It is not solved, or there is only one thing that roles can do.
+    /// The node is not solved, or every role has only one move.
     Nobody,
     One(RoleId),
-    /// All at once.
+    /// These roles move simultaneously.
     Several(Box<[RoleId]>),
 }
 
 pub(crate) struct Node {
     pub state: BitSet,
-    /// Another node whose state has the same hash.
+    /// The next node in the chain of nodes with the same hash.
     twin: Option<NodeId>,
-    /// The solutions, sorted by the own move, then those of the others, then that of `random`;
-    /// `None` while it is open. There are none at the end, and where the network has none.
+    /// The solutions, sorted by the own move, then the moves of the others, then that of `random`; `None`
+    /// while the node is open. Empty in terminal states, and if the network has no solution.
     pub arms: Option<Box<[Arm]>>,
     pub parents: Vec<NodeId>,
     pub n_playouts: u32,
-    /// Who chooses here.
+    /// The roles that choose here.
     pub chooses: Chooses,
-    /// The root from which it was last known to be reached, by number.
+    /// The number of the last root from which the node was known to be reachable.
     epoch: u32,
-    /// Whether it is among those whose value is to be looked at.
+    /// Whether it waits for its value to be computed again.
     is_changed: bool,
-    /// What it is worth to the role that searches, 0 to 1.
+    /// Its value for the searching role, 0 to 1.
     pub value: f32,
     pub low: f32,
     pub high: f32,
@@ -70,7 +71,7 @@ impl Node {
         self.low >= self.high
     }
 
-    /// Whether its network has no solution, though the game is not over.
+    /// Whether its network has no solution although the game is not over.
     pub fn is_stuck(&self) -> bool {
         !self.is_closed() && self.arms.as_ref().is_some_and(|arms| arms.is_empty())
     }
@@ -79,25 +80,26 @@ impl Node {
 pub(crate) struct Graph {
     pub seats: Seats,
     nodes: Vec<Node>,
-    /// Goals of playouts, summed, by node and role.
+    /// Sums of the goals of playouts, by node and role.
     sums: Vec<u64>,
-    /// The first node of those whose states have a hash. It has no states of its own, so that
-    /// forgetting it takes no time.
+    /// For each hash, the first node of its chain. The index stores hashes and no states, so dropping it
+    /// is fast.
     index: FxHashMap<u64, NodeId>,
     n_bytes: usize,
-    /// Nodes that were closed so far.
+    /// Closed nodes so far.
     pub n_closed: u64,
-    /// Nodes below which something has changed, each once.
+    /// Nodes whose values are to be computed again, each once.
     changed: VecDeque<NodeId>,
-    /// The number of the root, and whether all nodes that it reaches have it.
+    /// The number of the root.
     epoch: u32,
+    /// Whether every node that the root reaches has its number.
     knows_reached: bool,
 }
 
-/// Arms that are looked at after a change. A change that reaches further, through a cycle perhaps, goes on
+/// Most arms to evaluate after a change. A change that reaches further, for example through a cycle, continues
 /// after the next one.
 const MAX_CHANGED_ARMS: usize = 50_000;
-/// What is not known of a reward.
+/// The reward to assume when nothing is known.
 const UNKNOWN_REWARD: f32 = 0.5;
 
 impl Graph {
@@ -123,20 +125,20 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// About how many bytes it takes.
+    /// Estimate of the memory in use.
     pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 
     pub fn find(&self, state: &BitSet) -> Option<NodeId> {
-        let mut at = self.index.get(&hash_of(state)).copied();
-        while let Some(id) = at.filter(|id| self.node(*id).state != *state) {
-            at = self.node(id).twin;
+        let mut found = self.index.get(&hash_of(state)).copied();
+        while let Some(id) = found.filter(|id| self.node(*id).state != *state) {
+            found = self.node(id).twin;
         }
-        at
+        found
     }
 
-    /// Adds a state that is not there. Until something is known it is worth what its parent is.
+    /// Adds a new state. `value` is that of its parent, until more is known.
     pub fn add(&mut self, state: BitSet, value: f32) -> NodeId {
         let id = NodeId::new(self.nodes.len());
         self.n_bytes += node_bytes(&state, self.seats.n_roles);
@@ -158,7 +160,7 @@ impl Graph {
         id
     }
 
-    /// Notes that a node is terminal.
+    /// Records that a node is terminal.
     pub fn end(&mut self, id: NodeId, goals: &[u8]) {
         let value = f32::from(goals[self.seats.me.index()]) / 100.0;
         let node = &mut self.nodes[id.index()];
@@ -169,8 +171,8 @@ impl Graph {
         self.settle();
     }
 
-    /// Notes that the network of a node has no solution, though the game is not over: somebody has no
-    /// move. The rules do not say what that is worth; it is taken for nothing, and never for certain.
+    /// Records that the network of a node has no solution although the game is not over: some role has no
+    /// move. The rules define no value for such a state; it gets the value 0 but stays unproved.
     pub fn give_up(&mut self, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         node.arms = Some(Box::default());
@@ -179,12 +181,12 @@ impl Graph {
         self.settle();
     }
 
-    /// Notes the solutions of a node.
+    /// Records the solutions of a node.
     pub fn solve(&mut self, id: NodeId, mut arms: Vec<Arm>) {
         let (me, random) = (self.seats.me, self.seats.random);
         arms.sort_by_cached_key(|arm| key(&arm.joint, me, random));
         for arm in &arms {
-            // A node is solved once, so that it can only be the last.
+            // A node is solved only once, so a repeated parent is the last one.
             let parents = &mut self.nodes[arm.child.index()].parents;
             if parents.last() != Some(&id) {
                 parents.push(id);
@@ -198,7 +200,7 @@ impl Graph {
         self.settle();
     }
 
-    /// Adds a playout that went through a node.
+    /// Adds the goals of a playout through a node.
     pub fn add_playout(&mut self, id: NodeId, goals: &[u8]) {
         let first = id.index() * self.seats.n_roles;
         for (sum, &goal) in self.sums[first..].iter_mut().zip(goals) {
@@ -213,16 +215,15 @@ impl Graph {
         }
     }
 
-    /// The mean reward of a role over the playouts through a node, 0 to 1. Without any it is the value of
-    /// the node for the role that searches, and for the others what the last node on the way had.
+    /// The mean reward of a role over the playouts through a node, 0 to 1. For a node without playouts it is
+    /// the value of the node for the searching role, and the mean of the nearest ancestor for the others.
     pub fn mean(&self, id: NodeId, role: RoleId) -> f32 {
         let mut id = id;
         loop {
             let node = self.node(id);
             match (node.n_playouts, node.parents.first()) {
-                // A value is that of the role that searches.
                 (0, _) if role == self.seats.me => return node.value,
-                // Those who were found later have larger numbers, so this ends.
+                // A parent with a smaller number was found earlier, so the loop ends.
                 (0, Some(&parent)) if parent < id => id = parent,
                 (0, _) => return UNKNOWN_REWARD,
                 (n, _) => {
@@ -247,7 +248,7 @@ impl Graph {
         }
     }
 
-    /// Draws the consequences of what has changed.
+    /// Computes values and bounds again where something changed, up to the root.
     pub fn settle(&mut self) {
         let mut n_arms = 0;
         while n_arms < MAX_CHANGED_ARMS {
@@ -264,7 +265,7 @@ impl Graph {
                 [child.low, child.value, child.high]
             };
             let [low, value, high] = self.operate(arms, of);
-            // What is closed below can't come open again, so bounds only tighten.
+            // Closed nodes never open again, so bounds only tighten.
             let (low, high) = (low.max(node.low), high.min(node.high));
             let value = value.clamp(low, high);
             if (low, value, high) == (node.low, node.value, node.high) {
@@ -277,19 +278,19 @@ impl Graph {
         }
     }
 
-    /// The operators over all arms: the best of the own moves.
+    /// Applies the operators to all arms: low, value and high of the best own moves.
     fn operate(&self, arms: &[Arm], of: impl Fn(&Arm) -> [f32; 3]) -> [f32; 3] {
         let me = self.seats.me;
         let mut best = [f32::NEG_INFINITY; 3];
         for own in arms.chunk_by(|a, b| a.joint[me.index()] == b.joint[me.index()]) {
             let worst = self.after(own, &of);
-            (0..3).for_each(|it| best[it] = best[it].max(worst[it]));
+            (0..3).for_each(|i| best[i] = best[i].max(worst[i]));
         }
         best
     }
 
-    /// Arms of a node, or of one of its own moves, by what the roles decide: of each decision those that
-    /// `random` chooses from. They are sorted so that these stand together.
+    /// Groups arms of a node, or of one own move, by the decisions of the roles: the arms of a group differ
+    /// only in the move of `random`. The order of arms keeps each group together.
     pub fn decisions<'a>(&self, arms: &'a [Arm]) -> impl Iterator<Item = &'a [Arm]> + use<'a> {
         let random = self.seats.random.map(RoleId::index);
         arms.chunk_by(move |a, b| {
@@ -297,21 +298,21 @@ impl Graph {
         })
     }
 
-    /// What one own move is worth: low, value and high over its arms.
+    /// Low, value and high of one own move, over its arms.
     fn after(&self, own: &[Arm], of: impl Fn(&Arm) -> [f32; 3]) -> [f32; 3] {
         let mut worst = [f32::INFINITY; 3];
         for drawn in self.decisions(own) {
             let mut sum = [0.0_f32; 3];
             for arm in drawn {
                 let values = of(arm);
-                (0..3).for_each(|it| sum[it] += values[it]);
+                (0..3).for_each(|i| sum[i] += values[i]);
             }
-            (0..3).for_each(|it| worst[it] = worst[it].min(sum[it] / drawn.len() as f32));
+            (0..3).for_each(|i| worst[i] = worst[i].min(sum[i] / drawn.len() as f32));
         }
         worst
     }
 
-    /// For each own move at a node that is solved: the move, its low, value and high, and its arms.
+    /// For each own move at a solved node: the move, its low, value and high, and its arms.
     pub fn moves(&self, id: NodeId) -> Vec<(MoveId, [f32; 3], &[Arm])> {
         let me = self.seats.me;
         let arms = self.node(id).arms.as_deref().unwrap_or_default();
@@ -324,27 +325,29 @@ impl Graph {
             .collect()
     }
 
-    /// Keeps only what can be reached from a node, which gets the number 0, and gives all other nodes, to be
-    /// forgotten at leisure: there may be millions. `None`, and nothing has changed, when the deadline
-    /// came before all of it was reached. To keep what was reached takes up to eight times as long.
+    /// Keeps only the nodes reachable from `root`, which becomes node 0. Returns the others, so that the
+    /// caller can drop them slowly: there may be millions.
+    ///
+    /// `None`, and no change, if the deadline is reached while the reachable nodes are collected. Moving
+    /// them after that takes up to eight times as long.
     pub fn go_to(&mut self, root: NodeId, deadline: &Deadline) -> Option<Vec<Node>> {
         const NONE: u32 = u32::MAX;
         let mut new_ids: Vec<u32> = vec![NONE; self.nodes.len()];
         let mut order = vec![root];
         new_ids[root.index()] = 0;
-        let mut at = 0;
-        while at < order.len() {
-            if at.is_multiple_of(NODES_PER_CLOCK_CHECK) && deadline.reached() {
+        let mut next = 0;
+        while next < order.len() {
+            if next.is_multiple_of(NODES_PER_CLOCK_CHECK) && deadline.reached() {
                 return None;
             }
-            for arm in self.node(order[at]).arms.as_deref().unwrap_or_default() {
+            for arm in self.node(order[next]).arms.as_deref().unwrap_or_default() {
                 let new_id = &mut new_ids[arm.child.index()];
                 if *new_id == NONE {
                     *new_id = order.len() as u32;
                     order.push(arm.child);
                 }
             }
-            at += 1;
+            next += 1;
         }
         let new_id = |old: NodeId| NodeId::new(new_ids[old.index()] as usize);
         self.changed.retain(|id| new_ids[id.index()] != NONE);
@@ -374,8 +377,8 @@ impl Graph {
         Some(old)
     }
 
-    /// From now on what is reached from a node counts: its open nodes. If there is no time to find them,
-    /// everything counts.
+    /// Changes the root and returns the open nodes that it reaches. If there is no time to find them, it
+    /// returns `None`, and from then on all nodes are treated as reachable.
     pub fn set_root(&mut self, root: NodeId, deadline: &Deadline) -> Option<Vec<NodeId>> {
         self.epoch += 1;
         let open = self.reach(root, deadline);
@@ -383,8 +386,8 @@ impl Graph {
         open
     }
 
-    /// Notes that a node is reached, and all that is below it: the open nodes of which that was not known.
-    /// `None` when the deadline came first.
+    /// Marks a node and everything below it as reachable, and returns the open nodes among the newly marked.
+    /// `None` when the deadline was reached.
     fn reach(&mut self, from: NodeId, deadline: &Deadline) -> Option<Vec<NodeId>> {
         let epoch = self.epoch;
         let mut open = Vec::new();
@@ -411,8 +414,8 @@ impl Graph {
         Some(open)
     }
 
-    /// Notes that a node is reached from the root, which may not have been known: the open nodes below it
-    /// of which it was not. If there is no time to find them, everything counts.
+    /// Records that the root reaches a node, and returns the open nodes that became reachable with it. If
+    /// there is no time to find them, all nodes are treated as reachable.
     pub fn note_reached(&mut self, id: NodeId, deadline: &Deadline) -> Vec<NodeId> {
         if !self.knows_reached || self.node(id).epoch == self.epoch {
             return Vec::new();
@@ -422,7 +425,7 @@ impl Graph {
         open.unwrap_or_default()
     }
 
-    /// All nodes, to be forgotten at leisure.
+    /// All nodes, so that the caller can drop them slowly.
     pub fn into_nodes(self) -> Vec<Node> {
         self.nodes
     }
@@ -433,17 +436,17 @@ impl Graph {
         (0..self.nodes.len()).map(NodeId::new).filter(is_open)
     }
 
-    /// Whether the value of a node still matters: a way leads up to the root on which nothing is
-    /// closed. After many steps it is taken to.
+    /// Whether the value of a node can still change that of the root: some path up to the root has no closed
+    /// node. A node with many ancestors is assumed to matter.
     pub fn matters(&self, id: NodeId, root: NodeId) -> bool {
         if self.knows_reached && self.node(id).epoch != self.epoch {
             return false;
         }
         let mut seen: Vec<NodeId> = vec![id];
-        let mut at = 0;
-        while at < seen.len() {
-            let here = seen[at];
-            at += 1;
+        let mut next = 0;
+        while next < seen.len() {
+            let here = seen[next];
+            next += 1;
             let parents = &self.node(here).parents;
             if here == root || seen.len() + parents.len() > MAX_ANCESTORS {
                 return true;
@@ -458,6 +461,7 @@ impl Graph {
     }
 }
 
+/// Most ancestors to visit before a node is assumed to matter.
 const MAX_ANCESTORS: usize = 64;
 /// Nodes between two looks at the clock.
 const NODES_PER_CLOCK_CHECK: usize = 256;
@@ -466,7 +470,7 @@ fn hash_of(state: &BitSet) -> u64 {
     FxBuildHasher.hash_one(state)
 }
 
-/// About how many bytes a node takes without its arms, with its place in the index and its parents.
+/// Estimate of the bytes of a node without its arms, with its index entry and its parents.
 fn node_bytes(state: &BitSet, n_roles: usize) -> usize {
     size_of::<Node>() + 2 * 8 * state.words().len() + 8 * n_roles + 64
 }
@@ -476,7 +480,7 @@ fn arm_bytes(arm: &Arm) -> usize {
 }
 
 impl Node {
-    /// What is left where a node was taken away.
+    /// A placeholder for a node that was moved.
     fn forgotten() -> Self {
         Self {
             state: BitSet::new(0),
@@ -494,14 +498,14 @@ impl Node {
     }
 }
 
-/// The own move first, then those of the others, that of `random` last.
+/// The sort key of arms: the own move, then the moves of the others, then that of `random`.
 fn key(joint: &[MoveId], me: RoleId, random: Option<RoleId>) -> (MoveId, Vec<MoveId>) {
     let is_other = |role: &usize| *role != me.index() && Some(*role) != random.map(RoleId::index);
     let others = (0..joint.len()).filter(is_other).chain(random.map(RoleId::index));
     (joint[me.index()], others.map(|role| joint[role]).collect())
 }
 
-/// Who has a choice among some solutions.
+/// The roles that have a choice among these solutions.
 fn choosing(arms: &[Arm], seats: Seats) -> Chooses {
     let first = &arms[0].joint;
     let chooses = |role: &usize| {
@@ -548,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_are_best_and_worst() {
+    fn the_operators_are_maximum_and_minimum() {
         let (graph, root) = small(0);
         assert!(graph.node(root).is_closed());
         assert_eq!(graph.node(root).value, 0.5);
@@ -558,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_closed_when_no_open_node_can_change_it() {
+    fn a_node_is_closed_when_no_open_node_can_change_its_value() {
         let mut graph = graph(0);
         let ids: Vec<NodeId> = (0..3).map(|idx| graph.add(state(idx), 0.5)).collect();
         graph.solve(ids[0], vec![arm([0, 9], ids[1]), arm([1, 9], ids[2])]);
@@ -569,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn without_playouts_the_others_have_what_was_known_before_and_not_our_value() {
+    fn without_playouts_the_others_have_the_mean_of_an_ancestor() {
         let mut graph = graph(0);
         let ids: Vec<NodeId> = (0..3).map(|idx| graph.add(state(idx), 0.9)).collect();
         graph.solve(ids[0], vec![arm([0, 9], ids[1])]);
@@ -594,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_reached_any_more_is_forgotten() {
+    fn unreachable_nodes_are_removed() {
         let (mut graph, root) = small(0);
         let child = graph.node(root).arms.as_ref().expect("solved")[1].child;
         let n_bytes = graph.n_bytes();
@@ -608,9 +612,9 @@ mod tests {
         assert_eq!(graph.moves(NodeId::new(0))[0].1, [0.5; 3]);
     }
 
-    /// After a move what it left behind is passed over, until something leads there again.
+    /// After a move, nodes that are no longer reachable are skipped until a new arm leads to them.
     #[test]
-    fn what_is_not_reached_from_the_root_does_not_matter() {
+    fn unreachable_nodes_do_not_matter() {
         let mut graph = graph(0);
         let ids: Vec<NodeId> = (0..5).map(|idx| graph.add(state(idx), 0.5)).collect();
         graph.solve(ids[0], vec![arm([0, 9], ids[1]), arm([1, 9], ids[2])]);
@@ -619,12 +623,12 @@ mod tests {
         assert!(graph.matters(ids[3], ids[0]) && graph.matters(ids[4], ids[0]));
         assert_eq!(graph.set_root(ids[2], &Deadline::never()), Some(vec![ids[4]]));
         assert!(!graph.matters(ids[3], ids[2]) && graph.matters(ids[4], ids[2]));
-        // The last state leads back to the one that was left.
+        // The last state leads back to one that was unreachable.
         graph.solve(ids[4], vec![arm([3, 9], ids[1])]);
         assert_eq!(graph.note_reached(ids[1], &Deadline::never()), [ids[3]]);
         assert!(graph.matters(ids[3], ids[2]));
         assert!(graph.note_reached(ids[1], &Deadline::never()).is_empty());
-        // Without time to find it everything matters.
+        // Without time to find the reachable nodes, all nodes matter.
         let mut wide: Vec<Arm> = Vec::new();
         for idx in 0..600 {
             let id = graph.add(state(5), 0.5);
@@ -636,9 +640,9 @@ mod tests {
         assert!(graph.matters(ends[7], ids[3]));
     }
 
-    /// A change that goes further than one call follows it is not lost.
+    /// A change that needs more than one call of `settle` is not lost.
     #[test]
-    fn a_long_change_goes_on_after_the_next_one() {
+    fn a_long_change_continues_in_the_next_call() {
         let mut graph = graph(0);
         let n = 3 * MAX_CHANGED_ARMS / 2;
         let ids: Vec<NodeId> = (0..=n).map(|_| graph.add(state(0), 0.5)).collect();
@@ -652,9 +656,9 @@ mod tests {
         assert_eq!(graph.n_closed, n as u64 + 1);
     }
 
-    /// Sorting out millions of nodes takes longer than a turn has.
+    /// Removing unreachable nodes among millions can take longer than a turn.
     #[test]
-    fn without_time_to_sort_them_out_all_nodes_stay() {
+    fn without_time_to_remove_them_all_nodes_stay() {
         let (mut graph, root) = small(0);
         let child = graph.node(root).arms.as_ref().expect("solved")[1].child;
         let n_bytes = graph.n_bytes();
@@ -669,7 +673,7 @@ mod tests {
     fn states_with_the_same_hash_are_two_nodes() {
         let mut graph = graph(0);
         let first = graph.add(state(1), 0.5);
-        // As if both states had the hash of the second.
+        // This simulates two states with the hash of the second.
         graph.index.clear();
         graph.index.insert(hash_of(&state(2)), first);
         assert_eq!(graph.find(&state(2)), None);

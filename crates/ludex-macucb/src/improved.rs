@@ -1,12 +1,11 @@
-//! MAC-UCB where each question goes to who answers it best.
+//! `mac-ucb`: a tree search that asks the network only what it can answer best.
 //!
-//! The engine of the game answers what it answers faster than a network: which moves there are,
-//! what they lead to, how games end. So the tree and the playouts are those of
-//! [`Uct`](ludex_search::mcts::Uct), side by side where that is faster. The network answers what only
-//! it can: that every play from a state ends in the same way, though nobody has looked at them
-//! ([`outlook`](crate::outlook)). It is asked about nodes that are visited often, and closes them.
-//! It gets time as long as that closes something, and little when it does not. In a
-//! [duel](ludex_search::duel) a short search in depth before the tree sees what is forced.
+//! The engine of the game computes legal moves, next states and playouts faster than a network. So the tree
+//! and the playouts are those of [`Uct`](ludex_search::mcts::Uct), in batches where these are faster. The
+//! network answers what only it can: that every play from a state ends with the same goals, without visiting
+//! them ([`outlook`](crate::outlook)). The search asks it about nodes with many visits, and closes them. The
+//! network gets its share of the time while it closes nodes, and little when it does not. In a
+//! [duel](ludex_search::duel) a short alpha-beta search before the tree finds forced results.
 //!
 //! For the same games as `Uct`.
 
@@ -28,46 +27,47 @@ use crate::networks::Networks;
 use crate::outlook::Outlook;
 use crate::work::NetworkWork;
 
-/// What the search can be told.
+/// The options of `mac-ucb` that apply to this search.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ImprovedOptions {
-    /// The part of the time that the network may take while it closes something.
+    /// The part of the time that the network may take as long as it closes nodes.
     pub share: f64,
-    /// Visits at which a node is asked about.
+    /// Visits after which a node is put to the network.
     pub visits: usize,
-    /// Whether what is forced is looked for before the tree is grown.
+    /// Whether to search for forced results before growing the tree.
     pub forced: bool,
 }
 
-/// The search.
+/// The search `mac-ucb`.
 pub(crate) struct Improved<G: Playouts> {
     name: &'static str,
     game: G,
     networks: Arc<Networks<StateOf<G>>>,
     options: ImprovedOptions,
     tree: Option<Uct<G>>,
-    /// Looks for what is forced; `None` until it is known whether the game is a duel.
+    /// The search for forced results, if the game is a duel; `None` until that is known.
     forced: Option<Option<OpenSearcher<G>>>,
     ledger: Arc<Ledger>,
     /// Why there is no network.
     note: Option<String>,
 }
 
-/// What the network was asked and what it took, told by the adviser.
+/// Questions to the network and their times, recorded by the adviser.
 #[derive(Debug)]
 struct Ledger {
-    /// When it was made, from which other times are counted.
+    /// When the ledger was created; other times count from here.
     epoch: Instant,
     n_asked: AtomicU64,
     n_closed: AtomicU64,
+    /// Nanoseconds spent on all questions.
     nanos: AtomicU64,
-    /// Nanoseconds of these in which sets were put into the network.
+    /// Nanoseconds spent on injection, part of `nanos`.
     injection: AtomicU64,
-    /// Nanoseconds of the turns before this one.
+    /// Nanoseconds of all earlier turns.
     searched: AtomicU64,
-    /// When this turn began.
+    /// When this turn began, in nanoseconds since `epoch`.
     turn_began: AtomicU64,
-    /// Nanoseconds that this turn has; 0 when only iterations count.
+    /// Nanoseconds that this turn has; 0 with an iteration limit.
     turn: AtomicU64,
 }
 
@@ -79,23 +79,24 @@ impl Ledger {
         Self { epoch, n_asked, n_closed, nanos, injection, searched, turn_began, turn }
     }
 
-    /// Nanoseconds since it was made.
+    /// Nanoseconds since `epoch`.
     fn now(&self) -> u64 {
         self.epoch.elapsed().as_nanos() as u64
     }
 }
 
-/// One answer in so many has to close something, or the network gets less.
+/// One answer in this many has to close a node; otherwise the network gets less time.
 const MAX_ASKED_PER_CLOSED: f64 = 25.0;
-/// Answers after which that is judged.
+/// Answers after which this is first checked.
 const MIN_ASKED_TO_JUDGE: f64 = 40.0;
-/// How much less.
+/// The factor by which the share of a network that closes little is reduced.
 const REDUCED_SHARE: f64 = 0.1;
-/// The part of a turn that one answer may take.
+/// The largest part of a turn that one answer may take.
 const MAX_ANSWER_PART: f64 = 0.1;
-/// Nodes between two looks at the clock.
+/// Visited nodes between two looks at the clock.
 const CALLS_PER_CLOCK_CHECK: u64 = 64;
 
+/// The adviser of the tree: asks the network as long as its share of the time lasts.
 struct Asking<S> {
     outlook: Outlook,
     networks: Arc<Networks<S>>,
@@ -106,7 +107,7 @@ struct Asking<S> {
 }
 
 impl<S> Asking<S> {
-    /// Whether the network will have taken no more than its part of the match after one more answer.
+    /// Whether the network stays within its share of the match after one more answer.
     fn is_allowed(&self) -> bool {
         let ledger = &self.ledger;
         let count = |counter: &AtomicU64| counter.load(Relaxed) as f64;
@@ -117,7 +118,7 @@ impl<S> Asking<S> {
             return false;
         }
         if turn == 0.0 {
-            // Without a clock the same seed gives the same questions.
+            // With an iteration limit, equal seeds must give equal questions, so the clock does not count.
             return pays || n_asked <= self.n_calls as f64 * 1e-4;
         }
         let (taken, answer) = (count(&ledger.nanos), count(&ledger.nanos) / n_asked.max(1.0));
@@ -139,7 +140,7 @@ impl<S: Send + Sync> Adviser<S> for Asking<S> {
     fn certain_goals(&mut self, state: &S, deadline: &Deadline) -> Option<Vec<u8>> {
         let start = Instant::now();
         let fluents = self.networks.rules().fluents(state);
-        // The first answers are not known to be short.
+        // The first answers may take long, so each has a deadline of its own.
         let deadline = match self.ledger.turn.load(Relaxed) {
             0 => deadline.clone(),
             turn => {
@@ -177,12 +178,12 @@ impl<G: Searchable> Improved<G> {
         }
     }
 
-    /// The tree search; with the network, if there is one or time to make it.
+    /// The tree search, with the network if it exists or there is time to make it.
     fn tree(&mut self, root: &G::Cursor, limits: &Limits) -> &mut Uct<G> {
-        // A tree that has no network because there was no time may get one with more of it.
+        // A tree without a network tries again: this turn may have more time to make one.
         let is_final = self.tree.is_some() && self.note.is_none();
         if is_final {
-            return self.tree.as_mut().expect("there is one");
+            return self.tree.as_mut().expect("the tree exists");
         }
         let outlook = self.networks.post(&limits.deadline, Outlook::new);
         let tree = match self.tree.take() {
@@ -210,13 +211,13 @@ impl<G: Searchable> Improved<G> {
     }
 }
 
-/// The tree for a game: the statistics of an ancestor guide it unless chance comes between, and leaves
-/// are played out in batches where that is faster.
+/// The options of the tree for a game: GRAVE, or plain UCT in games with chance; batches of leaves where these
+/// are faster.
 fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> UctOptions {
     let has_chance = game.roles().iter().any(|role| role.is_random);
     let options = if has_chance { UctOptions::default() } else { UctOptions::GRAVE };
-    // What a clock says must not count where only iterations do. Games that hide something are searched by
-    // what roles know, and large ones among them take long to begin a batch.
+    // With an iteration limit the options must not depend on the clock. Games with hidden information use
+    // other searches, and the large ones among them take long to start a batch.
     let may_try = limits.iterations.is_none() && !game.has_percepts();
     if may_try && batches_are_faster(game, root, limits) {
         UctOptions { leaves: 32, playouts: 8, ..options }
@@ -225,10 +226,11 @@ fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> Uct
     }
 }
 
-/// How much faster playouts have to be side by side.
+/// How many times faster batches must be before they are used.
 const BATCH_GAIN: f64 = 3.0;
-/// The part of a turn in which that is tried, and the most.
+/// A trial takes the turn divided by this.
 const TRIAL_DIVISOR: u32 = 20;
+/// Longest trial.
 const MAX_TRIAL: Duration = Duration::from_millis(20);
 
 fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> bool {
@@ -248,7 +250,7 @@ fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) 
         }
         results.total().n_playouts as f64 / start.elapsed().as_secs_f64()
     };
-    // The first batch pays for what is made once.
+    // The first run builds what later batches reuse, so its time does not count.
     let mut runner = game.runner();
     rate(&mut runner, 1);
     let batched = rate(&mut runner, 256);
@@ -261,7 +263,7 @@ impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
     }
 
     fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
-        // Making the network may take longer than there is time.
+        // A hint comes first, because making the network may take the whole turn.
         let first = root.clone().legal_moves(role).first().copied();
         first.into_iter().for_each(|first| limits.hint.set(first));
         let start = Instant::now();
@@ -279,7 +281,7 @@ impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
         ledger.turn_began.store(ledger.now(), Relaxed);
         self.tree(root, limits);
         if self.forced.is_none() {
-            // Where only iterations count, the clock must not.
+            // With an iteration limit the decision must not depend on the clock.
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
                 None => limits.deadline.part(1.0 / f64::from(TRIAL_DIVISOR)),
@@ -295,7 +297,7 @@ impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
         let forced = self.forced.as_mut().and_then(Option::as_mut);
         let forced = forced.map(|search| search.search(root, role, &limits.part(FORCED_PART)));
         let prepared = start.elapsed();
-        let tree = self.tree.as_mut().expect("it was made");
+        let tree = self.tree.as_mut().expect("the tree exists");
         let report = match forced {
             Some(forced) if forced.is_proven => forced,
             Some(forced) => tree.search(root, role, limits).respecting(&forced),

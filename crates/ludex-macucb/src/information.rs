@@ -1,12 +1,12 @@
-//! MAC-UCB-II: the moves of a role who does not know the state, as stochastic networks.
+//! MAC-UCB-II: planning with hidden information, by stochastic networks.
 //!
-//! What the role knows is a belief. The next steps from it are a [`Plan`](ludex_encode::Plan): the
-//! role decides, what it learns of the step is drawn, and in the end the state is, given all it has
-//! learned. So the fluents of the next state are chance variables whose distribution the percepts
-//! fill. What a move is worth is the value of the best policy that begins with it.
+//! The role's knowledge is a belief. The next steps from it are a [`Plan`](ludex_encode::Plan): in each step
+//! the role decides and its observation is drawn; in the end the state is drawn, given all observations. So
+//! the fluents of the next state are chance variables, and their distribution depends on the percepts. The
+//! value of a move is the value of the best policy that begins with it.
 //!
-//! A plan is exact if every play is over after its last step. The others are taken to play each move
-//! equally likely.
+//! A plan is exact if every play is over after its last step. The other roles are assumed to draw their
+//! moves uniformly.
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::{Value, Variable};
@@ -15,45 +15,44 @@ use ludex_game::{Belief, Cursor, Describe, Observe};
 use ludex_scsp::{Distribution, SolveConfig, StochasticVariable, rational, solve};
 use rustc_hash::FxHashMap;
 
-/// What the moves of a role are worth over the next steps.
+/// The values of a role's moves over the next steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Planned {
-    /// The moves that the role is sure of, with the reward it can expect of each, 0 to 1.
+    /// The moves that the role knows to be legal, each with its expected reward, 0 to 1.
     pub moves: Vec<(MoveId, f64)>,
-    /// Whether every play is over then, so that the rewards are exact.
+    /// Whether every play is over after these steps, so that the rewards are exact.
     pub is_exact: bool,
-    /// Steps that were planned.
+    /// Planned steps.
     pub n_steps: usize,
-    /// Networks that were solved, one a move.
+    /// Solved networks, one a move.
     pub n_solved: u64,
-    /// Values that were given to variables.
+    /// Nodes of the searches: values given to variables.
     pub n_nodes: u64,
 }
 
 impl Planned {
-    /// The best move with its reward, the first of equal ones.
+    /// The best move with its reward; the first among equals.
     pub fn best(&self) -> Option<(MoveId, f64)> {
         self.moves.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 }
 
-/// What states that are not over are worth to the role, 0 to 1.
+/// Estimates the rewards of the role in states that are not terminal, 0 to 1.
 pub type Estimate<'a> = dyn FnMut(&[&BitSet]) -> Vec<f64> + 'a;
 
-/// What is not over is worth nothing.
+/// The estimate 0 for every state.
 pub fn nothing(open: &[&BitSet]) -> Vec<f64> {
     vec![0.0; open.len()]
 }
 
-/// Plans the next steps of the party of a belief, which is one role. What is not over after the last of
-/// them is worth what is estimated.
+/// Plans the next steps of the role of a belief. `estimate` evaluates the states after the last step that
+/// are not terminal. `Ok(None)` means that the deadline was reached.
 ///
 /// # Errors
-/// When the plan becomes too large, or the role is not sure of any move; `Ok(None)` when the deadline
-/// came first.
+/// The plan becomes too large, or the role knows no move to be legal.
 ///
 /// # Panics
-/// When the party is not one role, or no step is asked for.
+/// If the party of the belief is not one role, or `n_steps` is 0.
 pub fn plan_moves<G>(
     template: &Template,
     game: &G,
@@ -67,7 +66,7 @@ where
     G: Describe<Cursor: Observe<State = BitSet>>,
 {
     let [role]: [RoleId; 1] = belief.party().try_into().expect("a party of one role");
-    assert!(n_steps > 0, "a plan has a step");
+    assert!(n_steps > 0, "a plan has at least one step");
     let mut plan = template.plan(game, belief, role, n_steps, limits)?;
     let of_role = template.moves[role.index()];
     let first = plan.moves[0][0];
@@ -89,7 +88,7 @@ where
             return Ok(None);
         }
         plan.network.decide_among(first, vec![value]);
-        let report = solve(&plan.network, &config).expect("a plan is a good network");
+        let report = solve(&plan.network, &config).expect("a plan is a valid network");
         if report.stopped.is_some() {
             return Ok(None);
         }
@@ -100,14 +99,14 @@ where
     Ok(Some(planned))
 }
 
-/// What a reward of 1 is worth where rewards are estimated.
+/// The utility of a reward of 1 in plans with estimates.
 const REWARD_SCALE: f64 = 10_000.0;
 
 /// States between two looks at the clock.
 const STATES_PER_CLOCK_CHECK: usize = 64;
 
-/// Makes the worth of the state in the end the utility of a plan: its goal, or what is estimated. False
-/// when the deadline came first.
+/// Makes the value of the last state the utility of a plan: its goal, or the estimate. Returns false when the
+/// deadline was reached.
 fn value_worlds<C: Cursor<State = BitSet>>(
     plan: &mut Plan,
     cursor: &mut C,
@@ -124,14 +123,19 @@ fn value_worlds<C: Cursor<State = BitSet>>(
         let is_over = cursor.is_terminal();
         goals.push(is_over.then(|| f64::from(cursor.goal(role).value()) / 100.0));
     }
-    let open: Vec<&BitSet> =
-        plan.worlds.iter().zip(&goals).filter(|(_, goal)| goal.is_none()).map(|it| it.0).collect();
+    let open: Vec<&BitSet> = plan
+        .worlds
+        .iter()
+        .zip(&goals)
+        .filter(|(_, goal)| goal.is_none())
+        .map(|(world, _)| world)
+        .collect();
     let mut estimates = estimate(&open).into_iter();
     if deadline.reached() {
         return false;
     }
     let rewards = goals.iter().map(|goal| {
-        goal.unwrap_or_else(|| estimates.next().expect("there is an estimate for each open state"))
+        goal.unwrap_or_else(|| estimates.next().expect("every open state has an estimate"))
     });
     let values: Vec<Value> =
         rewards.map(|reward| (reward * REWARD_SCALE).round() as Value).collect();

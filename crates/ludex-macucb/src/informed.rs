@@ -1,14 +1,14 @@
-//! Searches on networks for roles who do not know the state.
+//! Searches on networks for roles that do not know the state.
 //!
-//! First the next steps are planned, by a stochastic network of what the role knows
-//! ([`information`](crate::information)): one step, two, as many as fit in a part of the time and
-//! within [`PlanLimits`]. A plan that comes to the end of every play says exactly what moves are
-//! worth. Where there is none, another search plays: as it was published the list of networks, for one
-//! possible state after the other; else a search by what roles know, without the possible states of
-//! which the network says that every play from them ends alike.
+//! First the search plans the next steps by a stochastic network of what the role knows
+//! ([`information`](crate::information)): one step, then two, as many as fit in a part of the time and
+//! within [`PlanLimits`]. A plan that reaches the end of every play gives exact values. Without such a plan
+//! another search plays. In the published variant that is the list of networks, for one possible state after
+//! the other. Otherwise it is a search by what roles know, without the possible states whose result is
+//! certain: the network proves that every play from them ends alike.
 //!
-//! Invariant: nothing here is given the true state. What is certain of a possible state holds for
-//! every move, so that leaving it out changes no choice.
+//! Invariant: nothing here receives the true state. A certain result holds for every move, so leaving the
+//! state out changes no choice.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -32,32 +32,34 @@ use crate::networks::Networks;
 use crate::outlook::Outlook;
 use crate::work::NetworkWork;
 
-/// Which plans are played.
+/// How to plan, and which plans to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct PlanOptions {
-    /// The part of the time in which plans are made.
+    /// The part of the time for planning.
     pub share: f64,
-    /// Whether only those are that come to the end of every play, in which nobody else has a choice:
-    /// then they are the best there is, while others may play better than at random.
+    /// Whether to play only plans that reach the end of every play and in which no other role chooses.
+    /// Such plans are optimal; all others assume that the other roles play at random.
     pub only_exact: bool,
 }
 
-/// Steps that are planned at most.
+/// Most steps of a plan.
 const MAX_STEPS: usize = 30;
-/// The fewest steps of a plan that does not come to an end: with fewer, it is only playouts.
+/// Fewest steps of a plan that does not reach the end; a shorter one adds little to its playouts.
 const MIN_STEPS: usize = 3;
-/// How much longer the next step takes at least: without that much time it is not begun.
+/// Planning one more step takes at least this many times as long; without that time it does not begin.
 const MIN_STEP_GROWTH: u32 = 2;
-/// Games played out from each state in which a plan ends.
+/// Playouts from each state in which a plan ends.
 const N_PLAYOUTS: usize = 8;
 
-/// Beliefs of a plan, and possible states of one of them.
+/// Most beliefs of a plan.
 const MAX_BELIEFS: u64 = 1_000;
+/// Least bound on the beliefs of a plan, however few iterations are allowed.
 const MIN_BELIEFS: u64 = 20;
+/// Most possible states of a belief.
 const MAX_STATES_OF_BELIEF: usize = 500;
 
 fn limits_of_plan(options: PlanOptions, limits: &Limits, deadline: &Deadline) -> PlanLimits {
-    // Where only iterations count, a belief is one.
+    // With an iteration limit, each belief counts as an iteration.
     let max_beliefs = limits.iterations.map_or(MAX_BELIEFS, |n| n.clamp(MIN_BELIEFS, MAX_BELIEFS));
     PlanLimits {
         max_beliefs: max_beliefs as usize,
@@ -72,13 +74,13 @@ fn limits_of_plan(options: PlanOptions, limits: &Limits, deadline: &Deadline) ->
     }
 }
 
-/// Plans, and has another search where that is not enough.
+/// A search that plans, and falls back on another search when there is no good plan.
 pub(crate) struct Informed<G: Playouts> {
     name: &'static str,
     game: G,
     networks: Arc<Networks<StateOf<G>>>,
     options: PlanOptions,
-    /// One game after the other: a batch takes long to begin.
+    /// Plays one game after the other, because a batch takes long to start.
     runner: OneByOne<G::Cursor>,
     otherwise: HiddenSearcher<G>,
 }
@@ -96,13 +98,13 @@ impl<G: Searchable> Informed<G> {
         Self { name, game, networks, options, runner, otherwise }
     }
 
-    /// The longest plan that fits, or why there is none that is good enough.
+    /// The longest plan that fits, or the reason why no plan is good enough.
     fn plan(
         &mut self,
         known: &Information<StateOf<G>>,
         limits: &Limits,
     ) -> Result<Planned, String> {
-        // Where only iterations count, only sizes bound a plan.
+        // With an iteration limit, only its size bounds a plan, not the clock.
         let deadline = match limits.iterations {
             Some(_) => limits.deadline.clone(),
             None => limits.deadline.part(self.options.share),
@@ -110,10 +112,13 @@ impl<G: Searchable> Informed<G> {
         let template = self.networks.template(&limits.deadline)?;
         let rules = self.networks.rules();
         if self.options.only_exact && !known.is_exact() {
-            return Err("the possible states are a sample".into());
+            return Err("the possible states are only a sample".into());
         }
         if known.possible().len() > MAX_STATES_OF_BELIEF {
-            return Err(format!("{} states are possible", known.possible().len()));
+            return Err(format!(
+                "{} possible states, the limit is {MAX_STATES_OF_BELIEF}",
+                known.possible().len()
+            ));
         }
         let game = InFluents { game: &self.game, rules };
         let states =
@@ -141,32 +146,32 @@ impl<G: Searchable> Informed<G> {
                 &mut *estimate,
             );
             match planned {
-                // Playouts that were not finished say nothing.
+                // A plan with unfinished playouts is worthless.
                 Ok(Some(planned)) if planned.is_exact || !deadline.reached() => {
                     longest = Some(planned);
                 }
                 Ok(_) | Err(PlanError::Belief(BeliefError::Late)) => {
-                    why = format!("there was no time for {n_steps} steps");
+                    why = format!("no time to plan {n_steps} steps");
                 }
                 Err(error) => why = error.to_string(),
             }
-            let is_done = longest.as_ref().is_some_and(|it| it.is_exact);
+            let is_done = longest.as_ref().is_some_and(|planned| planned.is_exact);
             let is_short = |left| left < MIN_STEP_GROWTH * begin.elapsed();
             if is_done || !why.is_empty() || deadline.remaining().is_some_and(is_short) {
                 break;
             }
         }
         let only_exact = self.options.only_exact;
-        let is_enough = |it: &Planned| it.is_exact || !only_exact && it.n_steps >= MIN_STEPS;
+        let is_enough = |plan: &Planned| plan.is_exact || !only_exact && plan.n_steps >= MIN_STEPS;
         match longest {
             Some(planned) if is_enough(&planned) => Ok(planned),
-            _ if why.is_empty() => Err("the plays do not end in as many steps as fit".into()),
+            _ if why.is_empty() => Err("the longest plan that fits does not reach the end".into()),
             _ => Err(why),
         }
     }
 }
 
-/// What states are worth to a role by games that are played out from them.
+/// Estimates the rewards of a role by playouts.
 fn by_playouts<'a, C: Cursor>(
     runner: &'a mut OneByOne<C>,
     rules: &'a dyn Rules<C::State>,
@@ -195,7 +200,7 @@ fn by_playouts<'a, C: Cursor>(
     }
 }
 
-/// Tells the draws of playouts from those of other searches.
+/// Separates the randomness of these playouts from that of other searches.
 const PLAYOUT_SEED: u64 = 0x9_1A7;
 
 impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
@@ -214,7 +219,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
         let mut work = NetworkWork { resolution: start.elapsed(), ..NetworkWork::default() };
         let why = match planned {
             Ok(planned) => {
-                // How likely it is what others did so far is by a model of them.
+                // With other roles, the probabilities of the possible states depend on a model of them.
                 let is_alone = self.game.roles().iter().filter(|role| !role.is_random).count() == 1;
                 let is_proven =
                     planned.is_exact && self.options.only_exact && known.is_exact() && is_alone;
@@ -226,7 +231,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
                         work.plan = format!("{} steps, {end}", planned.n_steps);
                         return report.extended(work);
                     }
-                    None => "no legal move was planned".into(),
+                    None => "the plan contains no legal move".into(),
                 }
             }
             Err(why) => why,
@@ -238,7 +243,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
     }
 }
 
-/// The report of a plan; `None` if it has none of the legal moves.
+/// The report of a plan; `None` if it contains no legal move.
 fn report_of(planned: &Planned, legal: &[MoveId], is_proven: bool) -> Option<SearchReport> {
     let moves = legal.iter().map(|&id| {
         let found = planned.moves.iter().find(|it| it.0 == id);
@@ -263,7 +268,7 @@ fn report_of(planned: &Planned, legal: &[MoveId], is_proven: bool) -> Option<Sea
     })
 }
 
-/// A game whose states are the sets of fluents that are true in them.
+/// A game whose states are represented as sets of fluents.
 struct InFluents<'a, G: Game> {
     game: &'a G,
     rules: &'a dyn Rules<StateOf<G>>,
@@ -352,7 +357,7 @@ impl<C: Observe> Observe for FluentCursor<'_, C> {
     }
 }
 
-/// One searcher for all possible states: what it knows of states is true whichever it is.
+/// One searcher shared by all possible states. What it knows about states holds whichever is the true one.
 pub(crate) struct Shared<S>(Arc<Mutex<S>>);
 
 impl<S> Shared<S> {
@@ -377,21 +382,21 @@ impl<C: Cursor, S: Searcher<C>> Searcher<C> for Shared<S> {
     }
 }
 
-/// A search by what roles know, from the possible states in which it still matters what is played.
+/// A search by what roles know, from the possible states whose result is not yet certain.
 pub(crate) struct OpenStates<G: Playouts> {
     name: &'static str,
     game: G,
     networks: Arc<Networks<StateOf<G>>>,
-    /// The part of the time in which the network is asked.
+    /// The part of the time for the network.
     share: f64,
     search: HiddenSearcher<G>,
     outlook: Option<Outlook>,
 }
 
-/// What plays by what roles know: with one role, games in which it chooses by what it has seen, which
-/// did better on short clocks than a tree over what it knows (decision 44); else the tree.
+/// The search by what roles know: `hyperplay-ii` for one role, where it did better than `ismcts` on short
+/// clocks (decision 44), and `ismcts` for several.
 ///
-/// The flagship tries both in its start clock; a search has none.
+/// The flagship tries both in its start clock, which a single search does not have.
 fn by_knowledge<G: Searchable>(game: &G) -> HiddenSearcher<G> {
     match game.roles().iter().filter(|role| !role.is_random).count() {
         1 => Box::new(ImperfectPlay::new(game, ImperfectPlayOptions::default())),
@@ -399,14 +404,14 @@ fn by_knowledge<G: Searchable>(game: &G) -> HiddenSearcher<G> {
     }
 }
 
-/// Possible states that the network is asked about in a turn, and those after which it is not asked
-/// about more if none of them was certain.
+/// Most possible states to ask the network about in a turn.
 const MAX_ASKED: usize = 200;
+/// States after which asking stops if none of them had a certain result.
 const MIN_ASKED_TO_JUDGE: usize = 12;
 
-/// What is certain.
+/// The possible states with a certain result.
 struct Certain {
-    /// By place among the possible states, what the role gets, 0 to 1.
+    /// The index of each such state, and the reward of the role, 0 to 1.
     rewards: Vec<(usize, f64)>,
     work: NetworkWork,
 }
@@ -423,7 +428,7 @@ impl<G: Searchable> OpenStates<G> {
         Self { name, game, networks, share, search, outlook: None }
     }
 
-    /// Asks the network about the likeliest states.
+    /// Asks the network about the possible states, most probable first.
     fn ask(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Result<Certain, String> {
         if self.share <= 0.0 {
             return Ok(Certain { rewards: Vec::new(), work: NetworkWork::default() });
@@ -479,8 +484,8 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for OpenStates<G> {
         let report = if certain.rewards.is_empty() {
             self.search.search(known, limits)
         } else {
-            // A tree that knows of states in which nothing matters would compare moves that were
-            // tried there with others that were not.
+            // The old tree contains playouts from states that are left out now. Moves with such playouts
+            // could not be compared with moves without them.
             self.search = by_knowledge(&self.game);
             let is_certain = |idx| certain.rewards.iter().any(|it| it.0 == idx);
             let weight = |idx: usize| known.possible()[idx].weight;
@@ -501,7 +506,8 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for OpenStates<G> {
     }
 }
 
-/// A report on the open part of what is possible, with what is certain of the rest.
+/// Adds the certain results to a report on the open states. `certain` is their weighted reward, `open` the
+/// weight of the open states.
 fn with_certain(mut report: SearchReport, certain: f64, open: f64) -> SearchReport {
     let whole = |reward: f64| (certain + open * reward).clamp(0.0, 1.0);
     report.reward = report.reward.map(whole);

@@ -1,20 +1,20 @@
 //! MAC-UCB: playing by solving the constraint networks of states.
 //!
-//! A game that has a circuit offers it by [`Rules`](ludex_circuit::Rules); [`Networks`] makes the network
-//! of a step from it, once for a match. [`NETWORK_SEARCHES`] lists the searches. Where there is no network, because the engine has no circuit or the network would be too large, a search of
-//! `ludex-search` takes over and the report says so.
+//! A game that has a circuit offers it by [`Rules`](ludex_circuit::Rules). [`Networks`] encodes the circuit
+//! as the network of one step, once a match. [`NETWORK_SEARCHES`] lists the searches. When the engine has no
+//! circuit or the network would be too large, a search of `ludex-search` plays and the report says so.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. [`networks`]: where networks come from; `work`: what searches on them add to their reports.
-//! 2. `resolve`: solving the network of a state by consistency, and `forward`, by forward checking.
+//! 1. [`networks`]: encoding and posting networks; `work`: what the searches add to their reports.
+//! 2. `resolve`: solving the network of a state by maintaining consistency; `forward`: by forward checking.
 //! 3. `graph`: the table of states, and the operators.
-//! 4. `faithful`: the search as it was published.
-//! 5. `outlook`: closing states by consistency, and `improved`: the search that leaves the rest to the
-//!    engine of the game.
-//! 6. [`information`]: the next steps of a role who does not know the state, and `informed`: searches
+//! 4. `faithful`: the search as published.
+//! 5. `outlook`: closing states by consistency; `improved`: a tree search that asks the network only that,
+//!    and the engine of the game everything else.
+//! 6. [`information`]: planning the next steps of a role that does not know the state; `informed`: searches
 //!    for such roles.
-//! 7. [`registry`]: the list.
+//! 7. [`registry`]: the list of searches.
 
 pub mod networks;
 mod work;

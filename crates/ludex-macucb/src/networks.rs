@@ -1,5 +1,4 @@
-//! Where networks come from: a game that has a circuit offers it, and one network is made of it for
-//! all searches of a match.
+//! Encoding and posting: all searches of a match share one network, made from the circuit of the game.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,17 +9,17 @@ use ludex_encode::{EncodeConfig, EncodeError, Template, encode};
 use ludex_game::{FeatureFinder, Game, StateOf};
 use ludex_search::{Ingredients, Searchable};
 
-/// What searches on networks are built from.
+/// The ingredients from which searches on networks are built.
 pub trait NetworkIngredients: Ingredients {
-    /// The networks of the game, which the searchers of a match share.
+    /// The networks of the game, shared by the searchers of a match.
     fn networks(&self) -> &Arc<Networks<StateOf<Self::Game>>>;
 }
 
-/// A game with all that searches can use of its rules.
+/// A game with everything that searches can use of its rules.
 pub struct WithNetworks<G: Game> {
     /// The game.
     pub game: G,
-    /// Finds what the rules suggest to look at in a state, if somebody does.
+    /// Finds features of states in the rules; `None` for an engine that has no finder.
     pub feature_finder: Option<FeatureFinder>,
     /// The networks.
     pub networks: Arc<Networks<StateOf<G>>>,
@@ -44,15 +43,15 @@ impl<G: Searchable> NetworkIngredients for WithNetworks<G> {
     }
 }
 
-/// How large a network may become.
+/// Bounds on the size of a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NetworkBounds {
-    /// Gates of the circuit, which is asked before anything is built, and those that unrolling its loops
+    /// Most gates of the circuit, checked before encoding begins, and most gates that unrolling its loops
     /// may add.
     pub max_gates: usize,
-    /// Variables of the network.
+    /// Most variables of the network.
     pub max_variables: usize,
-    /// Bytes of the network, and of what is posted from it.
+    /// Most bytes of the network, and of its propagators.
     pub max_bytes: u64,
 }
 
@@ -62,55 +61,55 @@ impl Default for NetworkBounds {
     }
 }
 
-/// The network of a game, made when it is first asked for and shared from then on.
+/// The network of a game, encoded at the first request and shared from then on.
 pub struct Networks<S> {
     rules: Option<Arc<dyn Rules<S>>>,
     bounds: NetworkBounds,
     made: Mutex<Made>,
-    /// The most time that was not enough to post it.
+    /// The longest time that was too short to post it.
     posting: Mutex<Duration>,
 }
 
 enum Made {
-    /// Not tried, or not in the time there was.
+    /// Not encoded yet, or not in time.
     NotYet {
-        /// The most time that was not enough.
+        /// The longest time that was too short.
         tried: Duration,
     },
     Template(Arc<Template>),
-    /// It will never be.
+    /// It can't be encoded, for this reason.
     Refused(String),
 }
 
-/// The least that encoding takes for each gate of the circuit: 10 to 70 µs in the games measured on a quiet
-/// machine. With less time it is not begun. It stops at the deadline; what does not look at the clock in it,
-/// unrolling loops and simplifying, took less than half of this on a busy one.
+/// Least time to encode a gate of the circuit: measured were 10 to 70 µs on a quiet machine. With less time,
+/// encoding does not begin. It stops at the deadline, except while unrolling loops and simplifying, which do
+/// not check the clock; these took less than half of this time on a busy machine.
 const MIN_NANOS_PER_GATE: u64 = 10_000;
-/// The part of the time for a move that encoding may take.
+/// Encoding may take the time for a move divided by this.
 const ENCODE_DIVISOR: u32 = 2;
 
 impl<S> Networks<S> {
-    /// The networks of a game with these rules; without rules there are none.
+    /// The networks of a game with these rules; without rules there is no network.
     pub fn new(rules: Option<Arc<dyn Rules<S>>>) -> Arc<Self> {
         Self::within(rules, NetworkBounds::default())
     }
 
-    /// The same with other bounds.
+    /// The networks of a game with these rules, within other bounds.
     pub fn within(rules: Option<Arc<dyn Rules<S>>>, bounds: NetworkBounds) -> Arc<Self> {
         let made = Mutex::new(Made::NotYet { tried: Duration::ZERO });
         Arc::new(Self { rules, bounds, made, posting: Mutex::new(Duration::ZERO) })
     }
 
-    /// The rules; only asked where there is a network.
+    /// The rules. Call it only when there is a network.
     pub(crate) fn rules(&self) -> &dyn Rules<S> {
         &**self.rules.as_ref().expect("a network has rules")
     }
 
-    /// Posts the network of a step in half of the time that is left, by `post`, which is given the
-    /// template, a deadline and the bytes it may take.
+    /// Posts the network of a step within half of the remaining time. `post` receives the template, a
+    /// deadline, and the most bytes that it may use.
     ///
     /// # Errors
-    /// Why it can't be, in words.
+    /// The reason why there is no posted network.
     pub(crate) fn post<T>(
         &self,
         deadline: &Deadline,
@@ -120,7 +119,7 @@ impl<S> Networks<S> {
         let time = deadline.remaining().map(|left| left / ENCODE_DIVISOR);
         let mut tried = self.posting.lock().unwrap_or_else(PoisonError::into_inner);
         if time.is_some_and(|time| time < *tried * 2) {
-            return Err("the network is not posted yet: there was too little time for it".into());
+            return Err("the network is not posted yet: too little time".into());
         }
         let start = Instant::now();
         let deadline = match time {
@@ -138,13 +137,13 @@ impl<S> Networks<S> {
         })
     }
 
-    /// The network of a step, if it is there or can be made within half of the time.
+    /// The network of a step, if it exists or can be encoded within half of the time.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// The reason why there is no network.
     pub(crate) fn template(&self, deadline: &Deadline) -> Result<Arc<Template>, String> {
         let Some(rules) = &self.rules else {
-            return Err("the engine has no circuit to make a network of".into());
+            return Err("the engine has no circuit, so there is no network".into());
         };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = match &*made {
@@ -157,16 +156,18 @@ impl<S> Networks<S> {
         let least = Duration::from_nanos(MIN_NANOS_PER_GATE * n_gates as u64).max(tried * 2);
         if n_gates > self.bounds.max_gates {
             let max = self.bounds.max_gates;
-            *made = Made::Refused(format!("the network is too large: {n_gates} gates of {max}"));
+            *made = Made::Refused(format!(
+                "the network is too large: {n_gates} gates, the limit is {max}"
+            ));
         } else if time.is_some_and(|time| time < least) {
-            return Err("the network is not made yet: there was too little time for it".into());
+            return Err("the network is not encoded yet: too little time".into());
         } else {
             *made = self.encode(rules.circuit(), time, deadline);
         }
         match &*made {
             Made::Template(template) => Ok(Arc::clone(template)),
             Made::Refused(why) => Err(why.clone()),
-            Made::NotYet { .. } => Err("making the network took too long".into()),
+            Made::NotYet { .. } => Err("the network was not encoded in time".into()),
         }
     }
 
@@ -184,9 +185,9 @@ impl<S> Networks<S> {
         let (max, late) = (self.bounds.max_variables, config.deadline.clone());
         match encode(circuit, &config) {
             Ok(template) => match template.network.variables().len() {
-                n if n > max => {
-                    Made::Refused(format!("the network is too large: {n} variables of {max}"))
-                }
+                n if n > max => Made::Refused(format!(
+                    "the network is too large: {n} variables, the limit is {max}"
+                )),
                 _ => Made::Template(Arc::new(template)),
             },
             Err(_) if late.reached() => Made::NotYet { tried: start.elapsed() },

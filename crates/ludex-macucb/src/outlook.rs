@@ -1,12 +1,12 @@
-//! What every play from a state ends with, by consistency alone.
+//! The outlook of a state: proving by consistency alone that every play from it ends with the same goals.
 //!
-//! The template is asked about many states at once: each variable of a state gets the set of values
-//! that it may have, and what consistency leaves of the next state is added to the sets, until
-//! nothing is new. Then the sets hold every state that can be reached, and more. If the goals of
-//! terminal states among them have one value left for every role, by singleton consistency, then
-//! every play ends with these goals: the subtree is closed, and nothing in it was looked at.
+//! The template is injected with many states at once: each state variable gets a set of values. The values
+//! that consistency leaves for the next state are added to the sets until nothing is new. The sets then
+//! contain every reachable state, and more. If singleton consistency leaves one goal for every role in the
+//! terminal states among them, every play ends with these goals: the subtree is closed without visiting
+//! it.
 //!
-//! A variable that goes on growing is given all its values, so that few rounds are enough.
+//! A variable that keeps growing gets all its values, so that few rounds are enough.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,26 +15,26 @@ use ludex_base::{BitSet, Deadline};
 use ludex_csp::{Engine, Value, ValueSet, VarId};
 use ludex_encode::{EncodeError, Steps, Template};
 
-/// Looks ahead by sets of values.
+/// Proves outlooks on a posted network.
 pub(crate) struct Outlook {
     template: Arc<Template>,
     steps: Steps<'static>,
-    /// Time in which sets were put into the network.
+    /// Time spent on injecting sets into the network.
     pub injection: Duration,
 }
 
 /// Rounds after which a variable that still grows gets all its values.
-const N_ROUNDS: usize = 3;
-/// The round after which it is first asked whether more than one outcome is possible.
+const N_EXACT_ROUNDS: usize = 3;
+/// The round after which an early check looks for more than one possible outcome.
 const EARLY_ROUND: usize = 1;
-/// Rounds after which nothing is said.
+/// Rounds after which the outlook is given up.
 const MAX_ROUNDS: usize = 16;
 
 impl Outlook {
     /// Posts the network.
     ///
     /// # Errors
-    /// When it can't be posted, or a bound is reached.
+    /// The network can't be posted, or a bound is reached.
     pub fn new(
         template: Arc<Template>,
         deadline: &Deadline,
@@ -44,8 +44,8 @@ impl Outlook {
         Ok(Self { template, steps, injection: Duration::ZERO })
     }
 
-    /// The goals of all roles if every play from a state ends with them; `None` if that can't be
-    /// told, or not in time.
+    /// The goals of all roles if every play from a state provably ends with them; `None` if there is no
+    /// proof, or no time for it.
     pub fn certain_goals(&mut self, state: &BitSet, deadline: &Deadline) -> Option<Vec<u8>> {
         self.steps.engine().set_deadline(deadline);
         let reachable = self.reachable(state)?;
@@ -53,7 +53,7 @@ impl Outlook {
         if self.steps.engine().is_stopped() { None } else { goals }
     }
 
-    /// By variable of a state, the values it may have from here on.
+    /// For each state variable, the values that it may have from this state on.
     fn reachable(&mut self, state: &BitSet) -> Option<Vec<ValueSet>> {
         let template = Arc::clone(&self.template);
         let values = template.values_of(state).into_iter();
@@ -68,7 +68,7 @@ impl Outlook {
                     let is_new = |value: &Value| !set.contains(*value);
                     if domains.values(next).any(|value| is_new(&value)) {
                         has_grown = true;
-                        let all: Vec<Value> = if round < N_ROUNDS {
+                        let all: Vec<Value> = if round < N_EXACT_ROUNDS {
                             set.iter().chain(domains.values(next)).collect()
                         } else {
                             template.network.variable(next).domain.iter().collect()
@@ -84,7 +84,7 @@ impl Outlook {
             if !has_grown {
                 return Some(sets);
             }
-            // Where two outcomes are in sight already, looking further is in vain.
+            // More rounds only add outcomes, so two are enough to stop.
             if round == EARLY_ROUND && self.sees_several(&sets) {
                 return None;
             }
@@ -92,7 +92,7 @@ impl Outlook {
         None
     }
 
-    /// Whether sets of states have terminal ones with different goals, as far as consistency tells.
+    /// Whether the terminal states of these sets have different goals, as far as consistency can tell.
     fn sees_several(&mut self, sets: &[ValueSet]) -> bool {
         let ends = self.inject(sets, 1);
         let engine = self.steps.engine();
@@ -102,7 +102,7 @@ impl Outlook {
         several
     }
 
-    /// The goals of the terminal states among sets of states, if each role has only one.
+    /// The goals of the terminal states of these sets, if each role has only one.
     fn goals_among(&mut self, sets: &[ValueSet]) -> Option<Vec<u8>> {
         let ends = self.inject(sets, 1);
         let engine = self.steps.engine();
@@ -115,7 +115,7 @@ impl Outlook {
         goals
     }
 
-    /// Opens a level with sets of states that are terminal or not; false if there are none.
+    /// Opens a level with the terminal or the other states of these sets; false if there are none.
     fn inject(&mut self, sets: &[ValueSet], terminal: Value) -> bool {
         let start = Instant::now();
         let template = &self.template;
@@ -127,7 +127,7 @@ impl Outlook {
     }
 }
 
-/// The only value of a goal that does not fail when it is tried alone.
+/// The only value of a goal that survives singleton consistency.
 fn only_value(engine: &mut Engine, goal: VarId) -> Option<u8> {
     if let Some(value) = engine.domains().fixed_value(goal) {
         return Some(value as u8);

@@ -1,4 +1,4 @@
-//! The searches on networks: one plain list, in the order help texts show it.
+//! The list of searches on networks, in the order of the help texts.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::informed::{Informed, OpenStates, PlanOptions, Shared};
 use crate::networks::{NetworkIngredients, Networks};
 
 ludex_search::search_enum! {
-    /// Every kind of search on networks.
+    /// Any search on networks.
     pub enum NetworkSearch from NetworkIngredients {
-        /// With consistency.
+        /// By maintaining consistency.
         Mac(MacOptions),
-        /// With forward checking.
+        /// By forward checking.
         Forward(ForwardOptions),
     }
 }
@@ -25,7 +25,7 @@ ludex_search::search_enum! {
 pub static NETWORK_SEARCHES: &[SearchSpec<NetworkSearch>] = &[
     SearchSpec {
         name: "mac-ucb",
-        summary: "a tree search that closes subtrees by consistency of networks; `faithful` solves networks only",
+        summary: "Monte Carlo tree search that closes subtrees by constraint propagation; `faithful` is the published search",
         games: GamesMeant::ANY,
         claims: &[
             Claim::Legal,
@@ -38,18 +38,19 @@ pub static NETWORK_SEARCHES: &[SearchSpec<NetworkSearch>] = &[
     },
     SearchSpec {
         name: "fc-ucb",
-        summary: "mac-ucb as it was published, with forward checking in place of consistency",
+        summary: "mac-ucb as published, with forward checking in place of consistency",
         games: GamesMeant::ANY,
         claims: FAITHFUL_CLAIMS,
         search: NetworkSearch::Forward(ForwardOptions::DEFAULT),
     },
 ];
 
-/// What a search promises that takes all others for enemies and may see little in its time.
+/// Claims of the published search, which treats all other roles as enemies and may solve few networks in
+/// its time.
 const FAITHFUL_CLAIMS: &[Claim] =
     &[Claim::Legal, Claim::HiddenInformation, Claim::ValuesInformation];
 
-/// What a search promises with the options it has: `mac-ucb:faithful` promises less than `mac-ucb`.
+/// The claims of a search with its options: `mac-ucb:faithful` claims less than `mac-ucb`.
 pub fn claims(spec: &SearchSpec<NetworkSearch>) -> &'static [Claim] {
     match &spec.search {
         NetworkSearch::Mac(options) if options.faithful => FAITHFUL_CLAIMS,
@@ -57,29 +58,29 @@ pub fn claims(spec: &SearchSpec<NetworkSearch>) -> &'static [Claim] {
     }
 }
 
-/// The part of the time in which a role who does not know the state plans: as published, and where a
-/// tree can use the time as well.
+/// The part of the time for planning with hidden information, in the published search.
 const FAITHFUL_PLAN_SHARE: f64 = 0.5;
+/// The part of the time for planning in `mac-ucb`, smaller because its tree search makes good use of the rest.
 const PLAN_SHARE: f64 = 0.2;
 
 ludex_search::search_options! {
     /// Options of `mac-ucb`.
     pub struct MacOptions {
-        /// as it was published: networks are solved, best first
+        /// play as published: solve networks, best first
         faithful: bool = false,
-        /// faithful: the part of the time in which networks are solved; the rest is for playouts
+        /// faithful: the part of the time for solving networks; playouts get the rest
         ratio: f64 = 0.9,
-        /// faithful: exploration constant, before √(2 ln n / nᵢ) for rewards from 0 to 1
+        /// faithful: exploration constant, the factor of √(2 ln n / nᵢ), for rewards from 0 to 1
         c: f64 = 1.0,
-        /// faithful: whose reward orders the list, mover or own
+        /// faithful: the role whose reward orders the list, mover or own
         order: Order = Order::Mover,
-        /// faithful: what plays games out, network or machine
+        /// faithful: the engine of the playouts, network or machine
         playouts: PlayedBy = PlayedBy::Network,
-        /// the part of the time that networks may take while they close subtrees
+        /// the part of the time that networks may take as long as they close subtrees
         share: f64 = 0.1,
-        /// visits at which a node of the tree is asked about
+        /// visits after which a node of the tree is put to the network
         visits: usize = 64,
-        /// looks for what is forced before the tree is grown, where two roles take turns
+        /// search for forced results before growing the tree, in duels
         forced: bool = true,
     }
 }
@@ -87,13 +88,13 @@ ludex_search::search_options! {
 ludex_search::search_options! {
     /// Options of `fc-ucb`.
     pub struct ForwardOptions {
-        /// the part of the time in which networks are solved; the rest is for playouts
+        /// the part of the time for solving networks; playouts get the rest
         ratio: f64 = 0.9,
-        /// exploration constant, before √(2 ln n / nᵢ) for rewards from 0 to 1
+        /// exploration constant, the factor of √(2 ln n / nᵢ), for rewards from 0 to 1
         c: f64 = 1.0,
-        /// whose reward orders the list, mover or own
+        /// the role whose reward orders the list, mover or own
         order: Order = Order::Mover,
-        /// what plays games out, network or machine
+        /// the engine of the playouts, network or machine
         playouts: PlayedBy = PlayedBy::Network,
     }
 }
@@ -131,8 +132,8 @@ impl<I: NetworkIngredients> Search<I> for ForwardOptions {
     }
 }
 
-/// The search as it was published for a role who does not see the state: one searcher is asked about
-/// possible states, as what it knows of states is true whichever it is.
+/// The published search for a role that does not see the state. All possible states share one searcher,
+/// because what it knows about states holds whichever of them is the true one.
 fn build_faithful<I: NetworkIngredients>(
     name: &'static str,
     from: &I,
@@ -147,7 +148,7 @@ fn build_faithful<I: NetworkIngredients>(
 }
 
 impl MacOptions {
-    /// What the search as it was published is told.
+    /// The options of the published search.
     fn as_published(&self) -> FaithfulOptions {
         let Self { ratio, c, order, playouts, .. } = *self;
         FaithfulOptions { method: Method::Mac, ratio: ratio.min(1.0), c, order, playouts }
@@ -170,8 +171,8 @@ mod tests {
     fn every_search_reads_what_it_writes() {
         let parse = |text: &str| SearchSpec::parse_in(NETWORK_SEARCHES, "search", text);
         for text in ["mac-ucb", "fc-ucb", "mac-ucb:faithful", "mac-ucb:faithful,ratio=0.5"] {
-            let spec = parse(text).expect("it is there");
-            assert_eq!(parse(&spec.to_string()).expect("what was written can be read"), spec);
+            let spec = parse(text).expect("a registered search");
+            assert_eq!(parse(&spec.to_string()).expect("a written search can be read"), spec);
             assert!(claims(&spec).contains(&Claim::Legal));
         }
         assert!(parse("uct").is_err());

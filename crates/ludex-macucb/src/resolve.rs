@@ -1,4 +1,4 @@
-//! Solving the network of a state: what the resolution phase is made of.
+//! Solving the network of a state, for the resolution phase.
 
 use std::sync::Arc;
 
@@ -6,33 +6,33 @@ use ludex_base::{BitSet, Deadline, MoveId, Rng};
 use ludex_csp::Engine;
 use ludex_encode::{EncodeError, Solution, Steps, Template};
 
-/// Solves the network of one state after the other.
+/// Solves the networks of states, one state at a time.
 pub(crate) trait Resolver: Send {
-    /// Puts a state into the network and gives what it says of the state itself; `None` when the
-    /// deadline came first, or no solution is left.
+    /// Injects a state into the network and returns its facts; `None` when the deadline was reached or
+    /// there is no solution.
     fn inject(&mut self, state: &BitSet, deadline: &Deadline) -> Option<Facts>;
 
-    /// After an injection, calls `see` with each joint move and the state it leads to, until it
-    /// returns false. Gives false when the deadline came first.
+    /// Calls `see` with each joint move of the injected state and the state it leads to, until `see`
+    /// returns false. Returns false when the deadline was reached.
     fn solutions(&mut self, see: &mut dyn FnMut(&[MoveId], BitSet) -> bool) -> bool;
 
-    /// After an injection, a random solution: each role draws from the moves that consistency leaves
-    /// it. `None` when the deadline came first, or consistency left too much.
+    /// Draws a random solution of the injected state and returns the next state. Each role draws from the
+    /// moves that consistency leaves. `None` when the deadline was reached, or every draw was illegal.
     fn draw(&mut self, rng: &mut Rng) -> Option<BitSet>;
 
-    /// Takes back the state that was injected last.
+    /// Undoes the last injection.
     fn take_back(&mut self);
 }
 
-/// What the network says of a state.
+/// What the network says about a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
     pub is_terminal: bool,
-    /// By role, 0 to 100; zeros before the end.
+    /// By role, 0 to 100; all 0 in a state that is not terminal.
     pub goals: Vec<u8>,
 }
 
-/// Maintaining consistency: after each decision, everything that follows is drawn.
+/// Solves by maintaining consistency (MAC): it propagates after every decision.
 pub(crate) struct Mac {
     template: Arc<Template>,
     steps: Steps<'static>,
@@ -42,7 +42,7 @@ impl Mac {
     /// Posts the network.
     ///
     /// # Errors
-    /// When it can't be posted, or a bound is reached.
+    /// The network can't be posted, or a bound is reached.
     pub fn new(
         template: Arc<Template>,
         deadline: &Deadline,
@@ -53,7 +53,7 @@ impl Mac {
     }
 }
 
-/// What an engine has settled of a state.
+/// The facts of a state, if the engine has fixed their variables.
 fn facts(template: &Template, engine: &Engine) -> Option<Facts> {
     let value = |var| engine.domains().fixed_value(var);
     let goals = template.goals.iter().map(|&goal| value(goal).map(|it| it as u8));
@@ -71,7 +71,7 @@ impl Resolver for Mac {
         }
         let mut found = facts(&self.template, self.steps.engine());
         if found.is_none() {
-            // Consistency did not settle it: any solution does.
+            // Propagation did not fix the facts. All solutions agree on them, so the first one is enough.
             let template = &self.template;
             self.steps.for_each_solution(&mut |engine| {
                 found = facts(template, engine);
@@ -91,7 +91,7 @@ impl Resolver for Mac {
     }
 
     fn draw(&mut self, rng: &mut Rng) -> Option<BitSet> {
-        // Consistency may leave a move that is not legal, though singleton consistency rarely would.
+        // Consistency may leave illegal moves, so a draw can fail.
         for _ in 0..N_DRAWS {
             let draw = |of_role: usize| {
                 let left: Vec<MoveId> = self.steps.moves_left(of_role).collect();
@@ -111,5 +111,5 @@ impl Resolver for Mac {
     }
 }
 
-/// Joint moves that are tried before a playout is given up.
+/// Joint moves to try before the playout is given up.
 const N_DRAWS: usize = 4;

@@ -1,4 +1,4 @@
-//! Networks against machines and exhaustive search, and the worked examples.
+//! Networks compared with machines and exhaustive search, and worked examples of the publications.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,20 +23,20 @@ use crate::{NETWORK_SEARCHES, NetworkBounds, NetworkSearch, NetworkWork, Network
 
 fn machine(name: &str) -> Machine {
     let library = ludex_testkit::library();
-    let file = library.iter().find(|file| file.name == name).expect("it is in the library");
+    let file = library.iter().find(|file| file.name == name).expect("a game of the library");
     machine_of(name, std::fs::read_to_string(&file.path).expect("it can be read"))
 }
 
 fn machine_of(name: &str, text: String) -> Machine {
-    let loaded = load(Source::new(name, text), &LoadOptions::default()).expect("good rules");
+    let loaded = load(Source::new(name, text), &LoadOptions::default()).expect("valid rules");
     match loaded.engine {
         Engine::Machine(machine) => machine,
-        Engine::Reasoner(_) => panic!("{name} has a machine"),
+        Engine::Reasoner(_) => panic!("{name} needs a machine"),
     }
 }
 
 fn template(machine: &Machine) -> Arc<Template> {
-    Arc::new(encode(machine.circuit(), &EncodeConfig::default()).expect("it is small"))
+    Arc::new(encode(machine.circuit(), &EncodeConfig::default()).expect("a small network"))
 }
 
 fn networks(machine: &Machine, bounds: NetworkBounds) -> Arc<Networks<BitSet>> {
@@ -45,7 +45,7 @@ fn networks(machine: &Machine, bounds: NetworkBounds) -> Arc<Networks<BitSet>> {
 }
 
 fn spec(text: &str) -> SearchSpec<NetworkSearch> {
-    SearchSpec::parse_in(NETWORK_SEARCHES, "search", text).expect("it is registered")
+    SearchSpec::parse_in(NETWORK_SEARCHES, "search", text).expect("a registered search")
 }
 
 fn work_of(report: &SearchReport) -> Option<NetworkWork> {
@@ -62,7 +62,7 @@ fn search(machine: &Machine, text: &str, bounds: NetworkBounds, limits: &Limits)
     searcher.search(&machine.cursor(), RoleId::new(0), limits)
 }
 
-/// States of random play, terminal ones too.
+/// States of random games, terminal ones included.
 fn states(machine: &Machine, n_states: usize) -> Vec<BitSet> {
     let mut rng: Rng = Seed(1).rng();
     let mut cursor = machine.cursor();
@@ -79,7 +79,7 @@ fn states(machine: &Machine, n_states: usize) -> Vec<BitSet> {
     states
 }
 
-/// The joint moves of a state with what they lead to, by a resolver.
+/// The joint moves of a state and the states they lead to, by a resolver.
 fn solutions(resolver: &mut dyn Resolver, state: &BitSet) -> Vec<(Vec<MoveId>, BitSet)> {
     let mut found = Vec::new();
     let facts = resolver.inject(state, &Deadline::never()).expect("a reachable state");
@@ -96,7 +96,7 @@ fn solutions(resolver: &mut dyn Resolver, state: &BitSet) -> Vec<(Vec<MoveId>, B
 }
 
 #[test]
-fn consistency_and_forward_checking_solve_what_the_machine_plays() {
+fn consistency_and_forward_checking_agree_with_the_machine() {
     for name in ["tictactoe", "connectfour", "pig", "tron", "nim", "eight-puzzle"] {
         let machine = machine(name);
         let template = template(&machine);
@@ -133,7 +133,7 @@ fn consistency_and_forward_checking_solve_what_the_machine_plays() {
     }
 }
 
-/// All goals with which plays from a state end.
+/// Collects the goals of all plays from a state.
 fn endings(machine: &Machine, state: &BitSet, found: &mut Vec<Vec<u8>>, n_left: &mut usize) {
     let mut cursor = machine.cursor();
     cursor.set_state(state);
@@ -155,7 +155,7 @@ fn endings(machine: &Machine, state: &BitSet, found: &mut Vec<Vec<u8>>, n_left: 
 }
 
 #[test]
-fn what_consistency_closes_ends_in_one_way() {
+fn every_play_from_a_closed_state_has_the_certain_goals() {
     let mut n_closed = 0;
     let games = ["tictactoe", "blocker", "connectfour", "n-queens", "knights-tour", "sudoku-4x4"];
     for name in games.into_iter().chain(["tron", "nim", "buttons", "breakthrough-small", "pig"]) {
@@ -167,13 +167,13 @@ fn what_consistency_closes_ends_in_one_way() {
             let (mut found, mut n_left) = (Vec::new(), 20_000);
             endings(&machine, &state, &mut found, &mut n_left);
             assert!(found.iter().all(|other| *other == goals), "{name}: {goals:?} of {found:?}");
-            assert!(!found.is_empty(), "{name}: no end was found");
+            assert!(!found.is_empty(), "{name}: no play ended");
             let mut cursor = machine.cursor();
             cursor.set_state(&state);
             n_closed += usize::from(!cursor.is_terminal());
         }
     }
-    assert!(n_closed > 0, "some state before the end is closed");
+    assert!(n_closed > 0, "some state that is not terminal is closed");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn tictactoe_is_fully_explored_within_five_seconds() {
     let deadline = Deadline::after(Duration::from_secs(5));
     let limits = Limits::until(deadline, Seed(1));
     let report = search(&machine, "mac-ucb:faithful", NetworkBounds::default(), &limits);
-    let work = work_of(&report).expect("it has a network");
+    let work = work_of(&report).expect("the report has network work");
     assert!(report.is_proven && report.reward == Some(0.5), "{report:?}");
     assert!(report.stopped.is_none() && work.note.is_empty(), "{report:?}");
     assert!(work.n_closed > 500, "{work:?}");
@@ -190,7 +190,7 @@ fn tictactoe_is_fully_explored_within_five_seconds() {
 }
 
 #[test]
-fn a_network_that_is_too_large_is_said_and_another_search_plays() {
+fn when_the_network_is_too_large_another_search_plays_and_says_so() {
     let machine = machine("connectfour");
     let few_gates = NetworkBounds { max_gates: 10, ..NetworkBounds::default() };
     let few_variables = NetworkBounds { max_variables: 10, ..NetworkBounds::default() };
@@ -204,14 +204,14 @@ fn a_network_that_is_too_large_is_said_and_another_search_plays() {
             let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
             assert!(report.chosen.is_some_and(|id| legal.contains(&id)), "{text}: {report:?}");
             assert!(report.n_playouts > 0, "{text}: {report:?}");
-            let note = work_of(&report).expect("it says what it did").note;
+            let note = work_of(&report).expect("the report has network work").note;
             assert!(note.contains("too large") || note.contains("bytes"), "{text}: {note}");
         }
     }
 }
 
 #[test]
-fn what_was_solved_is_kept_from_move_to_move() {
+fn solved_networks_are_kept_from_move_to_move() {
     let machine = machine("tictactoe");
     let mut searcher =
         spec("mac-ucb:faithful").build(&with_networks(&machine, NetworkBounds::default()));
@@ -224,8 +224,8 @@ fn what_was_solved_is_kept_from_move_to_move() {
     assert!(second.is_proven && second.n_iterations * 4 < first.n_iterations, "{second:?}");
 }
 
-/// Example 4.1 of the thesis: the chance part is solved first, its solutions become a constraint, and
-/// the hard part has one solution with it. (The thesis leaves out x₁ = 3 among the feasible ones.)
+/// Example 4.1 of the thesis: the chance part is solved first, its solutions become a constraint, and with
+/// that constraint the hard part has one solution. (The thesis omits x₁ = 3 among the feasible ones.)
 #[test]
 fn example_4_1_has_one_solution() {
     let mut network = StochasticNetwork::new();
@@ -244,8 +244,8 @@ fn example_4_1_has_one_solution() {
     assert_eq!(found.stopped, None);
 }
 
-/// The worked example of hidden matching pennies: to turn the side that was shown is worth 75, the
-/// other 25, and so before anything is shown the plan is worth 75.
+/// The worked example of hidden matching pennies: turning the shown side is worth 75, the other 25, so the
+/// plan is worth 75 before a side is shown.
 #[test]
 fn hidden_matching_pennies_is_worth_75_against_25() {
     let machine = machine("hidden-matching-pennies");
@@ -266,8 +266,9 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     assert!(!plan(&start, 1).is_exact);
 
     for shown in ["pile", "face"] {
-        let waits = machine.find_move(me, "noop").expect("it waits");
-        let percept = machine.find_percept(me, &format!("(first {shown})")).expect("it sees");
+        let waits = machine.find_move(me, "noop").expect("a move of the game");
+        let percept =
+            machine.find_percept(me, &format!("(first {shown})")).expect("a percept of the game");
         let learned = Learned::going_on(&[percept]);
         let mut cursor = machine.cursor();
         let limits = BeliefLimits::default();
@@ -285,7 +286,7 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     }
 }
 
-/// What a search on networks plays after a line of joint moves, for the first role, by what it knows.
+/// The report of a search on networks for the first role after a line of joint moves.
 fn played(machine: &Machine, text: &str, line: &[&[&str]], limits: &Limits) -> SearchReport {
     let from = with_networks(machine, NetworkBounds::default());
     let known = ludex_testkit::hidden::information_after(machine, RoleId::new(0), line);
@@ -313,7 +314,7 @@ fn hidden_matching_pennies_and_monty_hall_are_played_by_plans_to_the_end() {
             let is_same = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
             assert!(rest.zip(other).is_none_or(is_same), "{text}: {report:?}");
             assert_eq!(rest.is_some(), other.is_some(), "{text}: {report:?}");
-            let work = work_of(&report).expect("it has a network");
+            let work = work_of(&report).expect("the report has network work");
             assert!(work.plan.ends_with("to the end") && work.n_solved > 0, "{work:?}");
             assert!(text != "mac-ucb" || report.is_proven, "{text}");
         }
@@ -321,8 +322,8 @@ fn hidden_matching_pennies_and_monty_hall_are_played_by_plans_to_the_end() {
 }
 
 #[test]
-fn what_is_not_over_is_worth_what_playouts_say() {
-    // The second roll is not planned: whatever is estimated of it is what the plan is worth.
+fn estimates_value_the_states_that_are_not_terminal() {
+    // The plan ends before the second step, so its value is the estimate.
     let machine = machine("hidden-matching-pennies");
     let template = template(&machine);
     let start = Belief::initial(&machine, &[RoleId::new(0)]);
@@ -337,7 +338,7 @@ fn what_is_not_over_is_worth_what_playouts_say() {
     let planned = planned.expect("small").expect("there is time");
     assert!(!planned.is_exact && seen > 1, "{planned:?}");
     assert!((planned.moves[0].1 - 0.625).abs() < 1e-6, "{planned:?}");
-    // Nobody outside the party has a choice but chance.
+    // Only chance has a choice outside the party, so this restriction changes nothing.
     let alone = PlanLimits { others_may_choose: false, has_fluents: false, ..limits };
     let planned = plan_moves(&template, &machine, &start, 2, &alone, &late, &mut nothing);
     let planned = planned.expect("small").expect("there is time");
@@ -345,21 +346,21 @@ fn what_is_not_over_is_worth_what_playouts_say() {
 }
 
 #[test]
-fn a_plan_for_one_is_not_made_where_others_choose() {
+fn exact_plans_are_refused_where_other_roles_choose() {
     let machine = machine("kuhn-poker");
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_planned) in [("mac-ucb", false), ("mac-ucb:faithful", true)] {
         let report = played(&machine, text, line, &Limits::iterations(1_000, Seed(1)));
-        let work = work_of(&report).expect("it has a network");
+        let work = work_of(&report).expect("the report has network work");
         assert_eq!(work.plan.ends_with("to the end"), is_planned, "{text}: {work:?}");
         assert!(is_planned || work.plan.contains("may have a choice"), "{work:?}");
         assert!(report.chosen.is_some() && report.reward.is_some(), "{text}: {report:?}");
-        assert!(!report.is_proven, "{text}: others need not play at random");
+        assert!(!report.is_proven, "{text}: the other role need not play at random");
     }
 }
 
 #[test]
-fn without_a_network_hidden_games_are_played_all_the_same() {
+fn hidden_games_are_played_without_a_network_too() {
     let machine = machine("kuhn-poker");
     let few = NetworkBounds { max_gates: 10, ..NetworkBounds::default() };
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
@@ -369,12 +370,12 @@ fn without_a_network_hidden_games_are_played_all_the_same() {
         let report =
             spec(text).build_informed(&with_networks(&machine, few)).search(&known, &limits);
         assert!(report.chosen.is_some_and(|id| known.legal_moves().contains(&id)), "{report:?}");
-        let work = work_of(&report).expect("it says what it did");
+        let work = work_of(&report).expect("the report has network work");
         assert!(work.plan.contains("too large") && work.note.contains("too large"), "{work:?}");
     }
 }
 
-/// Who hides is no die: a plan through what it may have done is played, but proves nothing.
+/// The hider need not hide at random, so a plan by the probabilities of its moves is no proof.
 #[test]
 fn a_plan_after_the_choice_of_another_role_proves_nothing() {
     let rules = "
@@ -394,28 +395,28 @@ fn a_plan_after_the_choice_of_another_role_proves_nothing() {
     let machine = machine_of("hide", rules.to_string());
     let line: &[&[&str]] = &[&["_", "(hide left)"]];
     let report = played(&machine, "mac-ucb", line, &Limits::iterations(100, Seed(1)));
-    let work = work_of(&report).expect("it has a network");
+    let work = work_of(&report).expect("the report has network work");
     assert!(work.plan.ends_with("to the end"), "{work:?}");
     assert_eq!(report.reward, Some(0.5));
     assert!(!report.is_proven && report.moves.iter().all(|it| it.proven.is_none()), "{report:?}");
 }
 
 #[test]
-fn without_a_share_of_the_time_the_network_is_asked_nothing() {
+fn with_share_0_the_network_is_not_asked() {
     let machine = machine("kuhn-poker");
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_asked) in [("mac-ucb", true), ("mac-ucb:share=0", false)] {
         let report = played(&machine, text, line, &Limits::iterations(200, Seed(1)));
-        let work = work_of(&report).expect("it says what it did");
+        let work = work_of(&report).expect("the report has network work");
         assert_eq!(work.n_solved > 0, is_asked, "{text}: {work:?}");
     }
 }
 
-/// Half of every turn would be lost on a network that is never posted in it.
+/// Otherwise every turn would lose half of its time on a network that is never posted.
 #[test]
-fn posting_is_not_begun_again_with_as_little_time() {
+fn posting_does_not_begin_again_without_more_time() {
     let networks = networks(&machine("nim"), NetworkBounds::default());
-    networks.template(&Deadline::never()).expect("it is small");
+    networks.template(&Deadline::never()).expect("a small network");
     let mut n_begun = 0;
     let mut post = |deadline: &Deadline, is_slow: bool| {
         networks.post(deadline, |_, until, _| {
@@ -432,13 +433,13 @@ fn posting_is_not_begun_again_with_as_little_time() {
     };
     let short = || Deadline::after(Duration::from_millis(20));
     assert!(post(&short(), true).is_err());
-    let again = post(&short(), true).expect_err("there is no more time than before");
+    let again = post(&short(), true).expect_err("it has no more time than before");
     assert!(again.contains("too little time"), "{again}");
     assert!(post(&Deadline::never(), false).is_ok());
     assert_eq!(n_begun, 2);
 }
 
-/// Somebody who jumps can't move any more, and the game is not over.
+/// After a jump the robot has no legal move, although the game is not over.
 const JUMP: &str = "
     (role robot) (init (step 0)) (side a) (side b) (side c)
     (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7) (succ 7 8)
@@ -452,14 +453,14 @@ const JUMP: &str = "
     (<= (goal robot 50) (true (step 8)))";
 
 #[test]
-fn a_network_without_a_solution_takes_no_more_than_its_part_of_the_playouts() {
+fn a_state_without_moves_does_not_attract_the_playouts() {
     let machine = machine_of("jump", JUMP.to_string());
     let jump = machine.find_move(RoleId::new(0), "jump").expect("there is such a move");
     for text in ["mac-ucb:faithful,ratio=0.5", "fc-ucb:ratio=0.5,playouts=machine"] {
         let limits = Limits::iterations(400, Seed(1));
         let report = search(&machine, text, NetworkBounds::default(), &limits);
-        let work = work_of(&report).expect("it has a network");
-        // Half of the iterations are playouts and half are networks, as the ratio says.
+        let work = work_of(&report).expect("the report has network work");
+        // By the ratio, half of the iterations are playouts and half solve networks.
         assert!(report.n_playouts >= 150 && work.n_solved >= 150, "{text}: {report:?}");
         let jumped = report.moves.iter().find(|it| it.id == jump).expect("it is legal");
         assert!(jumped.n_visits < 100 && jumped.proven.is_none(), "{text}: {report:?}");
@@ -468,7 +469,7 @@ fn a_network_without_a_solution_takes_no_more_than_its_part_of_the_playouts() {
 }
 
 #[test]
-fn where_nobody_can_move_the_network_has_no_solution() {
+fn without_a_legal_move_the_network_has_no_solution() {
     let machine = machine_of("jump", JUMP.to_string());
     let role = RoleId::new(0);
     let jump = machine.find_move(role, "jump").expect("there is such a move");
@@ -486,10 +487,10 @@ fn where_nobody_can_move_the_network_has_no_solution() {
     assert_eq!(n_solutions, 0);
 }
 
-/// What was found is forgotten when memory is wanted, if there is time to sort it out, and what is found
-/// is the same.
+/// When memory is short, unreachable nodes are removed if there is time. The search plays a legal move either
+/// way.
 #[test]
-fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
+fn unreachable_nodes_are_removed_if_there_is_time() {
     let machine = machine("connectfour");
     let spec = spec("mac-ucb:faithful");
     let role = RoleId::new(0);
@@ -500,7 +501,7 @@ fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
         let first = searcher.search(&cursor, role, &Limits::iterations(300, Seed(1)));
         let joint = first.line.first().expect("it has looked ahead");
         cursor.play(joint);
-        // No more memory than the list has taken already.
+        // No more memory than the graph uses already.
         let memory = first.n_bytes as usize;
         let deadline = if has_time { Deadline::never() } else { Deadline::after(Duration::ZERO) };
         let limits = Limits { memory, deadline, ..Limits::iterations(1, Seed(1)) };
@@ -515,7 +516,7 @@ fn a_list_that_is_too_large_is_sorted_out_or_kept_as_time_allows() {
 }
 
 #[test]
-fn a_plan_is_not_made_after_the_deadline() {
+fn planning_stops_at_the_deadline() {
     let machine = machine("hidden-matching-pennies");
     let template = template(&machine);
     let start = Belief::initial(&machine, &[RoleId::new(0)]);
@@ -529,14 +530,14 @@ fn a_plan_is_not_made_after_the_deadline() {
         plan_moves(&template, &machine, &start, n_steps, limits, deadline, &mut nothing)
     };
     assert_eq!(plan(&limits(&late), &never, 2), Err(PlanError::Belief(BeliefError::Late)));
-    // The plan is there, but not what its states are worth, or its moves.
+    // The plan is built in time, but its states or its moves are not evaluated.
     assert_eq!(plan(&limits(&never), &late, 1), Ok(None));
     assert_eq!(plan(&limits(&never), &late, 2), Ok(None));
     assert!(matches!(plan(&limits(&never), &never, 2), Ok(Some(_))));
 }
 
 #[test]
-fn duels_are_known_by_random_games() {
+fn random_games_recognize_duels() {
     for (name, expected) in [
         ("tictactoe", true),
         ("connectfour", true),
@@ -554,7 +555,7 @@ fn duels_are_known_by_random_games() {
 }
 
 #[test]
-fn a_network_is_not_begun_with_less_time_than_any_takes() {
+fn encoding_does_not_begin_with_too_little_time() {
     let networks = networks(&machine("connectfour"), NetworkBounds::default());
     let why = networks.template(&Deadline::after(Duration::from_millis(1))).err();
     assert!(why.is_some_and(|why| why.contains("too little time")));

@@ -1,4 +1,4 @@
-//! What searches on networks add to their reports.
+//! Work on networks, which searches add to their reports.
 
 use std::any::Any;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use ludex_search::{Extension, ReportExtension};
 pub struct NetworkWork {
     /// Why there is no network and another search took over; empty when there is one.
     pub note: String,
-    /// What was planned where the state is hidden, or why nothing was; empty where it is known.
+    /// With hidden information, what was planned, or why nothing was; otherwise empty.
     pub plan: String,
-    /// Networks that were asked: all solutions, or whether there are any.
+    /// Networks solved: all solutions enumerated, or one question answered.
     pub n_solved: u64,
-    /// States whose value is exact by what the networks said.
+    /// States whose exact value the networks proved.
     pub n_closed: u64,
-    /// Time in which states were put into networks.
+    /// Time spent on injecting states into networks.
     pub injection: Duration,
-    /// Time in which networks were solved, without injection.
+    /// Time spent on solving networks, without injection.
     pub resolution: Duration,
-    /// Time in which games were played out.
+    /// Time spent on playouts.
     pub simulation: Duration,
 }
 
 impl NetworkWork {
-    /// Adds what was done elsewhere for the same move.
+    /// Adds the work of another search for the same move.
     pub fn add(&mut self, other: &NetworkWork) {
         if self.note.is_empty() {
             self.note.clone_from(&other.note);
