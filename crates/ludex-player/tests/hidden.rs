@@ -245,14 +245,14 @@ const BOMB: &str = "
 fn searches_pay_for_information_that_is_worth_its_price() {
     let asked = machine_of("bomb", &BOMB.replace("SEEN", "does agent ask"));
     // In this variant the agent sees the wire anyway.
-    let observation = machine_of("observation-bomb", &BOMB.replace("SEEN", "true (phase prepare)"));
+    let shown = machine_of("shown-bomb", &BOMB.replace("SEEN", "true (phase prepare)"));
     let mut n_claims = 0;
     for spec in searches() {
         if !spec.claims.contains(&Claim::ValuesInformation) {
             continue;
         }
         n_claims += 1;
-        for (game, right, value) in [(&asked, "ask", 0.9), (&observation, "wait", 1.0)] {
+        for (game, right, value) in [(&asked, "ask", 0.9), (&shown, "wait", 1.0)] {
             let known = information_after(game, RoleId::new(0), &[&["_", "(arm red)"]]);
             assert_eq!(known.possible().len(), 2);
             let rules = Arc::new(game.circuit().clone());
