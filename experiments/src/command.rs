@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-/// Runs the command and reads its report; `None`, with a message, if it has none.
+/// Runs the command and reads its report. Without a report it prints a message and returns `None`.
 pub(crate) fn ask(ludex: &Path, args: &[&str]) -> Result<Option<Value>> {
     eprintln!("$ ludex {}", args.join(" "));
     let output = Command::new(ludex).args(args).stderr(Stdio::null()).output();
-    let output = output.context("the command does not start")?;
+    let output = output.context("`ludex` does not start")?;
     let report: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     let report = report.filter(|report| report["ok"] != false);
     if report.is_none() {
@@ -20,7 +20,7 @@ pub(crate) fn ask(ludex: &Path, args: &[&str]) -> Result<Option<Value>> {
     Ok(report)
 }
 
-/// The standard output of a process, which is ended when the time is over.
+/// Runs a process and returns its standard output. Kills the process when the time is over.
 pub(crate) fn run_for(program: &Path, args: &[&str], time: Duration) -> Result<String, String> {
     let mut child = Command::new(program)
         .args(args)
@@ -40,8 +40,8 @@ pub(crate) fn run_for(program: &Path, args: &[&str], time: Duration) -> Result<S
             Err(error) => return Err(error.to_string()),
         }
     }
-    // It may have ended by itself in this moment.
+    // The process may have ended by itself in the meantime.
     let _ = child.kill();
     let _ = child.wait();
-    Err("did not end".into())
+    Err("killed: out of time".into())
 }

@@ -1,4 +1,5 @@
-//! How long a game takes to load and a step to play: every public rulesheet, and a plot of steps against gates.
+//! How long does a game take to load, and a step to play? Measures every public rulesheet, and plots the cost of
+//! a step against the number of gates.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +19,7 @@ use crate::tables::Form;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "corpus",
-    question: "How soon is a game played for the first time, and what does a step cost?",
+    question: "How long does it take from reading a game to the end of its first playout, and what does a step cost?",
     command: "cargo experiment corpus",
     table: "corpus.tsv, corpus.md, docs/step-cost.svg",
     options: Options::augment_args,
@@ -32,23 +33,24 @@ struct Options {
     seconds: f64,
 }
 
-/// What was measured of one rulesheet.
+/// The measurements of one rulesheet.
 struct Row {
     name: String,
     gates: f64,
-    /// From the text to the end of the first playout, the engine chosen by the command.
+    /// Seconds from the text to the end of the first playout, on the engine that the command chooses.
     first_playout: Option<f64>,
     machine: String,
-    /// Nanoseconds of processor time a joint move, on the cursor and in lanes.
+    /// Nanoseconds of processor time a joint move, on the cursor.
     cursor: Option<f64>,
+    /// The same in lanes.
     wide: Option<f64>,
 }
 
-/// The bound of the claim about load time.
+/// The bound in the claim about load time.
 const LOAD_SECONDS: f64 = 0.5;
 
-/// Measures every public rulesheet: how long until the first playout has ended, and what a step costs.
-/// Draws the latter against the number of gates.
+/// Measures the time to the end of the first playout and the cost of a step on every public rulesheet, and
+/// plots the latter against the number of gates.
 fn measure_all(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let games = corpus(&shared_folder()?);
@@ -88,7 +90,7 @@ fn measure_all(run: &Run, &Options { seconds }: &Options) -> Result<()> {
          `first_playout_seconds`: from the text to the end of the first playout, wall time, `ludex bench RULES --json`.\n\
          `cursor_ns_a_step`, `wide_ns_a_step`: processor time a joint move, `--machine circuit` and `--machine wide`.\n\
          All rows are in `corpus.tsv`; [`docs/machine.md`](../../../docs/machine.md) shows the steps against the gates.\n\n\
-         {n_quick} of {} sheets ({share:.1} %) have played their first game within {LOAD_SECONDS} s of being read.\n\n\
+         {n_quick} of {} sheets ({share:.1} %) end their first playout within {LOAD_SECONDS} s after being read.\n\n\
          The others:\n\n",
         run.made_by(&format!("corpus --seconds {seconds}")),
         rows.len(),
@@ -105,7 +107,7 @@ fn measure_all(run: &Run, &Options { seconds }: &Options) -> Result<()> {
 }
 
 fn measure(ludex: &Path, rules: &RulesFile, seconds: f64) -> Row {
-    // One sheet that can't be measured is told of, and the others go on.
+    // A sheet that can't be measured is reported, and the run continues.
     let ask = |machine, seconds| {
         bench(ludex, &rules.path, machine, seconds, 1).unwrap_or_else(|error| {
             eprintln!("{error:#}");
@@ -116,7 +118,7 @@ fn measure(ludex: &Path, rules: &RulesFile, seconds: f64) -> Row {
         let speed = report["moves_per_cpu_second"].as_f64().filter(|&speed| speed > 0.0);
         speed.map(|speed| 1e9 / speed)
     };
-    // Loading is what counts here; the playouts after the first are only let happen.
+    // This run measures loading; its playouts after the first do not matter.
     let load = ask("auto", 0.001);
     let is_grounded = load["gates"].is_number();
     let of = |machine| if is_grounded { step(&ask(machine, seconds)) } else { None };
@@ -132,7 +134,7 @@ fn measure(ludex: &Path, rules: &RulesFile, seconds: f64) -> Row {
     }
 }
 
-/// The plot of docs/machine.md.
+/// Draws the plot of docs/machine.md.
 fn draw(rows: &[Row]) -> Result<()> {
     let points = |of: fn(&Row) -> Option<f64>| {
         rows.iter()

@@ -1,5 +1,5 @@
-//! Whether random games end alike in lanes, on the cursor and by the reasoner: goals and lengths of many
-//! playouts, compared by chi-square tests.
+//! Do random games end alike in lanes, on the cursor and by the reasoner? Compares the goals and lengths of many
+//! playouts by chi-square tests.
 
 use std::fmt::Write as _;
 use std::slice;
@@ -31,7 +31,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 struct Options {
     /// Only these games
     games: Vec<String>,
-    /// Playouts of each game in lanes, and as many on the cursor
+    /// Playouts of each game in lanes, and again on the cursor
     #[arg(long, default_value_t = 100_000)]
     playouts: u64,
     /// Seconds for each game by the reasoner
@@ -39,7 +39,7 @@ struct Options {
     reasoner_seconds: u64,
 }
 
-/// Turns and simultaneous moves, one role and more, with and without hidden information.
+/// Games with turns and with simultaneous moves, of one role and more, with and without hidden information.
 const GAMES: &[&str] = &[
     "ticTacToe",
     "connectFour",
@@ -63,7 +63,7 @@ const GAMES: &[&str] = &[
     "blindtictactoe",
 ];
 
-/// The chance that some comparison fails although all games are played right.
+/// The probability that some comparison fails although all engines are right.
 const LEVEL: f64 = 0.01;
 
 struct Row {
@@ -72,7 +72,7 @@ struct Row {
     n_cursor: u64,
     n_reasoner: u64,
     lengths: [f64; 3],
-    /// Goals and lengths: lanes beside the cursor, lanes beside the reasoner.
+    /// Goals and lengths in lanes compared with the cursor, then with the reasoner.
     tests: [ChiSquare; 4],
 }
 
@@ -122,12 +122,12 @@ fn compare_all(run: &Run, options: &Options) -> Result<()> {
         ],
     );
     let mut markdown = format!(
-        "# Random games end alike whichever way they are played\n\n\
+        "# Random games end alike on every engine\n\n\
          {}.\n\
-         Goals (of all roles together) and lengths of playouts in lanes, beside those one at a time on the cursor and those of the reasoner, \
-         by the chi-square test of two samples; rare categories are put together, lengths are in at most 24 classes.\n\
-         `p` is the chance of a difference as large if the distributions are the same.\n\
-         All comparisons together are held to a level of {LEVEL}, so each to {level:.6}.\n\n",
+         Goals (of all roles together) and lengths of playouts in lanes, compared with playouts on the cursor and on the reasoner \
+         by the chi-square test of two samples; rare categories are merged, lengths are in at most 24 classes.\n\
+         `p` is the probability of a difference at least as large if the distributions are equal.\n\
+         The level of all comparisons together is {LEVEL}, so that of each is {level:.6}.\n\n",
         run.made_by(&format!(
             "endings --playouts {n_playouts} --reasoner-seconds {reasoner_seconds}"
         )),

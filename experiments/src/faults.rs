@@ -1,4 +1,4 @@
-//! Whether players survive broken messages: matches over HTTP with a proxy that breaks some on the way.
+//! Do players survive broken messages? Plays matches over HTTP through a proxy that breaks some messages.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::tables::Form;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "faults",
-    question: "Do matches over HTTP end well when a fifth of the messages are broken on the way?",
+    question: "Do matches over HTTP end well when a proxy breaks a fifth of the messages?",
     command: "cargo experiment faults",
     table: "faults.md",
     options: Options::augment_args,
@@ -29,18 +29,18 @@ struct Options {
     /// Matches at a time
     #[arg(long, default_value_t = 8)]
     parallel: usize,
-    /// Broken messages of a hundred
+    /// Percent of the messages to break
     #[arg(long, default_value_t = 20)]
     percent: usize,
-    /// Where the faults come from
+    /// Seed of the faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Megabytes that a process may grow by after the first matches, beyond a tenth of what it had.
+/// Megabytes by which a process may grow after the first matches, in addition to a tenth of its size.
 const MAX_GROWTH_MB: f64 = 16.0;
 
-/// Plays the matches and writes what came of them.
+/// Plays the matches, writes the counts, and fails if a move was late or illegal.
 fn play_all(run: &Run, options: &Options) -> Result<()> {
     let &Options { count, parallel: n_parallel, percent, seed } = options;
     build_ludex()?;
@@ -57,12 +57,12 @@ fn play_all(run: &Run, options: &Options) -> Result<()> {
         ("matches", count),
         ("finished", report.n_finished),
         ("messages of the referee", report.n_requests),
-        ("broken on the way there or back", report.n_broken),
-        ("answers to messages that came whole", report.n_judged),
-        ("of these late", report.late.len()),
-        ("the longest of them, ms", ms.round() as usize),
-        ("answers by players that had received everything before", report.n_informed),
-        ("of these not legal", report.illegal.len()),
+        ("of these, broken on the way there or back", report.n_broken),
+        ("answers to messages that arrived intact", report.n_judged),
+        ("of these, late", report.late.len()),
+        ("the slowest of them, ms", ms.round() as usize),
+        ("answers by players that had received all earlier messages", report.n_informed),
+        ("of these, illegal", report.illegal.len()),
     ] {
         counts.push(&[what, &number.to_string()]);
     }
@@ -75,7 +75,7 @@ fn play_all(run: &Run, options: &Options) -> Result<()> {
          {}: \
          tic-tac-toe and Kuhn poker between two processes of `ludex player`, one that answers at once \
          (`uct`, 30 iterations) and one that uses its clock of 1 s (`flat`); {:.0} s.\n\n{}\n\
-         What was in memory after each tenth of the matches, in MB:\n\n{}",
+         Memory after each tenth of the matches, in MB:\n\n{}",
         run.made_by(&command),
         began.elapsed().as_secs_f64(),
         counts.text(),
@@ -83,9 +83,13 @@ fn play_all(run: &Run, options: &Options) -> Result<()> {
     );
     print!("{text}");
     run.write_file("faults.md", &text)?;
-    ensure!(report.n_finished == count, "matches did not finish");
-    ensure!(report.illegal.is_empty(), "not legal: {:?}", report.illegal);
-    ensure!(report.late.is_empty(), "late: {:?}", report.late);
+    ensure!(
+        report.n_finished == count,
+        "{} of {count} matches did not finish",
+        count - report.n_finished
+    );
+    ensure!(report.illegal.is_empty(), "illegal moves: {:?}", report.illegal);
+    ensure!(report.late.is_empty(), "late moves: {:?}", report.late);
     if let [_, early, .., last] = &report.megabytes[..] {
         for (early, last) in early.iter().zip(last) {
             let most = 1.1 * early + MAX_GROWTH_MB;

@@ -1,4 +1,4 @@
-//! How long grounding takes: `ludex ground` on every public rulesheet, each in a process of its own.
+//! How long does grounding take? Runs `ludex ground` on every public rulesheet, each in a process of its own.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,17 +31,18 @@ struct Options {
     seconds: u64,
 }
 
-/// What one run of `ludex ground` came to.
+/// The result of one run of `ludex ground`.
 struct Grounded {
     name: String,
     report: Option<Value>,
-    /// What happened instead of a report, or why the reasoner plays.
+    /// Why there is no report, or why the reasoner plays.
     note: String,
     seconds: f64,
 }
 
-/// Bounds of the claim that the table backs.
+/// The bound on time in the claim that the table backs.
 const SECONDS: f64 = 5.0;
+/// The bound on memory in the same claim.
 const MEGABYTES: f64 = 2_000.0;
 
 /// Grounds every public rulesheet in a process of its own.
@@ -80,7 +81,7 @@ fn ground(run: &Run, &Options { seconds }: &Options) -> Result<()> {
          | | sheets |\n| --- | --- |\n\
          | all | {} |\n| grounded in under {SECONDS} s and {MEGABYTES} MB | {n_within} ({:.1} %) |\n\
          | stopped by a bound with a message | {n_stopped} |\n| no report at all | {n_crashed} |\n\n\
-         Those beyond the bounds of the second line:\n\n",
+         The sheets beyond the bounds of the second row:\n\n",
         run.made_by(&format!("ground --seconds {seconds}")),
         rows.len(),
         100.0 * n_within as f64 / rows.len() as f64,
@@ -105,7 +106,7 @@ fn ground_one(ludex: &Path, rules: &RulesFile, seconds: u64) -> Grounded {
     let path = rules.path.display().to_string();
     let args = ["ground", &path, "--json", "--time", &time, "--memory", "4GB"];
     let start = Instant::now();
-    // The bound of time is for grounding alone; a process that hangs elsewhere is ended.
+    // `--time` bounds grounding alone, so a process that hangs elsewhere is killed.
     let output = run_for(ludex, &args, Duration::from_secs(3 * seconds + 30));
     let seconds = start.elapsed().as_secs_f64();
     let name = rules.name.clone();

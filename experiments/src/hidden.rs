@@ -1,8 +1,8 @@
-//! How strong searches for hidden information are: against each other, and alone where a game has one role.
+//! How strong are the searches for hidden information, against each other, and alone in games of one role?
 //!
-//! Rounds go over all games and players, so that a run that is stopped early has seen a little of
-//! everything; each appends to one table, and the report is made from the table at any time. Before
-//! the first round the beliefs of 1,000 random matches are counted.
+//! Rounds go over all games and players, so that a run that is stopped early covers a little of everything.
+//! Each round appends to one table, and the report can be made from the table at any time. Before the first
+//! round, beliefs are checked in 1,000 random matches.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,23 +38,23 @@ pub static EXPERIMENT: Experiment = Experiment {
 struct Options {
     /// Only these games
     games: Vec<String>,
-    /// Only these players, alone and against each other
+    /// Only these players
     #[arg(long, value_delimiter = ',')]
     players: Vec<String>,
     /// Milliseconds a move
     #[arg(long, default_value_t = 30)]
     clock: u64,
-    /// Begin no more series after so many minutes; 0 only reports
+    /// Begin no more rounds after this many minutes; 0 only makes the report
     #[arg(long, default_value_t = 25.0)]
     minutes: f64,
 }
 
-/// The searches, as players name them.
+/// The searches to compare, by their names as players.
 const SEARCHES: &[&str] = &["ismcts", "hyperplay", "hyperplay-ii", "iss", "cfr", "uct"];
-/// With them, those that are only played against or beside them.
+/// Other players that meet the searches.
 const OTHERS: &[&str] = &["random", "ludex"];
 
-/// Games of one role that published tables have too, under the name they have there.
+/// Games of one role in the published tables, with their names there.
 const PUBLISHED: &[(&str, &str)] = &[
     ("guess-dice", "GuessDice"),
     ("mastermind448", "MasterMind"),
@@ -67,13 +67,13 @@ const PUBLISHED: &[(&str, &str)] = &[
 const HEADER: &str =
     "game\tplayers\tclock\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves\tseconds";
 const BELIEF_HEADER: &str = "game\tmatches\tsteps\texact\tmissing\tlost\tmodel_gain\tmodel_steps";
-/// Random matches whose beliefs are counted.
+/// Random matches in which beliefs are checked.
 const N_BELIEF_MATCHES: usize = 1_000;
-/// Most time for one step of one role in them.
+/// Longest time for one step of one role in them.
 const BELIEF_TIME: Duration = Duration::from_millis(4);
-/// Matches by which the model of the others is judged in a game.
+/// Matches of a game that measure the opponent model.
 const N_MODEL_MATCHES: usize = 6;
-/// Most time for them.
+/// Longest time for them.
 const MODEL_TIME: Duration = Duration::from_secs(20);
 /// Seconds before the first move.
 const START_CLOCK: &str = "1";
@@ -95,10 +95,10 @@ fn hidden(run: &Run, options: &Options) -> Result<()> {
         }
         while !budget.is_over() {
             let mut open = open_series(&table, &games, &seats, options)?;
-            // Those with the fewest rounds first.
-            open.sort_by_key(|it| it.2);
-            let Some(least) = open.first().map(|it| it.2) else { break };
-            for (rules, players, round) in open.into_iter().filter(|it| it.2 == least) {
+            // Series with the fewest rounds come first.
+            open.sort_by_key(|&(_, _, round)| round);
+            let Some(least) = open.first().map(|&(_, _, round)| round) else { break };
+            for (rules, players, round) in open.into_iter().filter(|series| series.2 == least) {
                 if budget.is_over() {
                     break;
                 }
@@ -109,20 +109,20 @@ fn hidden(run: &Run, options: &Options) -> Result<()> {
     summarize(run, &table, &beliefs)
 }
 
-/// The rulesheets with percepts that were asked for.
+/// The requested rulesheets that have percepts, or all.
 fn games(names: &[String]) -> Result<Vec<RulesFile>> {
     let all = corpus(&shared_folder()?).into_iter().chain(library());
     let is_wanted = |rules: &RulesFile| names.is_empty() || names.contains(&rules.name);
     let hides = |rules: &RulesFile| rules.text().contains("(sees ");
-    let found: Vec<RulesFile> = all.filter(|it| is_wanted(it) && hides(it)).collect();
-    ensure!(!found.is_empty(), "no such game has `sees` rules");
+    let found: Vec<RulesFile> = all.filter(|rules| is_wanted(rules) && hides(rules)).collect();
+    ensure!(!found.is_empty(), "none of these games has `sees` rules");
     Ok(found)
 }
 
-/// Counts in how many steps of random matches the true state is in the exact set.
+/// Checks in random matches that the true state is in the belief, and measures the opponent model.
 fn count(table: &Table, games: &[RulesFile]) -> Result<()> {
     let each = N_BELIEF_MATCHES.div_ceil(games.len());
-    let flat = SearchSpec::parse("flat").expect("it is registered");
+    let flat = SearchSpec::parse("flat").expect("a registered search");
     for rules in games {
         if table.has(&[&rules.name]) {
             continue;
@@ -140,7 +140,7 @@ fn count(table: &Table, games: &[RulesFile]) -> Result<()> {
     Ok(())
 }
 
-/// Who meets whom where, with the number of the next round.
+/// The series to play: game, players, and the number of the next round.
 fn open_series<'g>(
     table: &Table,
     games: &'g [RulesFile],
@@ -179,7 +179,7 @@ fn open_series<'g>(
     Ok(open)
 }
 
-/// Plays each seat once, or some matches alone.
+/// Plays a round: an exchange of seats, or some matches of one player alone.
 fn play_round(
     ludex: &Path,
     table: &Table,
@@ -195,7 +195,7 @@ fn play_round(
     let report = play(ludex, &rules.path, players, n_matches, round, [START_CLOCK, &seconds])?;
     let took = format!("{:.1}", began.elapsed().as_secs_f64());
     let append = |first: &str, second: &str, is_first: bool| {
-        // What went wrong, and the time, are told once a round.
+        // The lapses and the time of a round are in its first row.
         let of = |key: &str| match (&report, is_first) {
             (Some(report), true) => sum(report, key).to_string(),
             _ => "0".into(),
@@ -223,19 +223,20 @@ fn play_round(
     if !exchanges.is_empty() {
         return Ok(());
     }
-    // Alone, or with the same goals as the others: a goal a match.
+    // A player alone, or roles with the same goals: one row for each match.
     for (idx, played) in matches.iter().enumerate() {
         let seats = played["players"].as_array();
-        let seat = seats.and_then(|it| it.iter().position(|it| !it.is_null())).unwrap_or(0);
+        let seat =
+            seats.and_then(|seats| seats.iter().position(|seat| !seat.is_null())).unwrap_or(0);
         append(&played["goals"][seat].to_string(), "", idx == 0)?;
     }
     Ok(())
 }
 
-/// Between a game and its clock, in the report.
+/// Separates a game from its clock in the report.
 const AT: &str = " at ";
 
-/// What the table has of one game and its players.
+/// The rows of one game and its players.
 #[derive(Default)]
 struct SeriesRows {
     goals: Vec<f64>,
@@ -252,7 +253,7 @@ fn summarize(run: &Run, table: &Table, beliefs: &Table) -> Result<()> {
         if !clocks.contains(&row[2]) {
             clocks.push(row[2].clone());
         }
-        // Another clock is another game in the report.
+        // In the report, a game with another clock has rows of its own.
         let game = if row[2] == clocks[0] {
             row[0].clone()
         } else {
@@ -269,7 +270,7 @@ fn summarize(run: &Run, table: &Table, beliefs: &Table) -> Result<()> {
         }
     }
     let mut text = format!(
-        "# Hidden information\n\n{}: {} ms a move where no other time is told, start clock 1 s, one thread a player.\n{} {}\n\n",
+        "# Hidden information\n\n{}: {} ms a move unless another time is given, start clock 1 s, one thread a player.\n{} {}\n\n",
         run.made_by("hidden"),
         clocks.first().map_or("", String::as_str),
         table.commits_in_words()?,
@@ -293,13 +294,13 @@ fn write_beliefs(text: &mut String, beliefs: &Table) -> Result<()> {
     let [matches, steps, exact, missing, lost] = sums;
     writeln!(
         text,
-        "## Beliefs\n\nIn {matches} random matches of {} games roles were followed for {steps} steps, until the states they think possible were a sample (`beliefs.tsv`).\n\
-         After {exact} of them the set was exact; the true state was missing from it {missing} times, and no state that agrees was known {lost} times.\n",
+        "## Beliefs\n\nIn {matches} random matches of {} games, roles were followed for {steps} steps, until their possible states became a sample (`beliefs.tsv`).\n\
+         After {exact} of these steps the set of possible states was exact; it lacked the true state {missing} times, and no consistent state was known {lost} times.\n",
         rows.len()
     )?;
     writeln!(
         text,
-        "How much likelier the true state is held to be with the model of the others than if they are taken to play anything, where the roles play by `flat` with few iterations; 1 is no gain:\n\n\
+        "The factor by which the opponent model raises the probability of the true state over uniformly random opponents, when the roles play by `flat` with few iterations; 1 is no gain:\n\n\
          | game | factor (geometric mean) | steps |\n| --- | --- | --- |"
     )?;
     for row in rows.iter().filter(|row| row.get(7).is_some_and(|n| n != "0")) {
@@ -314,7 +315,7 @@ fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     let published = published();
     writeln!(
         text,
-        "## One role\n\nMean goals with their 95 % intervals, and the number of matches; beside them the best published figure of tables 4.7 to 4.9, where the game is there (15 s a move, start clock 180 s).\n"
+        "## One role\n\nMean goals with their 95 % intervals and the number of matches; the last column is the best published figure of tables 4.7 to 4.9, if they contain the game (15 s a move, start clock 180 s).\n"
     )?;
     let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
     writeln!(text, "| game | {} | published |", names.join(" | "))?;
@@ -336,15 +337,16 @@ fn write_alone(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     Ok(())
 }
 
-/// The mean goal with its interval and the number of matches; nothing where there are none.
+/// The cell of a mean goal, with its interval and the number of matches; empty without matches.
 fn goal_cell(goals: &[f64]) -> String {
     let rewards: Vec<f64> = goals.iter().map(|goal| goal / 100.0).collect();
-    estimate(&rewards).map(|it| it.scaled(100.0)).map_or_else(String::new, |it| {
-        format!("{:.1} ({:.1} to {:.1}; {})", it.mean, it.low, it.high, goals.len())
+    estimate(&rewards).map_or_else(String::new, |reward| {
+        let Estimate { mean, low, high } = reward.scaled(100.0);
+        format!("{mean:.1} ({low:.1} to {high:.1}; {})", goals.len())
     })
 }
 
-/// The best figure of each game of the published table for one role, and whose it is.
+/// For each game of the published table for one role, the best figure and its player.
 fn published() -> BTreeMap<String, String> {
     let Ok(table) = Published::thesis("thesis-4.7-macucb2-gdl2-single.tsv") else {
         return BTreeMap::new();
@@ -360,7 +362,7 @@ fn published() -> BTreeMap<String, String> {
 fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
     writeln!(
         text,
-        "\n## Two roles and more\n\nMean share of the row against the column over the games at the usual clock, with its 95 % interval and the number of games; equal play is 50 %.\n"
+        "\n## Two roles and more\n\nMean share of the row against the column over all games at the first clock, with its 95 % interval and the number of games; equal play is 50 %.\n"
     )?;
     let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
     writeln!(text, "| | {} |", names.join(" | "))?;
@@ -401,7 +403,7 @@ fn write_duels(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     Ok(())
 }
 
-/// Games whose roles have the same goals.
+/// Writes the section on games whose roles have the same goals.
 fn write_teams(text: &mut String, series: &BTreeMap<(String, String), SeriesRows>) -> Result<()> {
     let is_team = |players: &str| players.contains(',');
     let games = games_of(series, |players, rows| is_team(players) && !rows.goals.is_empty());
@@ -410,7 +412,7 @@ fn write_teams(text: &mut String, series: &BTreeMap<(String, String), SeriesRows
     }
     writeln!(
         text,
-        "\nWhere the roles have the same goals, the mean goal of each search over its teams with the others, and the number of matches:\n"
+        "\nIn games whose roles have the same goals: the mean goal of each search over its teams with the other players, and the number of matches:\n"
     )?;
     let names: Vec<&str> = SEARCHES.iter().chain(OTHERS).copied().collect();
     writeln!(text, "| game | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()))?;
@@ -445,9 +447,9 @@ fn exchanges(
     if let Some(rows) = of(format!("{name},{other}")) {
         return rows.exchanges.clone();
     }
-    let turned = |it: &Exchange| Exchange { first: it.second, second: it.first };
+    let swapped = |exchange: &Exchange| Exchange { first: exchange.second, second: exchange.first };
     of(format!("{other},{name}"))
-        .map_or_else(Vec::new, |rows| rows.exchanges.iter().map(turned).collect())
+        .map_or_else(Vec::new, |rows| rows.exchanges.iter().map(swapped).collect())
 }
 
 fn share(
@@ -462,9 +464,9 @@ fn share(
 
 fn games_of(
     series: &BTreeMap<(String, String), SeriesRows>,
-    is_it: impl Fn(&str, &SeriesRows) -> bool,
+    is_wanted: impl Fn(&str, &SeriesRows) -> bool,
 ) -> Vec<String> {
-    let found = series.iter().filter(|((_, players), rows)| is_it(players, rows));
+    let found = series.iter().filter(|((_, players), rows)| is_wanted(players, rows));
     let mut games: Vec<String> = found.map(|((game, _), _)| game.clone()).collect();
     games.dedup();
     games

@@ -1,8 +1,8 @@
-//! What improvements of searches are worth: each policy of the Monte Carlo searches, and evaluations of
-//! depth-first ones, against the search they improve, and the searches for puzzles by what they reach.
+//! How much do improvements of searches gain? Each policy of the Monte Carlo searches, and each evaluation of the
+//! depth-first ones, plays against the search it improves; searches for puzzles are compared by their goals.
 //!
-//! Rounds go over all pairs and games, as in `strength`; a series is done when the sequential test knows the
-//! stronger player or all its matches are played. The report is made from the tables at any time.
+//! Rounds go over all pairs and games, as in `strength`. A series is done when the sequential test finds the
+//! stronger player or all its matches are played. The report can be made from the tables at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,22 +35,23 @@ pub static EXPERIMENT: Experiment = Experiment {
 struct Options {
     /// Only these games and puzzles
     games: Vec<String>,
-    /// Only this improvement, by its name in the report, and no puzzles; may be given several times
+    /// Only this improvement, by its name in the report, and no puzzles; can be repeated
     #[arg(long)]
     pair: Vec<String>,
     /// Most matches of a pair on a game, and of a search on a puzzle
     #[arg(long, default_value_t = 32)]
     count: usize,
-    /// Begin no more rounds after so many minutes; 0 only reports
+    /// Begin no more rounds after this many minutes; 0 only makes the report
     #[arg(long)]
     minutes: Option<f64>,
 }
 
-/// What is compared.
+/// An improved search and the search it is compared with.
 struct Pair {
     name: &'static str,
-    /// The search with the policy, and the search without.
+    /// The search with the improvement.
     improved: &'static str,
+    /// The search without it.
     plain: &'static str,
     /// Start clock and play clock.
     clocks: [&'static str; 2],
@@ -77,18 +78,18 @@ const fn playouts(name: &'static str, improved: &'static str, plain: &'static st
     Pair { name, improved, plain, clocks: CLOCKS }
 }
 
-/// What learns in the start clock has a longer one.
+/// A pair of depth-first searches, with a longer start clock because they learn in it.
 const fn depth(name: &'static str, improved: &'static str, plain: &'static str) -> Pair {
     Pair { name, improved, plain, clocks: ["3", "0.05"] }
 }
 
-/// Depth that values states by what the rules suggest to look at.
+/// Alpha-beta with features of the rules.
 const BY_RULES: &str = "alphabeta:proximity=0,rules=4";
 
-/// What the flagship plays where lanes are much faster.
+/// The tree search of the flagship in games where lanes are much faster.
 const LANES: &str = "grave:leaves=32,playouts=8";
 
-/// Board games of many kinds, the last two with three roles and with moves at once.
+/// Board games of many kinds with their number of roles; the last two have three roles and simultaneous moves.
 const GAMES: &[(&str, usize)] = &[
     ("connectFour", 2),
     ("breakthrough", 2),
@@ -105,13 +106,14 @@ const GAMES: &[(&str, usize)] = &[
     ("biddingTicTacToe", 2),
 ];
 
-/// Matches of a round, for each role.
+/// Matches of a round for each role.
 const PER_ROLE: usize = 4;
-/// Start clock and play clock where playouts are compared.
+/// Start clock and play clock of the Monte Carlo searches.
 const CLOCKS: [&str; 2] = ["0.5", "0.025"];
 
-/// Searches that are compared on puzzles, and puzzles whose goals tell them apart.
+/// Searches that are compared on puzzles.
 const PUZZLE_SEARCHES: &[&str] = &["uct", "nmcs", "nmcs:level=3", "nrpa", "uct-nested"];
+/// Puzzles whose goals distinguish the searches.
 const PUZZLES: &[&str] = &[
     "pegEuro",
     "rubiksCube",
@@ -130,7 +132,7 @@ const PUZZLES: &[&str] = &[
 const PUZZLE_MATCHES: usize = 2;
 const PUZZLE_CLOCKS: [&str; 2] = ["1", "0.1"];
 
-/// Plays what is not known yet, puzzles after each round unless improvements are named.
+/// Plays all series that are not decided, and a round of puzzles after each round unless improvements are named.
 fn improvements(run: &Run, options: &Options) -> Result<()> {
     let table = Table::open(run, "improvements", &header("improvement"))?;
     let puzzles = Table::open(run, "improvements_puzzles", "game\tsearch\tround\tgoals")?;
@@ -163,8 +165,8 @@ fn is_wanted(options: &Options, game: &str) -> bool {
     options.games.is_empty() || options.games.iter().any(|name| name == game)
 }
 
-/// The pairs that are not decided, those with the fewest rounds first: the game, its roles, the pair, and
-/// the number of the next round.
+/// The undecided series, fewest rounds first: the game, its number of roles, the index of the pair, and the
+/// number of the next round.
 fn open_pairs(
     table: &Table,
     options: &Options,
@@ -187,7 +189,7 @@ fn open_pairs(
     Ok(open)
 }
 
-/// One round of every search on every puzzle that has not had it.
+/// Plays one round of every search on every puzzle, unless the table has it already.
 fn play_puzzles(
     ludex: &Path,
     table: &Table,
@@ -214,7 +216,7 @@ fn play_puzzles(
     Ok(())
 }
 
-/// The goals of every match, from 0 to 1, by puzzle and search.
+/// The goals of all matches, scaled to 0..1, by puzzle and search.
 fn puzzle_goals(table: &Table) -> Result<BTreeMap<(String, String), Vec<f64>>> {
     let mut all: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for row in table.rows()? {
@@ -226,7 +228,7 @@ fn puzzle_goals(table: &Table) -> Result<BTreeMap<(String, String), Vec<f64>>> {
     Ok(all)
 }
 
-/// What a series says, in percent.
+/// The result of a series, in percent.
 struct GameResult<'a> {
     game: &'a str,
     n_matches: usize,
@@ -248,7 +250,7 @@ fn describe(run: &Run, table: &Table, puzzles: &Table) -> Result<()> {
     let mut text = format!(
         "# Improvements of searches\n\n\
          {}, one thread a player, both on one core.\n\
-         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
+         A series stops when the sequential test finds the stronger player, which overstates shares far from 50 % a little.\n\
          All exchanges of seats are in `improvements.tsv`.\n\
          {} {}\n\n\
          | improvement | search | against | start clock | a move | games | matches | mean share | 95 % interval | helps on | hurts on |\n\
@@ -257,14 +259,14 @@ fn describe(run: &Run, table: &Table, puzzles: &Table) -> Result<()> {
         table.commits_in_words()?,
         puzzles.commits_in_words()?,
     );
-    let mut words = String::new();
+    let mut verdicts = String::new();
     for Pair { name: pair, improved, plain, clocks } in PAIRS {
         let Some(rows) = by_pair.get(pair) else { continue };
         let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|it| &it.share));
         let matches: usize = rows.iter().map(|it| it.n_matches).sum();
-        let list = |is_it: &dyn Fn(&Estimate) -> bool| {
+        let list = |is_listed: &dyn Fn(&Estimate) -> bool| {
             let games: Vec<&str> =
-                rows.iter().filter(|it| is_it(&it.share)).map(|it| it.game).collect();
+                rows.iter().filter(|row| is_listed(&row.share)).map(|row| row.game).collect();
             if games.is_empty() { "none".to_string() } else { games.join(", ") }
         };
         let helps = list(&|share| share.low > 50.0);
@@ -276,12 +278,12 @@ fn describe(run: &Run, table: &Table, puzzles: &Table) -> Result<()> {
             1000.0 * clocks[1].parse::<f64>()?,
             rows.len()
         )?;
-        writeln!(words, "- {}", in_words(pair, [low, high], &helps, &hurts))?;
+        writeln!(verdicts, "- {}", in_words(pair, [low, high], &helps, &hurts))?;
     }
     writeln!(text, "\n{}", lapses_in_words(series.values().map(|found| found.lapses)))?;
     writeln!(
         text,
-        "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if wholly below; of a hundred intervals five are so by luck alone.\n\n{words}\n\
+        "\nA policy helps on a game if the interval of its share lies wholly above 50 %, and hurts if it lies wholly below; five intervals of a hundred do so by luck alone.\n\n{verdicts}\n\
          Share by game, with its 95 % interval and the number of matches:\n\n\
          | game | {} |\n| --- |{}",
         by_pair_names(&by_pair).join(" | "),
@@ -303,7 +305,7 @@ fn describe(run: &Run, table: &Table, puzzles: &Table) -> Result<()> {
     table.describe(&text)
 }
 
-/// The pairs that were played, in the order of the list.
+/// The names of the played pairs, in the order of the list.
 fn by_pair_names<'a>(by_pair: &BTreeMap<&'a str, Vec<GameResult<'a>>>) -> Vec<&'static str> {
     PAIRS.iter().map(|pair| pair.name).filter(|pair| by_pair.contains_key(pair)).collect()
 }
@@ -312,10 +314,10 @@ fn in_words(pair: &str, [low, high]: [f64; 2], helps: &str, hurts: &str) -> Stri
     let overall = match (low > 50.0, high < 50.0) {
         (true, _) => "helps over all games together",
         (_, true) => "hurts over all games together",
-        _ => "makes no difference that shows over all games together",
+        _ => "makes no visible difference over all games together",
     };
     let each = match (helps, hurts) {
-        ("none", "none") => "no single game shows it".to_string(),
+        ("none", "none") => "no single game shows a difference".to_string(),
         (helps, "none") => format!("it helps on {helps}"),
         ("none", hurts) => format!("it helps nowhere and hurts on {hurts}"),
         (helps, hurts) => format!("it helps on {helps} and hurts on {hurts}"),
@@ -367,6 +369,6 @@ fn describe_puzzles(table: &Table, text: &mut String) -> Result<()> {
         });
     }
     writeln!(text, "| mean | {} |", means.join(" | "))?;
-    writeln!(text, "| more than `{plain}` | {} |", gains.join(" | "))?;
+    writeln!(text, "| gain over `{plain}` | {} |", gains.join(" | "))?;
     Ok(())
 }

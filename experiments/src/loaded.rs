@@ -1,4 +1,4 @@
-//! Whether players keep a short clock while another process keeps every core busy.
+//! Do players keep a short clock while other processes keep every core busy?
 
 use std::process::{Child, Command};
 
@@ -15,7 +15,7 @@ use crate::tables::Table;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "loaded",
-    question: "How many moves are late with 50 ms a move on a machine that is busy?",
+    question: "How many moves are late at 50 ms a move on a busy machine?",
     command: "cargo experiment loaded",
     table: "loaded.tsv, loaded.md",
     options: Options::augment_args,
@@ -24,15 +24,15 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 #[derive(Args)]
 struct Options {
-    /// Matches, all together
+    /// Matches in all
     #[arg(long, default_value_t = 300)]
     count: usize,
-    /// Only keep a core busy, until the process is ended
+    /// Only keep a core busy, until the process is killed
     #[arg(long, hide = true)]
     burn: bool,
 }
 
-/// Plays with a short clock while another process keeps every core busy.
+/// Plays with a short clock while other processes keep every core busy.
 fn loaded(run: &Run, &Options { count, burn }: &Options) -> Result<()> {
     if burn {
         burn_a_core();
@@ -91,7 +91,7 @@ fn loaded(run: &Run, &Options { count, burn }: &Options) -> Result<()> {
     }
     let [matches, moves, late, illegal, failed, fallbacks, unfinished] = sums;
     table.describe(&format!(
-        "# A short clock on a loaded machine\n\n{}: `ludex` in every seat, play clock 50 ms, start clock 0.5 s, one match a core, while a process of its own keeps every core busy.\n{}\n\n\
+        "# A short clock on a loaded machine\n\n{}: `ludex` in every seat, play clock 50 ms, start clock 0.5 s, one match a core, while one more process per core keeps every core busy.\n{}\n\n\
          | matches | moves | late | illegal | failed | fallbacks | unfinished |\n| --- | --- | --- | --- | --- | --- | --- |\n\
          | {matches} | {moves} | {late} ({:.3} %) | {illegal} | {failed} | {fallbacks} | {unfinished} |\n",
         run.made_by("loaded"),
@@ -100,13 +100,13 @@ fn loaded(run: &Run, &Options { count, burn }: &Options) -> Result<()> {
     ))
 }
 
-/// Processes that burn a core each until they are dropped.
+/// Processes that keep one core busy each, killed on drop.
 struct Burners(Vec<Child>);
 
 impl Drop for Burners {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -122,7 +122,7 @@ fn burners() -> Result<Burners> {
     (0..n_cores).map(start).collect::<Result<Vec<Child>>>().map(Burners)
 }
 
-/// Burns a core until the process is ended, an hour at most.
+/// Keeps a core busy until the process is killed, an hour at most.
 fn burn_a_core() {
     let start = std::time::Instant::now();
     let mut number = 1_u64;

@@ -1,4 +1,4 @@
-//! The project's experiments. Each asks one question and keeps its answer as a table in `benches/runs`.
+//! The project's experiments. Each asks one question and records its answer as a table in `benches/runs`.
 //!
 //! `cargo experiment` lists them, `cargo experiment NAME` runs one. An experiment is a file or a folder
 //! of this package that begins with its question, its command and its table; [`registry`] lists them all.
@@ -11,10 +11,10 @@ use clap::{Arg, Command, value_parser};
 mod registry;
 mod run; // the folder and the commit of a run
 mod tables; // tables written at once, and tables that grow
-mod published; // figures of others
+mod published; // published figures of other systems
 mod command; // runs of `ludex`
 mod matches; // matches between players
-mod series; // rounds of matches, and what they add up to
+mod series; // rounds of matches, and their sums
 mod plot;
 
 mod ground;
@@ -46,8 +46,10 @@ fn main() -> ExitCode {
         list();
         return ExitCode::SUCCESS;
     };
-    let experiment =
-        EXPERIMENTS.iter().find(|it| it.name == name).expect("every subcommand is an experiment");
+    let experiment = EXPERIMENTS
+        .iter()
+        .find(|experiment| experiment.name == name)
+        .expect("every subcommand is an experiment");
     let run = Run::new(given.get_one::<PathBuf>("folder").map(PathBuf::as_path));
     match (experiment.run)(&run, options) {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,15 +66,16 @@ fn cli() -> Command {
         .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
         .help("Read and write tables in this folder of benches/runs, not in today's");
-    let of = |it: &Experiment| {
-        let about = format!("{}\n\n`{}` writes {}", it.question, it.command, it.table);
-        (it.options)(Command::new(it.name)).about(it.question).long_about(about)
+    let subcommand = |experiment: &Experiment| {
+        let Experiment { name, question, command, table, options, .. } = experiment;
+        let about = format!("{question}\n\n`{command}` writes {table}");
+        options(Command::new(*name)).about(*question).long_about(about)
     };
     Command::new("cargo experiment")
         .bin_name("cargo experiment")
         .about("Run an experiment; without a name, list them")
         .arg(folder)
-        .subcommands(EXPERIMENTS.iter().map(|it| of(it)))
+        .subcommands(EXPERIMENTS.iter().map(|experiment| subcommand(experiment)))
 }
 
 fn list() {
@@ -89,8 +92,9 @@ mod tests {
     fn every_experiment_is_a_command_with_a_question() {
         cli().debug_assert();
         for it in EXPERIMENTS {
-            assert!(it.question.ends_with('?'), "{} asks no question", it.name);
-            let args = it.command.strip_prefix("cargo experiment ").expect("one way to run it");
+            assert!(it.question.ends_with('?'), "{} has no question mark", it.name);
+            let args =
+                it.command.strip_prefix("cargo experiment ").expect("a command of this package");
             let given = cli().try_get_matches_from(
                 std::iter::once("experiments").chain(args.split_whitespace()),
             );

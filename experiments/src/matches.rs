@@ -9,7 +9,7 @@ use xtask::tools::shared_folder;
 
 use crate::command::ask;
 
-/// Plays the matches of a round, whose number is the seed: the report, if there is one.
+/// Plays the matches of a round and returns the report, if there is one. The number of the round is the seed.
 pub(crate) fn play(
     ludex: &Path,
     rules: &Path,
@@ -25,7 +25,7 @@ pub(crate) fn play(
     ask(ludex, &[&what[..], &clocks].concat())
 }
 
-/// How many roles besides `random` a game has.
+/// The number of roles of a game besides `random`.
 pub(crate) fn n_roles(ludex: &Path, path: &str) -> Result<usize> {
     let args = ["bench", path, "--seconds", "0.01", "--threads", "1", "--json"];
     let report = ask(ludex, &args)?.context("the game can't be played")?;
@@ -33,15 +33,15 @@ pub(crate) fn n_roles(ludex: &Path, path: &str) -> Result<usize> {
     Ok(roles.iter().filter(|role| *role != "random").count())
 }
 
-/// What all players of a series have of something, such as late moves.
+/// A count of a series, such as late moves, summed over all players.
 pub(crate) fn sum(report: &Value, key: &str) -> u64 {
     let players = report["players"].as_array();
-    players.map_or(0, |players| players.iter().filter_map(|it| it[key].as_u64()).sum())
+    players.map_or(0, |players| players.iter().filter_map(|player| player[key].as_u64()).sum())
 }
 
-/// A rulesheet of the corpus, or else of the library.
+/// The rulesheet of a game in the corpus, or else in the library.
 pub(crate) fn find_game(name: &str) -> Result<PathBuf> {
     let all = corpus(&shared_folder()?).into_iter().chain(library());
     let found = all.into_iter().find(|rules| rules.name == name);
-    Ok(found.with_context(|| format!("there is no game `{name}`"))?.path)
+    Ok(found.with_context(|| format!("no game `{name}` in the corpus or the library"))?.path)
 }

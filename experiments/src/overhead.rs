@@ -1,4 +1,4 @@
-//! What the protocol costs: how long a match over HTTP takes when nobody thinks.
+//! How much time does the protocol take? Times matches over HTTP between players that do not search.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::tables::Form;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "overhead",
-    question: "How long does a match over HTTP take when nobody thinks?",
+    question: "How long does a match over HTTP take when no player searches?",
     command: "cargo experiment overhead",
     table: "overhead.md",
     options: Options::augment_args,
@@ -27,8 +27,9 @@ struct Options {
     count: usize,
 }
 
-/// What a match between instant players may take, and a reply.
+/// Longest median time of a match; that of `ludex player` is without `start`.
 const MAX_MATCH: Duration = Duration::from_millis(20);
+/// Longest time of a reply.
 const MAX_REPLY: Duration = Duration::from_millis(10);
 
 /// Plays the matches and writes the times.
@@ -38,10 +39,13 @@ fn measure(run: &Run, &Options { count }: &Options) -> Result<()> {
     let after: Vec<Duration> =
         overhead.matches.iter().zip(&overhead.starts).map(|(all, start)| *all - *start).collect();
     let ms = |time: Duration| format!("{:.2}", 1000.0 * time.as_secs_f64());
-    let mut rows = run.rows(Form::Markdown, &["what", "number", "middle, ms", "longest, ms"]);
+    let mut rows = run.rows(Form::Markdown, &["what", "number", "median, ms", "longest, ms"]);
     for (what, times) in [
         ("instant players: a match, from the first message to the last reply", &overhead.instant),
-        ("`ludex player`: `start`, loading the rules and a look at the machine", &overhead.starts),
+        (
+            "`ludex player`: `start`, which loads the rules and measures the machine",
+            &overhead.starts,
+        ),
         ("`ludex player`: the moves of a match and `stop`", &after),
         ("`ludex player`: from the choice of a move until its reply was sent", &overhead.replies),
     ] {
@@ -49,7 +53,7 @@ fn measure(run: &Run, &Options { count }: &Options) -> Result<()> {
         rows.push(&[what, &times.len().to_string(), &middle, &longest]);
     }
     let text = format!(
-        "# Matches over HTTP when nobody thinks\n\n\
+        "# Matches over HTTP between players that do not search\n\n\
          {}: tic-tac-toe on the loopback address, first between scripted players that answer at once, then \
          between two processes of `ludex player --player random`.\n\n{}",
         run.made_by(&format!("overhead --count {count}")),

@@ -1,4 +1,4 @@
-//! How fast playouts are: one at a time and in lanes, beside the fastest GDL engine there is.
+//! How fast are playouts, one at a time and in lanes, beside the fastest other GDL engine?
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ struct Options {
     seconds: f64,
 }
 
-/// The games of the table, with the playouts a processor second that are wanted in lanes.
+/// The games of the table, with our target of playouts a processor second in lanes.
 const SUITE: &[(&str, f64)] = &[
     ("ticTacToe", 6e6),
     ("connectFour", 4.5e6),
@@ -50,7 +50,7 @@ const SUITE: &[(&str, f64)] = &[
     ("sheepAndWolf", 60e3),
 ];
 
-/// Measures the suite in both ways, beside ggplib and beside what is wanted.
+/// Measures the suite on the cursor and in lanes, beside ggplib and our targets.
 fn suite(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let shared = shared_folder()?;
     let ludex = build_ludex()?;
@@ -89,8 +89,8 @@ fn suite(run: &Run, &Options { seconds }: &Options) -> Result<()> {
         "# Playouts a processor second on public rulesheets\n\n\
          {}: `ludex bench RULES --threads 1 --seconds {seconds} --json` \
          with `--machine circuit` (one playout at a time on the cursor) and with `--machine wide` (lanes), field `playouts_per_cpu_second`.\n\
-         `ggplib` is the published speed of the fastest GDL engine, one playout at a time, on a machine of the same kind.\n\
-         `2 threads` is `playouts_per_second` of `--machine wide --threads 2` beside that of one thread.\n\n",
+         `ggplib` is the published speed of the fastest other GDL engine, one playout at a time, on a machine of the same kind.\n\
+         `2 threads` is `playouts_per_second` of `--machine wide --threads 2` divided by that of one thread.\n\n",
         run.made_by(&format!("playouts --seconds {seconds}")),
     );
     let (mut product, mut n_rows) = (0.0, 0);
@@ -130,7 +130,7 @@ fn suite(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     run.write("playouts", &tsv, &markdown)
 }
 
-/// Measures one rulesheet with one engine: the report of `ludex bench`.
+/// Measures one rulesheet on one engine, and returns the report of `ludex bench`.
 pub(crate) fn bench(
     ludex: &Path,
     rules: &Path,

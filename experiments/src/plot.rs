@@ -1,8 +1,8 @@
-//! Points in a plane, as SVG.
+//! Scatter plots as SVG.
 
 use std::fmt::Write as _;
 
-/// A picture of some series of points.
+/// A scatter plot of some series of points.
 pub struct Plot<'a> {
     pub title: &'a str,
     pub x_label: &'a str,
@@ -11,16 +11,16 @@ pub struct Plot<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-/// How coordinates are placed on the axes.
+/// The scale of both axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// By their logarithm, over whole powers of ten; all coordinates are above 0.
+    /// Logarithmic, over whole powers of ten; all coordinates must be above 0.
     Logarithmic,
     /// From 0 to 100.
     Percent,
 }
 
-/// Points of one colour.
+/// Points of one color.
 pub struct Series<'a> {
     pub name: &'a str,
     pub color: &'a str,
@@ -35,11 +35,11 @@ const TOP: f64 = 50.0;
 const BOTTOM: f64 = 60.0;
 
 impl Plot<'_> {
-    /// The picture.
+    /// Renders the plot.
     pub fn to_svg(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x_axis = Axis::over(self.scale, points().map(|it| it.0));
-        let y_axis = Axis::over(self.scale, points().map(|it| it.1));
+        let x_axis = Axis::over(self.scale, points().map(|point| point.0));
+        let y_axis = Axis::over(self.scale, points().map(|point| point.1));
         let x = |value: f64| LEFT + x_axis.place(value) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - y_axis.place(value) * (HEIGHT - TOP - BOTTOM);
         let mut svg = format!(
@@ -48,7 +48,8 @@ impl Plot<'_> {
              <text x=\"{LEFT}\" y=\"24\" font-size=\"16\">{}</text>\n",
             self.title
         );
-        let mut line = |words: String| writeln!(svg, "{words}").expect("a string takes all");
+        let mut line =
+            |text: String| writeln!(svg, "{text}").expect("writing to a string succeeds");
         for (value, label) in x_axis.ticks() {
             let (at, bottom) = (x(value), HEIGHT - BOTTOM);
             line(format!("<path d=\"M{at:.1} {TOP}V{bottom}\" stroke=\"#dddddd\"/>"));
@@ -117,7 +118,7 @@ impl Axis {
         Self { scale, lowest, highest: (highest.ceil() as i32).max(lowest + 1) }
     }
 
-    /// From 0 at the lowest to 1 at the highest.
+    /// The position of a value: 0 at the lowest tick, 1 at the highest.
     fn place(&self, value: f64) -> f64 {
         let at = match self.scale {
             Scale::Logarithmic => value.log10(),
@@ -159,6 +160,6 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend");
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         let axis = Axis::over(Scale::Percent, [37.0].into_iter());
-        assert_eq!([0.0, 50.0, 100.0].map(|it| axis.place(it)), [0.0, 0.5, 1.0]);
+        assert_eq!([0.0, 50.0, 100.0].map(|value| axis.place(value)), [0.0, 0.5, 1.0]);
     }
 }

@@ -32,35 +32,35 @@ impl Published {
         &self.columns
     }
 
-    /// All cells after the name, by name.
+    /// The cells after the name, by name.
     pub(crate) fn by_name(&self) -> BTreeMap<&str, &[String]> {
         self.rows.iter().map(|row| (row[0].as_str(), &row[1..])).collect()
     }
 
-    /// The cell of a row, as [`Self::by_name`] has it, in the column of this name.
+    /// The cell of a row of [`Self::by_name`] in a column.
     pub(crate) fn cell<'a>(&self, row: &'a [String], column: &str) -> Option<&'a str> {
         let place = self.columns.iter().skip(1).position(|own| own == column)?;
         row.get(place).map(String::as_str)
     }
 
-    /// The numbers of a column, by name; rows without one are left out.
+    /// The numbers of a column, by name, without rows that have none.
     pub(crate) fn numbers(&self, column: &str) -> Result<BTreeMap<&str, f64>> {
         let is_there = self.columns.iter().any(|own| own == column);
-        is_there.then_some(()).with_context(|| format!("there is no column `{column}`"))?;
+        is_there.then_some(()).with_context(|| format!("no column `{column}`"))?;
         let number = |row: &[String]| self.cell(row, column)?.parse().ok();
         let rows = self.by_name().into_iter();
         Ok(rows.filter_map(|(name, row)| Some((name, number(row)?))).collect())
     }
 }
 
-/// A public rulesheet and the names that published tables have for its game.
+/// A public rulesheet and the names of its game in published tables.
 pub(crate) struct Indexed {
     pub(crate) game: String,
     names: String,
 }
 
 impl Indexed {
-    /// The name in a table, which has a mark such as `T3.4:`.
+    /// The name in the table with this mark, such as `T3.4:`.
     pub(crate) fn name_in(&self, mark: &str) -> Option<&str> {
         self.names.split("; ").find_map(|name| name.strip_prefix(mark))
     }

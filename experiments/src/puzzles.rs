@@ -1,4 +1,4 @@
-//! How good `ludex` is at puzzles: the goals it reaches, beside those published for other players.
+//! How good is `ludex` at puzzles? Compares the goals it reaches with those published for other players.
 
 use std::fmt::Write as _;
 
@@ -27,8 +27,7 @@ struct Options {
     games: Vec<String>,
 }
 
-/// Plays the puzzles of the published table that the corpus has, and sets the goals beside those of
-/// other players.
+/// Plays the puzzles of the published table that are in the corpus, and compares the goals.
 fn puzzles(run: &Run, Options { games }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let shared = shared_folder()?;
@@ -67,7 +66,7 @@ fn puzzles(run: &Run, Options { games }: &Options) -> Result<()> {
     }
     let mut text = format!(
         "# Puzzles\n\n{}: start clock 20 s, play clock 2 s, one thread, one match each.\n\
-         The other columns are the published best goals of other players at a start clock of 180 s and a play clock of 15 s.\n\
+         The other columns are the published best goals of other players, with a start clock of 180 s and a play clock of 15 s.\n\
          {}\n\n\
          | game | ludex | MAC-UCB | UCT | CFR | GRAVE | Sancho |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         run.made_by("puzzles"),

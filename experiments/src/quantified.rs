@@ -1,7 +1,6 @@
-//! How fast quantified models are solved, beside other solvers, by depth, threads and options.
+//! How fast are quantified models solved, beside other solvers, and by depth, threads and options?
 //!
-//! Every figure comes from a run of the command on a file of `models/`, as a person would make
-//! it. A run whose answer is wrong is an error.
+//! Every figure comes from a run of the command on a file of `models/`. A wrong answer is an error.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -29,21 +28,21 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 #[derive(Args)]
 struct Options {
-    /// Connect four on the usual board is asked for up to this depth
+    /// Solve connect four on the usual board up to this depth
     #[arg(long, default_value_t = 25)]
     deepest: usize,
 }
 
-/// A problem that others have been timed on.
+/// A problem with known times of other solvers.
 struct Problem {
     name: &'static str,
     model: &'static str,
     parameters: &'static [&'static str],
     answer: Answer,
-    /// Processor seconds of the others; a dash where they were not run.
+    /// Processor seconds of the other solver; a dash if it was not run.
     qecode: &'static str,
     quacode: &'static str,
-    /// What we want to stay under, in seconds.
+    /// Our target in seconds.
     wanted: Option<f64>,
 }
 
@@ -86,7 +85,7 @@ const PROBLEMS: &[Problem] = &[
     problem("scheduling, plan first, n = 15, k = 3", "scheduling", &["n=15"], Is(false), ("not in 40", "–"), Some(60.0)),
 ];
 
-/// A model on which options are compared, with parameters that keep every option short.
+/// The models on which options are compared, with parameters that keep every run short.
 const COMPARED: &[(&str, &[&str])] = &[
     ("nim-fibonacci", &["n=26"]),
     ("tictactoe", &[]),
@@ -99,7 +98,7 @@ const COMPARED: &[(&str, &[&str])] = &[
     ("nim-black-jack", &[]),
 ];
 
-/// The options, each against the default.
+/// The options to compare with the default.
 const SOLVER_OPTIONS: &[&[&str]] = &[
     &[],
     &["--order", "ascending"],
@@ -126,17 +125,17 @@ const SOLVER_OPTIONS: &[&[&str]] = &[
 /// Seconds after which an option is given up.
 const OPTION_SECONDS: &str = "5";
 
-/// Times the problems of the others, connect four by depth, threads and options.
+/// Measures the problems with known times, connect four by depth and threads, and the options.
 fn measure(run: &Run, &Options { deepest }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let mut text = format!(
         "# Quantified networks beside QeCode and Quacode\n\n\
          {}, by runs of `ludex qcsp solve \
          models/NAME.qcp -D … --json --threads 1`.\n\
-         *Process* is the wall time of the whole process, *seconds* what it reports; the shortest of \
-         three runs where a run takes less than a second.\n\
-         The figures of the others are processor seconds on a machine of the same kind; their \
-         matrices of the matrix game are their own.\n\n",
+         *Process* is the wall time of the whole process, *seconds* the time it reports; if a run takes less \
+         than a second, the shortest of three counts.\n\
+         The figures of the other solvers are processor seconds on a machine of the same kind; they \
+         solved the matrix game with other matrices.\n\n",
         run.made_by(&format!("quantified --deepest {deepest}"))
     );
     problems(run, &ludex, &mut text)?;
@@ -146,9 +145,9 @@ fn measure(run: &Run, &Options { deepest }: &Options) -> Result<()> {
     run.write_file("quantified.md", &text)
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Solved {
-    /// None when the command refused the options.
+    /// `None` when the command refused the options.
     report: Option<Value>,
     wall: f64,
 }
@@ -177,7 +176,7 @@ fn solve(ludex: &Path, model: &str, parameters: &[&str], options: &[&str]) -> Re
     Ok(Solved { report: serde_json::from_slice(&output.stdout).ok(), wall })
 }
 
-/// The shortest of three runs, or the only one of a long problem.
+/// The shortest of three runs, or a single run if it takes a second or more.
 fn shortest(ludex: &Path, problem: &Problem) -> Result<Solved> {
     let once = || -> Result<Solved> {
         let solved = solve(ludex, problem.model, problem.parameters, &["--threads", "1"])?;
@@ -232,12 +231,12 @@ fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Connect four on the usual board by depth, and two threads against one where that takes
-/// more than ten seconds.
+/// Solves connect four on the usual board by depth, and compares two threads with one where one takes more than
+/// ten seconds.
 fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<()> {
     writeln!(
         text,
-        "\nConnect four 6 rows x 7 columns, \"can the first player win within so many moves\" \
+        "\nConnect four 6 rows x 7 columns, \"can the first player win within this many moves\" \
          (QeCode: depth 15 in 1,000 s):\n"
     )?;
     let mut rows = run.rows(
@@ -264,13 +263,13 @@ fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<
     Ok(())
 }
 
-/// Nodes and seconds of every option on every model; what does not apply is a dash.
+/// Compares nodes and seconds of every option on every model; a dash means that the option does not apply.
 fn options(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     writeln!(
         text,
-        "\nOptions compared, one thread: nodes and seconds; a dash where the option does not apply \
+        "\nOptions compared, one thread: nodes and seconds. A dash means that the option does not apply \
          (consistencies and pure values are for models without restrictors), \
-         \"over\" after {OPTION_SECONDS} s.\n"
+         \"over\" that the run took more than {OPTION_SECONDS} s.\n"
     )?;
     let names: Vec<String> = COMPARED
         .iter()

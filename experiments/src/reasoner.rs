@@ -1,4 +1,4 @@
-//! How fast the reasoner plays: playouts a processor second, beside the reference prover.
+//! How fast is the reasoner, in playouts a processor second, beside the reference prover?
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -75,7 +75,10 @@ fn reasoner(run: &Run, &Options { seconds }: &Options) -> Result<()> {
         rows.push(&of(format!("{ratio:.1}")));
     }
     markdown += rows.text();
-    writeln!(markdown, "\n{n_twice} of {n_games} games at twice the speed of the prover or more.")?;
+    writeln!(
+        markdown,
+        "\nThe reasoner is at least twice as fast in {n_twice} of {n_games} games."
+    )?;
     run.write("reasoner", &tsv, &markdown)?;
     println!("{n_twice} of {n_games} at least twice as fast");
     Ok(())

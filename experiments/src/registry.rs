@@ -9,20 +9,20 @@ use crate::{
     playouts, puzzles, quantified, reasoner, search, solve, strength, translate, translate_agree,
 };
 
-/// A question, and how and where it is answered.
+/// A question, the command that answers it, and the tables with the answer.
 pub struct Experiment {
     pub name: &'static str,
     pub question: &'static str,
-    /// The command that makes the tables we publish.
+    /// The command that makes the published tables.
     pub command: &'static str,
-    /// The files it writes, in the folder of the run unless they have one of their own.
+    /// The files it writes, in the folder of the run unless their path names another.
     pub table: &'static str,
-    /// Adds its options to its command.
+    /// Adds the options of the experiment to its command.
     pub options: fn(Command) -> Command,
     pub run: fn(&Run, &ArgMatches) -> Result<()>,
 }
 
-/// Every experiment, in the order of the list that people see.
+/// Every experiment, in the order of `cargo experiment`.
 pub static EXPERIMENTS: &[&Experiment] = &[
     // Engines.
     &ground::EXPERIMENT,

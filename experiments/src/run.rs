@@ -9,38 +9,38 @@ use ludex_testkit::workspace;
 
 use crate::tables::{Form, Rows};
 
-/// What all tables of a run have in common.
+/// The folder and the commit that all tables of a run share.
 pub struct Run {
     folder: PathBuf,
     commit: String,
 }
 
 impl Run {
-    /// A run that writes to a folder of `benches/runs`, without a name to that of today and this machine.
+    /// A run that writes to a folder of `benches/runs`; by default that of today and this machine.
     pub fn new(folder: Option<&Path>) -> Self {
         let today = format!("{}-{}", today(), machine());
         let folder = workspace().join("benches/runs").join(folder.unwrap_or(Path::new(&today)));
         Self { folder, commit: commit().unwrap_or_else(|| "unknown".into()) }
     }
 
-    /// The folder, which is made if there is none.
+    /// The folder, created if it does not exist.
     pub fn folder(&self) -> Result<PathBuf> {
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
         Ok(self.folder.canonicalize()?)
     }
 
-    /// The commit in short; a `+` at its end says that files were changed since.
+    /// The short commit hash; a `+` at its end marks a changed working tree.
     pub fn commit(&self) -> &str {
         &self.commit
     }
 
-    /// The beginning of a report: how, at which commit and on which machine it was made.
+    /// The beginning of a report: its command, commit and processor.
     pub fn made_by(&self, experiment: &str) -> String {
         let (commit, processor) = (&self.commit, processor());
         format!("Made by `cargo experiment {experiment}` at commit `{commit}` on {processor}")
     }
 
-    /// A table in which the commit of this run is the last column.
+    /// A table whose last column is the commit of this run.
     pub fn rows(&self, form: Form, columns: &[&str]) -> Rows {
         Rows::new(form, columns, &self.commit)
     }
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// The commit of the working tree. Tables and pictures do not count as changes: a run writes them itself.
+/// The commit of the working tree. Tables and pictures do not count as changes, because runs write them.
 fn commit() -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git").args(args).current_dir(workspace()).output().ok()?;
@@ -71,7 +71,7 @@ fn commit() -> Option<String> {
     Some(if changed.is_empty() { hash } else { hash + "+" })
 }
 
-/// The machine in a few letters: architecture and number of cores, `LUDEX_MACHINE` if it is set.
+/// A short name of the machine: `LUDEX_MACHINE` if it is set, otherwise architecture and number of cores.
 fn machine() -> String {
     std::env::var("LUDEX_MACHINE").unwrap_or_else(|_| {
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -79,7 +79,7 @@ fn machine() -> String {
     })
 }
 
-/// The processor in the words of the system.
+/// The name of the processor.
 fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = info.lines().find(|line| line.starts_with("model name"));
@@ -93,8 +93,8 @@ fn today() -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a number of days since 1970, after Hinnant's calendar algorithms:
-/// the year begins in March, so that the leap day is its last.
+/// Year, month and day of a number of days since 1970, after Hinnant's calendar algorithms: the year begins
+/// in March, so that the leap day is its last day.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn known_dates_are_right() {
         assert_eq!(civil(0), (1970, 1, 1));
         assert_eq!(civil(19_782), (2024, 2, 29));
         assert_eq!(civil(20_772), (2026, 11, 15));

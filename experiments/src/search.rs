@@ -1,4 +1,4 @@
-//! How fast search trees grow, on one thread and on two.
+//! How fast do search trees grow, on one thread and on two?
 
 use std::time::{Duration, Instant};
 
@@ -30,17 +30,17 @@ struct Options {
     /// Seconds for each search
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
-    /// Only these games; nothing is written then
+    /// Only these games; then no table is written
     #[arg(long)]
     games: Vec<String>,
-    /// Only these searches; nothing is written then
+    /// Only these searches; then no table is written
     #[arg(long)]
     searches: Vec<String>,
 }
 
-/// The games of the table: public rulesheets, and our own chess, since the public one takes minutes
-/// to ground.
+/// The public rulesheets of the table.
 const PUBLIC_GAMES: &[&str] = &["connectFour", "breakthrough", "reversi"];
+/// The games of the library: our own chess, because the public one takes minutes to ground.
 const LIBRARY_GAMES: &[&str] = &["chess"];
 /// The searches: one playout a leaf, a batch from each leaf, a batch of leaves.
 const SEARCHES: &[&str] = &["uct", "uct-leaf", "uct-lanes:leaves=256"];
@@ -62,7 +62,7 @@ impl Row {
     }
 }
 
-/// Searches from the first state of each game and writes the table.
+/// Searches from the initial state of each game and writes the table.
 fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Result<()> {
     let seconds = *seconds;
     let is_partial = !games.is_empty() || !searches.is_empty();
@@ -113,7 +113,7 @@ fn measure<G: Searchable>(
     let mut searcher = spec.build(game);
     let cursor = game.cursor();
     let role = RoleId::new(0);
-    // What is made when it is first needed is made before the clock starts.
+    // A first search builds what is built on demand, before the clock starts.
     let warm_up = Deadline::after(Duration::from_millis(200));
     let limits = Limits { threads: n_threads, ..Limits::until(warm_up, Seed(1)) };
     searcher.search(&cursor, role, &limits);
@@ -154,7 +154,7 @@ fn write(run: &Run, rows: &[Row], seconds: f64) -> Result<()> {
             .iter()
             .find(|it| it.game == row.game && it.search == row.search && it.n_threads == 1)
             .context("the row of one thread")?;
-        // With cores to itself, each thread does what a CPU second does.
+        // On free cores, each thread does the work of a CPU second in a second.
         let speedup = row.n_threads as f64 * row.per_cpu_second() / single.per_cpu_second();
         tsv.push(&[
             row.game.clone(),
@@ -170,10 +170,10 @@ fn write(run: &Run, rows: &[Row], seconds: f64) -> Result<()> {
     let markdown = format!(
         "# How fast trees grow\n\n\
          {}; all rows are in `search.tsv`.\n\
-         One search from the first state of each game, public rulesheets but for our own chess; `uct` plays one game from each new leaf on the cursor, `uct-leaf` 64 on the wide machine, `uct-lanes` one from each of 256 leaves.\n\
+         One search from the initial state of each game; all are public rulesheets except our own chess. `uct` plays one game from each new leaf on the cursor, `uct-leaf` 64 on the wide machine, `uct-lanes` one from each of 256 leaves.\n\
          An iteration adds one leaf.\n\
-         The machine did other work meanwhile, so the figures that compare are those a CPU second; `cores_used` says how much of the cores the search got.\n\
-         `speedup_on_free_cores` is threads times iterations a CPU second, over those of one thread: what two threads gain where each has a core.\n",
+         The machine also did other work, so compare the figures a CPU second; `cores_used` is the number of cores that the search got.\n\
+         `speedup_on_free_cores` is threads times iterations a CPU second, divided by those of one thread: the gain of two threads that have a core each.\n",
         run.made_by(&format!("search --seconds {seconds}"))
     );
     run.write("search", &tsv, &markdown)

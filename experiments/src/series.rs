@@ -1,4 +1,4 @@
-//! Two players against each other, round after round, in a table that only grows.
+//! Series: two players meet round after round, and a table grows by a row for each exchange of seats.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,17 +10,17 @@ use ludex_referee::{Decision, Estimate, Exchange, SequentialTest};
 use crate::matches::{find_game, play, sum};
 use crate::tables::Table;
 
-/// The columns of a table of rounds; what the second one is called is up to the experiment.
+/// The columns of a table of rounds; the experiment names the second one.
 pub(crate) fn header(second: &str) -> String {
     format!("game\t{second}\tround\tfirst\tsecond\tlate\tillegal\tfallbacks\tmoves")
 }
 
-/// One round: every seat is played by each at least once.
+/// One round, in which each player takes every seat at least once.
 pub(crate) struct Round<'a> {
     pub(crate) game: &'a str,
-    /// What the second column of the table says.
+    /// The cell in the second column of the table.
     pub(crate) pair: &'a str,
-    /// Both, separated by a comma.
+    /// Both players, separated by a comma.
     pub(crate) players: &'a str,
     pub(crate) round: usize,
     pub(crate) n_matches: usize,
@@ -29,19 +29,20 @@ pub(crate) struct Round<'a> {
 }
 
 /// Plays a round and appends its exchanges of seats.
-pub(crate) fn play_round(ludex: &Path, table: &Table, it: &Round<'_>) -> Result<()> {
-    let path = find_game(it.game)?;
-    let Some(report) = play(ludex, &path, it.players, it.n_matches, it.round, it.clocks)? else {
+pub(crate) fn play_round(ludex: &Path, table: &Table, round: &Round<'_>) -> Result<()> {
+    let &Round { game, pair, players, round, n_matches, clocks } = round;
+    let path = find_game(game)?;
+    let Some(report) = play(ludex, &path, players, n_matches, round, clocks)? else {
         return Ok(());
     };
     let goals = report["share"]["goals"].as_array().cloned().unwrap_or_default();
     for (idx, goals) in goals.iter().enumerate() {
-        // What went wrong is told once a round.
+        // The lapses of a round are in its first row.
         let lapses = |key: &str| if idx == 0 { sum(&report, key).to_string() } else { "0".into() };
         table.append(&[
-            it.game,
-            it.pair,
-            &it.round.to_string(),
+            game,
+            pair,
+            &round.to_string(),
             &goals[0].to_string(),
             &goals[1].to_string(),
             &lapses("late"),
@@ -53,8 +54,8 @@ pub(crate) fn play_round(ludex: &Path, table: &Table, it: &Round<'_>) -> Result<
     Ok(())
 }
 
-/// The mean over games, each as often. The games are taken as they are: only the luck within each of them
-/// varies.
+/// The mean over games, with equal weights. The games are taken as given, so the interval covers only the luck
+/// within each of them.
 pub(crate) fn mean_over_games<'a>(of_games: impl IntoIterator<Item = &'a Estimate>) -> Estimate {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for of_game in of_games {
@@ -67,34 +68,34 @@ pub(crate) fn mean_over_games<'a>(of_games: impl IntoIterator<Item = &'a Estimat
     Estimate { mean, low: mean - half, high: mean + half }
 }
 
-/// What went wrong in some series (late, illegal, fallbacks, of how many moves), as a sentence.
+/// The lapses of some series (late, illegal, fallbacks, moves) as a sentence.
 pub(crate) fn lapses_in_words(series: impl Iterator<Item = [u64; 4]>) -> String {
     let [late, illegal, fallbacks, moves] =
-        series.fold([0; 4], |sums, more| std::array::from_fn(|at| sums[at] + more[at]));
+        series.fold([0; 4], |sums, more| std::array::from_fn(|i| sums[i] + more[i]));
     format!(
-        "Of {moves} moves of all players {late} were late, {illegal} illegal, {fallbacks} not from a finished search."
+        "Of {moves} moves of all players, {late} were late, {illegal} were illegal and {fallbacks} came from a fallback."
     )
 }
 
-/// A share in percent with its interval and the number of matches, as tables show it.
+/// The cell of a share in percent, with its interval and the number of matches.
 pub(crate) fn share_cell(share: &Estimate, n_matches: usize) -> String {
     format!("{:.0} ({:.0} to {:.0}; {n_matches})", share.mean, share.low, share.high)
 }
 
-/// All that was played by one pair.
+/// All exchanges and lapses of one pair.
 #[derive(Default)]
 pub(crate) struct PairSeries {
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) n_rounds: usize,
     /// Late, illegal, fallbacks, moves.
     pub(crate) lapses: [u64; 4],
-    /// The same of the first player alone, where the table tells them apart.
+    /// The same for the first player alone, if the table has these columns.
     pub(crate) first_lapses: Option<[u64; 4]>,
 }
 
 impl PairSeries {
-    /// A goal that is not a number stands for a game that can't be played, so that the pair is done; where only
-    /// the second is none, nobody is compared.
+    /// The decision of the sequential test. A first goal that is NaN marks a game that can't be played, so the
+    /// pair is done; an exchange whose second goal is NaN has no opponent and does not count.
     pub(crate) fn decision(&self) -> Decision {
         let is_missing = |it: &Exchange| it.first.is_nan();
         if self.exchanges.iter().any(is_missing) {
@@ -110,8 +111,8 @@ impl PairSeries {
     }
 }
 
-/// What a table has of each pair. The first `N` columns tell pairs apart; the round, both goals and the lapses
-/// follow, and those of the first player alone if the row has them.
+/// The series of each pair in a table. The first `N` columns identify the pair; then come the round, both goals
+/// and the lapses, and in newer rows the lapses of the first player alone.
 pub(crate) fn series_in<const N: usize>(rows: &[Vec<String>]) -> BTreeMap<[String; N], PairSeries> {
     let mut series: BTreeMap<[String; N], PairSeries> = BTreeMap::new();
     for row in rows {
@@ -119,7 +120,7 @@ pub(crate) fn series_in<const N: usize>(rows: &[Vec<String>]) -> BTreeMap<[Strin
         let (Some(round), Some(first), Some(second)) = (number(0), number(1), number(2)) else {
             continue;
         };
-        let entry = series.entry(std::array::from_fn(|at| row[at].clone())).or_default();
+        let entry = series.entry(std::array::from_fn(|i| row[i].clone())).or_default();
         entry.exchanges.push(Exchange { first, second });
         entry.n_rounds = entry.n_rounds.max(round as usize + 1);
         let add = |lapses: &mut [u64; 4], from: usize| {
@@ -135,18 +136,18 @@ pub(crate) fn series_in<const N: usize>(rows: &[Vec<String>]) -> BTreeMap<[Strin
     series
 }
 
-/// What a table of rounds has, by game and pair.
+/// The series in a table of rounds, by game and pair.
 pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<[String; 2], PairSeries>> {
     Ok(series_in(&table.rows()?))
 }
 
-/// Says when to begin nothing more.
+/// The time after which no more rounds begin.
 pub(crate) struct Budget {
     end: Option<Instant>,
 }
 
 impl Budget {
-    /// So many minutes from now, or as long as there is something to play.
+    /// A budget of some minutes from now; `None` is no limit.
     pub(crate) fn minutes(minutes: Option<f64>) -> Self {
         let end = |minutes| Instant::now() + Duration::from_secs_f64(60.0 * minutes);
         Self { end: minutes.map(end) }

@@ -1,4 +1,4 @@
-//! How fast networks of states are solved, all solutions, beside the machine that expands the same states.
+//! How fast are all solutions of the networks of states found, beside the machine that expands the same states?
 
 use std::fmt::Write as _;
 
@@ -28,9 +28,9 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 #[derive(Args)]
 struct Options {
-    /// Only these games; nothing is written then
+    /// Only these games; then no table is written
     games: Vec<String>,
-    /// Seconds for each game, by the network and by the machine
+    /// Seconds for each game on the network, and on the machine
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
 }
@@ -59,12 +59,12 @@ const KNOWN: [&str; 20] = [
     "tron_10x10",
 ];
 
-/// States of a game that are solved: the initial one and so many others.
+/// States to solve in each game, besides the initial one.
 const N_STATES: usize = 100;
-/// A state with more joint moves than this is not among them.
+/// States with more joint moves than this are left out.
 const MAX_JOINT_MOVES: u64 = 10_000;
 
-/// How fast networks of states are solved, all solutions, beside the machine.
+/// Measures how fast the network solves states and the machine expands them.
 fn solve(run: &Run, Options { games, seconds }: &Options) -> Result<()> {
     let seconds = *seconds;
     let names: Vec<String> = if games.is_empty() {
@@ -75,10 +75,10 @@ fn solve(run: &Run, Options { games, seconds }: &Options) -> Result<()> {
     let mut markdown = format!(
         "# Solving the network of a state\n\n\
          {}, one thread: the initial state \
-         and {N_STATES} random ones of each game, over and over, for {seconds} s of processor each way. A state \
+         and {N_STATES} random ones of each game, repeatedly, for {seconds} s of processor time each way. A state \
          is solved by injecting it into the posted network and enumerating all solutions, that is \
-         all joint moves with what follows; the machine expands it by playing every joint move on \
-         a copy of its cursor. Solutions and successors are the same number.\n\n",
+         all joint moves with their results; the machine expands it by playing every joint move on \
+         a copy of its cursor. The numbers of solutions and successors are equal.\n\n",
         run.made_by(&format!("solve --seconds {seconds}"))
     );
     let columns = ["game", "variables", "solutions_a_state", "solved", "solutions", "expanded"];
@@ -118,7 +118,7 @@ fn solve(run: &Run, Options { games, seconds }: &Options) -> Result<()> {
         let mut cursor = machine.cursor();
         let expansion = measure(&states, seconds, |state| expand(&machine, &mut cursor, state));
         let (solved, expanded) = (network.states_a_second, expansion.states_a_second);
-        assert_eq!(network.n_round, expansion.n_round, "{name}: as many solutions as successors");
+        assert_eq!(network.n_round, expansion.n_round, "{name}: solutions and successors");
         let a_state = network.n_round as f64 / states.len() as f64;
         let n_variables = template.network.variables().len();
         let solutions = solved * a_state;
@@ -138,13 +138,13 @@ fn solve(run: &Run, Options { games, seconds }: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The initial state and random others that are not terminal.
+/// The initial state and random other states that are not terminal.
 fn some_states(machine: &Machine) -> Vec<BitSet> {
     let mut rng: Rng = Seed(1).rng();
     let n_roles = machine.roles().len();
     let mut cursor = machine.cursor();
     let mut states = vec![cursor.state().clone()];
-    // A game may have few states, or few that are small enough.
+    // A game may have few states, or few with a small number of joint moves.
     for _ in 0..100 * N_STATES {
         if states.len() > N_STATES {
             break;
@@ -157,7 +157,7 @@ fn some_states(machine: &Machine) -> Vec<BitSet> {
             cursor = machine.cursor();
             continue;
         }
-        // Some of every walk, so that late states are among them.
+        // A quarter of the states of every walk, so that late states are included.
         let is_small =
             count_joint_moves(&mut cursor, n_roles).is_some_and(|n| n <= MAX_JOINT_MOVES);
         if is_small && rng.below(4) == 0 {
@@ -182,14 +182,14 @@ fn expand(machine: &Machine, cursor: &mut <Machine as Game>::Cursor, state: &Bit
 
 struct Measured {
     states_a_second: f64,
-    /// What the work gave for all states once, added up.
+    /// Sum of the results of the work over one round of all states.
     n_round: u64,
 }
 
-/// Does the work on all states over and over, for some seconds of processor and at least once.
+/// Repeats the work on all states for some seconds of processor time, at least once.
 fn measure(states: &[BitSet], seconds: f64, mut work: impl FnMut(&BitSet) -> u64) -> Measured {
     let now = || cpu_time().map_or(0.0, |time| time.as_secs_f64());
-    // A first round warms up, and is counted only if there is no time for another.
+    // The first round warms up; it counts only if there is no time for another.
     let first = now();
     let n_round: u64 = states.iter().map(&mut work).sum();
     let mut spent = now() - first;

@@ -1,8 +1,8 @@
-//! How strong `ludex` is: matches against other players, over many games.
+//! How strong is `ludex` in matches against other players, over many games?
 //!
-//! Rounds go over all pairs, so that a run that is stopped early has seen a little of everything; each
-//! appends its exchanges of seats to one table. A pair is done when the sequential test knows the
-//! stronger player or all its matches are played. The report is made from the table at any time.
+//! Rounds go over all pairs, so that a run that is stopped early covers a little of everything. Each round
+//! appends its exchanges of seats to one table. A pair is done when the sequential test finds the stronger
+//! player or all its matches are played. The report can be made from the table at any time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,19 +34,19 @@ pub static EXPERIMENT: Experiment = Experiment {
 struct Options {
     /// Only these games
     games: Vec<String>,
-    /// Only against this player; may be given several times
+    /// Only against this player; can be repeated
     #[arg(long)]
     against: Vec<String>,
     /// Most matches of a pair
     #[arg(long, default_value_t = 20)]
     count: usize,
-    /// Begin no more series after so many minutes; 0 only reports
+    /// Begin no more rounds after this many minutes; 0 only makes the report
     #[arg(long)]
     minutes: Option<f64>,
 }
 
-/// Games of the published tables: two-player board games large and small, three and four roles, moves at
-/// once.
+/// Games of the published tables: two-player board games large and small, games of three and four roles, and
+/// games with simultaneous moves.
 pub(crate) const GAMES: &[&str] = &[
     "connectFour",
     "connectFourLarge",
@@ -80,14 +80,14 @@ pub(crate) const GAMES: &[&str] = &[
     "blocker",
 ];
 
-/// One that is played against chance moves, from our own library: the sheets of the corpus with `random`
-/// hide information too.
+/// Games with chance, from our own library because all sheets of the corpus with `random` also hide
+/// information.
 const CHANCE_GAMES: &[&str] = &["pig"];
 
-/// Two more duels of the published tables, against the former flagship alone.
+/// Two more duels of the published tables, only against the former flagship.
 const MORE_DUELS: &[&str] = &["checkers", "othello-comp2007"];
 
-/// Those that hide information, against the former flagship.
+/// Games with hidden information, only against `mac-ucb` and the former flagship.
 const HIDDEN_GAMES: &[&str] = &[
     "backgammon",
     "blind_breakthrough_5x5",
@@ -100,28 +100,28 @@ const HIDDEN_GAMES: &[&str] = &[
     "stratego",
 ];
 
-/// All of them, in the order of the report.
+/// All games, in the order of the report.
 fn all_games() -> impl Iterator<Item = &'static str> {
     [GAMES, CHANCE_GAMES, MORE_DUELS, HIDDEN_GAMES].into_iter().flatten().copied()
 }
 
-/// Those that are no duels and hide nothing: there the former flagship is the same player, and a match
-/// between the two would tell of luck alone.
+/// Whether the former flagship plays a game like the present one: games that are no duels and hide nothing.
+/// A match between the two would only measure luck.
 fn is_same_to_former(game: &str) -> bool {
-    /// Moves at once, or goals that are not opposite.
+    /// Two-role games with simultaneous moves, or with goals that are not opposite.
     const NO_DUELS: &[&str] = &["biddingTicTacToe", "chickentictactoe", "blocker", "kalaha5x2x3"];
     MANY_ROLES.iter().any(|(name, _)| *name == game)
         || NO_DUELS.contains(&game)
         || CHANCE_GAMES.contains(&game)
 }
 
-/// In reports, the games against the former flagship in which it is another player.
-const WHERE_ANOTHER: &str = "the former `ludex` where it is another player";
-/// The flagship without what came later: it chooses from the plain searches. Both have a longer start
-/// clock, as the choice is made in it.
+/// The row of the report on games in which the former flagship plays differently.
+const WHERE_DIFFERENT: &str = "the former `ludex` where it plays differently";
+/// The former flagship, which chooses only among plain searches. Against it both players have a longer start
+/// clock, because they choose in it.
 const FORMER: &str = "ludex:learned=no,rules=no,beliefs=no";
 
-/// Those with more than two roles.
+/// Games with more than two roles.
 const MANY_ROLES: &[(&str, usize)] =
     &[("3pConnectFour", 3), ("chineseCheckers3", 3), ("3pffa", 3), ("4pttc", 4)];
 
@@ -160,7 +160,7 @@ fn strength(run: &Run, options: &Options) -> Result<()> {
     summarize(run, &table)
 }
 
-/// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
+/// The undecided pairs with the number of their next round, fewest rounds first.
 fn open_pairs(
     table: &Table,
     options: &Options,
@@ -178,13 +178,13 @@ fn open_pairs(
             let is_in = |names: &[String], name: &str| {
                 names.is_empty() || names.iter().any(|wanted| wanted == name)
             };
-            let is_idle = against == FORMER && is_same_to_former(game);
-            if !is_in(&options.games, game) || !is_in(&options.against, against) || is_idle {
+            let is_pointless = against == FORMER && is_same_to_former(game);
+            if !is_in(&options.games, game) || !is_in(&options.against, against) || is_pointless {
                 continue;
             }
             let series = done.get(&[game, against].map(String::from));
             let n_matches = series.map_or(0, PairSeries::n_matches);
-            // The mean over the games tells of the former flagship, so all have the same number of matches.
+            // The mean over the games measures the former flagship, so all have the same number of matches.
             let is_known = against != FORMER
                 && series.is_some_and(|series| series.decision() != Decision::Open);
             if n_matches < options.count && !is_known {
@@ -196,7 +196,7 @@ fn open_pairs(
     Ok(open)
 }
 
-/// Plays every seat once, at least two exchanges.
+/// Plays a round, in which each player takes every seat at least once and which has at least two exchanges.
 fn play(ludex: &Path, table: &Table, game: &str, against: &str, round: usize) -> Result<()> {
     let n_roles = MANY_ROLES.iter().find(|(name, _)| *name == game).map_or(2, |&(_, n)| n);
     let players = format!("ludex,{against}");
@@ -213,23 +213,23 @@ fn summarize(run: &Run, table: &Table) -> Result<()> {
         let row = (game.as_str(), found.n_matches(), compared.share.scaled(100.0));
         by_player.entry(against).or_default().push(row);
         if against == FORMER && !is_same_to_former(game) {
-            by_player.entry(WHERE_ANOTHER).or_default().push(row);
+            by_player.entry(WHERE_DIFFERENT).or_default().push(row);
         }
     }
     let mut text = format!(
         "# Strength of `ludex`\n\n\
          {}: 50 ms a move, start clock 1 s (5 s against `{FORMER}`), one thread a player, one match a core.\n\
-         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little; not so against the former `ludex`.\n\
+         A series stops when the sequential test finds the stronger player, which overstates shares far from 50 % a little; the test does not stop series against the former `ludex`.\n\
          All exchanges of seats are in `strength.tsv`.\n\
          {}\n\
-         The former `ludex` is another player in duels and where something is hidden; other games against it tell of luck alone, and a row of its own leaves them out.\n\n\
+         The former `ludex` plays differently in duels and with hidden information; other games against it only measure luck, and a separate row leaves them out.\n\n\
          | against | games | matches | mean share | 95 % interval | games with an interval wholly below 45 % |\n\
          | --- | --- | --- | --- | --- | --- |\n",
         run.made_by("strength"),
         table.commits_in_words()?
     );
     for (player, rows) in &by_player {
-        let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|it| &it.2));
+        let Estimate { mean, low, high } = mean_over_games(rows.iter().map(|(_, _, share)| share));
         let below = rows.iter().filter(|(_, _, share)| share.high < 45.0);
         let below: Vec<&str> = below.map(|(game, ..)| *game).collect();
         let below = if below.is_empty() { "none".into() } else { below.join(", ") };

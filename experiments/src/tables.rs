@@ -1,4 +1,4 @@
-//! Tables of measurements. Every row ends with the commit it was made with.
+//! Tables of measurements. Every row ends with the commit that made it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
@@ -9,14 +9,14 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::run::Run;
 
-/// How rows are written.
+/// The format of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     Tsv,
     Markdown,
 }
 
-/// A table that one run makes from its first row to its last.
+/// A table that a single run writes.
 pub struct Rows {
     form: Form,
     commit: String,
@@ -34,7 +34,7 @@ impl Rows {
         rows
     }
 
-    /// Adds a row, of which the commit is not given.
+    /// Adds a row, and appends the commit to its cells.
     pub fn push(&mut self, cells: &[impl AsRef<str>]) {
         let mut cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
         cells.push(&self.commit);
@@ -49,8 +49,8 @@ impl Rows {
     }
 }
 
-/// A table that grows over many runs: what it has is not measured again, so that a run that was stopped goes on
-/// where it was. Its rows may come from several commits; a report says from which.
+/// A table that grows over many runs. Existing rows are not measured again, so a stopped run can continue. Rows
+/// may come from several commits, which the report lists.
 pub(crate) struct Table {
     path: PathBuf,
     n_columns: usize,
@@ -84,7 +84,7 @@ impl Table {
         self.done.contains(&cells.join("\t"))
     }
 
-    /// Adds a row, of which the commit is not given.
+    /// Adds a row, and appends the commit to its cells.
     pub(crate) fn append(&self, cells: &[impl AsRef<str>]) -> Result<()> {
         let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
         let line = format!("{}\t{}", cells.join("\t"), self.commit);
@@ -105,7 +105,7 @@ impl Table {
         Ok(commits_in_words(&file, &self.text()?, self.n_columns))
     }
 
-    /// Writes the report that is made of the table, and prints it.
+    /// Writes and prints the report on the table.
     pub(crate) fn describe(&self, report: &str) -> Result<()> {
         let path = self.path.with_extension("md");
         fs::write(&path, report).with_context(|| path.display().to_string())?;
@@ -118,14 +118,14 @@ impl Table {
     }
 }
 
-/// The text of a table under a header that may have grown at its end since it was written.
+/// The text of a table with a new header, which may only add columns at the end of the old one.
 fn with_header(text: &str, header: &str) -> Result<String> {
     let (first, rows) = text.split_once('\n').unwrap_or((text, ""));
     let is_beginning = header
         .strip_prefix(first)
         .is_some_and(|rest| first.is_empty() || rest.is_empty() || rest.starts_with('\t'));
     if !is_beginning {
-        bail!("the table has the columns `{first}`, not `{header}`");
+        bail!("the table has the columns `{first}` and needs `{header}`");
     }
     Ok(format!("{header}\n{rows}"))
 }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_that_has_grown_is_written_anew_and_rows_stay() {
+    fn a_longer_header_replaces_the_old_one_and_rows_stay() {
         let with = |text: &str| with_header(text, "a\tb").ok();
         assert_eq!(with("").as_deref(), Some("a\tb\n"));
         assert_eq!(with("a\n1\n2\n").as_deref(), Some("a\tb\n1\n2\n"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_commit_are_of_an_unknown_one() {
+    fn rows_without_a_commit_count_as_unknown() {
         let text = "game\tgoal\tcommit\nnim\t1\nnim\t2\thash+\nhex\t3\thash+\n";
         let words = commits_in_words("nim.tsv", text, 2);
         assert_eq!(words, "Rows of `nim.tsv` by commit: hash+ 2, unknown 1.");

@@ -1,4 +1,4 @@
-//! How large the networks of games are and how fast they are made, beside the published tables.
+//! How large are the networks of games, and how fast are they encoded, beside the published tables?
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::tables::Form;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "translate",
-    question: "How large are the networks of games, and how fast are they made?",
+    question: "How large are the networks of games, and how fast are they encoded?",
     command: "cargo experiment translate",
     table: "translate.tsv, translate.md",
     options: Options::augment_args,
@@ -24,7 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 #[derive(Args)]
 struct Options {
-    /// Seconds after which a game is given up, for grounding and for translating
+    /// Seconds after which grounding is given up, and after which translating is
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 }
@@ -38,10 +38,10 @@ const PUBLISHED: [(&str, &str); 5] = [
     ("T3.8:", "thesis-3.8-translation-gdl2.tsv"),
 ];
 
-/// A game of the corpus and its line in a published table.
+/// A game of the corpus and its row in a published table.
 struct Row {
     game: String,
-    /// Its name there, with a `~` where it is a game like it.
+    /// Its name there, with a `~` if the published game is only similar.
     name: String,
     /// Variables, largest domain, constraints, seconds.
     published: [String; 4],
@@ -49,7 +49,7 @@ struct Row {
     note: String,
 }
 
-/// Translates every game of the published tables that the corpus has, each in a process of its own.
+/// Translates every game of the published tables that is in the corpus, each in a process of its own.
 fn translate(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let shared = shared_folder()?;
@@ -58,7 +58,7 @@ fn translate(run: &Run, &Options { seconds }: &Options) -> Result<()> {
         let path = shared.join("games").join(format!("{}.kif", row.game)).display().to_string();
         let time = seconds.to_string();
         let args = ["translate", &path, "--json", "--time", &time, "--memory", "4GB"];
-        // The bound of time is for grounding and for translating.
+        // `--time` bounds grounding and translating separately.
         match run_for(&ludex, &args, Duration::from_secs(3 * seconds + 30)) {
             Err(note) => row.note = note,
             Ok(text) => match serde_json::from_str::<Value>(&text) {
@@ -123,11 +123,11 @@ fn write_table(run: &Run, rows: &[Row], seconds: u64) -> Result<()> {
     let mut markdown = format!(
         "# Games as networks\n\n\
          {}: each game in a process of \
-         its own, `ludex translate --json`. Seconds are of the processor, from the circuit to the \
-         network, after grounding; those of the thesis are for the network of a turn, on a Xeon E5-2643 of 3.4 GHz. \
-         Peak memory is that of the whole process, grounding included. `~` marks a game like the \
-         published one. Constraints of the thesis are one a rule, ours are split, so that their \
-         numbers don't compare.\n\n\
+         its own, `ludex translate --json`. Seconds are processor time from the circuit to the \
+         network, after grounding; those of the thesis are for the network of a turn, on a Xeon E5-2643 at 3.4 GHz. \
+         Peak memory is that of the whole process, grounding included. `~` marks a game similar to the \
+         published one. The thesis has one constraint a rule, and ours are split, so their \
+         numbers can't be compared.\n\n\
          | | |\n| --- | --- |\n\
          | games of tables 3.4 to 3.8 in the corpus | {} |\n| translated | {} |\n\
          | in under 2 s | {n_fast} ({:.1} %) |\n| median seconds | {:.4} |\n\

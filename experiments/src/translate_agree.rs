@@ -1,8 +1,8 @@
-//! Whether networks of games say what their machines do, on random states.
+//! Do the networks of games have the solutions that their machines play, on random states?
 //!
-//! Each game is compared in a process of its own, so that its memory is known and a game that does
-//! not come to an end costs no other one. Rows are appended as they come, and games that have one
-//! are skipped: a run that was stopped goes on where it was.
+//! Each game runs in a process of its own, so that its memory can be measured and a game that hangs does not
+//! stop the others. Each result is appended at once, and games with a row are skipped, so a stopped run can
+//! continue.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ struct Options {
     /// States of each game
     #[arg(long, default_value_t = 100)]
     states: usize,
-    /// Seconds for each game: for encoding, for posting and for comparing
+    /// Seconds for each game: for encoding, and again for posting and comparing
     #[arg(long, default_value_t = 120)]
     seconds: u64,
     /// Only compare this rulesheet, and print its row without its name
@@ -51,7 +51,7 @@ struct Options {
 
 const HEADER: &str = "game\tresult\tstates\tsampled\tjoint_moves\tby_propagation\tby_consistency\tby_search\tseconds\tpeak_mb\tnote";
 
-/// The place of the note in a row.
+/// The column of the note.
 const NOTE: usize = 10;
 
 /// Compares network and machine on random states of each game.
@@ -66,7 +66,7 @@ fn agree(run: &Run, options: &Options) -> Result<()> {
         all.extend(library());
     }
     let table = Table::open(run, "translate-agree", HEADER)?;
-    // A difference is looked at again: something may have been done about it.
+    // Games that differ are compared again, because they may have been fixed.
     let done: Vec<String> = latest(&table)?
         .into_values()
         .filter(|row| row[1] != "differs")
@@ -83,7 +83,8 @@ fn agree(run: &Run, options: &Options) -> Result<()> {
     describe(run, &table, n_states, seconds)
 }
 
-/// Two rulesheets, one of the library and one of the corpus, may have the same name.
+/// The name of a game in the table. Games of the library get a prefix, because the corpus may have the same
+/// names.
 fn key(rules: &RulesFile) -> String {
     let is_own = rules.path.file_name().is_some_and(|name| name == "rules.kif");
     if is_own { format!("games/{}", rules.name) } else { rules.name.clone() }
@@ -98,7 +99,7 @@ fn compare_apart(own: &Path, rules: &RulesFile, n_states: usize, seconds: u64) -
     let path = rules.path.display().to_string();
     let (states, time) = (n_states.to_string(), seconds.to_string());
     let args = ["translate-agree", "--one", &path, "--states", &states, "--seconds", &time];
-    // Grounding has its own bound, and encoding and posting the same as comparing.
+    // Grounding has a bound of its own; encoding, posting and comparing get `seconds` each.
     let most = ludex_tests::GROUND_TIME + Duration::from_secs(3 * seconds + 60);
     let cells = match run_for(own, &args, most) {
         Ok(text) => text.trim_end().split('\t').map(String::from).collect(),
@@ -142,7 +143,7 @@ fn compare_one(
         Err(error @ LoadError::Limit { .. }) => return skipped(format!("not grounded: {error}")),
         Err(error) => return skipped(error.to_string()),
     };
-    let Engine::Machine(machine) = loaded.engine else { unreachable!("a circuit was asked for") };
+    let Engine::Machine(machine) = loaded.engine else { unreachable!("a circuit was requested") };
     let config = EncodeConfig { deadline: Deadline::after(time), ..EncodeConfig::default() };
     let template = match encode(machine.circuit(), &config) {
         Ok(template) => template,
@@ -151,7 +152,7 @@ fn compare_one(
     let sizes = Sizes::of(&template.network);
     let deadline = Deadline::after(time);
     match compare(&machine, &template, n_states, MAX_JOINT_MOVES, &deadline) {
-        Err(words) => ("differs", Compared::default(), words),
+        Err(difference) => ("differs", Compared::default(), difference),
         Ok(compared) if compared.n_states == 0 => {
             let n_variables = sizes.n_variables;
             skipped(format!("posting {n_variables} variables takes too much memory"))
@@ -177,16 +178,16 @@ fn describe(run: &Run, table: &Table, n_states: usize, seconds: u64) -> Result<(
         "# Networks of games against their machines\n\n\
          {}.\n\
          {}\n\
-         For each rulesheet of the public corpus and of `games/`, random reachable states: the \
+         For random reachable states of each rulesheet of the public corpus and of `games/`, the \
          solutions of the injected network, projected on moves, next state, end, goals and \
-         percepts, are what the machine gives, as sets; and the network finds the legal moves, by \
-         propagation alone or by what else it takes. States with more than {MAX_JOINT_MOVES} joint moves are compared on that \
-         many, drawn at random. A game with fewer reachable states than asked for has fewer.\n\n\
-         | | |\n| --- | --- |\n| games | {} |\n| agree | {} |\n| of these stopped by time before all \
-         states | {n_fewer} |\n| differ | {} |\n| skipped | {} |\n| states | {} |\n| of these \
-         sampled | {} |\n| joint moves | {} |\n| games whose legal moves propagation alone left, in \
-         all states | {n_by_propagation} |\n| states in which it did | {} |\n| states that took \
-         singleton consistency | {} |\n| states that took a search | {} |\n",
+         percepts, must equal the steps of the machine, as sets; and the network must find the legal moves, by \
+         propagation alone or with stronger methods. Of states with more than {MAX_JOINT_MOVES} joint moves, that \
+         many are drawn at random. A game with fewer reachable states contributes fewer.\n\n\
+         | | |\n| --- | --- |\n| games | {} |\n| agree | {} |\n| of these, stopped by time before all \
+         states | {n_fewer} |\n| differ | {} |\n| skipped | {} |\n| states | {} |\n| of these, \
+         sampled | {} |\n| joint moves | {} |\n| games whose legal moves propagation alone found, in \
+         all states | {n_by_propagation} |\n| states in which it did so | {} |\n| states that needed \
+         singleton consistency | {} |\n| states that needed a search | {} |\n",
         run.made_by(&format!("translate-agree --states {n_states} --seconds {seconds}")),
         table.commits_in_words()?,
         rows.len(),

@@ -1,4 +1,4 @@
-//! `cargo xtask agree`: machine and reasoner on random states of every rulesheet.
+//! `cargo xtask agree`: compares machine and reasoner on random states of every rulesheet.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use ludex_tests::load_for;
 
 use crate::tools::select_corpus;
 
-/// At least as many playouts as there are lanes, whatever the processor.
+/// Playouts in lanes, at least one for each lane on every processor.
 const N_LANES: usize = 512;
 
 /// Compares the two engines on `n_states` random states of each game.
@@ -29,7 +29,7 @@ pub fn run(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
                 println!("{}\t{seconds:.2}\t{n_compared} states agree", rules.name)
             }
             Ok(None) => println!("{}\t{seconds:.2}\ttoo large for the machine", rules.name),
-            Err(words) => println!("{}\t{seconds:.2}\tDIFFERS: {words}", rules.name),
+            Err(difference) => println!("{}\t{seconds:.2}\tDIFFERS: {difference}", rules.name),
         }
         result
     });
@@ -48,7 +48,7 @@ pub fn run(games: &[String], n_states: usize, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// How many states agreed; `None` when the game is too large for the machine.
+/// The number of states that agree; `None` when the game is too large for the machine.
 fn compare(rules: &RulesFile, n_states: usize, time: Duration) -> Result<Option<usize>, String> {
     let load = |machine| match load_for(rules, machine) {
         Ok(loaded) => Ok(Some(loaded.engine)),
@@ -57,12 +57,12 @@ fn compare(rules: &RulesFile, n_states: usize, time: Duration) -> Result<Option<
     };
     let Some(Engine::Machine(machine)) = load(EngineChoice::Circuit)? else { return Ok(None) };
     let Some(Engine::Reasoner(reasoner)) = load(EngineChoice::Reasoner)? else {
-        return Err("the reasoner does not play it".into());
+        return Err("the reasoner can't play this game".into());
     };
     let n_compared = agree(&machine, &reasoner, n_states, Seed(1), &Deadline::after(time))
         .map_err(|disagreement| format!("machine first, reasoner second: {disagreement}"))?;
-    // Every lane plays at least one game; all are played again on the cursor, and as many as there is
-    // time for on the reasoner.
+    // Every lane plays at least one game. All games are replayed on the cursor, and on the reasoner as many as
+    // there is time for.
     let wide = machine.clone().with_playouts(PlayoutStyle::Wide);
     let deadline = || Deadline::after(time / 2);
     lanes_agree(&wide, &machine, N_LANES, Seed(2), &deadline())

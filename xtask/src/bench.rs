@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: a fixed list of games with a fixed seed, in one table.
+//! `cargo xtask bench`: measures a fixed list of games with a fixed seed.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,8 +24,8 @@ const GAMES: &[&str] = &[
     "kuhn-poker",
 ];
 
-/// Measures each game with the machine and prints one table with its signature; then runs the experiment
-/// `playouts`, which measures the public rulesheets beside their published speeds.
+/// Measures each game on the machine and prints a table with a signature. Then runs the experiment `playouts`,
+/// which compares public rulesheets with published speeds.
 pub fn run(seconds: f64) -> Result<()> {
     let ludex = build_ludex()?;
     println!(
@@ -50,10 +50,12 @@ pub fn run(seconds: f64) -> Result<()> {
             bench["peak_mb"].as_f64().unwrap_or(0.0),
         );
     }
-    // Until there are searches, the paths that were counted stand for the nodes they visit.
+    // The signature is the number of paths that perft counts, so it changes only with the rules or the engine.
     println!("\nSignature: {signature}");
     if shared().is_none() {
-        println!("the public rulesheets are not there: no table of published speeds");
+        println!(
+            "there is no folder `shared` with the public rulesheets: no table of published speeds"
+        );
         return Ok(());
     }
     let experiment = ["run", "--release", "--quiet", "--package", "experiments", "--", "playouts"];

@@ -1,4 +1,4 @@
-//! `cargo xtask golden`: every recorded line of the public rulesheets, by both engines.
+//! `cargo xtask golden`: plays every recorded line of the public rulesheets on both engines.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use ludex_tests::load_for;
 
 use crate::tools::{select_corpus, shared_folder};
 
-/// Time for both lines of a game with one engine.
+/// Longest time for both lines of a game on one engine.
 const TIME: Duration = Duration::from_secs(1_800);
 
-/// Plays the recorded lines of the games named, or of all.
+/// Plays the recorded lines of the named games, or of all.
 pub fn run(games: &[String]) -> Result<()> {
     let shared = shared_folder()?;
     let games: Vec<(RulesFile, Golden)> = select_corpus(games)?
@@ -30,8 +30,9 @@ pub fn run(games: &[String]) -> Result<()> {
             let start = Instant::now();
             let result = play(rules, golden, engine);
             let seconds = start.elapsed().as_secs_f64();
-            let word = result.as_ref().map_or_else(ToString::to_string, |()| "as recorded".into());
-            println!("{name}\t{}\t{seconds:.2}\t{word}", rules.name);
+            let outcome =
+                result.as_ref().map_or_else(ToString::to_string, |()| "as recorded".into());
+            println!("{name}\t{}\t{seconds:.2}\t{outcome}", rules.name);
             result
         });
         for result in results {

@@ -1,3 +1,3 @@
-//! What the project's tasks share with its experiments.
+//! Tools that the project's tasks share with its experiments.
 
 pub mod tools;

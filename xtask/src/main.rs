@@ -1,5 +1,5 @@
-//! The project's own tasks. `cargo xtask test` is the one command that says whether all is
-//! well; the others make recordings and tables, or run in full what the tests sample.
+//! The project's own tasks. `cargo xtask test` runs every check of the project. The other tasks make recordings
+//! and tables, or run in full what the tests only sample.
 
 use std::process::ExitCode;
 
@@ -24,14 +24,14 @@ struct Cli {
 enum Task {
     /// Check format and lints and run every test
     Test,
-    /// Write perft.txt and playthrough.txt of the games of the library anew
+    /// Rewrite perft.txt and playthrough.txt of the games of the library
     Record {
         /// Only these games
         games: Vec<String>,
     },
-    /// Draw the picture of the front page anew
+    /// Redraw the picture of the front page
     Picture,
-    /// Play every recorded line of the public rulesheets, by both engines
+    /// Play every recorded line of the public rulesheets on both engines
     Golden {
         /// Only these games
         games: Vec<String>,
@@ -47,8 +47,8 @@ enum Task {
         #[arg(long, default_value_t = 120)]
         seconds: u64,
     },
-    /// Measure a fixed list of games and print one table with a signature, then the public
-    /// rulesheets with published speeds where they are there
+    /// Measure a fixed list of games and print a table with a signature, then compare the public
+    /// rulesheets, if present, with published speeds
     Bench {
         /// Seconds for each game
         #[arg(long, default_value_t = 2.0)]

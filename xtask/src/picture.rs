@@ -1,6 +1,7 @@
-//! The picture on the front page: a rulesheet, and the game that Ludex plays by it, as SVG.
+//! `cargo xtask picture`: draws the picture of the front page as SVG, with a rulesheet and the game that Ludex
+//! plays by it.
 //!
-//! Every line of the picture is a line of the rulesheet or of what `ludex play` prints.
+//! Every line of the picture is a line of the rulesheet or of the output of `ludex play`.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -10,17 +11,17 @@ use ludex_testkit::workspace;
 
 use crate::tools;
 
-/// Where the picture goes.
+/// The path of the picture.
 const PICTURE: &str = "docs/pictures/connectfour.svg";
 
-/// What is played. The opponent is `random`, so the position does not depend on a clock.
+/// The command to run. The opponent is `random`, so the position does not depend on a clock.
 const COMMAND: &str = "play connectfour --player random --seed 4 --threads 1";
 
-/// What the person types: the columns into which red drops its discs.
+/// The input of the person: the columns into which red drops its discs.
 const MOVES: [&str; 8] = ["4", "4", "3", "5", "5", "3", "4", "6"];
 
-/// The clauses of the rulesheet that are shown: the line each begins with, and whether those that
-/// follow without a blank line are shown too.
+/// The clauses to show: the beginning of each, and whether to show the clauses that follow without a blank line
+/// too.
 const CLAUSES: [(&str, bool); 4] = [
     ("(<= (legal ?p (drop ?x))", true),
     ("(<= (next (disc ?x ?y ?p))", true),
@@ -28,7 +29,7 @@ const CLAUSES: [(&str, bool); 4] = [
     ("(<= (goal ?p 100)", false),
 ];
 
-/// Words of the Game Description Language.
+/// Keywords of the Game Description Language.
 const KEYWORDS: [&str; 7] = ["legal", "next", "true", "does", "goal", "not", "role"];
 
 const BACKGROUND: &str = "#0d1117";
@@ -54,7 +55,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// What the command prints while the moves are played.
+/// Plays the moves and returns the output of the command.
 fn play() -> Result<String> {
     let mut child = Command::new(tools::build_ludex()?)
         .args(COMMAND.split(' '))
@@ -68,8 +69,7 @@ fn play() -> Result<String> {
     Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }
 
-/// The last position of a game: the move that led to it, the board and the prompt. The list of
-/// moves is left out.
+/// The last position of a game: the move that led to it, the board and the prompt, without the list of moves.
 fn last_position(printed: &str) -> Result<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let prompt = lines.iter().rposition(|line| line.contains("> ")).context("no prompt")?;
@@ -80,7 +80,7 @@ fn last_position(printed: &str) -> Result<Vec<String>> {
     Ok(shown.into_iter().map(String::from).collect())
 }
 
-/// The clauses of the rulesheet that are shown.
+/// The lines of the clauses to show.
 fn excerpt(rules: &str) -> Result<Vec<String>> {
     let mut shown = Vec::new();
     for (first, takes_block) in CLAUSES {
@@ -103,10 +103,10 @@ fn excerpt(rules: &str) -> Result<Vec<String>> {
 const HEIGHT: f64 = 492.0;
 const BAR_HEIGHT: f64 = 34.0;
 
-/// The width of a character as part of its height, in most monospaced fonts.
+/// The width of a character divided by its height, in most monospaced fonts.
 const ASPECT: f64 = 0.6;
 
-/// A window that shows lines of text in one size.
+/// A window with lines of text of one size.
 struct Window {
     left: f64,
     width: f64,
@@ -116,17 +116,18 @@ struct Window {
 const EDITOR: Window = Window { left: 8.0, width: 392.0, font: 14.0 };
 const TERMINAL: Window = Window { left: 448.0, width: 432.0, font: 16.5 };
 
-/// The board of the terminal, drawn larger than its text: a character is so wide, and a row so high.
+/// The width of a character of the board, which is drawn larger than other text.
 const CELL: f64 = 17.5;
+/// The height of a row of the board.
 const ROW: f64 = 35.0;
 
 impl Window {
-    /// Where a character of a line begins.
+    /// The left edge of a column of text.
     fn x(&self, column: usize) -> f64 {
         self.left + 20.0 + column as f64 * self.font * ASPECT
     }
 
-    /// The base line of the first line.
+    /// The baseline of the first line.
     fn top(&self) -> f64 {
         8.0 + BAR_HEIGHT + 29.0
     }
@@ -152,8 +153,8 @@ impl Window {
         svg
     }
 
-    /// A line in pieces, each with its column and colour. Every piece has a place and a width of
-    /// its own, so that the columns stay where they are whatever font a browser takes.
+    /// A line in pieces, each with its column and color. Every piece has its own position and width, so that the
+    /// columns stay aligned in every font.
     fn text(&self, y: f64, pieces: &[(usize, &str, &str)]) -> String {
         let spans = pieces.iter().map(|(column, piece, color)| {
             let (x, width) = (self.x(*column), piece.chars().count() as f64 * self.font * ASPECT);
@@ -192,7 +193,7 @@ fn picture(rules: &[String], session: &[String]) -> String {
     svg + "</svg>\n"
 }
 
-/// What the terminal shows, line by line; the rows of the board are higher than other lines.
+/// The lines of the terminal; rows of the board are higher than other lines.
 fn terminal(session: &[String]) -> String {
     let mut svg = String::new();
     let mut y = TERMINAL.top();
@@ -214,7 +215,7 @@ fn terminal(session: &[String]) -> String {
     svg
 }
 
-/// A line of the terminal that is no part of the board.
+/// A line of the terminal outside the board.
 fn terminal_line(y: f64, line: &str) -> String {
     if let Some(command) = line.strip_prefix("$ ") {
         return TERMINAL.text(y, &[(0, "$ ", NUMBER), (2, command, PLAIN)]);
@@ -256,7 +257,7 @@ fn board_row(y: f64, line: &str) -> String {
         )
 }
 
-/// A line of a rulesheet in the colours of an editor.
+/// A line of a rulesheet with syntax highlighting.
 fn highlighted(line: &str) -> Vec<(usize, &str, &'static str)> {
     let is_word = |c: char| c.is_alphanumeric() || "?<=".contains(c);
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! `cargo xtask record`: how the games of the library are played, written down for review.
+//! `cargo xtask record`: records perft counts and a playthrough of each game of the library, for review.
 
 use std::fs;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use ludex_testkit::{RulesFile, library};
 
 use crate::tools::select;
 
-/// Writes the recordings of the games named, or of all.
+/// Writes the recordings of the named games, or of all.
 pub fn run(games: &[String]) -> Result<()> {
     for rules in select(library(), games)? {
         let start = Instant::now();

@@ -1,7 +1,6 @@
-//! `cargo xtask test`: is all well?
+//! `cargo xtask test`: checks format and lints, and runs every test.
 //!
-//! Everything is built once, in the release profile: the command, the tests and the tasks
-//! share it.
+//! Everything is built once, in the release profile, which the command, the tests and the tasks share.
 
 use std::process::Command;
 
@@ -15,21 +14,22 @@ pub fn run() -> Result<()> {
     tools::run(cargo().args(["fmt", "--all", "--check"]))?;
     let lint = ["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
     tools::run(cargo().args(lint))?;
-    // The tests of the command run its binary, which `cargo test` alone would not build.
+    // The tests of the command run its binary, which `cargo test` alone does not build.
     tools::run(cargo().args(["build", "--release", "--workspace"]))?;
     tools::run(cargo().args(["test", "--release", "--workspace", "--doc"]))?;
-    // The runner has the last word. One that is installed and shows one line for all is better.
+    // The test runner comes last, so that its summary ends the output. nextest is preferred if installed,
+    // because it prints one summary for all tests.
     let run: &[&str] = if has("nextest") { &["nextest", "run"] } else { &["test"] };
     let what = ["--release", "--workspace", "--all-targets", "--no-fail-fast"];
     tools::run(cargo().args(run).args(what))
 }
 
-/// Whether `cargo` knows this tool.
+/// Whether `cargo` has this subcommand.
 fn has(tool: &str) -> bool {
     cargo().args([tool, "--version"]).output().is_ok_and(|output| output.status.success())
 }
 
-/// The tools of the toolchain that a minimal installation lacks.
+/// Installs the tools that a minimal toolchain lacks.
 fn install_missing() -> Result<()> {
     for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
         if !has(tool) {

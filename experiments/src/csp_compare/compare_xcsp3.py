@@ -4,17 +4,16 @@
     pip install pycsp3          # brings the instances' language and both solvers; needs Java
     cargo experiment csp-compare
 
-That is all: the example solve_xcsp3 is built, the instances are written (once; they are kept
-under the target folder), each is solved once by each solver on one thread, and the file is
-Markdown, ready to keep. A run takes about half an hour. Without --output, as when only some
-instances or solvers are asked for, the Markdown goes to standard output; progress goes to
-standard error.
+The script builds the example solve_xcsp3, writes the instances (once; it keeps them under the
+target folder), solves each instance once with each solver on one thread, and writes a Markdown
+file. A run takes about half an hour. Without --output, as with --only or --skip-java, the
+Markdown goes to standard output; progress goes to standard error.
 
-Times are seconds of processor of the whole process, less what the solver needs for an instance
-with nothing to do, so that the start of the Java machine does not count; times below 5 ms count
-as 5 ms in the means. A solver is stopped by its own limit of wall time. An answer in parentheses
-is a bound that was not proved, a dash is no answer. All answers are compared: a difference is
-printed as WRONG, and the exit code is then 1.
+Times are processor seconds of the whole process, minus the time for a trivial instance, so that
+the start of the Java machine does not count; times below 5 ms count as 5 ms in the means. Each
+solver stops at its own limit of wall time. An answer in parentheses is a bound that was not
+proved, a dash is no answer. All answers are compared: a difference is printed as WRONG, and the
+exit code is then 1.
 """
 
 import argparse
@@ -39,7 +38,7 @@ def family(*sizes):
     return register
 
 
-# ---- Models. Each is called in a process of its own with pycsp3 imported as its globals. ----
+# ---- Models. Each runs in a process of its own, with the names of pycsp3 as globals. ----
 
 @family(20, 60, 120)
 def queens(n):
@@ -339,7 +338,7 @@ def outcome(text):
 
 
 def run(command, seconds, work):
-    """The text that came out and the seconds of processor that went in."""
+    """Runs a command; returns its output and its processor seconds."""
     output = work / "output.txt"
     with open(output, "w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
@@ -360,7 +359,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def first_line(*command):
-    """The first line a command prints, or what is known when it can't be run."""
+    """The first line that a command prints, or "unknown" if it can't be run."""
     try:
         result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     except OSError:
@@ -389,8 +388,8 @@ def build():
 
 
 def is_better(bound, best, path):
-    """Whether somebody has found a better value than another has proved to be the best, or a
-    solution where there is none."""
+    """Whether a bound contradicts a proof: it is better than a proved optimum, or it belongs to a
+    solution of an instance that another solver refuted."""
     if bound is None:
         return False
     if best is None:
@@ -399,7 +398,7 @@ def is_better(bound, best, path):
 
 
 def mean_ratio(rows, other):
-    """The geometric mean of ludex / other where both have an answer, and over how many."""
+    """The geometric mean of ludex / other over the instances that both solved, and their number."""
     ratios = [max(r["ludex"][2], 0.005) / max(r[other][2], 0.005)
               for _, r, _ in rows if r["ludex"][3] and r[other][3]]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
@@ -432,10 +431,10 @@ def summary(rows, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, help="write the Markdown to this file")
-    parser.add_argument("--commit", default="unknown", help="the commit that each row names [unknown]")
+    parser.add_argument("--commit", default="unknown", help="the commit in each row [unknown]")
     parser.add_argument("--seconds", type=int, default=20, help="for each solver on each instance [20]")
-    parser.add_argument("--work", type=Path, help="where instances are kept [under the target folder]")
-    parser.add_argument("--binary", help="a solve_xcsp3 that is built already")
+    parser.add_argument("--work", type=Path, help="the folder for instances [under the target folder]")
+    parser.add_argument("--binary", help="a solve_xcsp3 that is already built")
     parser.add_argument("--only", default="", help="only instances whose name contains this")
     parser.add_argument("--skip-java", action="store_true", help="only ludex")
     options = parser.parse_args()
@@ -460,7 +459,7 @@ def main():
         commands = {"ludex": commands["ludex"]}
     names = list(commands)
     instances = generate(work, options.only)
-    # What it costs to start, on an instance with nothing to do.
+    # The time to start, measured on a trivial instance.
     trivial = work / "trivial.xml"
     trivial.write_text('<instance format="XCSP3" type="CSP"><variables><var id="x"> 0 1 </var></variables>'
                        "<constraints><intension> eq(x,1) </intension></constraints></instance>")
@@ -473,7 +472,7 @@ def main():
         f"Made by `cargo experiment csp-compare --seconds {s}` at commit `{options.commit}`: one run, the solvers one after the other on each"
         " instance, one thread each.", "",
         f"{len(instances)} instances of {n_families} families, {s} s each.",
-        "Seconds of processor, less those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()) + ".",
+        "Times are processor seconds, minus those of a start: " + ", ".join(f"{n} {t:.2f}" for n, t in start_up.items()) + ".",
         "In parentheses a bound that was not proved; a dash is no answer.", "",
         "| instance | " + " | ".join(names) + " | answer | commit |",
         "| --- |" + " ---: |" * len(names) + " --- | --- |"]

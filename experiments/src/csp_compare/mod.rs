@@ -1,7 +1,7 @@
-//! How fast `ludex-csp` is beside ACE and Choco, on instances of many families that pycsp3 writes.
+//! How fast is `ludex-csp` beside ACE and Choco, on instances of many families that pycsp3 writes?
 //!
-//! The work is done by `compare_xcsp3.py` in this folder, since pycsp3 is a Python package; its head says what it
-//! needs and how times are taken.
+//! The script `compare_xcsp3.py` in this folder does the work, because pycsp3 is a Python package. Its head says
+//! what it needs and how it measures times.
 
 use std::process::Command;
 
@@ -27,17 +27,17 @@ struct Options {
     /// Seconds for each solver on each instance
     #[arg(long, default_value_t = 20)]
     seconds: u64,
-    /// Only instances whose name contains this; nothing is written then
+    /// Only instances whose name contains this; then no table is written
     #[arg(long)]
     only: Option<String>,
-    /// Only run `ludex-csp`; nothing is written then
+    /// Only run `ludex-csp`; then no table is written
     #[arg(long)]
     skip_java: bool,
 }
 
 fn compare(run: &Run, options: &Options) -> Result<()> {
     let script = workspace().join(file!()).with_file_name("compare_xcsp3.py");
-    ensure!(script.exists(), "there is no {}", script.display());
+    ensure!(script.exists(), "{} is missing", script.display());
     let mut command = Command::new("python3");
     command.arg(script).args(["--seconds", &options.seconds.to_string()]);
     command.args(["--commit", run.commit()]);

@@ -1,8 +1,8 @@
-//! How strong MAC-UCB is, as published and as a tree search, beside the published experiments on it.
+//! How strong is MAC-UCB, as published and as a tree search, beside the published experiments on it?
 //!
-//! Rounds go over all pairs of all experiments, so that a run that is stopped early has seen a little
-//! of everything; each appends its matches to one table. A pair is done when the sequential test knows
-//! the stronger player or all its matches are played. Tables and the plot are made from it at any time.
+//! Rounds go over all pairs of all experiments, so that a run that is stopped early covers a little of
+//! everything. Each round appends its matches to one table. A pair is done when the sequential test finds the
+//! stronger player or all its matches are played. The report and the plot can be made from the table at any time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ use report::summarize;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "macucb",
-    question: "Does MAC-UCB play as the published experiments say?",
+    question: "Is MAC-UCB as strong as the published experiments say?",
     command: "cargo experiment macucb",
     table: "macucb.tsv, macucb_work.tsv, macucb-ratio.svg, and macucb.md with the hand-written macucb-notes.md at its end",
     options: Options::augment_args,
@@ -45,12 +45,12 @@ struct Options {
     /// Most matches of a pair
     #[arg(long, default_value_t = 20)]
     count: usize,
-    /// Begin no more series after so many minutes; 0 only reports
+    /// Begin no more rounds after this many minutes; 0 only makes the report
     #[arg(long)]
     minutes: Option<f64>,
 }
 
-/// One series: who plays whom at what, in which experiment.
+/// One series: two players, a game, a clock and the experiment it belongs to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Pair {
     /// `ratio`, `published`, `equal`, `strength`, `clock` or `hidden`.
@@ -80,10 +80,10 @@ const RATIO_GAMES: &[&str] = &[
     "pig",
     "checkersSmall",
 ];
-/// Parts of the time for resolution.
+/// Percentages of the time for resolution.
 pub(crate) const RATIOS: &[u32] = &[10, 30, 50, 70, 90];
 
-/// The games of table 4.1 that the corpus or the library has, with their names there.
+/// The games of table 4.1 that are in the corpus or the library, with their names there.
 pub(crate) const PUBLISHED_GAMES: &[(&str, &str)] = &[
     ("awale", "Awale"),
     ("backgammon", "Backgammon"),
@@ -110,26 +110,26 @@ pub(crate) const CLOCK_GAMES: &[(&str, &str)] = &[
     ("othello-comp2007", "Othello"),
     ("ticTacToe", "Tic-Tac-Toe"),
 ];
-/// Seconds before the first move: the network of a game is made then.
+/// Start clock in seconds; the search encodes the network of a game in it.
 pub(crate) const START_CLOCK: &str = "1";
 
-/// Milliseconds a move.
+/// The play clocks of the sweep, in milliseconds.
 pub(crate) const CLOCKS: &[u32] = &[10, 25, 50, 100, 200];
 
-/// How many roles a game has where there are not two, `random` not counted.
+/// The number of roles of games that do not have two, `random` not counted.
 const ROLES: &[(&str, usize)] =
     &[("3pConnectFour", 3), ("chineseCheckers3", 3), ("3pffa", 3), ("4pttc", 4), ("pacman3p", 3)];
 
-/// What a search does in a move, by game.
+/// The columns of the table of work a move, by game.
 const WORK_HEADER: &str = "game\tnetworks\titerations\tuct";
-/// Milliseconds a move, where the search as published plays.
+/// Milliseconds a move in the experiments on the published search.
 const FAITHFUL_CLOCK: u32 = 50;
 
-/// What went wrong is told for all players together, and for the first alone.
+/// The columns of the table. Lapses are counted for all players together, and for the first alone.
 const HEADER: &str = "experiment\tgame\tfirst\tagainst\tclock\tround\tgoal\tother\tlate\tillegal\tfallbacks\tmoves\t\
      first_late\tfirst_illegal\tfirst_fallbacks\tfirst_moves";
 
-/// Plays what is not decided yet, and reports.
+/// Plays the undecided pairs, and makes the report.
 fn macucb(run: &Run, options: &Options) -> Result<()> {
     let table = Table::open(run, "macucb", HEADER)?;
     let ludex = build_ludex()?;
@@ -151,18 +151,18 @@ fn macucb(run: &Run, options: &Options) -> Result<()> {
     summarize(run, &table, &work)
 }
 
-/// How much a search did in a move, in the middle.
+/// Median work of the searches in a move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Work {
-    /// Networks that `mac-ucb:faithful` solved.
+    /// Networks solved by `mac-ucb:faithful`.
     pub networks: f64,
-    /// The same, and its playouts.
+    /// The same plus its playouts.
     pub iterations: f64,
     /// Playouts of `uct`.
     pub uct: f64,
 }
 
-/// What was counted before, by game.
+/// The work in the table, by game.
 pub(crate) fn work_of(table: &Table) -> Result<BTreeMap<String, Work>> {
     let mut all = BTreeMap::new();
     for row in table.rows()? {
@@ -173,8 +173,8 @@ pub(crate) fn work_of(table: &Table) -> Result<BTreeMap<String, Work>> {
     Ok(all)
 }
 
-/// Counts what both searches do in the moves of one match against `random`, those left out whose value
-/// was known.
+/// Counts the work of both searches in the moves of two matches against `random`, without moves whose value was
+/// proved.
 fn count_work(ludex: &Path, table: &Table, game: &str) -> Result<()> {
     let path = find_game(game)?.display().to_string();
     let clock = (f64::from(FAITHFUL_CLOCK) / 1e3).to_string();
@@ -224,7 +224,8 @@ fn pairs(ludex: &Path, work: &Table, options: &Options) -> Result<Vec<Pair>> {
             count_work(ludex, work, game)?;
         }
     }
-    // Against a search with as many playouts as networks are solved; a game without networks has none.
+    // The opponent has as many playouts as `mac-ucb:faithful` has iterations; games without a network have no
+    // such opponent.
     let work = work_of(work)?;
     let equal = |game: &str| {
         let work = work.get(game).filter(|work| work.networks > 0.0)?;
@@ -293,14 +294,14 @@ fn hidden_games(ludex: &Path) -> Result<Vec<(String, usize)>> {
         if !code.contains("(sees ") || games.contains_key(&rules.name) {
             continue;
         }
-        // A game that can't be played is left out.
+        // Games that can't be played are left out.
         let Ok(n_roles) = n_roles(ludex, &rules.path.display().to_string()) else { continue };
         games.insert(rules.name, n_roles);
     }
     Ok(games.into_iter().collect())
 }
 
-/// The pairs that are not decided, those with the fewest rounds first, with the number of their next.
+/// The undecided pairs with the number of their next round, fewest rounds first.
 fn open_pairs(table: &Table, pairs: &[Pair], options: &Options) -> Result<Vec<(Pair, usize)>> {
     let done = series_of(table)?;
     let mut open = Vec::new();
@@ -316,7 +317,7 @@ fn open_pairs(table: &Table, pairs: &[Pair], options: &Options) -> Result<Vec<(P
     Ok(open)
 }
 
-/// What tells a series from others in the table.
+/// The cells that identify a series in the table.
 pub(crate) type Key = [String; 5];
 
 fn key(pair: &Pair) -> Key {
@@ -324,7 +325,8 @@ fn key(pair: &Pair) -> Key {
     [pair.experiment.into(), pair.game.clone(), pair.first.clone(), pair.against.clone(), clock]
 }
 
-/// Plays every seat once, at least two exchanges; of a game of one role four matches.
+/// Plays a round, in which each player takes every seat and which has at least two exchanges; in a game of one
+/// role, four matches.
 fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<()> {
     let players = if pair.against.is_empty() {
         pair.first.clone()
@@ -347,7 +349,7 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
         return append([f64::NAN, f64::NAN], [0; 8]);
     };
     for (idx, goals) in goals_of(&report).into_iter().enumerate() {
-        // What went wrong is told once a round.
+        // The lapses of a round are in its first row.
         append(goals, if idx == 0 { lapses_of(&report) } else { [0; 8] })?;
     }
     Ok(())
@@ -355,21 +357,21 @@ fn play_round(ludex: &Path, table: &Table, pair: &Pair, round: usize) -> Result<
 
 const LAPSES: [&str; 4] = ["late", "illegal", "fallbacks", "moves"];
 
-/// What went wrong: of all players, then of the first.
+/// The lapses of all players, then those of the first.
 fn lapses_of(report: &Value) -> [u64; 8] {
     let first = &report["players"][0];
-    std::array::from_fn(|at| match LAPSES.get(at) {
+    std::array::from_fn(|i| match LAPSES.get(i) {
         Some(name) => sum(report, name),
-        None => first[LAPSES[at - 4]].as_u64().unwrap_or(0),
+        None => first[LAPSES[i - 4]].as_u64().unwrap_or(0),
     })
 }
 
-/// The goals of both players in each exchange of seats. Where nobody can have a share, for there is one role or
-/// one goal for all, an exchange is two matches; without another player, its goal is not a number.
+/// The goals of both players in each exchange of seats. If there are no shares, because the game has one role or
+/// one goal for all, two matches in a row count as an exchange; a missing player has the goal NaN.
 fn goals_of(report: &Value) -> Vec<[f64; 2]> {
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     if let Some(exchanges) = report["share"]["goals"].as_array() {
-        return exchanges.iter().map(|goals| [0, 1].map(|at| number(&goals[at]))).collect();
+        return exchanges.iter().map(|goals| [0, 1].map(|i| number(&goals[i]))).collect();
     }
     let mean = |matches: &[Value], name: &Value| {
         let goals = matches.iter().flat_map(|it| {
@@ -381,7 +383,7 @@ fn goals_of(report: &Value) -> Vec<[f64; 2]> {
         goals.iter().sum::<f64>() / goals.len() as f64
     };
     let of_both = |matches: &[Value]| {
-        [0, 1].map(|at| match &report["players"][at]["name"] {
+        [0, 1].map(|i| match &report["players"][i]["name"] {
             Value::Null => f64::NAN,
             name => mean(matches, name),
         })
@@ -392,7 +394,7 @@ fn goals_of(report: &Value) -> Vec<[f64; 2]> {
     }
 }
 
-/// What the table has, by pair.
+/// The series in the table, by pair.
 pub(crate) fn series_of(table: &Table) -> Result<BTreeMap<Key, PairSeries>> {
     Ok(series_in(&table.rows()?))
 }
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn one_role_has_the_goals_of_two_matches_in_a_row() {
+    fn with_one_role_two_matches_count_as_an_exchange() {
         let game = |goal: u8| json!({"players": ["a", null], "goals": [goal, 7]});
         let matches: Vec<Value> = [100, 0, 30, 40].into_iter().map(game).collect();
         let report = json!({"players": [{"name": "a"}], "share": null, "matches": matches});
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_player_did_wrong_is_told_apart() {
+    fn lapses_of_the_first_player_are_counted_apart() {
         let player = |late: u64, moves: u64| json!({"late": late, "illegal": 0, "fallbacks": 3, "moves": moves});
         let report = json!({"players": [player(1, 40), player(5, 60)]});
         assert_eq!(lapses_of(&report), [6, 0, 6, 100, 1, 0, 3, 40]);

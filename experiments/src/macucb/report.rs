@@ -1,4 +1,4 @@
-//! What was found about MAC-UCB, as tables beside the published ones and as a plot.
+//! The report on MAC-UCB: tables beside the published ones, and a plot.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,16 +16,16 @@ use crate::run::Run;
 use crate::series::{PairSeries, lapses_in_words, mean_over_games, share_cell};
 use crate::tables::Table;
 
-/// Writes `macucb.md` and `macucb-ratio.svg` from the table. What people wrote about it is in `macucb-notes.md`
-/// beside it, and comes last.
+/// Writes `macucb.md` and `macucb-ratio.svg` from the table. The hand-written `macucb-notes.md` is appended to
+/// the report.
 pub(crate) fn summarize(run: &Run, table: &Table, work_table: &Table) -> Result<()> {
     let series = series_of(table)?;
     let work = work_of(work_table)?;
     let mut text = format!(
         "# MAC-UCB\n\n\
          {}: start clock {START_CLOCK} s, one thread a player, one match a core, seats exchanged.\n\
-         A series stops when the sequential test knows the stronger player, so shares far from 50 % are overstated a little.\n\
-         A share is given with its 95 % interval and the number of matches.\n\
+         A series stops when the sequential test finds the stronger player, which overstates shares far from 50 % a little.\n\
+         Each share has its 95 % interval and the number of matches in parentheses.\n\
          All exchanges of seats are in `macucb.tsv`; the thesis played 30 s a move (tables 4.1, 4.2) and 15 s (4.4 to 4.9) on another machine, against players without our engine.\n\
          {} {}\n\n",
         run.made_by("macucb"),
@@ -47,7 +47,7 @@ pub(crate) fn summarize(run: &Run, table: &Table, work_table: &Table) -> Result<
     table.describe(&text)
 }
 
-/// What went wrong with the first player alone, by experiment; only series in which that was told.
+/// Writes the lapses of the first player alone, by experiment, for series whose rows have them.
 fn first_lapses(text: &mut String, series: &All) -> Result<()> {
     let mut of: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
     for (key, found) in series {
@@ -61,8 +61,8 @@ fn first_lapses(text: &mut String, series: &All) -> Result<()> {
     }
     writeln!(
         text,
-        "\nOf the first player alone, in series played since that is told apart:\n\n\
-         | experiment | player | moves | late | illegal | not from a finished search |\n\
+        "\nThe first player alone, in series that count it apart:\n\n\
+         | experiment | player | moves | late | illegal | from a fallback |\n\
          | --- | --- | --- | --- | --- | --- |"
     )?;
     for ([experiment, player], [late, illegal, fallbacks, moves]) in of {
@@ -99,7 +99,7 @@ fn games<'a>(series: &'a All, experiment: &str) -> Vec<&'a str> {
     games
 }
 
-/// The player with as many playouts a move as `mac-ucb:faithful` has networks and playouts.
+/// The player with as many playouts a move as `mac-ucb:faithful` has iterations.
 fn equal(work: &BTreeMap<String, Work>, game: &str) -> Option<String> {
     Some(format!("uct:iterations={}", work.get(game)?.iterations.max(1.0)))
 }
@@ -108,8 +108,8 @@ fn ratio(run: &Run, text: &mut String, series: &All, work: &BTreeMap<String, Wor
     writeln!(
         text,
         "## Time ratio (figure 4.4)\n\n\
-         `mac-ucb:faithful` at 50 ms a move, by the part of the time in which networks are solved, against `uct` with as many playouts a move as it solves networks and plays games at 90 % (`macucb_work.tsv`). \
-         The thesis played against UCT with the same time, and found 90 % best.\n\n| game | {} |\n| --- |{}",
+         `mac-ucb:faithful` at 50 ms a move, by the part of the time for solving networks, against `uct` with as many playouts a move as `mac-ucb:faithful` has networks and playouts at 90 % (`macucb_work.tsv`). \
+         The thesis played against UCT with equal time, and found 90 % best.\n\n| game | {} |\n| --- |{}",
         RATIOS.iter().map(|it| format!("{it} %")).collect::<Vec<_>>().join(" | "),
         " --- |".repeat(RATIOS.len())
     )?;
@@ -134,7 +134,7 @@ fn ratio(run: &Run, text: &mut String, series: &All, work: &BTreeMap<String, Wor
     let points = RATIOS.iter().zip(&means).filter(|it| !it.1.is_empty());
     let plot = Plot {
         title: "Share of mac-ucb:faithful against uct with as many playouts, mean over games",
-        x_label: "percent of the time in which networks are solved",
+        x_label: "percent of the time for solving networks",
         y_label: "percent",
         scale: Scale::Percent,
         series: vec![Series {
@@ -148,7 +148,7 @@ fn ratio(run: &Run, text: &mut String, series: &All, work: &BTreeMap<String, Wor
     run.write_file("macucb-ratio.svg", &plot.to_svg())
 }
 
-/// The lines of a published table by game.
+/// The rows of a published table, by game.
 fn thesis(file: &str) -> Result<BTreeMap<String, Vec<String>>> {
     let table = Published::thesis(file)?;
     let of = |(name, cells): (&str, &[String])| (name.to_string(), cells.to_vec());
@@ -161,7 +161,7 @@ fn published(text: &mut String, series: &All, work: &BTreeMap<String, Work>) -> 
         text,
         "## Consistency, forward checking and playouts (table 4.1)\n\n\
          At 50 ms a move; the thesis's percentage beside each.\n\
-         In the last columns `mac-ucb:faithful` against `uct` with as many playouts a move as it solves networks and plays games, and how many networks and playouts a move that is, beside the playouts of `uct` in the same time; without networks plain `uct` plays in its place.\n\n\
+         The last columns show `mac-ucb:faithful` against `uct` with as many playouts a move as it has networks and playouts, the number of these, and the playouts of `uct` in the same time; when there is no network, plain `uct` plays instead.\n\n\
          | game | mac-ucb:faithful against uct | thesis | mac-ucb:faithful against fc-ucb | thesis | fc-ucb against uct | thesis | against uct with as many playouts | networks and playouts | playouts of uct |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )?;
@@ -246,7 +246,7 @@ fn clock(text: &mut String, series: &All) -> Result<()> {
     let theirs = thesis("thesis-4.2-macucb-vs-uct-by-playclock.tsv")?;
     writeln!(
         text,
-        "## Play clock (table 4.2, scaled down)\n\n`mac-ucb` against `uct`; in the last two columns the thesis at 1 s and 60 s.\n\n\
+        "## Play clock (table 4.2, scaled down)\n\n`mac-ucb` against `uct`; the last two columns are the thesis at 1 s and 60 s.\n\n\
          | game | {} | 1 s | 60 s |\n| --- |{} --- | --- |",
         CLOCKS.iter().map(|it| format!("{it} ms")).collect::<Vec<_>>().join(" | "),
         " --- |".repeat(CLOCKS.len())
@@ -270,7 +270,7 @@ fn hidden(text: &mut String, series: &All) -> Result<()> {
     writeln!(
         text,
         "## Hidden information (tables 4.7 to 4.9)\n\n\
-         At 50 ms a move. Mean goals of games of one role:\n\n| game | mac-ucb | uct | cfr |\n| --- | --- | --- | --- |"
+         At 50 ms a move. Mean goals in games of one role:\n\n| game | mac-ucb | uct | cfr |\n| --- | --- | --- | --- |"
     )?;
     let goal = |game: &str, first: &str| {
         let key = ["hidden", game, first, "", "50"].map(String::from);
@@ -293,15 +293,15 @@ fn hidden(text: &mut String, series: &All) -> Result<()> {
     ];
     writeln!(
         text,
-        "\nShares in the others:\n\n| game | against uct | against cfr |\n| --- | --- | --- |"
+        "\nShares in the other games:\n\n| game | against uct | against cfr |\n| --- | --- | --- |"
     )?;
     for game in games(series, "hidden").into_iter().filter(|game| !is_single(game)) {
         let cells = ["uct", "cfr"]
             .map(|against| cell(share(series, ["hidden", game, "mac-ucb", against, "50"])));
         writeln!(text, "| {game} | {} |", cells.join(" | "))?;
     }
-    for (file, words) in tables {
-        writeln!(text, "\n{words}:\n\n| game | |\n| --- | --- |")?;
+    for (file, title) in tables {
+        writeln!(text, "\n{title}:\n\n| game | |\n| --- | --- |")?;
         for (game, cells) in thesis(file)? {
             writeln!(text, "| {game} | {} |", cells.join(", "))?;
         }
@@ -314,17 +314,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_player_has_a_table_of_its_own_if_it_was_told_apart() {
+    fn the_first_player_has_a_table_of_its_own_if_counted_apart() {
         let key = |first: &str| ["ratio", "nim", first, "uct", "50"].map(String::from);
         let with = |first_lapses| PairSeries { first_lapses, ..PairSeries::default() };
         let mut series = All::new();
         series.insert(key("fc-ucb"), with(None));
         let mut text = String::new();
-        first_lapses(&mut text, &series).expect("it is text");
+        first_lapses(&mut text, &series).expect("writing to a string succeeds");
         assert_eq!(text, "");
         series.insert(key("mac-ucb:faithful,ratio=0.1"), with(Some([1, 0, 2, 30])));
         series.insert(key("mac-ucb:faithful,ratio=0.9"), with(Some([2, 0, 0, 20])));
-        first_lapses(&mut text, &series).expect("it is text");
+        first_lapses(&mut text, &series).expect("writing to a string succeeds");
         assert!(text.ends_with("| ratio | mac-ucb:faithful | 50 | 3 | 0 | 2 |\n"), "{text}");
         assert!(!text.contains("fc-ucb"));
     }
