@@ -1,17 +1,17 @@
-//! What can be known of a state that nobody shows: every state it may be, with its probability.
+//! Exact beliefs: every state that a hidden state may be, with its probability.
 //!
-//! A [`Belief`] is what some roles together, its *party*, know from their own moves and percepts.
-//! A party of one is a player of a game with hidden information. In a game of shared information
-//! the party of all roles is a stochastic game that everyone sees: its states are beliefs, and
-//! [`Belief::outcomes`] are its transitions.
+//! A [`Belief`] describes what some roles together, its *party*, know from their own moves and
+//! percepts. A party of one is a player in a game with hidden information. The party of all roles
+//! turns a game of shared information into a stochastic game that everyone sees: its states are
+//! beliefs, and [`Belief::outcomes`] are its transitions.
 //!
-//! The model of what is not known: `random` plays each legal move equally likely, as GDL-II says,
-//! and so does every role outside the party, of which nothing is known. A state is as likely as
-//! the moves that lead to it, given what was learned.
+//! The model assumes that `random` plays each legal move equally likely, as GDL-II says, and that
+//! every role outside the party does the same, because nothing is known of it. The probability of a
+//! state is that of the moves that lead to it, given the observations.
 //!
-//! Invariant: a belief is exact. Its states are different, their probabilities sum to 1, and
-//! either all of them are terminal or none is, as the end of a match is told to everyone. What
-//! would need more states or steps than allowed is a [`BeliefError`] and never a part of them.
+//! Invariant: a belief is exact. Its states are different, their probabilities sum to 1, and either
+//! all of them are terminal or none is, because everyone learns that a match is over. A step that
+//! needs more states or joint moves than allowed is a [`BeliefError`], never an incomplete belief.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -24,7 +24,7 @@ use num_traits::{One, Zero};
 use crate::game::{Cursor, Game, Observe};
 use crate::joint::JointMoves;
 
-/// The states that agree with what a party of roles did and saw.
+/// The states that are consistent with the moves and percepts of a party of roles.
 #[derive(Clone, Debug)]
 pub struct Belief<S> {
     party: Vec<RoleId>,
@@ -32,17 +32,18 @@ pub struct Belief<S> {
     states: Vec<(S, BigRational)>,
 }
 
-/// What a party learns of a step.
+/// The observation of a party after a step.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Learned {
-    /// What its roles see, ascending.
+    /// The percepts of its roles, ascending.
     pub percepts: Vec<PerceptId>,
     /// Whether the game is over.
     pub is_over: bool,
 }
 
 impl Learned {
-    /// What is learned of a step after which the game goes on; the percepts in any order.
+    /// Returns the observation of a step after which the game continues; the percepts may be in any
+    /// order.
     pub fn going_on(percepts: &[PerceptId]) -> Self {
         let mut percepts = percepts.to_vec();
         percepts.sort_unstable();
@@ -50,25 +51,25 @@ impl Learned {
     }
 }
 
-/// One of the ways in which a step may go on, as far as a party can tell them apart.
+/// One outcome of a step that the party can tell apart from the others.
 #[derive(Clone, Debug)]
 pub struct Outcome<S> {
-    /// What the party learns.
+    /// The observation of the party.
     pub learned: Learned,
-    /// How likely that is.
+    /// The probability of this observation.
     pub probability: BigRational,
-    /// What it knows then.
+    /// The belief after this observation.
     pub belief: Belief<S>,
 }
 
-/// How much work a step may be.
+/// Limits on the work of one step.
 #[derive(Clone, Debug)]
 pub struct BeliefLimits {
-    /// States after the step.
+    /// Largest number of states after the step.
     pub max_states: usize,
-    /// Joint moves that are played.
+    /// Largest number of joint moves to play.
     pub max_joint_moves: usize,
-    /// When to stop; asked for every state, and for every 16 joint moves of it.
+    /// When to stop; checked at every state and at every 16th joint move of it.
     pub deadline: Deadline,
 }
 
@@ -82,19 +83,19 @@ impl Default for BeliefLimits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BeliefError {
-    /// More states are possible than may be kept.
+    /// There are more possible states than allowed.
     TooManyStates {
         /// The limit.
         limit: usize,
     },
-    /// More joint moves are possible than may be tried.
+    /// There are more possible joint moves than allowed.
     TooManyJointMoves {
         /// The limit.
         limit: usize,
     },
-    /// The deadline came first.
+    /// The deadline was reached.
     Late,
-    /// No state agrees: what was played was not legal, or was not seen so.
+    /// No state is consistent: a move was illegal, or the percepts were others.
     Impossible,
 }
 
@@ -102,14 +103,23 @@ impl fmt::Display for BeliefError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BeliefError::TooManyStates { limit } => {
-                write!(f, "more than {limit} states are possible: allow more, or sample")
+                write!(
+                    f,
+                    "more than {limit} states are possible; raise the limit, or sample states"
+                )
             }
             BeliefError::TooManyJointMoves { limit } => {
-                write!(f, "more than {limit} joint moves are possible: allow more, or sample")
+                write!(
+                    f,
+                    "more than {limit} joint moves are possible; raise the limit, or sample states"
+                )
             }
-            BeliefError::Late => write!(f, "the possible states were not found in time"),
+            BeliefError::Late => write!(
+                f,
+                "the deadline was reached before all possible states were found; allow more time"
+            ),
             BeliefError::Impossible => {
-                write!(f, "no state agrees with what was played and learned")
+                write!(f, "no state is consistent with the moves played and the percepts")
             }
         }
     }
@@ -118,7 +128,7 @@ impl fmt::Display for BeliefError {
 impl std::error::Error for BeliefError {}
 
 impl<S: Clone + Eq + Hash> Belief<S> {
-    /// What a party knows at the beginning: the initial state.
+    /// Returns the belief of a party at the beginning: the initial state.
     pub fn initial<G: Game>(game: &G, party: &[RoleId]) -> Self
     where
         G::Cursor: Cursor<State = S>,
@@ -127,8 +137,11 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         Self { party: party.to_vec(), n_roles: game.roles().len(), states }
     }
 
-    /// What a party knows that thinks these states possible, each as likely as its weight; a state may
-    /// come more than once. Weights are at most 1 and need not sum to 1, and are taken for near fractions.
+    /// Returns the belief of a party over these states, with probabilities proportional to their
+    /// weights.
+    ///
+    /// A state may occur more than once. Weights are at most 1, need not sum to 1, and are rounded
+    /// to nearby fractions.
     ///
     /// Either all of the states are terminal or none is.
     ///
@@ -146,7 +159,7 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         }
         let mut states = weighted.states;
         let total: BigRational = states.iter().map(|(_, weight)| weight).sum();
-        assert!(!states.is_empty(), "a belief has a state");
+        assert!(!states.is_empty(), "a belief has at least one state");
         states.iter_mut().for_each(|(_, weight)| *weight /= &total);
         Self { party: party.to_vec(), n_roles: game.roles().len(), states }
     }
@@ -167,9 +180,10 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         cursor.is_terminal()
     }
 
-    /// The moves of a role that are legal in every possible state. In a good rulesheet these are
-    /// the legal moves of a role of the party; where a role can't know which moves it has, they are
-    /// those that it can be sure of, perhaps none.
+    /// Returns the moves of a role that are legal in every possible state.
+    ///
+    /// In a good rulesheet these are the legal moves of a role of the party. Where a role can't
+    /// know which moves it has, they are the moves that are certainly legal, perhaps none.
     pub fn legal_moves<C: Cursor<State = S>>(&self, cursor: &mut C, role: RoleId) -> Vec<MoveId> {
         let mut sure: Option<Vec<MoveId>> = None;
         for (state, _) in &self.states {
@@ -177,7 +191,7 @@ impl<S: Clone + Eq + Hash> Belief<S> {
             let legal = cursor.legal_moves(role);
             match &mut sure {
                 Some(sure) if sure == legal => {}
-                // A state can have thousands of moves.
+                // A linear search would be slow: a state can have thousands of moves.
                 Some(sure) => {
                     let legal: HashSet<MoveId> = legal.iter().copied().collect();
                     sure.retain(|id| legal.contains(id));
@@ -188,7 +202,7 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         sure.unwrap_or_default()
     }
 
-    /// The goal that a role expects if the game were over now.
+    /// Returns the expected goal of a role if the game were over now.
     pub fn expected_goal<C: Cursor<State = S>>(&self, cursor: &mut C, role: RoleId) -> BigRational {
         let mut expected = BigRational::zero();
         for (state, probability) in &self.states {
@@ -199,8 +213,8 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         expected
     }
 
-    /// What the party may learn when it plays these moves, one for each of its roles, and what it
-    /// knows then; ascending by what is learned.
+    /// Returns the observations that may follow when the party plays these moves, one for each of
+    /// its roles, each with the belief after it; ascending by observation.
     ///
     /// # Errors
     /// When a limit is reached, the game is over, or the moves are legal in no possible state.
@@ -213,10 +227,10 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         self.after(cursor, moves, None, limits)
     }
 
-    /// What the party knows after it has played these moves and learned this.
+    /// Returns the belief after the party has played these moves and learned this.
     ///
     /// # Errors
-    /// When a limit is reached, or no state agrees.
+    /// When a limit is reached, or no state is consistent.
     pub fn follow<C: Observe<State = S>>(
         &self,
         cursor: &mut C,
@@ -225,11 +239,11 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         limits: &BeliefLimits,
     ) -> Result<Self, BeliefError> {
         let outcomes = self.after(cursor, moves, Some(learned), limits)?;
-        let only = outcomes.into_iter().next().expect("without an outcome there is an error");
+        let only = outcomes.into_iter().next().expect("no outcome is an error");
         Ok(only.belief)
     }
 
-    /// The outcomes, or the one in which something is learned.
+    /// Computes all outcomes, or only the one with a given observation.
     fn after<C: Observe<State = S>>(
         &self,
         cursor: &mut C,
@@ -286,7 +300,7 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         if outcomes.is_empty() { Err(BeliefError::Impossible) } else { Ok(outcomes) }
     }
 
-    /// What the party learns of the step that led to where the cursor stands.
+    /// Returns the observation of the step that led to the cursor's state.
     fn learned<C: Observe<State = S>>(&self, cursor: &mut C) -> Learned {
         let seen = self.party.iter().flat_map(|&role| cursor.percepts(role).to_vec());
         let mut percepts: Vec<PerceptId> = seen.collect();
@@ -303,9 +317,11 @@ impl<S: Clone + Eq + Hash> Belief<S> {
     }
 }
 
-/// The fraction that a weight is, if that has a small denominator, or else the nearest with a
-/// denominator that all others share: sums of fractions without one would be long. `None` for what is
-/// no weight.
+/// Converts a weight to a fraction; `None` for an invalid weight.
+///
+/// The result is the exact fraction if its denominator is small, or else the nearest one with a
+/// fixed denominator shared by all others: sums of fractions with unrelated denominators would be
+/// long.
 fn fraction(weight: f64) -> Option<BigRational> {
     const MAX_OWN_DENOMINATOR: i64 = 10_000;
     const SHARED_DENOMINATOR: i64 = 1 << 40;
@@ -320,7 +336,7 @@ fn fraction(weight: f64) -> Option<BigRational> {
     Some(BigRational::new(numer.into(), denom.into()))
 }
 
-/// States with weights that are summed.
+/// States with summed weights.
 struct Weighted<S> {
     states: Vec<(S, BigRational)>,
     indices: HashMap<S, usize>,
@@ -333,7 +349,7 @@ impl<S> Default for Weighted<S> {
 }
 
 impl<S: Clone + Eq + Hash> Weighted<S> {
-    /// Adds a weight to a state; whether the state is new.
+    /// Adds a weight to a state and returns whether the state is new.
     fn add(&mut self, state: &S, weight: &BigRational) -> bool {
         if let Some(&idx) = self.indices.get(state) {
             self.states[idx].1 += weight;

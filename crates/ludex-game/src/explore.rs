@@ -1,14 +1,14 @@
-//! Every reachable state, and what a competition asks of a rulesheet.
+//! Exploration of every reachable state, and the properties that a competition asks of a rulesheet.
 //!
-//! A game *terminates* if no play goes on for ever, is *playable* if every role has a move in
-//! every state before the end, is *weakly winnable* if for each role some play ends with its
-//! best goal, *strongly winnable* if some role can force that whatever the others do, and
-//! *well-formed* if it terminates, is playable and weakly winnable (Genesereth and Thielscher;
-//! É. Piette's thesis, definitions 1.27 to 1.31). The best goal is 100, and `random` is no
-//! player: nothing needs to be winnable for it, and it is never on anyone's side.
+//! A game *terminates* if every play ends. It is *playable* if every role has a legal move in every
+//! nonterminal state, *weakly winnable* if for each role some play ends with its best goal, and
+//! *strongly winnable* if some role can force its best goal whatever the others do. It is
+//! *well-formed* if it terminates, is playable and weakly winnable (Genesereth and Thielscher; É.
+//! Piette's thesis, definitions 1.27 to 1.31). The best goal is 100. `random` is not a player: it
+//! need not be able to win, and it never cooperates.
 //!
-//! Invariant: a [`Finding::Yes`] or [`Finding::No`] is proved by the states that were seen.
-//! Where a limit left states unseen, what they could change is [`Finding::Unknown`].
+//! Invariant: a [`Finding::Yes`] or [`Finding::No`] is proved by the states that were visited. If a
+//! limit left states unvisited that could change a finding, it is [`Finding::Unknown`].
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -19,60 +19,60 @@ use crate::game::{Cursor, Game, StateOf};
 use crate::joint::JointMoves;
 use crate::random_play::{PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
-/// How far to look.
+/// Limits of an exploration.
 #[derive(Clone, Debug)]
 pub struct ExploreLimits {
-    /// States to store.
+    /// Largest number of states to store.
     pub max_states: usize,
-    /// Transitions to store, one for each joint move of each state.
+    /// Largest number of transitions to store, one for each joint move of each state.
     pub max_transitions: usize,
-    /// When to stop; asked once for every 64 states.
+    /// When to stop; checked at every 64th state.
     pub deadline: Deadline,
 }
 
-/// An answer with a proof, or none.
+/// A proved answer, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// It holds.
     Yes,
     /// It does not hold.
     No,
-    /// A limit came first, or the question has no meaning here.
+    /// A limit was reached first, or the question has no meaning here.
     Unknown,
 }
 
-/// What was found.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Exploration<S> {
-    /// States that were reached.
+    /// States reached.
     pub n_states: usize,
-    /// Those of them in which the game is over.
+    /// Terminal states among them.
     pub n_terminal: usize,
-    /// Pairs of a state and a successor of it.
+    /// Pairs of a state and one of its successors.
     pub n_arcs: usize,
-    /// Pairs of a state and a joint move that can be played there.
+    /// Pairs of a state and a legal joint move in it.
     pub n_transitions: usize,
     /// Why states are missing, if some are.
     pub stopped: Option<StopReason>,
     /// The longest play in joint moves, when the game is known to terminate.
     pub longest_play: Option<usize>,
-    /// For each role, its best goal on a terminal state that was reached.
+    /// For each role, its best goal in a reached terminal state.
     pub best_goals: Vec<Option<Goal>>,
-    /// A role without a move in a state before the end.
+    /// A role without a legal move in a nonterminal state, and the state.
     pub stuck: Option<(RoleId, S)>,
     /// A state that a play can return to.
     pub repeated: Option<S>,
-    /// A role that has no goal, or several, in a terminal state.
+    /// A role with no goal or several in a terminal state, and the state.
     pub unclear_goal: Option<(RoleId, S)>,
     /// Roles that can force their best goal.
     pub forced_by: Vec<RoleId>,
-    /// No play goes on for ever.
+    /// Whether every play ends.
     pub is_terminating: Finding,
-    /// Every role always has a move before the end.
+    /// Whether every role has a legal move in every nonterminal state.
     pub is_playable: Finding,
-    /// Each role can end with its best goal if all help.
+    /// Whether each role gets its best goal in some play.
     pub is_weakly_winnable: Finding,
-    /// Some role can force its best goal.
+    /// Whether some role can force its best goal.
     pub is_strongly_winnable: Finding,
 }
 
@@ -86,7 +86,7 @@ impl<S> Exploration<S> {
 }
 
 impl Finding {
-    /// Both hold.
+    /// Returns whether both hold.
     pub fn and(self, other: Finding) -> Finding {
         match (self, other) {
             (Finding::No, _) | (_, Finding::No) => Finding::No,
@@ -100,18 +100,18 @@ impl Finding {
     }
 }
 
-/// Visits the reachable states breadth first and answers the questions of this module.
+/// Visits the reachable states breadth first and decides the properties of this module.
 pub fn explore<G: Game>(game: &G, limits: &ExploreLimits) -> Exploration<StateOf<G>> {
     let mut graph = Graph::new(game);
     let stopped = graph.visit_all(game, limits).err();
     graph.answer(game, stopped)
 }
 
-/// The states that were reached, by number, in the order of discovery.
+/// The reached states, numbered in the order of discovery.
 struct Graph<S> {
     numbers: HashMap<S, u32>,
     nodes: Vec<Node>,
-    /// Successors of all nodes, for each node one a joint move, the last role turning fastest.
+    /// Successors of all nodes: for each node one per joint move, the last role changing fastest.
     successors: Vec<u32>,
     /// For each expanded node, how many moves each role has.
     sizes: Vec<u32>,
@@ -125,15 +125,15 @@ struct Graph<S> {
 
 #[derive(Clone, Copy)]
 enum Node {
-    /// Reached, but not looked at.
+    /// Reached but not expanded.
     Open,
-    /// Over; has the mask of roles with their best goal in `won`.
+    /// Terminal; `won` is the mask of roles with their best goal.
     Terminal { won: RoleMask },
-    /// Has its successors from `first` on and its sizes from `sizes` on.
+    /// Expanded; its successors begin at `first` and its numbers of moves at `sizes`.
     Inner { first: usize, n: usize, sizes: usize },
 }
 
-/// One bit a role; roles beyond the 64th share no bit and are never said to win.
+/// One bit for each role. Roles beyond the 64th have no bit and are never reported as winning.
 type RoleMask = u64;
 
 impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
@@ -181,7 +181,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         Ok(())
     }
 
-    /// The number of a state; a new one is put in line.
+    /// Returns the number of a state; appends a new state to the queue.
     fn number(&mut self, state: &S, open: &mut VecDeque<S>) -> u32 {
         if let Some(&number) = self.numbers.get(state) {
             return number;
@@ -268,7 +268,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
             (false, Some(_)) => Finding::Unknown,
         };
         let is_strongly_winnable = if forced_by.is_empty() {
-            // Who cannot force it seeing every state cannot do so seeing less.
+            // A role that can't force its best goal with full information can't do so with less.
             if stopped.is_none() { Finding::No } else { Finding::Unknown }
         } else if game.has_percepts() && players().count() + n_random(game) > 1 {
             Finding::Unknown
@@ -307,8 +307,8 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         }
     }
 
-    /// The states, each after its successors as far as there are no cycles, and a state that
-    /// lies on a cycle if there are.
+    /// Returns the states in postorder, each after its successors as far as there are no cycles,
+    /// and a state on a cycle if there is one.
     fn postorder(&self) -> (Vec<u32>, Option<u32>) {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
@@ -350,9 +350,9 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         lengths[0]
     }
 
-    /// The roles that can force their best goal from the initial state: least fixpoint of "it
-    /// is reached, or some move leads there whatever the others play". Without cycles one
-    /// sweep in postorder is the fixpoint.
+    /// Returns the roles that can force their best goal from the initial state: the least fixpoint
+    /// of "the goal is reached, or some move leads there whatever the others play". Without cycles,
+    /// one sweep in postorder computes the fixpoint.
     fn forced(&self, order: &[u32], is_acyclic: bool) -> RoleMask {
         let mut won: Vec<RoleMask> = vec![0; self.nodes.len()];
         loop {
@@ -408,27 +408,27 @@ fn n_random<G: Game>(game: &G) -> usize {
     game.roles().iter().filter(|role| role.is_random).count()
 }
 
-/// What random play showed, where looking at every state was too much.
+/// Findings of random play, for games with too many states to explore.
 #[derive(Clone, Debug)]
 pub struct Evidence<S> {
-    /// Playouts that reached the end.
+    /// Playouts that reached a terminal state.
     pub n_finished: u64,
-    /// Playouts that were given up after the number of steps allowed.
+    /// Playouts that were abandoned at the step limit.
     pub n_endless: u64,
     /// Steps of the finished playouts, summed.
     pub n_steps: u64,
     /// Steps of the longest finished playout.
     pub longest: usize,
-    /// For each role, its best goal at an end.
+    /// For each role, its best goal at the end of a playout.
     pub best_goals: Vec<Option<Goal>>,
-    /// A role without a move in a state before the end.
+    /// A role without a legal move in a nonterminal state, and the state.
     pub stuck: Option<(RoleId, S)>,
-    /// A role that has no goal, or several, in a terminal state.
+    /// A role with no goal or several in a terminal state, and the state.
     pub unclear_goal: Option<(RoleId, S)>,
 }
 
 /// Plays up to `n_playouts` random games of at most `max_steps` joint moves each.
-/// The deadline is asked after every step.
+/// The deadline is checked after every step.
 pub fn sample<G: Game>(
     game: &G,
     n_playouts: u64,
@@ -462,7 +462,7 @@ pub fn sample<G: Game>(
     evidence
 }
 
-/// Ends a game when the time is up.
+/// Stops a game at the deadline.
 struct UntilDeadline<'a>(&'a Deadline);
 
 impl<C: Cursor> PlayVisitor<C> for UntilDeadline<'_> {
@@ -472,7 +472,7 @@ impl<C: Cursor> PlayVisitor<C> for UntilDeadline<'_> {
 }
 
 impl<S: Clone> Evidence<S> {
-    /// Takes in the terminal state of a playout.
+    /// Records the terminal state of a playout.
     fn add_end<G>(&mut self, game: &G, cursor: &mut G::Cursor, n_steps: usize)
     where
         G: Game,
@@ -503,8 +503,8 @@ mod tests {
     }
 
     #[test]
-    fn nim_is_well_formed_and_decided() {
-        // Equal heaps are lost for who begins, unequal ones are won.
+    fn nim_is_well_formed_and_solved() {
+        // With equal heaps the first player loses, with unequal ones it wins.
         for (heaps, winner) in [([3, 3], 1), ([3, 2], 0)] {
             let found = explore(&Nim::new(&heaps), &limits(10_000));
             assert_eq!(found.is_well_formed(), Finding::Yes);
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_leaves_what_it_cannot_know_open() {
+    fn findings_beyond_a_limit_are_unknown() {
         let found = explore(&Nim::new(&[9, 9, 9]), &limits(50));
         assert_eq!(found.stopped, Some(StopReason::Count));
         assert_eq!(found.is_terminating, Finding::Unknown);

@@ -1,56 +1,57 @@
-//! Numbers of a state that its rules suggest, for searches that have to say what a state is worth.
+//! Features: numbers that describe a state, for searches that evaluate states.
 //!
-//! Who knows the rules finds them, who searches learns what they are worth; neither knows of the other.
+//! The crate that knows the rules finds the features, and the search learns their weights; neither
+//! depends on the other.
 
 use std::fmt;
 use std::sync::Arc;
 
 use ludex_base::{BitSet, Deadline};
 
-/// Numbers of a state, by the fluents that hold.
+/// Numbers that describe a state, computed from its fluents.
 #[derive(Clone, Default, Debug)]
 pub struct Features {
-    /// Those that are a sum over the fluents that hold, which are cheap however many there are.
+    /// Features that are a sum over the true fluents; they are cheap however many there are.
     pub linear: Vec<LinearFeature>,
-    /// Those that are not.
+    /// All other features.
     pub graded: Vec<Arc<dyn Graded>>,
 }
 
-/// Which features are worth finding.
+/// Which features to find.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Those that are sums over fluents.
+    /// Only sums over fluents.
     Sums,
-    /// The graded ones too.
+    /// Graded features as well.
     All,
 }
 
-/// Finds the features of a game, or what can be found of them in the time.
+/// Finds the features of a game, or as many as the deadline allows.
 pub type FeatureFinder = Arc<dyn Fn(Wanted, &Deadline) -> Features + Send + Sync>;
 
-/// A number that is a sum over the fluents that hold.
+/// A feature that is a sum over the true fluents.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinearFeature {
-    /// What it is, for people.
+    /// A name for people.
     pub name: String,
-    /// What each fluent adds, by its number; nothing for all others.
+    /// The weight of each fluent, by its number; fluents that are not listed add nothing.
     pub weights: Vec<(u32, f32)>,
 }
 
-/// Numbers that are worked out together.
+/// Features that are computed together.
 pub trait Graded: Send + Sync + fmt::Debug {
-    /// What each of them is, for people.
+    /// The name of each feature, for people.
     fn names(&self) -> &[String];
 
-    /// Appends the numbers of a state to `values`, one for each name. The desk is working memory, which
-    /// may have anything in it.
+    /// Appends the values for a state to `values`, one for each name. `desk` is working memory with
+    /// arbitrary contents.
     fn grade(&self, fluents: &BitSet, desk: &mut Vec<f32>, values: &mut Vec<f32>);
 }
 
 impl LinearFeature {
-    /// The number, worked out as plainly as it can be.
+    /// Computes the value directly, without increments.
     pub fn value(&self, fluents: &BitSet) -> f32 {
         let holds = |(fluent, _): &&(u32, f32)| fluents.contains(*fluent as usize);
-        self.weights.iter().filter(holds).map(|it| it.1).sum()
+        self.weights.iter().filter(holds).map(|&(_, weight)| weight).sum()
     }
 }

@@ -1,4 +1,4 @@
-//! The traits [`Game`] and [`Cursor`], and the abilities beside them.
+//! The traits [`Game`] and [`Cursor`], and the optional abilities beside them.
 
 use std::fmt;
 use std::hash::Hash;
@@ -85,7 +85,7 @@ pub struct Role {
 /// assert_eq!(perft(&game, 3, &Deadline::never()).nodes, [2, 4, 2]);
 /// ```
 pub trait Game: Send + Sync {
-    /// What stands on a state of this game.
+    /// The cursor type of this game.
     type Cursor: Cursor;
 
     /// The roles, in the order of the rulesheet; a [`RoleId`] is a position here.
@@ -97,9 +97,11 @@ pub trait Game: Send + Sync {
     /// Whether roles see only their own moves and percepts (GDL-II with a `sees` rule).
     fn has_percepts(&self) -> bool;
 
-    /// By the number of a fluent, the families it belongs to: fluents that stand for something alike,
-    /// such as all of one name, or those of a name that agree in an argument. Empty, which is the
-    /// default, if the engine does not number fluents. What is learned of states asks this.
+    /// Returns, for each fluent by number, the families it belongs to.
+    ///
+    /// A family is a group of similar fluents, such as all of one name, or those of one name that
+    /// agree in an argument. Searches use families to generalise from states. The default is empty,
+    /// for engines that do not number fluents.
     fn families(&self) -> Vec<Vec<u32>> {
         Vec::new()
     }
@@ -110,13 +112,13 @@ pub trait Game: Send + Sync {
     }
 }
 
-/// The states of a game's cursors.
+/// The state type of a game's cursors.
 pub type StateOf<G> = <<G as Game>::Cursor as Cursor>::State;
 
-/// Stands on one state and answers questions about it. One per thread.
+/// A position on one state that answers questions about it. Each thread has its own.
 ///
-/// The answers are worked out when they are asked for, hence `&mut self`; asking twice costs
-/// little. Working memory is kept, so that a playout allocates nothing once it is warm.
+/// Answers are computed on demand, hence `&mut self`; asking twice costs little. A cursor keeps its
+/// working memory, so a playout allocates nothing after the first few steps.
 ///
 /// # Examples
 ///
@@ -146,69 +148,73 @@ pub type StateOf<G> = <<G as Game>::Cursor as Cursor>::State;
 /// # Ok::<(), ludex_reasoner::ReasonerError>(())
 /// ```
 pub trait Cursor: Clone + Send {
-    /// A state as trees and tables keep it: a plain value, small, without working memory.
+    /// A state as trees and tables store it: a small plain value without working memory.
     type State: Clone + Eq + Hash + Send + Sync + fmt::Debug;
 
     /// The state the cursor stands on.
     fn state(&self) -> &Self::State;
 
-    /// Goes to a state of the same game, which some cursor stood on before.
+    /// Moves to a state of the same game that some cursor has reached before.
     fn set_state(&mut self, state: &Self::State);
 
-    /// Plays one move per role, in role order, and stands on the successor.
+    /// Plays one move per role, in role order, and moves to the successor.
     ///
-    /// The caller knows them to be legal; see [`play_checked`] when it does not.
+    /// The moves must be legal; use [`play_checked`] if they may not be.
     fn play(&mut self, joint: &[MoveId]);
 
     /// Whether the game is over.
     fn is_terminal(&mut self) -> bool;
 
-    /// The moves that a role may choose from, each once, in an order that depends on the
-    /// state alone. Empty before the end only if the rulesheet is broken.
+    /// Returns the legal moves of a role, each once, in an order that depends on the state alone.
+    /// Only a broken rulesheet leaves the list empty in a nonterminal state.
     ///
-    /// On a terminal state, what the rules derive there.
+    /// In a terminal state, returns what the rules derive there.
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId];
 
-    /// One of the moves of [`legal_moves`](Self::legal_moves), each equally likely; `None` if there
-    /// are none. The default draws from the list; an engine that need not make the list for it says
-    /// so here, and draws the same move from the same generator.
+    /// Draws one of the [`legal_moves`](Self::legal_moves), each equally likely; `None` if there
+    /// are none.
+    ///
+    /// The default draws from the list. Override it in an engine that need not build the list; it
+    /// must draw the same move from the same generator.
     fn draw_move(&mut self, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
         rng.choose(self.legal_moves(role)).copied()
     }
 
-    /// Every goal value the rules derive for a role, ascending; on a terminal state of a good
-    /// rulesheet that is one.
+    /// Returns every goal value that the rules derive for a role, ascending; in a terminal state of
+    /// a good rulesheet there is exactly one.
     fn goals(&mut self, role: RoleId) -> &[Goal];
 
-    /// Whether the rules could not be evaluated here, so that the answers mean nothing. The default is
-    /// that this can't happen; an engine that works within limits says so here, and whoever reports
-    /// results asks.
+    /// Returns whether the rules could not be evaluated here, so that the answers mean nothing.
+    ///
+    /// The default is `false`. Override it in an engine with limits; callers that report results
+    /// check it.
     fn has_fault(&self) -> bool {
         false
     }
 
-    /// How many fluents hold here and in another state too; `None` if the engine can't tell, which
-    /// is the default. Heuristics ask this.
+    /// Returns how many fluents are true both here and in another state.
+    ///
+    /// Heuristics use this. The default is `None`: the engine can't tell.
     fn n_common_fluents(&self, _other: &Self::State) -> Option<usize> {
         None
     }
 
-    /// The fluents that hold here, by number; `None` if the engine does not number them, which is the
-    /// default.
+    /// Returns the fluents that are true here, by number. The default is `None`: the engine does
+    /// not number them.
     fn fluents(&self) -> Option<&BitSet> {
         None
     }
 
-    /// The goal of a role: the largest derivable value, 0 if there is none.
+    /// Returns the goal of a role: the largest derivable value, or 0 if there is none.
     fn goal(&mut self, role: RoleId) -> Goal {
         self.goals(role).last().copied().unwrap_or(Goal::MIN)
     }
 }
 
-/// A cursor that knows what roles see.
+/// A cursor that reports the percepts of roles.
 pub trait Observe: Cursor {
-    /// What a role saw when the last joint move was played: each percept once, in an order that
-    /// depends on the transition alone. Nothing after [`Cursor::set_state`] and at the beginning.
+    /// Returns what a role saw of the last joint move: each percept once, in an order that depends
+    /// on the transition alone. Empty after [`Cursor::set_state`] and at the beginning.
     fn percepts(&self, role: RoleId) -> &[PerceptId];
 }
 
@@ -217,23 +223,24 @@ pub trait Describe: Game {
     /// A move as the rulesheet writes it: `(mark 1 1)`.
     fn move_text(&self, id: MoveId) -> String;
 
-    /// The fluents that hold in a state, as the rulesheet writes them, sorted by bytes.
+    /// The true fluents of a state as the rulesheet writes them, sorted by bytes.
     fn state_texts(&self, state: &StateOf<Self>) -> Vec<String>;
 
     /// A percept as the rulesheet writes it.
     fn percept_text(&self, id: PerceptId) -> String;
 
-    /// The move of a role with this text, legal anywhere or not; `None` when the game has none.
+    /// Returns the move of a role with this text, whether or not it is ever legal; `None` if the
+    /// game has no such move.
     fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId>;
 
-    /// The percept of a role with this text; `None` when the role can never see it.
+    /// Returns the percept of a role with this text; `None` if the role can never see it.
     fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId>;
 }
 
-/// A move that may not be played here. The cursor stays where it was.
+/// A move that is not legal in the current state. The cursor does not move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IllegalMove {
-    /// Whose move it is.
+    /// The role of the move.
     pub role: RoleId,
     /// The move; `None` when the joint move has no move for the role.
     pub chosen: Option<MoveId>,
@@ -243,7 +250,7 @@ impl fmt::Display for IllegalMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.chosen {
             Some(chosen) => write!(f, "{chosen:?} is not legal for {:?}", self.role),
-            None => write!(f, "no move for {:?}", self.role),
+            None => write!(f, "the joint move has no move for {:?}", self.role),
         }
     }
 }
@@ -253,7 +260,7 @@ impl std::error::Error for IllegalMove {}
 /// Plays a joint move that may be illegal.
 ///
 /// # Errors
-/// When a role's move is missing or not legal; the cursor stays where it was.
+/// When a role's move is missing or illegal; the cursor then does not move.
 pub fn play_checked<C: Cursor>(
     cursor: &mut C,
     n_roles: usize,

@@ -1,12 +1,12 @@
-//! Every joint move of a state, one after the other.
+//! Enumeration of the joint moves of a state.
 
 use ludex_base::{MoveId, RoleId};
 
 use crate::game::Cursor;
 
-/// The joint moves of one state in the order of an odometer: the last role turns fastest.
+/// The joint moves of one state in the order of an odometer: the last role changes fastest.
 ///
-/// It keeps a copy of the legal moves, so the cursor is free to go elsewhere meanwhile.
+/// It keeps a copy of the legal moves, so the cursor may move meanwhile.
 #[derive(Clone, Debug)]
 pub struct JointMoves {
     legal: Vec<Vec<MoveId>>,
@@ -16,7 +16,7 @@ pub struct JointMoves {
 }
 
 impl JointMoves {
-    /// The joint moves of the state the cursor stands on; none if some role has no move.
+    /// Lists the joint moves of the cursor's state; none if some role has no move.
     pub fn of<C: Cursor>(cursor: &mut C, n_roles: usize) -> Self {
         let legal: Vec<Vec<MoveId>> =
             (0..n_roles).map(|role| cursor.legal_moves(RoleId::new(role)).to_vec()).collect();
@@ -25,14 +25,14 @@ impl JointMoves {
         Self { turned: vec![0; n_roles], legal, current, is_spent }
     }
 
-    /// Leaves out, before the first one is asked for, the joint moves in which a role plays something
-    /// else; none are left if it may not play this.
+    /// Keeps only the joint moves in which a role plays this move; none remain if the move is
+    /// illegal. Call it before the first [`next_joint`](Self::next_joint).
     pub fn keep_only(&mut self, role: RoleId, chosen: MoveId) {
         self.legal[role.index()].retain(|&id| id == chosen);
         self.is_spent |= self.legal[role.index()].is_empty();
     }
 
-    /// The next joint move; `None` when each has been given.
+    /// Returns the next joint move; `None` after the last.
     pub fn next_joint(&mut self) -> Option<&[MoveId]> {
         if self.is_spent {
             return None;
@@ -44,12 +44,12 @@ impl JointMoves {
         Some(&self.current)
     }
 
-    /// How many moves each role has, in role order.
+    /// Returns how many moves each role has, in role order.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
         self.legal.iter().map(Vec::len)
     }
 
-    /// Steps to the next combination; false after the last.
+    /// Steps to the next combination; returns false after the last.
     fn turn(&mut self) -> bool {
         for role_idx in (0..self.legal.len()).rev() {
             self.turned[role_idx] += 1;
@@ -62,7 +62,7 @@ impl JointMoves {
     }
 }
 
-/// How many joint moves the state has; `None` if that passes 64 bits.
+/// Counts the joint moves of the state; `None` if the count exceeds 64 bits.
 pub fn count_joint_moves<C: Cursor>(cursor: &mut C, n_roles: usize) -> Option<u64> {
     (0..n_roles).try_fold(1_u64, |product, role| {
         product.checked_mul(cursor.legal_moves(RoleId::new(role)).len() as u64)

@@ -1,23 +1,23 @@
-//! What it means to be a game, whatever plays it underneath.
+//! The traits that every game engine implements, and tools that work on any of them.
 //!
 //! A [`Game`] is the rules of one game, ready to play and shared by every thread; a
 //! [`Cursor`] stands on one state and answers questions about it. Searches, referees and
 //! tests see these traits and nothing of rulesheets or circuits.
 //!
-//! Abilities that not every user needs are traits of their own: [`Observe`] for what roles
-//! see, [`Describe`] for names, [`Playouts`] for many random games at once.
+//! Abilities that not every user needs are separate traits: [`Observe`] for percepts, [`Describe`]
+//! for names, [`Playouts`] for batches of random games.
 //!
 //! Read the modules in this order:
 //!
 //! 1. [`game`]: the traits.
-//! 2. [`random_play`]: one random game, and somebody who looks at it.
+//! 2. [`random_play`]: one random game and its visitor.
 //! 3. [`playouts`]: random games in batches.
 //! 4. [`joint`]: every joint move of a state.
 //! 5. [`perft`]: counting paths.
 //! 6. [`trace`]: two fixed lines of play, to compare engines.
 //! 7. [`explore`]: every reachable state, and whether the game is well-formed.
-//! 8. [`belief`]: the states that agree with what some roles did and saw.
-//! 9. [`features`]: numbers of a state that its rules suggest.
+//! 8. [`belief`]: the states consistent with the moves and percepts of some roles.
+//! 9. [`features`]: numbers that describe a state.
 
 pub mod game;
 pub mod random_play;

@@ -1,26 +1,26 @@
-//! Counting paths: how many sequences of joint moves there are, depth by depth.
+//! Perft: the number of sequences of joint moves, depth by depth.
 //!
-//! Two engines that play by the same rules count the same; so do two versions of one engine.
-//! A terminal state extends no path, nor does a state in which some role has no legal move.
+//! Two engines that implement the same rules get the same counts, and so do two versions of one
+//! engine. Terminal states extend no path, nor do states in which some role has no legal move.
 
 use ludex_base::{Deadline, StopReason};
 
 use crate::game::{Cursor, Game};
 use crate::joint::{JointMoves, count_joint_moves};
 
-/// The counts, and why there are fewer than were asked for, if so.
+/// The counts, and why there are fewer than requested, if so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Perft {
     /// Paths of 1, 2, 3, … joint moves from the initial state.
     pub nodes: Vec<u64>,
-    /// Why counting ended early. What is in `nodes` is exact all the same.
+    /// Why counting ended early. The counts in `nodes` are exact all the same.
     pub stopped: Option<StopReason>,
 }
 
 /// Counts the paths of each length from 1 to `max_depth`; the counts end with the first 0.
 ///
-/// Each depth is counted anew, so that a deadline leaves whole depths; the last level is
-/// counted without being played. The deadline is asked once for every 16 states.
+/// Each depth is counted anew, so that a deadline leaves complete depths. The last level is counted
+/// without playing its moves. The deadline is checked at every 16th state.
 pub fn perft<G: Game>(game: &G, max_depth: usize, deadline: &Deadline) -> Perft {
     let mut nodes = Vec::new();
     for depth in 1..=max_depth {
@@ -28,7 +28,7 @@ pub fn perft<G: Game>(game: &G, max_depth: usize, deadline: &Deadline) -> Perft 
             Ok(n_paths) => nodes.push(n_paths),
             Err(reason) => return Perft { nodes, stopped: Some(reason) },
         }
-        // Nothing is longer than the longest path.
+        // Once a depth has no paths, no longer depth has any.
         if nodes.last() == Some(&0) {
             break;
         }
@@ -36,7 +36,7 @@ pub fn perft<G: Game>(game: &G, max_depth: usize, deadline: &Deadline) -> Perft 
     Perft { nodes, stopped: None }
 }
 
-/// A state on the way down, with the joint moves that are still to be tried there.
+/// A state on the current path, with the joint moves still to try there.
 struct Level<S> {
     state: S,
     joints: JointMoves,
@@ -49,12 +49,12 @@ fn paths_of_length<G: Game>(
 ) -> Result<u64, StopReason> {
     let n_roles = game.roles().len();
     let mut cursor = game.cursor();
-    // The stack is ours: a game may be longer than the thread's stack is deep.
+    // An explicit stack: a game may be longer than the thread's stack is deep.
     let mut levels = Vec::new();
     let mut n_paths = 0_u64;
     let mut n_states = 0_u64;
     loop {
-        // Step 1. The cursor stands on a new state: count what leads on, or go deeper.
+        // Step 1. The cursor is on a new state: count its joint moves, or go deeper.
         n_states += 1;
         if n_states.is_multiple_of(16) && deadline.reached() {
             return Err(StopReason::Time);

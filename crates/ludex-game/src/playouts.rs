@@ -1,7 +1,7 @@
-//! Random games, many at a time.
+//! Batches of random games.
 //!
-//! A search asks a [`PlayoutRunner`] for batches and does not know whether they are played one
-//! after the other ([`OneByOne`], for any cursor) or side by side in the bits of a word.
+//! A search asks a [`PlayoutRunner`] for batches. Whether the runner plays them one after the other
+//! ([`OneByOne`], for any cursor) or side by side in the bits of a word makes no difference to it.
 
 use std::ops::ControlFlow;
 
@@ -12,23 +12,23 @@ use crate::random_play::{PlayEnd, PlayVisitor, RandomPlay};
 
 /// A game that can play many random games at once.
 pub trait Playouts: Game {
-    /// Plays them, with working memory of its own.
+    /// The runner type, which has its own working memory.
     type Runner: PlayoutRunner<State = StateOf<Self>>;
 
-    /// A runner, for one thread.
+    /// Returns a runner for one thread.
     fn runner(&self) -> Self::Runner;
 }
 
 /// Plays batches of random games.
 pub trait PlayoutRunner: Send {
-    /// The states playouts start from.
+    /// The states that playouts start from.
     type State;
 
-    /// Plays the batch and adds what came out to `results`, which keeps what it had.
+    /// Plays the batch and adds its results to `results`.
     ///
-    /// Every playout that was begun counts, unless the deadline is reached: then those that are
-    /// under way are dropped, and `results` says how many were finished from each start. Every
-    /// role draws uniformly from its legal moves.
+    /// Every playout that was started counts, unless the deadline is reached: then the unfinished
+    /// ones are dropped, and `results` says how many finished from each start. Every role draws
+    /// uniformly from its legal moves.
     fn run(
         &mut self,
         request: &PlayoutRequest<'_, Self::State>,
@@ -37,58 +37,58 @@ pub trait PlayoutRunner: Send {
     );
 }
 
-/// Which playouts to play.
+/// A batch of playouts to play.
 #[derive(Clone, Debug)]
 pub struct PlayoutRequest<'a, S> {
     /// The states to start from; they may repeat.
     pub starts: &'a [S],
-    /// How many from each.
+    /// How many playouts to play from each start.
     pub n_per_start: usize,
-    /// A playout longer than this is given up and counted as such;
+    /// Longest playout; longer ones are abandoned and counted as such. Use
     /// [`MAX_RANDOM_STEPS`](crate::MAX_RANDOM_STEPS) unless there is a reason for another bound.
     pub max_steps: usize,
-    /// Whether to record what was played.
+    /// Whether to record the moves.
     pub wants_moves: bool,
     /// When to stop.
     pub deadline: &'a Deadline,
 }
 
-/// What came out of playouts.
+/// The results of playouts.
 #[derive(Clone, Debug, Default)]
 pub struct PlayoutResults {
-    /// For each start of the request.
+    /// The results for each start of the request.
     pub starts: Vec<StartResults>,
-    /// What was played, one entry a finished playout, if the request wanted it.
+    /// The moves of each finished playout, if the request wants them.
     pub games: Vec<PlayedGame>,
-    /// Playouts given up: too long, a role without a legal move before the end, or a fault of the
-    /// engine.
+    /// Abandoned playouts: too long, a role without a legal move in a nonterminal state, or a fault
+    /// of the engine.
     pub n_given_up: u64,
 }
 
-/// What came out of the playouts from one state.
+/// The results of the playouts from one state.
 #[derive(Clone, Debug, Default)]
 pub struct StartResults {
     /// Playouts that reached a terminal state.
     pub n_playouts: u64,
-    /// Steps of those playouts, summed.
+    /// Sum of the steps of those playouts.
     pub n_steps: u64,
-    /// Goals at the end, summed, by role.
+    /// Sum of the final goals, by role.
     pub goal_sums: Vec<u64>,
 }
 
-/// One playout as it was played.
+/// The record of one playout.
 #[derive(Clone, Debug, Default)]
 pub struct PlayedGame {
-    /// The position of its start in the request.
+    /// The index of its start in the request.
     pub start_idx: usize,
-    /// Joint moves one after the other, role by role.
+    /// The joint moves one after the other, each in role order.
     pub moves: Vec<MoveId>,
-    /// Goals at the end, by role.
+    /// The final goals, by role.
     pub goals: Vec<u8>,
 }
 
 impl PlayoutResults {
-    /// All starts together.
+    /// Sums the results over all starts.
     pub fn total(&self) -> StartResults {
         let mut total = StartResults::default();
         for start in &self.starts {
@@ -103,14 +103,14 @@ impl PlayoutResults {
     }
 }
 
-/// Plays playouts one after the other on a cursor: right for any game.
+/// Plays playouts one after the other on a cursor; works for any game.
 #[derive(Clone, Debug)]
 pub struct OneByOne<C> {
     cursor: C,
     n_roles: usize,
 }
 
-/// Writes down what is played, if somebody wants to know.
+/// Records the moves if the request wants them.
 struct Recorder(Option<Vec<MoveId>>);
 
 impl<C: Cursor> PlayVisitor<C> for Recorder {
@@ -123,7 +123,7 @@ impl<C: Cursor> PlayVisitor<C> for Recorder {
 }
 
 impl<C: Cursor> OneByOne<C> {
-    /// A runner on the cursors of a game.
+    /// Creates a runner on the cursors of a game.
     pub fn new<G: Game<Cursor = C>>(game: &G) -> Self {
         Self { cursor: game.cursor(), n_roles: game.roles().len() }
     }

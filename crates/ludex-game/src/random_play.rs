@@ -1,11 +1,11 @@
-//! One random game, and somebody who looks at it.
+//! One random game, and a visitor that observes it.
 //!
-//! [`RandomPlay`] plays from where a cursor stands; a [`PlayVisitor`] sees each state and each joint
-//! move, and may end the game early. Everything that learns from random games, counts them or writes
-//! them down is such a visitor, so all of them draw moves in the same order.
+//! [`RandomPlay`] plays from the cursor's state; a [`PlayVisitor`] sees each state and each joint
+//! move, and may end the game early. All code that learns from random games, counts them or records
+//! them is a visitor, so it always draws moves in the same order.
 //!
-//! The generator is asked for one move a role, in the order of roles, between
-//! [`PlayVisitor::before`] and [`PlayVisitor::after`].
+//! Between [`PlayVisitor::before`] and [`PlayVisitor::after`], the generator draws one move for
+//! each role, in role order.
 
 use std::ops::ControlFlow;
 
@@ -13,11 +13,11 @@ use ludex_base::{MoveId, Rng, RoleId};
 
 use crate::game::{Cursor, Game};
 
-/// Steps after which a random game is given up, because a broken rulesheet may never end. Random
-/// games of good rulesheets end within a few hundred steps.
+/// Steps after which a random game is abandoned, because a game with a broken rulesheet may never
+/// end. Random games of good rulesheets end within a few hundred steps.
 pub const MAX_RANDOM_STEPS: usize = 2_000;
 
-/// Plays random games from where a cursor stands. Keeps its working memory from game to game.
+/// Plays random games from a cursor's state. Reuses its working memory from game to game.
 #[derive(Clone, Debug)]
 pub struct RandomPlay {
     n_roles: usize,
@@ -25,9 +25,9 @@ pub struct RandomPlay {
     joint: Vec<MoveId>,
 }
 
-/// Looks at a random game while it is played. Every method has a default that looks away.
+/// Observes a random game while it is played. The defaults of all methods ignore the game.
 pub trait PlayVisitor<C: Cursor> {
-    /// Sees a state that is not terminal before a joint move is drawn there; `Break` ends the game.
+    /// Sees a nonterminal state before a joint move is drawn there; `Break` ends the game.
     fn before(&mut self, _cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -44,35 +44,35 @@ pub trait PlayVisitor<C: Cursor> {
     }
 }
 
-/// Sees nothing.
+/// Ignores the game.
 impl<C: Cursor> PlayVisitor<C> for () {}
 
 /// Why a random game ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlayEnd {
-    /// On a terminal state, after that many joint moves. Where an engine can fail, the caller asks
-    /// [`Cursor::has_fault`].
+    /// It reached a terminal state after this many joint moves. If the engine can fail, the caller
+    /// checks [`Cursor::has_fault`].
     Terminal(usize),
     /// The visitor ended it.
     Stopped,
-    /// It was as long as it may get.
+    /// It reached the step limit.
     TooLong,
-    /// A role has no legal move before the end.
+    /// A role has no legal move in a nonterminal state.
     NoLegalMove(RoleId),
 }
 
 impl RandomPlay {
-    /// Plays games of at most [`MAX_RANDOM_STEPS`].
+    /// Creates a player of games of at most [`MAX_RANDOM_STEPS`].
     pub fn new(n_roles: usize) -> Self {
         Self::within(n_roles, MAX_RANDOM_STEPS)
     }
 
-    /// Plays games of at most `max_steps` joint moves.
+    /// Creates a player of games of at most `max_steps` joint moves.
     pub fn within(n_roles: usize, max_steps: usize) -> Self {
         Self { n_roles, max_steps, joint: Vec::with_capacity(n_roles) }
     }
 
-    /// Plays one game and leaves the cursor where it ended.
+    /// Plays one game and leaves the cursor on its last state.
     pub fn run<C: Cursor>(
         &mut self,
         cursor: &mut C,
@@ -104,18 +104,18 @@ impl RandomPlay {
         PlayEnd::TooLong
     }
 
-    /// The joint move that was played last.
+    /// Returns the last joint move played.
     pub fn last_joint(&self) -> &[MoveId] {
         &self.joint
     }
 }
 
-/// A random joint move of a state; `None` if a role has no legal move.
+/// Draws a random joint move of a state; `None` if a role has no legal move.
 pub fn draw_joint<G: Game>(game: &G, cursor: &mut G::Cursor, rng: &mut Rng) -> Option<Vec<MoveId>> {
     game.role_ids().map(|role| cursor.draw_move(role, rng)).collect()
 }
 
-/// Turns a condition for ending a game into what a visitor answers.
+/// Converts a stop condition into a visitor's answer.
 pub fn stop_if(is_over: bool) -> ControlFlow<()> {
     if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::test_games::Nim;
 
-    /// Writes down the moves, and stops after some.
+    /// Records the moves, and stops after some.
     struct Record {
         moves: Vec<MoveId>,
         max_moves: usize,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_ends_at_its_end_its_length_or_when_the_visitor_says_so() {
+    fn a_game_ends_at_a_terminal_state_the_step_limit_or_the_visitors_stop() {
         let game = Nim::new(&[9, 9]);
         let run = |max_steps: usize, max_moves: usize| {
             let mut record = Record { moves: Vec::new(), max_moves };

@@ -4,7 +4,7 @@ use ludex_base::{Goal, MoveId, PerceptId, RoleId};
 
 use crate::game::{Cursor, Describe, Game, Observe, Role, StateOf};
 
-/// Nim: who takes the last stone wins. The role not in turn plays `noop`.
+/// Nim: the player who takes the last stone wins. The role not in turn plays `noop`.
 pub(crate) struct Nim {
     roles: Vec<Role>,
     heaps: Vec<u8>,
@@ -114,7 +114,7 @@ impl Describe for Nim {
     }
 
     fn percept_text(&self, _id: PerceptId) -> String {
-        unreachable!("nobody sees anything in Nim")
+        unreachable!("Nim has no percepts")
     }
 
     fn find_move(&self, _role: RoleId, text: &str) -> Option<MoveId> {

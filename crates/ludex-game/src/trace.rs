@@ -1,8 +1,8 @@
-//! Two fixed lines of play, by which independent engines compare themselves.
+//! Two fixed lines of play, for comparing independent engines.
 //!
-//! Texts, and never ids, decide what is played, so the lines are the same whatever the engine:
-//! moves are sorted by the bytes of their text, `min` plays the first and `mix` one that
-//! depends on the step and the role alone.
+//! Texts, and never ids, decide which moves are played, so the lines do not depend on the engine:
+//! moves are sorted by the bytes of their text, `min` plays the first, and `mix` one that depends
+//! on the step and the role alone.
 
 use ludex_base::{Deadline, MoveId, RoleId, StopReason};
 use sha2::{Digest, Sha256};
@@ -13,10 +13,10 @@ use crate::game::{Cursor, Describe, Observe};
 pub const MIN_LINE_STEPS: usize = 20;
 /// Longest line of [`Choice::Mix`], in joint moves.
 pub const MIX_LINE_STEPS: usize = 40;
-/// A first state or first choice with more texts than this is left out of a trace.
+/// A trace omits the initial state or the initial legal moves if they have more texts than this.
 pub const MAX_LISTED: usize = 400;
 
-/// How a line of play chooses.
+/// How a line of play chooses its moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// Each role plays its smallest move.
@@ -31,9 +31,10 @@ pub enum Choice {
 pub struct Trace {
     /// The names of the roles.
     pub roles: Vec<String>,
-    /// The initial state, unless it is very large.
+    /// The initial state, unless it has more than [`MAX_LISTED`] fluents.
     pub initial: Option<Vec<String>>,
-    /// The legal moves of each role in the initial state, unless there are very many.
+    /// The legal moves of each role in the initial state, unless there are more than
+    /// [`MAX_LISTED`].
     pub initial_legal: Option<Vec<Vec<String>>>,
     /// The line of [`Choice::Min`].
     pub min: Line,
@@ -46,7 +47,7 @@ pub struct Trace {
 pub struct Line {
     /// Why it ends.
     pub end: End,
-    /// The states it passes, from the initial one.
+    /// The states of the line, from the initial one.
     pub steps: Vec<Step>,
 }
 
@@ -55,15 +56,15 @@ pub struct Line {
 pub enum End {
     /// The game is over.
     Terminal,
-    /// The line is as long as lines get.
+    /// The line reached its step limit.
     MaxSteps,
-    /// A role has no legal move and the game is not over.
+    /// A role has no legal move in a nonterminal state.
     NoLegalMove,
     /// The deadline was reached.
     Stopped(StopReason),
 }
 
-/// One state of a line, and what was played there.
+/// One state of a line, and the joint move played there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// How many fluents hold.
@@ -78,13 +79,13 @@ pub struct Step {
     pub is_terminal: bool,
     /// Every goal value of each role, ascending.
     pub goals: Vec<Vec<u8>>,
-    /// What each role plays; `None` in the last step.
+    /// The move of each role; `None` in the last step.
     pub joint: Option<Vec<String>>,
-    /// What each role sees of that; `None` when nobody sees anything.
+    /// The percepts of each role after that move; `None` if no role has any.
     pub percepts: Option<Vec<Vec<String>>>,
 }
 
-/// The two lines of a game. Reaching the deadline, asked once a step, cuts a line short.
+/// Plays the two lines of a game. The deadline is checked at every step and cuts a line short.
 pub fn trace<G>(game: &G, deadline: &Deadline) -> Trace
 where
     G: Describe,
@@ -100,7 +101,7 @@ where
     }
 }
 
-/// How a game begins, as texts.
+/// The beginning of a game, as texts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opening {
     /// The names of the roles.
@@ -112,7 +113,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The beginning of a game.
+    /// Describes the beginning of a game.
     pub fn of<G: Describe>(game: &G) -> Self {
         let mut cursor = game.cursor();
         let fluents = game.state_texts(cursor.state());
@@ -129,7 +130,7 @@ impl Opening {
     }
 }
 
-/// One line of play of at most `max_steps` joint moves.
+/// Plays one line of at most `max_steps` joint moves.
 pub fn play_line<G>(game: &G, choice: Choice, max_steps: usize, deadline: &Deadline) -> Line
 where
     G: Describe,
@@ -179,7 +180,7 @@ where
 }
 
 impl Choice {
-    /// Which of `n_moves` sorted moves a role plays at a step.
+    /// Returns which of `n_moves` sorted moves a role plays at a step.
     fn position(self, step_idx: usize, role_idx: usize, n_moves: usize) -> usize {
         match self {
             Choice::Min => 0,
@@ -213,7 +214,7 @@ fn describe_step<G: Describe>(
     }
 }
 
-/// The legal moves of a role with their texts, sorted by the bytes of the text.
+/// Returns the legal moves of a role with their texts, sorted by the bytes of the text.
 pub fn sorted_moves<G: Describe>(
     game: &G,
     cursor: &mut G::Cursor,
@@ -225,7 +226,7 @@ pub fn sorted_moves<G: Describe>(
     moves
 }
 
-/// What a role saw of the last joint move, as texts sorted by bytes.
+/// Returns the percepts of a role after the last joint move, as texts sorted by bytes.
 pub fn sorted_percepts<G>(game: &G, cursor: &G::Cursor, role: RoleId) -> Vec<String>
 where
     G: Describe,
@@ -237,7 +238,7 @@ where
     texts
 }
 
-/// The first 16 hexadecimal digits of the SHA-256 of the texts, each followed by a newline.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the texts, each followed by a newline.
 pub fn hash_texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     let mut hasher = Sha256::new();
     for text in texts {
@@ -253,7 +254,7 @@ mod tests {
     use crate::test_games::Nim;
 
     #[test]
-    fn hashes_are_those_of_the_convention() {
+    fn hashes_match_the_published_convention() {
         // The published hash of a role whose one legal move is `noop`.
         assert_eq!(hash_texts(["noop"]), "f42479bb81279167");
     }
