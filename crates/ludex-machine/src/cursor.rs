@@ -1,4 +1,4 @@
-//! One state at a time.
+//! The cursor: a position on one state.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::gates::evaluate::Values;
 use crate::machine::Parts;
 use crate::net::counters::{Net, NetState};
 
-/// Stands on a state of a [`Machine`](crate::Machine).
+/// A position on a state of a [`Machine`](crate::Machine).
 ///
-/// A step costs as much as changes by it, see [`Net`](crate::net::counters). Circuits with large loops are
-/// evaluated gate by gate instead.
+/// The cost of a step is proportional to the changes it makes, see [`Net`](crate::net::counters).
+/// Circuits with large loops are evaluated gate by gate instead.
 #[derive(Clone, Debug)]
 pub struct MachineCursor {
     parts: Arc<Parts>,
     state: BitSet,
     values: Values,
     net: Option<NetState>,
-    /// The lists that were made in this state: of legal moves and goals, by role.
+    /// Whether the list of legal moves of a role is up to date for this state.
     has_legal: Vec<bool>,
     legal: Vec<Vec<MoveId>>,
     goals: Vec<Vec<Goal>>,
     percepts: Vec<Vec<PerceptId>>,
-    /// Without a net, up to which question the gates have their values.
+    /// Without a net, the sections of gates that are evaluated.
     progress: Progress,
 }
 
-/// Up to which question gates have their values.
+/// The sections of gates that are evaluated in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Progress {
     Nothing,
@@ -38,7 +38,7 @@ enum Progress {
 }
 
 impl MachineCursor {
-    /// A cursor on the initial state.
+    /// Creates a cursor on the initial state.
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
         let n_roles = parts.roles.len();
         let net = parts.net().map(Net::initial);
@@ -57,7 +57,7 @@ impl MachineCursor {
         cursor
     }
 
-    /// The state has changed; nothing is known about it yet.
+    /// Invalidates all answers after the state has changed.
     #[inline]
     fn arrive(&mut self) {
         self.has_legal.fill(false);
@@ -71,7 +71,7 @@ impl MachineCursor {
         }
     }
 
-    /// Gives the gates their values up to a question.
+    /// Evaluates the gates up to a section.
     fn reach(&mut self, progress: Progress) {
         let schedule = &self.parts.schedule;
         if self.progress < Progress::Terminal && progress >= Progress::Terminal {
@@ -86,7 +86,7 @@ impl MachineCursor {
         self.progress = self.progress.max(progress);
     }
 
-    /// Works out the next state and what is seen on the way, gate by gate.
+    /// Computes the next state and the percepts, gate by gate.
     fn evaluate_step(&mut self, joint: &[MoveId]) {
         self.reach(Progress::Legal);
         self.set_played(joint, 1);
@@ -100,7 +100,7 @@ impl MachineCursor {
         }
         let is_seen = |idx: usize| self.values[circuit.sees[idx].index()] != 0;
         list_percepts(&self.parts, &mut self.percepts, is_seen);
-        // Only now: an output may be a move itself.
+        // Reset the moves last: an output may be a move itself.
         self.set_played(joint, 0);
     }
 
@@ -220,7 +220,8 @@ impl Cursor for MachineCursor {
     }
 }
 
-/// Counting bits takes one instruction where the processor has it, and so do four words at a time.
+/// Draws a legal move, with the processor's instructions for counting bits and for four words at a
+/// time where it has them.
 fn draw_move(net: &Net, values: &mut NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -234,7 +235,7 @@ fn draw_move(net: &Net, values: &mut NetState, role: usize, rng: &mut Rng) -> Op
             net.draw_move(values, role, rng)
         }
         if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions, as was just asked.
+            // SAFETY: the check above found these instructions in the processor.
             return unsafe { with_instructions(net, values, role, rng) };
         }
     }

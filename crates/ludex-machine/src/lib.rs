@@ -1,21 +1,21 @@
-//! The fast game: a circuit compiled for evaluation.
+//! The fast engine: a circuit compiled for evaluation.
 //!
-//! A [`Machine`] is a [`Game`](ludex_game::Game) whose states are bit sets of fluents. Its cursor moves
-//! from a state to the next by updating counters incrementally; nothing is allocated in a playout.
+//! A [`Machine`] is a [`Game`](ludex_game::Game) whose states are bit sets of fluents. Its cursor
+//! updates counters incrementally from one state to the next; a playout allocates nothing.
 //!
-//! Batches of playouts are played side by side: one bit of a 256-bit word is one of them, so that an
-//! instruction evaluates a gate for all. Where the processor is one that we know, these instructions are
-//! compiled when the game is loaded.
+//! Batches of playouts run side by side: each bit of a 256-bit word belongs to one playout, so one
+//! instruction evaluates a gate for all of them. On processors with AVX2, loading a game compiles
+//! these instructions to machine code.
 //!
-//! Read the modules in this order; each uses only those before it, and each folder says in its `mod.rs`
-//! in which order to read its files.
+//! Read the modules in this order; each uses only those before it. The `mod.rs` of each folder
+//! gives the order of its files.
 
-mod gates; // 1. gate by gate: slow, and right for every circuit
-mod net; // 2. counters that change from a state to the next
-mod lanes; // 3. operations on words, one bit a playout
+mod gates; // 1. evaluation gate by gate: slow, for every circuit
+mod net; // 2. counters updated incrementally
+mod lanes; // 3. operations on words, one bit per playout
 mod native; // 4. these operations as machine code
-mod cursor; // 5. one state at a time
-mod wide; // 6. many playouts at once
+mod cursor; // 5. a cursor on one state
+mod wide; // 6. batches of playouts
 mod machine; // the game
 
 #[cfg(test)]

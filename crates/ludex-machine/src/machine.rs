@@ -1,4 +1,4 @@
-//! The game.
+//! The type [`Machine`] and its playout runner.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::native::code::TapeCode;
 use crate::net::counters::Net;
 use crate::wide::WideRunner;
 
-/// Loops are unrolled for the net if that adds at most so many gates.
+/// Loops are unrolled for the net if that adds at most this many gates.
 const MAX_UNROLLED_GATES: usize = 100_000;
 
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
@@ -35,19 +35,19 @@ pub struct Machine {
 pub(crate) struct Parts {
     pub circuit: Circuit,
     pub schedule: Schedule,
-    /// For moving between states, made when the first cursor is; `None` if the circuit has loops that
+    /// For moving between states; built with the first cursor. `None` if the circuit has loops that
     /// are too large to unroll.
     net: OnceLock<Option<Net>>,
-    /// For playouts in lanes, made when the first runner is.
+    /// For playouts in lanes; built with the first runner.
     wide: OnceLock<(Arc<LaneTapes>, Option<Arc<TapeCode>>)>,
     pub roles: Vec<Role>,
-    /// For each fluent, its gate if a gate reads it.
+    /// By fluent, its gate if some gate reads it.
     pub fluent_gates: Vec<Option<u32>>,
-    /// For each move, its gate if a gate reads it.
+    /// By move, its gate if some gate reads it.
     pub move_gates: Vec<Option<u32>>,
-    /// The values of constants; all else is 0.
+    /// The initial values of gates: those of constants, and 0 for all others.
     pub blank: Values,
-    /// Where the moves of a role begin; one more than roles.
+    /// The start of each role's moves, and the end of the last.
     pub move_starts: Vec<usize>,
     pub percept_starts: Vec<usize>,
     pub goal_starts: Vec<usize>,
@@ -96,20 +96,21 @@ impl Machine {
         Self { parts: Arc::new(parts), style: PlayoutStyle::Auto }
     }
 
-    /// The same machine, playing batches of playouts in this way.
+    /// Returns the same machine with this style of playing batches.
     pub fn with_playouts(self, style: PlayoutStyle) -> Self {
         Self { style, ..self }
     }
 
-    /// The same machine, playing batches in the way that is faster, as found by trying both for a
-    /// moment: the first steps of some playouts from the initial state.
+    /// Returns the same machine with the faster style of playing batches.
+    ///
+    /// It measures both for a moment on the first steps of some playouts from the initial state.
     pub fn with_measured_playouts(self) -> Self {
         let steps_a_second = |style| self.clone().with_playouts(style).measure_steps();
         let is_wide = steps_a_second(PlayoutStyle::Wide) >= steps_a_second(PlayoutStyle::OneByOne);
         self.with_playouts(if is_wide { PlayoutStyle::Auto } else { PlayoutStyle::OneByOne })
     }
 
-    /// Joint moves a second, of playouts that are broken off after a few.
+    /// Measures the joint moves per second of playouts that stop after a few steps.
     fn measure_steps(&self) -> f64 {
         let mut runner = self.runner();
         let starts = [self.parts.circuit.init.clone()];
@@ -129,7 +130,7 @@ impl Machine {
             let n_steps = results.total().n_steps + results.n_given_up * max_steps as u64;
             n_steps as f64 / start.elapsed().as_secs_f64().max(1e-9)
         };
-        // The first run makes what is made when it is first needed. Of the others the best counts: on a
+        // The first run also builds what is built on first use. The best of the others counts: on a
         // busy machine any of them may be interrupted.
         steps_a_second(TRIED_BATCHES[0]);
         let (began, mut best) = (Instant::now(), 0.0_f64);
@@ -142,12 +143,12 @@ impl Machine {
         best
     }
 
-    /// How it plays batches of playouts.
+    /// Returns how the machine plays batches of playouts.
     pub fn playout_style(&self) -> PlayoutStyle {
         self.style
     }
 
-    /// The circuit it evaluates: the one it was made from, optimised.
+    /// Returns the circuit that it evaluates: the original one, optimised.
     pub fn circuit(&self) -> &Circuit {
         &self.parts.circuit
     }
@@ -179,8 +180,8 @@ impl Parts {
 }
 
 impl Parts {
-    /// Whether machine code is faster than the tapes. Small code always is; code that the caches do not
-    /// hold may not be, and is tried.
+    /// Returns whether machine code is faster than interpreting the tapes. Small code always is.
+    /// Code that exceeds the caches may not be, so it is measured.
     fn is_worth_it(&self, tapes: &Arc<LaneTapes>, code: &Arc<TapeCode>) -> bool {
         if code.n_bytes() < MIN_TRIED_CODE_BYTES {
             return true;
@@ -199,13 +200,13 @@ impl Parts {
                 runner.run(&request, &mut Seed(0).rng(), &mut PlayoutResults::default());
                 start.elapsed()
             };
-            (0..4).map(run).min().expect("there are four")
+            (0..4).map(run).min().expect("four runs have a minimum")
         };
         time(Some(code)) <= time(None)
     }
 }
 
-/// Where each role begins in a list that is sorted by role; one more than roles.
+/// Returns the start of each role in a list sorted by role, and the end of the last.
 fn starts_by_role(n_roles: usize, roles: impl Iterator<Item = RoleId>) -> Vec<usize> {
     let mut starts = vec![0; n_roles + 1];
     roles.for_each(|role| starts[role.index() + 1] += 1);
@@ -230,8 +231,8 @@ impl Game for Machine {
         self.parts.circuit.has_percepts
     }
 
-    /// All fluents of a name, and for each argument those of the name that have the same term there: the
-    /// pieces of a kind, what stands on a row.
+    /// Returns one family of all fluents of a name, and for each argument one of those with the
+    /// same term there: for example all pieces of one kind, or everything on one row.
     fn families(&self) -> Vec<Vec<u32>> {
         let vocabulary = &self.parts.circuit.vocabulary;
         let terms = &vocabulary.terms;
@@ -256,7 +257,7 @@ impl Describe for Machine {
     }
 
     fn state_texts(&self, state: &StateOf<Self>) -> Vec<String> {
-        // Fluents are sorted by their text.
+        // Fluents are sorted by text, so the result is as well.
         let text = |idx| self.parts.circuit.vocabulary.fluent_text(FluentId::new(idx));
         state.iter().map(text).collect()
     }
@@ -285,30 +286,30 @@ impl Playouts for Machine {
 /// How a machine plays batches of playouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlayoutStyle {
-    /// In lanes, unless there are too few of them.
+    /// In lanes, unless there are too few playouts.
     Auto,
     /// One after the other on a cursor.
     OneByOne,
-    /// In lanes, always.
+    /// Always in lanes.
     Wide,
 }
 
 /// Plays batches of random games on a [`Machine`].
 pub struct MachineRunner {
     machine: Machine,
-    /// Made when first used: a game may never need the one or the other.
+    /// Built on first use: a game may never need one or the other.
     one_by_one: Option<OneByOne<MachineCursor>>,
     wide: Option<WideRunner>,
 }
 
-/// Fewer playouts than this are played one by one: the lanes cost the same for one as for all. On
-/// the games that were measured, a batch in lanes costs as much as 18 to 75 playouts one by one.
+/// Smaller batches are played one by one, because lanes cost the same for one playout as for all.
+/// In the games measured, a batch in lanes costs as much as 18 to 75 playouts one by one.
 const MIN_WIDE_PLAYOUTS: usize = 32;
 
-/// Machine code from this size on is tried against the tapes.
+/// Machine code of at least this size is measured against the tapes.
 const MIN_TRIED_CODE_BYTES: usize = 1 << 20;
 
-/// What is tried to find the faster way: how many playouts of how many steps, and for how long.
+/// The batches of the measurement: how many playouts of how many steps, and the time limit.
 const TRIED_BATCHES: [(usize, usize); 3] = [(256, 2), (1_024, 4), (1_024, 4)];
 const MAX_TRIED_TIME: Duration = Duration::from_millis(100);
 

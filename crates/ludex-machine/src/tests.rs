@@ -1,4 +1,4 @@
-//! The machine against the plain evaluation of its circuit.
+//! Tests of the machine against the plain evaluation of its circuit.
 
 use ludex_base::{BitSet, Deadline, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
@@ -17,7 +17,8 @@ pub(crate) fn circuit(rules: &str) -> Circuit {
     ludex_circuit::compile(&ground(&program, &GroundLimits::default()).expect("it grounds"))
 }
 
-/// What the circuit says of a state: the legal moves, the goals by role, whether it is over.
+/// Returns the circuit's answers about a state: the legal moves, the goals by role, whether it is
+/// terminal.
 fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>, bool) {
     let values = circuit.evaluate(state, &[]);
     let legal = (0..circuit.legal.len()).filter(|&idx| values[circuit.legal[idx].index()]);
@@ -29,7 +30,7 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
     )
 }
 
-/// Plays random games and compares every state on the way, with jumps to states of before.
+/// Plays random games and compares every state on the way, with jumps to earlier states.
 #[track_caller]
 pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
@@ -45,7 +46,7 @@ pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
     for step in 0..n_steps {
         match step % 8 {
             3 => stored.push(cursor.state().clone()),
-            // Back to the same state several times, as a search goes back to its root.
+            // Return to the same state several times, as a search returns to its root.
             5 => cursor.set_state(&stored[step / 32 % stored.len()]),
             6 if step % 5 == 0 => cursor.set_state(rng.choose(&stored).expect("one is stored")),
             _ => {}
@@ -117,7 +118,7 @@ fn every_game_of_the_library_agrees_with_its_circuit() {
 
 #[test]
 fn moves_that_meet_in_a_fluent_are_played_together() {
-    // What follows needs both moves, either, or one without the other; and nobody waits.
+    // The successor needs both moves, either, or one without the other; and nobody waits.
     check(
         "meetings",
         "(role a) (role b) (init (p 0)) (init (q 0))
@@ -137,9 +138,9 @@ fn moves_that_meet_in_a_fluent_are_played_together() {
     );
 }
 
-/// A goal at the end of a long chain of rules, which the cursor evaluates when it is asked for.
+/// A goal at the end of a long chain of rules, which the cursor evaluates on demand.
 #[test]
-fn questions_may_go_deep() {
+fn lazy_evaluation_may_go_deep() {
     const DEPTH: usize = 20_000;
     let mut rules = String::from(
         "(role one) (at 0) (at 1) (at 2) (at 3) (at 4) (at 5) (at 6) (init (on 0))
@@ -159,8 +160,9 @@ fn questions_may_go_deep() {
 }
 
 #[test]
-fn a_waiting_role_may_yet_matter() {
-    // The moves called `noop` look like waiting, but one of them does something, and both may move.
+fn a_waiting_move_may_have_effects() {
+    // The moves called `noop` look like waiting, but one of them has an effect, and both roles may
+    // move.
     check(
         "waiting",
         "(role a) (role b) (init (control a)) (cell 1) (cell 2) (cell 3)
@@ -181,7 +183,7 @@ fn a_waiting_role_may_yet_matter() {
     );
 }
 
-/// Playouts from the initial state.
+/// Plays playouts from the initial state.
 fn playouts(machine: &Machine, style: PlayoutStyle, n: usize, wants_moves: bool) -> PlayoutResults {
     let request = PlayoutRequest {
         starts: &[machine.cursor().state().clone()],
@@ -196,7 +198,7 @@ fn playouts(machine: &Machine, style: PlayoutStyle, n: usize, wants_moves: bool)
 }
 
 #[test]
-fn what_lanes_play_is_legal_and_ends_as_they_say() {
+fn playouts_in_lanes_are_legal_and_end_correctly() {
     for (name, rules) in library() {
         let machine = Machine::new(circuit(&rules));
         let n_roles = machine.roles().len();
@@ -208,7 +210,7 @@ fn what_lanes_play_is_legal_and_ends_as_they_say() {
         for game in &results.games {
             let mut cursor = machine.cursor();
             for joint in game.moves.chunks(n_roles) {
-                assert!(!cursor.is_terminal(), "{name}: a lane plays on after the end");
+                assert!(!cursor.is_terminal(), "{name}: a lane continues after the end");
                 play_checked(&mut cursor, n_roles, joint)
                     .unwrap_or_else(|it| panic!("{name}: {it}"));
                 n_steps += 1;
@@ -253,7 +255,7 @@ fn lanes_and_cursors_play_the_same_games_on_average() {
     }
 }
 
-/// The mean, and its standard error.
+/// Returns the mean and its standard error.
 fn mean_and_error(sample: &[f64]) -> (f64, f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
@@ -265,7 +267,7 @@ fn mean_and_error(sample: &[f64]) -> (f64, f64) {
 fn lanes_start_from_different_states() {
     let (_, rules) = library().into_iter().find(|(it, _)| it == "tictactoe").expect("it is there");
     let machine = Machine::new(circuit(&rules));
-    // Every state on the way of one game, the terminal one among them.
+    // Every state of one game, including the terminal one.
     let mut cursor = machine.cursor();
     let mut rng = Seed(9).rng();
     let mut starts = vec![cursor.state().clone()];
@@ -301,7 +303,7 @@ fn lanes_start_from_different_states() {
 }
 
 #[test]
-fn lanes_refuse_states_that_no_phase_has() {
+fn lanes_refuse_states_outside_every_phase() {
     let machine = Machine::new(circuit(
         "(role a) (role b) (init (turn a)) (init (n 0)) (succ 0 1) (succ 1 2) (succ 2 3)
         (<= (next (turn b)) (true (turn a))) (<= (next (turn a)) (true (turn b)))
@@ -312,7 +314,7 @@ fn lanes_refuse_states_that_no_phase_has() {
     let phases = machine.circuit().phases();
     assert_eq!(phases.values.len(), 2);
     let init = machine.cursor().state().clone();
-    // Both at turn, which never happens: playouts from there are played one by one.
+    // A state in which both roles have the turn is unreachable: playouts from there run one by one.
     let mut odd = init.clone();
     phases.known[0].iter().for_each(|fluent| odd.insert(fluent));
     assert_eq!(phases.phase_of(&odd), None);
@@ -333,7 +335,7 @@ fn lanes_refuse_states_that_no_phase_has() {
 }
 
 #[test]
-fn playouts_without_end_are_given_up() {
+fn endless_playouts_are_abandoned() {
     let machine = Machine::new(circuit(
         "(role me) (init a) (legal me go) (<= (next a) (true a)) (<= terminal (true b))
         (<= (next b) (true c)) (goal me 100)",
@@ -351,7 +353,7 @@ fn a_state_takes_one_bit_a_fluent_and_nothing_more() {
         let mut cursor = machine.cursor();
         let kept: BitSet = cursor.state().clone();
         assert_eq!(size_of_val(kept.words()), n_fluents.div_ceil(64) * 8, "{name}");
-        // That is all it takes to come back.
+        // The copy is enough to return to the state.
         cursor.set_state(&kept);
         assert_eq!(cursor.state(), &kept, "{name}");
     }

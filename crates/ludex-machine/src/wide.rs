@@ -1,16 +1,16 @@
-//! Many playouts at once: a lane of every word is one playout.
+//! Batches of playouts: each lane of the words is one playout.
 //!
 //! A step evaluates the circuit once for all lanes, draws a legal move per role and lane, and
-//! evaluates the next state. A lane that reaches the end of its playout is *parked*: what the goals
-//! depend on is kept in a buffer, and the lane starts its next playout at once. Goals are evaluated
-//! when a buffer is full, for many playouts together.
+//! computes the next state. When a lane reaches the end of its playout, the playout is *parked*:
+//! the fluents that the goals depend on go to a buffer, and the lane starts its next playout at
+//! once. When a buffer is full, the goals are evaluated for many playouts together.
 //!
-//! All lanes are in the same phase of the game: a playout begins at a step at which the others are in
-//! the phase of its first state. So a step evaluates only what matters in that phase, in most games
-//! the moves of the role whose turn it is.
+//! All lanes are in the same phase of the game: a playout begins at a step at which the others are
+//! in the phase of its first state. So a step evaluates only the gates of that phase; in most games
+//! these are the moves of the role whose turn it is.
 //!
-//! The playouts of a request are dealt to the lanes beforehand, so that a lane with short games does
-//! not play more of them: what is counted does not depend on how long games take.
+//! The playouts of a request are assigned to the lanes beforehand, so that a lane with short games
+//! does not play more of them: the results do not depend on the length of games.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::lanes::word::{Word, n_words};
 use crate::native::code::{Question, TapeCode};
 use crate::native::function::Spill;
 
-/// How many buffers of finished playouts there are. Four take about 220 playouts of random lengths
-/// before one lane has filled all of them.
+/// Number of buffers of finished playouts. Four take about 220 playouts of random lengths before
+/// one lane has filled all of them.
 const N_BUFFERS: usize = 4;
 
 /// Plays batches of random games in lanes.
@@ -52,7 +52,7 @@ impl WideRunner {
 }
 
 impl WideRunner {
-    /// Whether it can play from a state: from reachable ones always.
+    /// Returns whether playouts can start from a state; true for every reachable state.
     pub fn can_start(&self, state: &BitSet) -> bool {
         let tapes = match &self.lanes {
             Width::Four(lanes) => &lanes.tapes,
@@ -97,7 +97,7 @@ fn run_four(
             lanes.run(request, rng, results);
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions, as was just asked.
+            // SAFETY: the check above found these instructions in the processor.
             return unsafe { with_avx2(lanes, request, rng, results) };
         }
     }
@@ -122,7 +122,7 @@ fn run_eight(
             lanes.run(request, rng, results);
         }
         if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has the instructions, as was just asked.
+            // SAFETY: the check above found these instructions in the processor.
             return unsafe { with_avx512(lanes, request, rng, results) };
         }
     }
@@ -132,14 +132,14 @@ fn run_eight(
 /// The working memory of all lanes.
 struct Lanes<const N: usize> {
     tapes: Arc<LaneTapes>,
-    /// The tapes as machine code, where there can be any.
+    /// The tapes as machine code, if this system can run it.
     code: Option<Arc<TapeCode>>,
     run_tape: RunTape<N>,
     values: Vec<Word<N>>,
     next: Vec<Word<N>>,
     goal_values: Vec<Word<N>>,
     buffers: Vec<Buffer<N>>,
-    /// What each lane is playing.
+    /// The current playout of each lane.
     tickets: Vec<Ticket>,
     /// For each phase, the draws of all roles.
     draws: Vec<Vec<Draw<N>>>,
@@ -156,7 +156,7 @@ struct Ticket {
     moves: Vec<MoveId>,
 }
 
-/// Finished playouts whose goals are not known yet, at most one a lane.
+/// Finished playouts whose goals are not computed yet, at most one per lane.
 struct Buffer<const N: usize> {
     occupied: Word<N>,
     /// The fluents that goals depend on.
@@ -165,16 +165,17 @@ struct Buffer<const N: usize> {
     n_steps: Vec<u64>,
 }
 
-/// A request as the lanes work on it.
+/// The state of work on a request.
 struct Work<'a, 'b> {
     request: &'a PlayoutRequest<'a, BitSet>,
     results: &'b mut PlayoutResults,
     n_jobs: u64,
-    /// The next playout of each lane: they are dealt like cards.
+    /// The next playout of each lane: lanes take turns, so lane `i` gets every `N_LANES`-th
+    /// playout.
     next_jobs: Vec<u64>,
-    /// What idle lanes have cost since the last refill, in words of a lane.
+    /// The cost of idle lanes since the last refill, in words of a lane.
     idle_cost: usize,
-    /// The phase that each start is in.
+    /// The phase of each start.
     phases: Vec<usize>,
 }
 
@@ -226,7 +227,7 @@ impl<const N: usize> Lanes<N> {
             request,
             results,
         };
-        // It only matters where lanes play more than one game.
+        // This only matters if lanes play more than one game.
         let is_some_start_terminal =
             work.n_jobs > n_lanes as u64 && self.is_some_start_terminal(&work);
         let mut rng = WordRng::new(rng);
@@ -248,7 +249,7 @@ impl<const N: usize> Lanes<N> {
 
             work.idle_cost += now.cost * idle.count() as usize;
 
-            // Step 2. Which playouts are over? Park them and begin the next ones.
+            // Step 2. Park the playouts that are over and begin the next ones.
             self.evaluate_terminal(phase);
             let over = now.terminal.read(&self.values) & active;
             if !over.is_zero() {
@@ -270,14 +271,14 @@ impl<const N: usize> Lanes<N> {
                 self.note_moves(phase);
             }
 
-            // Step 4. Play them. What idle lanes play does not matter.
+            // Step 4. Play the moves. Idle lanes may play anything.
             self.evaluate_next(phase);
             for (draw, tree) in self.draws[phase].iter_mut().zip(&now.options) {
                 draw.clear(tree, &mut self.values);
             }
             step += 1;
 
-            // Step 5. Give up what can't or won't end.
+            // Step 5. Abandon playouts that are stuck or too long.
             let over = stuck | self.too_long(active, step, request.max_steps);
             if !over.is_zero() {
                 work.results.n_given_up += u64::from(over.count());
@@ -288,8 +289,8 @@ impl<const N: usize> Lanes<N> {
         self.flush(&mut work);
     }
 
-    /// Whether a playout may be over before it begins. Then every lane waits for a step in which that
-    /// is found out.
+    /// Returns whether a playout may be over before it begins. Then every lane waits for a step in
+    /// which that is found out.
     fn is_some_start_terminal(&mut self, work: &Work<'_, '_>) -> bool {
         let tapes = Arc::clone(&self.tapes);
         let n_lanes = Word::<N>::N_LANES;
@@ -332,7 +333,7 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// Evaluates the next state, which is the current one then.
+    /// Evaluates the next state and makes it the current one.
     #[inline(always)]
     fn evaluate_next(&mut self, phase: usize) {
         let Self { tapes, code, values, spills, .. } = self;
@@ -345,7 +346,7 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// Puts states into lanes, each into its own.
+    /// Writes states into lanes, each into its own.
     #[inline(always)]
     fn set_lanes<'s>(&mut self, states: impl Iterator<Item = (Word<N>, &'s BitSet)> + Clone) {
         let fluents = &mut self.values[Slots::FIRST_FLUENT as usize..][..self.tapes.n_fluents];
@@ -360,8 +361,8 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// Gives idle lanes their next playouts, if those begin in this phase; lanes without are idle no
-    /// more.
+    /// Gives idle lanes their next playouts if those begin in this phase. Lanes without further
+    /// playouts are no longer idle.
     #[inline(always)]
     fn refill(
         &mut self,
@@ -375,8 +376,8 @@ impl<const N: usize> Lanes<N> {
         if idle.is_zero() || has_one_start && work.phases[0] != phase {
             return;
         }
-        // A refill writes all fluents, for one lane as for many. It waits until idle lanes have cost as
-        // much as it will.
+        // A refill writes all fluents, whether for one lane or for many. It waits until idle lanes
+        // have cost as much as the refill will.
         let is_worth_it = work.idle_cost >= 2 * self.tapes.n_fluents * Word::<N>::N_LANES;
         if has_one_start && !active.is_zero() && !is_worth_it {
             return;
@@ -418,7 +419,7 @@ impl<const N: usize> Lanes<N> {
         self.set_lanes(groups);
     }
 
-    /// Keeps what the goals of finished playouts depend on.
+    /// Stores the fluents that the goals of finished playouts depend on.
     #[inline(always)]
     fn park(&mut self, mut lanes: Word<N>, step: u64, work: &mut Work<'_, '_>) {
         while !lanes.is_zero() {
@@ -462,7 +463,7 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// Writes down the moves that were drawn.
+    /// Records the moves that were drawn.
     fn note_moves(&mut self, phase: usize) {
         let first_move = Slots::FIRST_FLUENT as usize + self.tapes.n_fluents;
         let trees = &self.tapes.steps[phase].options;
@@ -475,7 +476,7 @@ impl<const N: usize> Lanes<N> {
         }
     }
 
-    /// The lanes whose playouts have lasted too long.
+    /// Returns the lanes whose playouts have lasted too long.
     fn too_long(&self, active: Word<N>, step: u64, max_steps: usize) -> Word<N> {
         let mut lanes = Word::ZERO;
         if step > max_steps as u64 {

@@ -1,12 +1,12 @@
-//! The values of the gates.
+//! Evaluation of the gates.
 
 use crate::gates::schedule::{Kind, Section};
 
-/// One byte a gate: 1 if it holds.
+/// One byte per gate: 1 if it is true.
 pub(crate) type Values = Vec<u8>;
 
 impl Section {
-    /// Evaluates the gates of the section; those of the sections before it have their values.
+    /// Evaluates the gates of the section; those of the sections before it must have their values.
     pub fn evaluate(&self, values: &mut Values) {
         let (mut next, mut first_input) = (0, 0);
         for it in &self.loops {
@@ -31,7 +31,7 @@ impl Section {
         self.run(next..self.operations.len(), first_input, values);
     }
 
-    /// Where the inputs end of the operations before this one.
+    /// Returns the end of the inputs of the operations before this one.
     fn end_of_inputs(&self, operation: usize) -> u32 {
         if operation == 0 { 0 } else { self.operations[operation - 1].end }
     }

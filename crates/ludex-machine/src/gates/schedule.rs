@@ -1,19 +1,19 @@
-//! Which gates to evaluate for which question, and in which order.
+//! The gates that each question needs, in order of evaluation.
 
 use std::ops::Range;
 
 use ludex_circuit::{Circuit, Gate, GateId, Loop};
 
-/// The gates of a circuit by the question that needs them first.
+/// The gates of a circuit, grouped by the first question that needs them.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// For `terminal`.
+    /// Gates for `terminal`.
     pub terminal: Section,
-    /// For `legal`, beyond those for `terminal`.
+    /// Further gates for `legal`.
     pub legal: Section,
-    /// For the goals, beyond those for `terminal` and `legal`.
+    /// Further gates for the goals, beyond those for `terminal` and `legal`.
     pub goals: Section,
-    /// For the next state and the percepts, beyond those for `terminal` and `legal`.
+    /// Further gates for the next state and the percepts, beyond those for `terminal` and `legal`.
     pub next: Section,
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Schedule {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
     pub operations: Vec<Operation>,
-    /// The inputs of all operations one after the other.
+    /// The inputs of all operations, one after the other.
     pub inputs: Vec<u32>,
-    /// Operations that are evaluated until nothing changes, ascending and apart.
+    /// Ranges of operations that are evaluated until nothing changes, ascending and disjoint.
     pub loops: Vec<SectionLoop>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Section {
 pub(crate) struct Operation {
     pub gate: u32,
     pub kind: Kind,
-    /// Where its inputs end.
+    /// The end of its inputs.
     pub end: u32,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct SectionLoop {
     pub operations: Range<usize>,
-    /// Where the inputs of the first operation begin.
+    /// The start of the inputs of the first operation.
     pub first_input: u32,
     pub feedback: Vec<(u32, u32)>,
 }
@@ -66,7 +66,7 @@ impl Schedule {
 }
 
 impl Section {
-    /// The gates that the outputs need and that are not done yet; they are done then.
+    /// Collects the gates that the outputs need and that are not done yet, and marks them as done.
     fn new(
         circuit: &Circuit,
         outputs: impl IntoIterator<Item = GateId>,

@@ -1,30 +1,33 @@
-//! One uniformly random legal move per lane, without looking at the lanes one by one.
+//! Draws of one uniformly random legal move in every lane at once.
 //!
-//! Numbers are *bit-sliced*: one word holds the lowest bit of a number of every lane, the next word
-//! the second bit, and so on, so that one addition adds in every lane.
+//! Numbers are *bit-sliced*: one word holds the lowest bit of a number for every lane, the next
+//! word the second bit, and so on. So one addition adds in every lane.
 //!
-//! The options of a role are dealt into *blocks* of fifteen, and the blocks are the leaves of a tree.
+//! The options of a role are divided into *blocks* of fifteen, and the blocks are the leaves of a
+//! tree.
 //!
-//! 1. Add up the options of each block. A block is a small tree itself, in which every node has an
-//!    option: an adder takes two numbers and a carry, and the carry is the node's own option, so that
-//!    a block costs eleven full adders. Then add up the blocks in pairs, the sums in pairs, and so on;
-//!    the root has the number of options of each lane.
-//! 2. Draw a number below that, by drawing as many bits as it has and rejecting numbers that are too
-//!    large: exactly uniform, and each round settles more than half of the lanes on average.
-//! 3. Go down the tree: where the number is below the count of the left child, go left, else subtract
-//!    that count and go right. All lanes go down at once, each at its own node, so that a level costs
-//!    one subtraction.
+//! 1. Add up the options of each block. A block is itself a small tree with an option at every
+//!    node: an adder takes two numbers and a carry, and the carry is the node's own option, so a
+//!    block costs eleven full adders. Then add up the blocks in pairs, the sums in pairs, and so
+//!    on; the root holds the number of options of each lane.
+//! 2. Draw a number below that count: draw as many bits as the count has and reject numbers that
+//!    are too large. The result is exactly uniform, and each round settles more than half of the
+//!    lanes on average.
+//! 3. Go down the tree: if the number is below the count of the left child, go left; otherwise
+//!    subtract that count and go right. All lanes go down at once, each at its own node, so a level
+//!    costs one subtraction.
 //! 4. In each block that some lane has reached, count again and go down to an option. Keeping the
 //!    counts of step 1 would push everything else out of the cache.
 //!
-//! No branch depends on what is drawn, but for blocks that nobody has reached.
+//! No branch depends on the numbers drawn, except that blocks which no lane has reached are
+//! skipped.
 
 use ludex_base::Rng;
 
 use crate::lanes::options::{BLOCK_BITS, BLOCK_OPTIONS, Block, DrawOption, MAX_BITS, OptionTree};
 use crate::lanes::word::Word;
 
-/// A generator of random words: xoshiro256++ (Blackman and Vigna, 2019) in every 64 lanes.
+/// A generator of random words: one xoshiro256++ (Blackman and Vigna, 2019) for every 64 lanes.
 pub(crate) struct WordRng<const N: usize> {
     state: [[u64; N]; 4],
 }
@@ -52,11 +55,11 @@ impl<const N: usize> WordRng<N> {
     }
 }
 
-/// Draws one of several options in every lane: the working memory for that.
+/// Draws one of several options in every lane; holds the working memory for that.
 pub(crate) struct Draw<const N: usize> {
     /// The blocks of which some lane drew an option last time.
     drawn: Vec<u32>,
-    /// The lanes that are at each node of a level, and of the level below.
+    /// The lanes at each node of a level, and of the level below.
     at: Vec<Word<N>>,
     below: Vec<Word<N>>,
 }
@@ -66,12 +69,12 @@ impl<const N: usize> Draw<N> {
         Self { drawn: Vec::new(), at: Vec::new(), below: Vec::new() }
     }
 
-    /// The options of the blocks of which one was drawn last.
+    /// Lists the options of the blocks that were reached by the last draw.
     pub fn drawn<'a>(&'a self, tree: &'a OptionTree) -> impl Iterator<Item = &'a DrawOption> {
         self.drawn.iter().flat_map(|&idx| &tree.blocks[idx as usize])
     }
 
-    /// Makes the targets false again.
+    /// Resets the targets to false.
     #[inline(always)]
     pub fn clear(&mut self, tree: &OptionTree, values: &mut [Word<N>]) {
         for idx in self.drawn.drain(..) {
@@ -81,8 +84,9 @@ impl<const N: usize> Draw<N> {
         }
     }
 
-    /// Draws one of the options in each of some lanes that has one, and tells each option which lanes
-    /// drew it. Returns the lanes that drew. Options have to be counted and targets to be false before.
+    /// Draws an option in each of the given lanes that has one, and writes to each option's target
+    /// the lanes that drew it. Returns the lanes that drew. The options must be counted and the
+    /// targets false.
     #[inline(always)]
     pub fn draw(
         &mut self,
@@ -111,7 +115,7 @@ impl<const N: usize> Draw<N> {
         able
     }
 
-    /// Takes every lane from the root to a block.
+    /// Moves every lane from the root to a block.
     #[inline(always)]
     fn go_down(
         &mut self,
@@ -124,7 +128,7 @@ impl<const N: usize> Draw<N> {
         self.at.push(able);
         for level in (0..tree.levels.len() - 1).rev() {
             let n_bits = BLOCK_BITS + level;
-            // The count of the left child of the node at which each lane is.
+            // The count of the left child of each lane's current node.
             let mut left = [Word::ZERO; MAX_BITS];
             let counts = &values[tree.levels[level].clone()];
             for (pair, &lanes) in counts.chunks_exact(2 * n_bits).zip(&self.at) {
@@ -142,7 +146,7 @@ impl<const N: usize> Draw<N> {
         }
     }
 
-    /// Takes every lane from its block to an option.
+    /// Moves every lane from its block to an option.
     #[inline(always)]
     fn choose_options(&mut self, tree: &OptionTree, number: &Number<N>, values: &mut [Word<N>]) {
         let mut block_counts = BlockCounts::ZERO;
@@ -156,7 +160,7 @@ impl<const N: usize> Draw<N> {
     }
 }
 
-/// Counts the options: of left children, and of the root. A slow twin of what machine code does.
+/// Counts the options of left children and of the root. Slow; the machine code does the same.
 #[inline(always)]
 pub(crate) fn count_options<const N: usize>(tree: &OptionTree, values: &mut [Word<N>]) {
     if tree.only_option().is_some() {
@@ -211,15 +215,15 @@ impl<const N: usize> BlockCounts<N> {
         add(&sevens[0], &sevens[1], options[14], total);
     }
 
-    /// Tells each option which of some lanes choose it: those for which it is the one with that
-    /// number.
+    /// Writes to each option's target the lanes that choose it: those among `lanes` whose number is
+    /// the index of the option.
     #[inline(always)]
     fn choose(&self, block: &Block, number: &[Word<N>], lanes: Word<N>, values: &mut [Word<N>]) {
         let Self { options, threes, sevens, .. } = self;
         let mut tell = |idx: usize, lanes: Word<N>| values[block[idx].target as usize] = lanes;
 
-        // The root, then the two nodes below, then the four. The number becomes the one among the
-        // options below the node where the lane has gone.
+        // The root, then the two nodes below, then the four. The number becomes the index among the
+        // options below the lane's current node.
         let mut number = [number[0], number[1], number[2], number[3]];
         let [left, stays, right] = part(&mut number, &sevens[0], options[14], lanes);
         tell(14, stays);
@@ -251,8 +255,9 @@ impl<const N: usize> BlockCounts<N> {
     }
 }
 
-/// Of some lanes, those whose number is below the count on the left, those that choose the own
-/// option, which comes next, and the others, whose number is less by both then.
+/// Splits some lanes in three: those whose number is below the count on the left, those that choose
+/// the node's own option, which comes next, and the others. Subtracts both counts from the numbers
+/// of the others.
 #[inline(always)]
 fn part<const N: usize, const B: usize, const L: usize>(
     number: &mut [Word<N>; B],
@@ -260,7 +265,8 @@ fn part<const N: usize, const B: usize, const L: usize>(
     own: Word<N>,
     lanes: Word<N>,
 ) -> [Word<N>; 3] {
-    // The number less both. With an own option it is -1 where the number was the count on the left.
+    // The number minus both counts. It is -1 where there is an own option and the number equals the
+    // left count.
     let mut difference = [Word::ZERO; B];
     let (mut borrow, mut is_minus_one) = (own, own);
     for bit in 0..B {
@@ -293,7 +299,7 @@ fn add<const N: usize, const B: usize, const S: usize>(
     sum[B] = carry;
 }
 
-/// The sums of neighbours, each one bit longer than they are.
+/// Computes the sums of neighbours, each one bit longer than its summands.
 #[inline(always)]
 fn add_pairs<const N: usize>(n_bits: usize, lower: &[Word<N>], upper: &mut [Word<N>]) {
     for (pair, sum) in lower.chunks_exact(2 * n_bits).zip(upper.chunks_exact_mut(n_bits + 1)) {
@@ -309,7 +315,7 @@ fn add_pairs<const N: usize>(n_bits: usize, lower: &[Word<N>], upper: &mut [Word
     }
 }
 
-/// Subtracts in the lanes where the result is not below zero; the other lanes.
+/// Subtracts in the lanes where the result is not negative; returns the other lanes.
 #[inline(always)]
 fn subtract_unless_less<const N: usize>(number: &mut [Word<N>], by: &[Word<N>]) -> Word<N> {
     let mut difference = [Word::ZERO; MAX_BITS];
@@ -325,10 +331,10 @@ fn subtract_unless_less<const N: usize>(number: &mut [Word<N>], by: &[Word<N>]) 
     borrow
 }
 
-/// A number below the bound of each lane, each equally likely; 0 where the bound is 0.
+/// Draws a number below the bound of each lane, each equally likely; 0 where the bound is 0.
 #[inline(always)]
 fn draw_below<const N: usize>(bound: &[Word<N>], rng: &mut WordRng<N>) -> [Word<N>; MAX_BITS] {
-    // The largest number that is allowed.
+    // The largest number allowed.
     let n_bits = bound.len();
     let mut largest = [Word::ZERO; MAX_BITS];
     let mut borrow = bound.iter().fold(Word::ZERO, |all, &bit| all | bit);
@@ -341,7 +347,7 @@ fn draw_below<const N: usize>(bound: &[Word<N>], rng: &mut WordRng<N>) -> [Word<
     let mut number = [Word::ZERO; MAX_BITS];
     let mut drawn = [Word::ZERO; MAX_BITS];
     while !pending.is_zero() {
-        // Bits above the highest of the largest number stay zero.
+        // Bits above the highest bit of the largest number stay zero.
         let (mut allowed, mut less, mut equal) = (Word::ZERO, Word::ZERO, Word::ONES);
         for bit in (0..n_bits).rev() {
             allowed |= largest[bit];
@@ -367,7 +373,7 @@ mod tests {
     type Lanes = Word<4>;
     const N_LANES: usize = Lanes::N_LANES;
 
-    /// Options in the slots from 1, targets after them; slot 0 is false.
+    /// Makes a tree with options in the slots from 1 and targets after them; slot 0 is false.
     fn tree(n_options: usize) -> (OptionTree, Vec<Lanes>) {
         let option = |idx: usize| DrawOption {
             source: (1 + idx) as u32,
@@ -379,7 +385,7 @@ mod tests {
         (tree, vec![Lanes::ZERO; n_values])
     }
 
-    /// Draws in all lanes and returns what each drew.
+    /// Draws in all lanes and returns the option that each drew.
     fn draw(
         (tree, values): &mut (OptionTree, Vec<Lanes>),
         options: &[Lanes],
@@ -398,11 +404,11 @@ mod tests {
         }
         draw.clear(tree, values);
         let n_able = drawn.iter().flatten().count();
-        assert_eq!(able.count() as usize, n_able, "whoever can draws");
+        assert_eq!(able.count() as usize, n_able, "every lane with an option draws");
         drawn
     }
 
-    /// The chi-square statistic as a number of standard deviations from its mean.
+    /// Returns the deviation of the chi-square statistic from its mean, in standard deviations.
     fn deviation(counts: &[u32], expected: f64) -> f64 {
         let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
         let n_free = counts.len() as f64 - 1.0;
@@ -454,7 +460,11 @@ mod tests {
             let has = |option: &usize| options[*option].lanes().any(|it| it == lane);
             let own: Vec<u32> = (0..n_options).filter(has).map(|option| counts[option]).collect();
             let n_own: u32 = own.iter().sum();
-            assert_eq!(n_own, counts.iter().sum::<u32>(), "lane {lane} drew what it does not have");
+            assert_eq!(
+                n_own,
+                counts.iter().sum::<u32>(),
+                "lane {lane} drew an option that it does not have"
+            );
             assert_eq!(n_own, if lane == 0 { 0 } else { n_rounds }, "lane {lane}");
             if own.len() > 1 {
                 let deviation = deviation(&own, f64::from(n_rounds) / own.len() as f64);

@@ -1,16 +1,16 @@
-//! Gates that are evaluated within the only gate that reads them.
+//! Gates that are evaluated inside the only gate that reads them.
 //!
-//! A disjunction of many small conjunctions need not write each of them down: it reads their inputs
-//! instead. That saves a write, a read and a slot for each, and what is not written does not push other
-//! values out of the cache.
+//! A disjunction of many small conjunctions need not store each of them: it can read their inputs
+//! instead. That saves a write, a read and a slot for each, and leaves more room for other values
+//! in the cache.
 
 use ludex_circuit::{Circuit, Gate, GateId};
 
-/// For each gate, whether it is a pair that the only gate that reads it evaluates on the way.
+/// Returns for each gate whether it is a pair that its only reader evaluates on the way.
 pub(crate) fn inner_gates(circuit: &Circuit) -> Vec<bool> {
     let n_readers = n_readers(circuit);
     let mut can_be_inner: Vec<bool> = n_readers.iter().map(|&n| n == 1).collect();
-    // Outputs and what loops pass on have slots of their own.
+    // Outputs and the sources of loops have slots of their own.
     for id in circuit.outputs().chain(sources(circuit)) {
         can_be_inner[without_not(circuit, id).0.index()] = false;
     }
@@ -37,7 +37,7 @@ pub(crate) fn inner_gates(circuit: &Circuit) -> Vec<bool> {
     is_inner
 }
 
-/// How many gates, outputs and loops read each gate, negated or not.
+/// Counts the gates, outputs and loops that read each gate, negated or not.
 pub(crate) fn n_readers(circuit: &Circuit) -> Vec<u32> {
     let mut n_readers = vec![0; circuit.n_gates()];
     let gates = circuit.gate_ids().filter(|&id| !matches!(circuit.gate(id), Gate::Not(_)));
@@ -48,12 +48,12 @@ pub(crate) fn n_readers(circuit: &Circuit) -> Vec<u32> {
     n_readers
 }
 
-/// The gates that loops pass on.
+/// Lists the sources of feedback gates.
 fn sources(circuit: &Circuit) -> impl Iterator<Item = GateId> + '_ {
     circuit.loops.iter().flat_map(|it| &it.feedback).map(|&(_, source)| source)
 }
 
-/// The gate that is negated, or the gate itself, and whether it is negated.
+/// Strips negations: returns the gate below them, and whether the original is its negation.
 pub(crate) fn without_not(circuit: &Circuit, mut id: GateId) -> (GateId, bool) {
     let mut is_negated = false;
     while let Gate::Not(input) = circuit.gate(id) {

@@ -1,4 +1,4 @@
-//! Runs tapes.
+//! Interpretation of tapes.
 
 use crate::lanes::tape::{Head, OFFSETS_PER_SLOT, Shape, Tape, USUAL_SHAPES};
 use crate::lanes::word::Word;
@@ -6,7 +6,7 @@ use crate::lanes::word::Word;
 /// Runs a tape on some values.
 pub(crate) type RunTape<const N: usize> = fn(&Tape, &mut [Word<N>]);
 
-/// How to run tapes with the instructions of this processor.
+/// Returns a function that runs tapes with the best instructions of this processor.
 pub(crate) fn tape_runner<const N: usize>() -> RunTape<N> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -19,11 +19,11 @@ pub(crate) fn tape_runner<const N: usize>() -> RunTape<N> {
             run(tape, values);
         }
         if N > 4 && is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has the instructions, as was just asked.
+            // SAFETY: the check above found these instructions in the processor.
             return |tape, values| unsafe { with_avx512(tape, values) };
         }
         if N == 4 && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions, as was just asked.
+            // SAFETY: the check above found these instructions in the processor.
             return |tape, values| unsafe { with_avx2(tape, values) };
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn tape_runner<const N: usize>() -> RunTape<N> {
 #[inline(always)]
 fn run<const N: usize>(tape: &Tape, values: &mut [Word<N>]) {
     // `run_shape` and `operate` rely on this.
-    assert!(values.len() >= tape.n_slots, "there is a value for every slot");
+    assert!(values.len() >= tape.n_slots, "every slot needs a value");
     let mut start = 0;
     for part in &tape.parts {
         let code = &tape.code[start..part.end as usize];
@@ -71,7 +71,7 @@ fn run_code<const N: usize, const HAS_TARGETS: bool>(
         let (Head { is_or, shape, n_operations }, form) = Head::from_words(*head);
         let (operations, rest) = rest.split_at(n_operations * n_words::<HAS_TARGETS>(shape));
         code = rest;
-        // The usual forms have loops of their own, in which everything is known but the slots.
+        // Common shapes have their own loops, in which everything but the slots is constant.
         macro_rules! runs {
             ($($form:literal)*) => {
                 match (is_or, form) {
@@ -91,13 +91,13 @@ fn run_code<const N: usize, const HAS_TARGETS: bool>(
     }
 }
 
-/// The length of an operation.
+/// Returns the length of an operation in the code.
 #[inline(always)]
 fn n_words<const HAS_TARGETS: bool>([plain, negated, pairs @ ..]: Shape) -> usize {
     usize::from(HAS_TARGETS) + plain + negated + 2 * (pairs[0] + pairs[1] + pairs[2])
 }
 
-/// Operations of one shape; where that is a constant, the compiler makes use of it.
+/// Runs operations of one shape; the compiler specialises it where the shape is a constant.
 #[inline(always)]
 fn run_shape<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
     shape: Shape,
@@ -108,9 +108,9 @@ fn run_shape<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
     for operation in operations.chunks_exact(n_words::<HAS_TARGETS>(shape)) {
         let value = operate::<N, IS_OR>(shape, &operation[usize::from(HAS_TARGETS)..], values);
         let place = if HAS_TARGETS { operation[0] } else { slot as u32 * OFFSETS_PER_SLOT };
-        // SAFETY: results go to slots that the tape was made with, and `run` has seen that there are
-        // values for all of them. Checking each time takes 13 to 25 % of the instructions of a step
-        // (docs/decisions/009).
+        // SAFETY: results go to slots that the tape was made with, and `run` has checked that there
+        // are values for all of them. Checking each time takes 13 to 25 % of the instructions of a
+        // step (docs/decisions/009).
         unsafe {
             values
                 .as_mut_ptr()
@@ -123,7 +123,7 @@ fn run_shape<const N: usize, const HAS_TARGETS: bool, const IS_OR: bool>(
     }
 }
 
-/// Where the value of a slot begins, in words of 64 bits.
+/// Returns the start of the value of a slot, in words of 64 bits.
 #[inline(always)]
 fn first_word<const N: usize>(place: u32) -> usize {
     place as usize * N / OFFSETS_PER_SLOT as usize
@@ -136,8 +136,8 @@ fn operate<const N: usize, const IS_OR: bool>(
     values: &[Word<N>],
 ) -> Word<N> {
     let first = values.as_ptr().cast::<u64>();
-    // SAFETY: inputs are slots that the tape was made with, and `run` has seen that there are values
-    // for all of them.
+    // SAFETY: inputs are slots that the tape was made with, and `run` has checked that there are
+    // values for all of them.
     let read = |place: u32| unsafe { *first.add(first_word::<N>(place)).cast::<Word<N>>() };
     let join = |a: Word<N>, b: Word<N>| if IS_OR { a | b } else { a & b };
     let meet = |a: Word<N>, b: Word<N>| if IS_OR { a & b } else { a | b };

@@ -1,4 +1,4 @@
-//! A circuit prepared for playouts in lanes: tapes by the question that they answer.
+//! A circuit prepared for playouts in lanes: one tape per question.
 
 use ludex_base::{BitSet, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId, Phases};
@@ -9,59 +9,60 @@ use crate::lanes::run::RunTape;
 use crate::lanes::tape::{MAX_COUNT, Signal, Slots, Tape};
 use crate::lanes::word::Word;
 
-/// Re-evaluating gates after a refill is worth it up to this share of the whole.
+/// Largest share of gates that may be evaluated again after a refill.
 const MAX_REPEATED_SHARE: f64 = 0.1;
 
-/// About how many words are read and written to draw from an option.
+/// Approximate number of words read and written to draw from one option.
 const DRAW_COST: usize = 6;
 
-/// A circuit prepared for lanes, whatever their number.
+/// A circuit prepared for any number of lanes.
 #[derive(Debug)]
 pub(crate) struct LaneTapes {
-    /// How many values there are: slots, then counts of options.
+    /// The number of values: slots, then counts of options.
     pub n_values: usize,
     pub n_fluents: usize,
     pub n_roles: usize,
     phases: Phases,
-    /// A step, for each phase of the game.
+    /// The tapes of a step, for each phase of the game.
     pub steps: Vec<StepTapes>,
     pub goals: GoalTapes,
 }
 
-/// How to play a step. All lanes are in the same phase of the game.
+/// The tapes of one step. All lanes are in the same phase of the game.
 #[derive(Debug)]
 pub(crate) struct StepTapes {
     n_slots: usize,
-    /// Whether the playout is over.
+    /// Computes whether the playout is over.
     pub terminal_tape: Tape,
     pub terminal: Signal,
-    /// Which moves are legal.
+    /// Computes which moves are legal.
     pub legal_tape: Tape,
     /// The moves of each role to draw from.
     pub options: Vec<OptionTree>,
-    /// What is true next.
+    /// Computes the next state.
     pub next_tape: Tape,
     pub next: NextCopy,
-    /// Whether `legal_tape` and `next_tape` need nothing of `terminal_tape`, so that lanes refilled in
-    /// between can play on at once. Otherwise they wait for the next step.
+    /// Whether `legal_tape` and `next_tape` need nothing of `terminal_tape`, so that lanes refilled
+    /// in between can continue in the same step. Otherwise they wait for the next step.
     pub plays_on_at_once: bool,
-    /// About how many words a step reads.
+    /// Approximate number of words that a step reads.
     pub cost: usize,
 }
 
-/// How the next state becomes the current one.
+/// The copying of the next state to the current one.
 #[derive(Debug)]
 pub(crate) struct NextCopy {
-    /// Fluents that take the value of an input, which may be another fluent: all are read before one
-    /// is written.
+    /// Fluents that take the value of an input, which may be another fluent: all are read before
+    /// any is written.
     pub from_inputs: Vec<(u32, Signal)>,
-    /// Fluents that take the value of a gate which is evaluated now: nothing reads them afterwards.
+    /// Fluents that take the value of a gate which is evaluated in place, because nothing reads the
+    /// fluent afterwards.
     pub in_place: Tape,
     /// Fluents that take the value of a gate.
     pub from_gates: Vec<(u32, Signal)>,
 }
 
-/// How to evaluate the goals, on slots of their own.
+/// The evaluation of the goals, on separate slots.
 #[derive(Debug)]
 pub(crate) struct GoalTapes {
     pub tape: Tape,
@@ -74,7 +75,7 @@ pub(crate) struct GoalTapes {
 
 impl LaneTapes {
     pub fn new(circuit: &Circuit) -> Self {
-        // Factors are taken out first: a sheet that lists combinations has few gates afterwards.
+        // Factor first: a rulesheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
         let phases = circuit.phases();
         let mut steps: Vec<StepTapes> = (0..phases.n_phases())
@@ -97,7 +98,7 @@ impl LaneTapes {
         }
     }
 
-    /// The phase that a state is in; reachable states are in one.
+    /// Returns the phase of a state; every reachable state has one.
     pub fn phase_of(&self, state: &BitSet) -> Option<usize> {
         self.phases.phase_of(state)
     }
@@ -149,7 +150,7 @@ impl NextCopy {
         self.in_place.cost() + self.from_gates.len() + 2 * self.from_inputs.len()
     }
 
-    /// Copies; `buffer` is working memory.
+    /// Copies the next state to the current one; `buffer` is working memory.
     #[inline(always)]
     pub fn run<const N: usize>(
         &self,
@@ -169,10 +170,10 @@ impl NextCopy {
     }
 }
 
-/// The tape for the next state, and how that becomes the current one.
+/// Makes the tape for the next state, and the copying of its result.
 fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape, NextCopy) {
     let in_place = changed_in_place(circuit, slots);
-    // What is changed in place comes last, but its inputs before.
+    // Fluents changed in place come last, but their inputs come before.
     let mut outputs: Vec<GateId> = Vec::new();
     for (&id, &is_in_place) in circuit.next.iter().zip(&in_place) {
         if !is_in_place { outputs.push(id) } else { outputs.extend(operands(circuit, id, slots)) }
@@ -196,8 +197,9 @@ fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape
     (tape, NextCopy { from_inputs, in_place, from_gates })
 }
 
-/// For each fluent, whether its next value is made by a gate that nothing else needs, and the gate of no
-/// other such fluent reads it: then it can be written over the fluent, after everything else.
+/// Returns for each fluent whether its new value can overwrite it in place, after everything else.
+/// That requires that only the fluent needs the gate of its new value, and that no other gate
+/// evaluated in place reads the fluent.
 fn changed_in_place(circuit: &Circuit, slots: &Slots) -> Vec<bool> {
     let n_readers = n_readers(circuit);
     let is_candidate = |id: GateId| {
@@ -219,7 +221,7 @@ fn changed_in_place(circuit: &Circuit, slots: &Slots) -> Vec<bool> {
     is_in_place
 }
 
-/// What the operation of a gate reads.
+/// Lists the gates that the operation of a gate reads.
 fn operands(circuit: &Circuit, id: GateId, slots: &Slots) -> Vec<GateId> {
     let parts_of = |&input: &GateId| {
         let (inner, _) = without_not(circuit, input);
@@ -229,7 +231,7 @@ fn operands(circuit: &Circuit, id: GateId, slots: &Slots) -> Vec<GateId> {
     circuit.inputs(id).iter().flat_map(parts_of).collect()
 }
 
-/// The tape for the legal moves, and the moves of each role to draw from.
+/// Makes the tape for the legal moves, and lists the moves of each role to draw from.
 fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption>>) {
     let mut tape = Tape::new(circuit, circuit.legal.iter().copied(), slots);
     let mut options = vec![Vec::new(); circuit.n_roles()];

@@ -1,33 +1,34 @@
-//! The circuit as a compact list of operations that is run from front to back.
+//! Tapes: the circuit as a compact list of operations that runs from front to back.
 //!
-//! Values live in *slots*. Gates get slots in the order in which they are evaluated, so an operation
-//! says only what it reads. Negations cost nothing: they are marks on what is read. Pairs that only one
-//! operation needs are evaluated within it.
+//! Values live in *slots*. Gates get slots in the order of evaluation, so an operation lists only
+//! its inputs. Negations cost nothing: they are flags of inputs. Pairs that only one operation
+//! needs are evaluated inside it.
 
 use ludex_circuit::{Circuit, Gate, GateId, Loop};
 
 use crate::lanes::fuse::{inner_gates, without_not};
 use crate::lanes::word::Word;
 
-/// An operation, spelt out.
+/// A decoded operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     pub is_or: bool,
-    /// The slot that the result goes to.
+    /// The slot of the result.
     pub target: u32,
     pub single: Vec<Signal>,
-    /// Of a disjunction pairs of which both have to hold, of a conjunction pairs of which one has to.
+    /// Pairs of signals: in a disjunction, both of a pair must be true; in a conjunction, one of
+    /// them.
     pub pairs: Vec<[Signal; 2]>,
 }
 
-/// Where values are.
+/// The slots of all gates.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     /// The signal of each gate that has been placed.
     signals: Vec<Option<Signal>>,
-    /// The feedback gates that a tape gives their values.
+    /// The feedback gates whose values a tape computes.
     has_source: Vec<bool>,
-    /// The gates that have no slot, since the only gate that reads them evaluates them.
+    /// The gates without a slot, which their only reader evaluates.
     is_inner: Vec<bool>,
     n_slots: u32,
 }
@@ -42,43 +43,43 @@ pub(crate) struct Signal {
 /// A list of operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tape {
-    /// Runs of operations of the same shape: a head, then the places of the inputs of each. In a tape that says where
-    /// results go, that comes first.
+    /// Runs of operations of the same shape: a head, then the offsets of the inputs of each. If
+    /// `has_targets` is set, the offset of the result comes before the inputs.
     pub code: Vec<u32>,
-    /// The code in parts, in order.
+    /// The parts of the code, in order.
     pub parts: Vec<Part>,
-    /// No slot that is read or written is as large as this.
+    /// All slots that are read or written are below this.
     pub n_slots: usize,
-    /// Whether operations say where their results go, instead of filling consecutive slots.
+    /// Whether operations name the slots of their results, instead of filling consecutive slots.
     pub has_targets: bool,
 }
 
-/// A stretch of operations; with feedback it is repeated until nothing changes.
+/// A section of operations; one with feedback repeats until nothing changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// Where its code ends.
+    /// The end of its code.
     pub end: u32,
-    /// Where the first result goes.
+    /// The slot of the first result.
     pub first_slot: u32,
     pub feedback: Vec<(u32, Signal)>,
 }
 
-/// What the operations of a run have in common, and how many there are.
+/// The common shape of a run of operations, and their number.
 ///
-/// A disjunction has some plain inputs, then some that are negated, then pairs of which both have to
-/// hold: two plain ones, a plain and a negated one, two negated ones. In a conjunction one of a pair has
-/// to hold.
+/// A disjunction has some plain inputs, then some negated ones, then pairs of which both must be
+/// true: two plain, a plain and a negated, two negated. In a conjunction, one of each pair must be
+/// true.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Head {
     pub is_or: bool,
-    /// How many inputs or pairs there are of each sort, in the order above.
+    /// The number of inputs or pairs of each sort, in the order above.
     pub shape: Shape,
     pub n_operations: usize,
 }
 
 pub(crate) type Shape = [usize; 5];
 
-/// The usual shapes, which have loops of their own.
+/// The common shapes, which have their own loops.
 pub(crate) const USUAL_SHAPES: [Shape; 17] = [
     [2, 0, 0, 0, 0],
     [1, 1, 0, 0, 0],
@@ -99,15 +100,16 @@ pub(crate) const USUAL_SHAPES: [Shape; 17] = [
     [0, 0, 0, 2, 0],
 ];
 
-/// The code gives slots as offsets in units of 64 bits, for words of 256: that is what a processor can
-/// add to an address.
+/// The code stores slots as offsets in units of 64 bits, for words of 256 bits: a processor can add
+/// these to an address.
 pub(crate) const OFFSETS_PER_SLOT: u32 = 4;
 
-/// How many inputs or pairs of a sort fit into a head.
+/// The largest number of inputs or pairs of one sort in a head.
 pub(crate) const MAX_COUNT: usize = (1 << 15) - 1;
 
 impl Slots {
-    /// Slots for the inputs of a circuit: constants, fluents, moves, and the feedback of loops.
+    /// Assigns slots to the inputs of a circuit: constants, fluents, moves, and the feedback of
+    /// loops.
     pub fn new(circuit: &Circuit) -> Self {
         let (n_fluents, n_moves) =
             (circuit.vocabulary.fluents.len() as u32, circuit.vocabulary.moves.len() as u32);
@@ -143,15 +145,15 @@ impl Slots {
         self.n_slots as usize
     }
 
-    /// Where the value of a gate is.
+    /// Returns the signal with the value of a gate.
     ///
     /// # Panics
-    /// When no tape that was made with these slots computes the gate.
+    /// When no tape made with these slots computes the gate.
     pub fn signal(&self, id: GateId) -> Signal {
-        self.signals[id.index()].expect("the gate is computed before it is read")
+        self.signals[id.index()].expect("a gate must be computed before it is read")
     }
 
-    /// Whether a gate has no slot, since the only gate that reads it evaluates it.
+    /// Returns whether a gate has no slot because its only reader evaluates it.
     pub fn is_inner(&self, id: GateId) -> bool {
         self.is_inner[id.index()]
     }
@@ -162,12 +164,12 @@ impl Slots {
 }
 
 impl Signal {
-    /// The slot as it is.
+    /// Returns the signal of a slot without negation.
     pub fn plain(slot: u32) -> Self {
         Self { slot, is_negated: false }
     }
 
-    /// The value of the signal.
+    /// Reads the value of the signal.
     #[inline(always)]
     pub fn read<const N: usize>(self, values: &[Word<N>]) -> Word<N> {
         let value = values[self.slot as usize];
@@ -176,8 +178,8 @@ impl Signal {
 }
 
 impl Tape {
-    /// The operations for the gates that `outputs` depend on and that have no slot yet; they have
-    /// one then.
+    /// Makes the operations for the gates that `outputs` depend on and that have no slot yet, and
+    /// assigns them slots.
     pub fn new(
         circuit: &Circuit,
         outputs: impl IntoIterator<Item = GateId>,
@@ -224,9 +226,9 @@ impl Tape {
         self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback });
     }
 
-    /// Adds those of some gates that are needed and not placed. They are sorted by level, so that a
-    /// gate comes after its inputs, and within a level by form, so that the processor meets the same
-    /// instructions again and again and guesses its branches right.
+    /// Adds the gates that are needed and not placed yet. They are sorted by level, so that a gate
+    /// comes after its inputs, and within a level by form: the processor then repeats the same
+    /// instructions and predicts its branches well.
     fn add_gates(
         &mut self,
         circuit: &Circuit,
@@ -253,7 +255,7 @@ impl Tape {
                 open.push((level, id));
             }
         }
-        // Negations of a level follow its gates, and are numbered after them.
+        // Negations come after the gates of their level, and get their numbers after them.
         open.sort_by_key(|&(level, id)| (level, matches!(circuit.gate(id), Gate::Not(_)), id));
         let mut rest = &open[..];
         while let Some(&(level, _)) = rest.first() {
@@ -270,7 +272,7 @@ impl Tape {
             match circuit.gate(id) {
                 Gate::Not(input) => negations.push((id, input)),
                 Gate::And(_) | Gate::Or(_) => operations.push(self.operation(circuit, id, slots)),
-                _ => unreachable!("inputs have slots from the beginning"),
+                _ => unreachable!("inputs already have slots"),
             }
         }
         operations.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
@@ -288,7 +290,7 @@ impl Tape {
         }
     }
 
-    /// The head and the inputs of the operation of a gate.
+    /// Returns the head and the inputs of the operation of a gate.
     fn operation(
         &mut self,
         circuit: &Circuit,
@@ -311,8 +313,8 @@ impl Tape {
             let n_negated = pair.iter().filter(|(is_negated, _)| *is_negated).count();
             sorts[2 + n_negated].extend(pair.iter().map(|&(_, slot)| slot));
         }
-        // A very wide gate becomes a chain: each link reads the one before.
-        // Links are plain inputs, so these come last.
+        // A very wide gate becomes a chain in which each link reads the one before. Links are plain
+        // inputs, so that sort comes last.
         for sort in (0..5).rev() {
             let width = if sort < 2 { 1 } else { 2 };
             while sorts[sort].len() > MAX_COUNT * width {
@@ -329,7 +331,8 @@ impl Tape {
         (Head { is_or, shape, n_operations: 0 }, sorts.concat(), id)
     }
 
-    /// The operations for some gates whose inputs have slots, at most [`MAX_COUNT`] of them, each with the slot that its result goes to.
+    /// Makes the operations for at most [`MAX_COUNT`] gates whose inputs have slots, each with the
+    /// slot of its result.
     pub fn with_targets(circuit: &Circuit, targets: &[(u32, GateId)], slots: &mut Slots) -> Self {
         let mut tape = Tape { has_targets: true, ..Tape::default() };
         let mut operations: Vec<(Head, u32, Vec<u32>)> = Vec::new();
@@ -350,12 +353,12 @@ impl Tape {
         tape
     }
 
-    /// Whether some of it is repeated until nothing changes.
+    /// Returns whether some part repeats until nothing changes.
     pub fn has_loops(&self) -> bool {
         self.parts.iter().any(|part| !part.feedback.is_empty())
     }
 
-    /// Marks the slots that it reads.
+    /// Marks the slots that the tape reads.
     pub fn mark_reads(&self, is_read: &mut [bool]) {
         for Operation { single, pairs, .. } in self.operations() {
             for signal in single.iter().chain(pairs.as_flattened()) {
@@ -367,7 +370,7 @@ impl Tape {
         }
     }
 
-    /// Its operations one by one.
+    /// Decodes the operations.
     pub fn operations(&self) -> Vec<Operation> {
         let mut operations = Vec::new();
         let mut start = 0;
@@ -393,18 +396,18 @@ impl Tape {
         operations
     }
 
-    /// About how many words it reads.
+    /// Estimates how many words the tape reads.
     pub fn cost(&self) -> usize {
         self.code.len()
     }
 
-    /// A slot that has the value of a gate as it is, if need be of its own.
+    /// Returns a slot with the value of a gate without negation, adding one if necessary.
     pub fn plain_slot(&mut self, id: GateId, slots: &mut Slots) -> u32 {
         let Signal { slot, is_negated } = slots.signal(id);
         if !is_negated {
             return slot;
         }
-        debug_assert_eq!(self.n_slots, slots.len(), "the tape is the last that was made");
+        debug_assert_eq!(self.n_slots, slots.len(), "only the last tape can be extended");
         let first_slot = slots.n_slots;
         self.code.extend(Head { is_or: false, shape: [0, 1, 0, 0, 0], n_operations: 1 }.words());
         self.code.extend(offsets(&[slot]));
@@ -447,13 +450,13 @@ impl Head {
         ]
     }
 
-    /// The number of the shape in [`USUAL_SHAPES`], or a larger one.
+    /// Returns the index of the shape in [`USUAL_SHAPES`], or a larger number.
     fn form(self) -> u32 {
         USUAL_SHAPES.iter().position(|shape| *shape == self.shape).unwrap_or(USUAL_SHAPES.len())
             as u32
     }
 
-    /// The head and its form.
+    /// Decodes a head and its form.
     #[inline(always)]
     pub fn from_words(words: [u32; Self::N_WORDS]) -> (Self, usize) {
         let high = |word: u32| (word >> 15) as usize & MAX_COUNT;

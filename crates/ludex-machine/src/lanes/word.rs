@@ -1,14 +1,15 @@
-//! A bit for each of many playouts, in a few machine words that the processor handles as one.
+//! Words with a bit for each of many playouts, which the processor handles as one.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-/// `64 * N` bits, one a lane. The operations are plain loops over `N` words, which the compiler turns
-/// into vector instructions where the processor has them. No 256 bits lie across two lines of the cache.
+/// `64 * N` bits, one per lane. The operations are plain loops over `N` words, which the compiler
+/// turns into vector instructions where the processor has them. The alignment keeps every 256 bits
+/// within one cache line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Word<const N: usize>(pub [u64; N]);
 
-/// How many words of 64 bits this processor handles as one.
+/// Returns how many words of 64 bits this processor handles as one.
 pub(crate) fn n_words() -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
@@ -22,7 +23,7 @@ impl<const N: usize> Word<N> {
     pub const ZERO: Self = Self([0; N]);
     pub const ONES: Self = Self([u64::MAX; N]);
 
-    /// All lanes or none.
+    /// Returns a word with all lanes set or none.
     #[inline(always)]
     pub fn splat(value: bool) -> Self {
         if value { Self::ONES } else { Self::ZERO }
@@ -33,7 +34,7 @@ impl<const N: usize> Word<N> {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// One lane alone.
+    /// Returns a word with one lane set.
     #[inline(always)]
     pub fn of_lane(lane: usize) -> Self {
         let mut word = Self::ZERO;
@@ -55,13 +56,13 @@ impl<const N: usize> Word<N> {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The lanes of `other` where `mask` has them, of `self` elsewhere.
+    /// Takes the lanes in `mask` from `other` and the rest from `self`.
     #[inline(always)]
     pub fn merged(self, other: Self, mask: Self) -> Self {
         self & !mask | other & mask
     }
 
-    /// The lanes that are set, ascending.
+    /// Iterates over the lanes that are set, ascending.
     #[inline(always)]
     pub fn lanes(self) -> impl Iterator<Item = usize> {
         self.0.into_iter().enumerate().flat_map(|(idx, mut word)| {

@@ -1,4 +1,4 @@
-//! The functions for a step: its tapes as machine code.
+//! The tapes of a step as functions in machine code.
 
 use crate::lanes::options::{BLOCK_BITS, Block, NO_OPTION, OptionTree};
 use crate::lanes::step_tapes::{LaneTapes, StepTapes};
@@ -8,38 +8,38 @@ use crate::native::emit::{Emitted, emit};
 use crate::native::function::{Native, Spill};
 use crate::native::straight::{Join, StraightMaker, Value};
 
-/// The machine code of a tapes.
+/// The machine code of all tapes.
 #[derive(Debug)]
 pub(crate) struct TapeCode {
     native: Native,
-    /// For each phase: whether a playout is over, which moves are legal, and what is true next.
+    /// For each phase: the answers to `Terminal`, `Legal` and `Next`.
     steps: Vec<[Answer; 3]>,
     goals: Answer,
 }
 
-/// What is asked, in a phase of the game.
+/// A question in a phase of the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Question {
     Terminal(usize),
-    /// Options are counted too.
+    /// Also counts the options.
     Legal(usize),
-    /// The next state becomes the current one.
+    /// Also makes the next state the current one.
     Next(usize),
     Goals,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
-    /// The function of this number answers.
+    /// The function with this index answers.
     Function(usize),
-    /// The question before has answered this one as well.
+    /// The answer to the question before includes this one.
     Known,
-    /// The gates have loops, and are evaluated by the tape.
+    /// The gates have loops, so the tape is interpreted.
     OnTape,
 }
 
 impl TapeCode {
-    /// The code for words of so many times 64 bits; none if this processor can't run any.
+    /// Makes the code for words of `n_words` times 64 bits; `None` if this processor can't run it.
     pub fn new(tapes: &LaneTapes, n_words: usize) -> Option<Self> {
         let LaneTapes { steps, goals, n_values, .. } = tapes;
         let mut functions = Functions { emitted: Vec::new(), slot_bytes: 8 * n_words };
@@ -50,17 +50,17 @@ impl TapeCode {
         Some(Self { native: Native::new(&functions.emitted)?, steps, goals })
     }
 
-    /// How large it is.
+    /// Returns the size of the code.
     pub fn n_bytes(&self) -> usize {
         self.native.n_bytes()
     }
 
-    /// How much working memory it needs.
+    /// Returns how much working memory the code needs.
     pub fn n_spills(&self) -> usize {
         self.native.n_spills()
     }
 
-    /// Answers a question, unless that has to be done by a tape: then it returns false.
+    /// Answers a question; returns false if the tape must be interpreted instead.
     #[inline(always)]
     pub fn run<const N: usize>(
         &self,
@@ -83,14 +83,14 @@ impl TapeCode {
     }
 }
 
-/// The functions so far.
+/// The functions made so far.
 struct Functions {
     emitted: Vec<Emitted>,
     slot_bytes: usize,
 }
 
 impl Functions {
-    /// Adds a function that evaluates what is wanted of some tapes.
+    /// Adds a function that evaluates what `want` asks of some tapes.
     fn add(
         &mut self,
         tapes: &[&Tape],
@@ -130,7 +130,7 @@ impl Functions {
             next.from_inputs.iter().for_each(|&(slot, signal)| maker.want(slot, signal));
         };
         let next = self.add(&[next_tape], n_values, want_next);
-        // Where both need the same gates, who is asked for the one answers the other at once.
+        // If both questions need the same gates, the first function answers both.
         let tapes = [terminal_tape, legal_tape];
         if !step.plays_on_at_once && !tapes.iter().any(|tape| tape.has_loops()) {
             let terminal = self.add(&tapes, n_values, |maker| {
@@ -150,7 +150,7 @@ impl Functions {
     }
 }
 
-/// Those slots that are read later have their values in the end.
+/// Makes the function write all slots that are read later.
 fn want_read(maker: &mut StraightMaker, is_read: &[bool]) {
     for slot in (0..is_read.len()).filter(|&slot| is_read[slot]) {
         if maker.is_made(slot as u32) {
@@ -159,13 +159,13 @@ fn want_read(maker: &mut StraightMaker, is_read: &[bool]) {
     }
 }
 
-/// Counts the options, as `draw::count_options` does, but for what is not read any more then.
+/// Counts the options as `draw::count_options` does, but omits counts that are not read later.
 fn count_options(maker: &mut StraightMaker, tree: &OptionTree) {
     if let Some(option) = tree.only_option() {
         maker.value(option.source);
         return;
     }
-    // The counts of left children whose right siblings are still to come, by level.
+    // By level, the count of a left child that waits for its right sibling.
     let mut left: Vec<Option<Vec<Bit>>> = vec![None; tree.levels.len()];
     for (idx, block) in tree.blocks.iter().enumerate() {
         let count = count_block(maker, block);
@@ -181,10 +181,10 @@ fn count_options(maker: &mut StraightMaker, tree: &OptionTree) {
     }
 }
 
-/// A bit of a bit-sliced number; none if it is zero in all lanes.
+/// A bit of a bit-sliced number; `None` if it is zero in all lanes.
 type Bit = Option<Value>;
 
-/// Adds the count of a node to that of its parent, and so on up.
+/// Adds the count of a node to that of its parent, and so on up the tree.
 fn add_count(
     maker: &mut StraightMaker,
     tree: &OptionTree,
@@ -203,7 +203,7 @@ fn add_count(
             left[level] = Some(count);
             return;
         }
-        let other = left[level].take().expect("its sibling was before it");
+        let other = left[level].take().expect("a right child follows its left sibling");
         count = add(maker, &other, &count, None);
         (level, idx) = (level + 1, idx / 2);
     }
@@ -213,7 +213,7 @@ fn count_block(maker: &mut StraightMaker, block: &Block) -> Vec<Bit> {
     fn option(maker: &mut StraightMaker, block: &Block, idx: usize) -> Bit {
         (block[idx] != NO_OPTION).then(|| maker.value(block[idx].source))
     }
-    /// The count below a node: leaves are level 0.
+    /// Counts the options below a node; leaves are level 0.
     fn node(maker: &mut StraightMaker, block: &Block, level: usize, idx: usize) -> Vec<Bit> {
         let own = option(maker, block, [0, 8, 12, 14][level] + idx);
         if level == 0 {
@@ -242,7 +242,7 @@ fn add(maker: &mut StraightMaker, a: &[Bit], b: &[Bit], mut carry: Bit) -> Vec<B
     sum
 }
 
-/// The sum of two bits, and what is carried.
+/// Adds two bits; returns the sum and the carry.
 fn add_bits(maker: &mut StraightMaker, a: Bit, b: Bit) -> (Bit, Bit) {
     match (a, b) {
         (Some(a), Some(b)) => {
@@ -269,8 +269,9 @@ mod tests {
     use crate::tests::{circuit, library, named};
     use crate::wide::WideRunner;
 
-    /// Evaluates random words by tapes and by machine code, several steps of every phase, and compares
-    /// what each answers. Returns whether there was a function: none if this system can't run any.
+    /// Evaluates random words by tapes and by machine code for several steps of every phase, and
+    /// compares the answers. Returns whether there was a function; there is none on systems that
+    /// can't run any.
     fn check<const N: usize>(name: &str, tapes: &LaneTapes) -> bool {
         let Some(code) = TapeCode::new(tapes, N) else { return false };
         let run_tape = tape_runner::<N>();
@@ -308,7 +309,7 @@ mod tests {
                         assert!(by_tape[slot] == by_code[slot], "{place}: option in slot {slot}");
                     }
                     for (level, slots) in tree.levels.iter().enumerate() {
-                        // Those of right children are not needed.
+                        // The counts of right children are not needed.
                         for first in slots.clone().step_by(2 * (BLOCK_BITS + level)) {
                             let count = first..first + BLOCK_BITS + level;
                             assert!(by_tape[count.clone()] == by_code[count], "{place}: counts");

@@ -1,8 +1,9 @@
-//! Straight-line code as instructions of x86-64 with AVX2.
+//! Machine code for x86-64 with AVX2 from straight-line code.
 //!
-//! The code is a function of two pointers, to the slots and to working memory. Its instructions are and,
-//! or, exclusive or, and-not, load and store of 256 bits, and no others but those at its end. Values are
-//! kept in registers; when these are full, the value that is read again last leaves its register.
+//! The code is a function of two pointers, to the slots and to working memory. It consists of and,
+//! or, exclusive or, and-not, load and store of 256 bits, and the instructions at its end. Values
+//! are kept in registers; when these are full, the value whose next read is farthest away is
+//! evicted.
 
 use crate::native::straight::{Instruction, Join, Straight, Value};
 
@@ -10,9 +11,9 @@ use crate::native::straight::{Instruction, Join, Straight, Value};
 #[derive(Clone, Debug)]
 pub(crate) struct Emitted {
     pub bytes: Vec<u8>,
-    /// In units of [`SPILL_BYTES`].
+    /// The size of its working memory, in units of [`SPILL_BYTES`].
     pub n_spills: usize,
-    /// No slot that it reads or writes is as large as this.
+    /// All slots that it reads or writes are below this.
     pub n_slots: usize,
     /// The size of a slot.
     pub slot_bytes: usize,
@@ -21,18 +22,18 @@ pub(crate) struct Emitted {
 /// The size of a value in registers and in working memory.
 pub(crate) const SPILL_BYTES: usize = 32;
 
-/// How far behind the beginning of the working memory the second pointer points: so the first places are
-/// reached by offsets of one byte.
+/// The distance of the second pointer from the start of the working memory: it makes the first
+/// places reachable by one-byte offsets.
 pub(crate) const SPILL_OFFSET: usize = 128;
 
-/// Values are in registers 0 to 14; register 15 has all bits set.
+/// Registers 0 to 14 hold values; register 15 has all bits set.
 const N_REGISTERS: usize = 15;
 const ONES_REGISTER: u8 = 15;
 
-/// Is never read again.
+/// Marks a value that is never read again.
 const NEVER: u32 = u32::MAX;
 
-/// Where a value is in memory.
+/// The place of a value in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Home {
     Nowhere,
@@ -40,12 +41,12 @@ enum Home {
     Spill(u32),
 }
 
-/// Emits code for slots of so many bytes each; values are the first 32 of them.
+/// Emits code for slots of `slot_bytes` bytes each; values are the first 32 of them.
 pub(crate) fn emit(code: &Straight, slot_bytes: usize) -> Emitted {
     let mut emitter = Emitter::new(code, slot_bytes);
     let next_reads = next_reads(code);
     if code.instructions.iter().any(|it| matches!(it, Instruction::Not { .. })) {
-        // vpcmpeqd: equal to itself, so all bits are set.
+        // vpcmpeqd of a register with itself sets all bits.
         emitter.vex(1, 0x76, ONES_REGISTER, ONES_REGISTER, Operand::Register(ONES_REGISTER));
     }
     for (instruction, next_reads) in code.instructions.iter().zip(next_reads) {
@@ -61,7 +62,8 @@ pub(crate) fn emit(code: &Straight, slot_bytes: usize) -> Emitted {
     }
 }
 
-/// For each instruction, when each value that it reads is read next, and the value that it makes.
+/// Returns, for each instruction, the next reads of the values that it reads, and of the value that
+/// it makes.
 fn next_reads(code: &Straight) -> Vec<[u32; 3]> {
     let mut next = vec![NEVER; code.slots.len()];
     let mut all = vec![[NEVER; 3]; code.instructions.len()];
@@ -79,7 +81,7 @@ fn next_reads(code: &Straight) -> Vec<[u32; 3]> {
     all
 }
 
-/// What an instruction reads besides a register.
+/// The last operand of an instruction: a register or memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operand {
     Register(u8),
@@ -90,11 +92,11 @@ struct Emitter {
     bytes: Vec<u8>,
     slot_bytes: usize,
     n_slots: usize,
-    /// What each register has, and when that is read next.
+    /// The value in each register, and its next read.
     registers: [Option<(Value, u32)>; N_REGISTERS],
     register_of: Vec<Option<u8>>,
     homes: Vec<Home>,
-    /// Working memory that is free again.
+    /// Places of working memory that are free again.
     free_spills: Vec<u32>,
     n_spills: u32,
 }
@@ -136,7 +138,7 @@ impl Emitter {
                 self.was_read(left.0, left.1);
                 self.was_read(right.0, right.1);
                 let target = self.free_register(Some(a), operand);
-                // Registers from 8 cost a byte in one of the two places.
+                // Registers from 8 on cost a byte in one of the two positions.
                 if let Operand::Register(b @ 8..) = operand
                     && a < 8
                     && join != Join::Without
@@ -183,7 +185,7 @@ impl Emitter {
         }
     }
 
-    /// The register of a value, which is loaded if need be. `other` stays in its register.
+    /// Returns the register of a value, loading it if necessary. `other` stays in its register.
     fn load(&mut self, value: Value, other: Value) -> u8 {
         if let Some(register) = self.register_of[value as usize] {
             return register;
@@ -204,7 +206,7 @@ impl Emitter {
         }
     }
 
-    /// A value has been read; the register of what is never read again is free.
+    /// Records a read of a value; frees its register if it is never read again.
     fn was_read(&mut self, value: Value, next: u32) {
         if let Some(register) = self.register_of[value as usize] {
             self.registers[register as usize] = (next != NEVER).then_some((value, next));
@@ -214,7 +216,8 @@ impl Emitter {
         }
     }
 
-    /// The working memory of what is never read again is free, once the instruction is there.
+    /// Frees the working memory of a value that is never read again, after the instruction is
+    /// emitted.
     fn release(&mut self, value: Value, next: u32) {
         if next == NEVER
             && let Home::Spill(spill) = self.homes[value as usize]
@@ -224,17 +227,17 @@ impl Emitter {
         }
     }
 
-    /// A register that is free, if need be since the value that is read last has left it; it is not one of
-    /// those that are being read, unless that is free already.
+    /// Returns a free register, if necessary by evicting the value whose next read is farthest
+    /// away. Registers that the instruction reads are not evicted, unless they are free already.
     fn free_register(&mut self, a: Option<u8>, b: Operand) -> u8 {
         if let Some(free) = self.registers.iter().position(Option::is_none) {
             return free as u8;
         }
         let is_read = |it: u8| a == Some(it) || b == Operand::Register(it);
-        let next = |it: u8| self.registers[it as usize].expect("all are full").1;
+        let next = |it: u8| self.registers[it as usize].expect("no register is free").1;
         let last = (0..N_REGISTERS as u8).filter(|&it| !is_read(it)).max_by_key(|&it| next(it));
-        let register = last.expect("at most two are being read");
-        let (value, _) = self.registers[register as usize].take().expect("all are full");
+        let register = last.expect("an instruction reads at most two registers");
+        let (value, _) = self.registers[register as usize].take().expect("no register is free");
         self.register_of[value as usize] = None;
         if self.homes[value as usize] == Home::Nowhere {
             let spill = self.free_spills.pop().unwrap_or_else(|| {
@@ -254,10 +257,10 @@ impl Emitter {
         }
     }
 
-    /// One instruction: its prefix (1 stands for 66, 2 for F3), its opcode, the register that it names
-    /// first, the one that it names second, and the last operand.
+    /// Emits one instruction: its prefix (1 stands for 66, 2 for F3), its opcode, the first
+    /// register, the second register, and the last operand.
     fn vex(&mut self, prefix: u8, opcode: u8, first: u8, second: u8, last: Operand) {
-        // Register numbers are inverted in the prefix, and 256 bits are asked for.
+        // The prefix holds register numbers inverted; bit 2 selects 256 bits.
         let length_and_prefix = (!second & 15) << 3 | 1 << 2 | prefix;
         let high = u8::from(first < 8) << 7;
         match last {
@@ -277,14 +280,15 @@ impl Emitter {
                         (7, slot as usize * self.slot_bytes)
                     }
                     Home::Spill(spill) => (6, spill as usize * SPILL_BYTES),
-                    Home::Nowhere => unreachable!("a value that is read is somewhere"),
+                    Home::Nowhere => unreachable!("a value that is read must have a place"),
                 };
                 let offset = offset as i64 - if base == 6 { SPILL_OFFSET as i64 } else { 0 };
                 let register = (first & 7) << 3 | base;
                 match i8::try_from(offset) {
                     Ok(offset) => self.bytes.extend([1 << 6 | register, offset as u8]),
                     Err(_) => {
-                        let offset = i32::try_from(offset).expect("the slots are less than 2 GB");
+                        let offset =
+                            i32::try_from(offset).expect("the slots must take less than 2 GB");
                         self.bytes.push(2 << 6 | register);
                         self.bytes.extend(offset.to_le_bytes());
                     }

@@ -1,8 +1,8 @@
-//! Tapes as straight-line code: instructions of two operands, in an order that suits registers.
+//! Tapes as straight-line code: instructions with two operands, in an order that suits registers.
 //!
-//! A tape goes level by level, as runs of equal operations are quick to interpret. Machine code has
-//! nothing to interpret, so it goes depth first: a value is used soon after it was made, mostly while it
-//! is still in a register, and is then never written down.
+//! A tape goes level by level, because runs of equal operations are quick to interpret. Machine
+//! code needs no interpretation, so it goes depth first: most values are used while they are still
+//! in a register, and are never stored.
 
 use crate::lanes::tape::{Operation, Signal, Tape};
 
@@ -12,11 +12,11 @@ pub(crate) type Value = u32;
 /// One instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Instruction {
-    /// Makes a value of two others.
+    /// Combines two values.
     Join { join: Join, left: Value, right: Value, made: Value },
-    /// Makes the negation of a value.
+    /// Negates a value.
     Not { value: Value, made: Value },
-    /// Makes a copy of a value, which stays when the slot of the value is written.
+    /// Copies a value, so that it survives when its slot is written.
     Keep { value: Value, made: Value },
     /// Writes a value to a slot.
     Store { value: Value, slot: u32 },
@@ -27,7 +27,7 @@ pub(crate) enum Join {
     And,
     Or,
     Xor,
-    /// What is in the right and not in the left.
+    /// The bits that are set on the right and not on the left.
     Without,
 }
 
@@ -35,52 +35,53 @@ pub(crate) enum Join {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Straight {
     pub instructions: Vec<Instruction>,
-    /// For each value, the slot in which it is at the beginning.
+    /// For each value, the slot that holds it at the beginning.
     pub slots: Vec<Option<u32>>,
 }
 
-/// A gate of a tape, or a pair within one. It is either the disjunction of its inputs, or what is in all
-/// of the second part of them and in none of the first; negations of inputs are gone by that.
+/// A gate of a tape, or a pair within one. It is either the disjunction of its inputs, or the
+/// conjunction of the second part of them with the negations of the first part; so inputs need no
+/// negation of their own.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Where its inputs begin and end, and where the second part of them begins.
+    /// The start and end of its inputs, and the start of their second part.
     start: u32,
     second: u32,
     end: u32,
-    /// Whether its value is the negation of what the tape wants.
+    /// Whether its value is the negation of the gate.
     is_negated: bool,
-    /// How many nodes are below it in the longest line.
+    /// The length of the longest chain of nodes below it.
     height: u32,
 }
 
-/// What a node reads: another node, or what a slot has in the beginning.
+/// An input of a node: another node, or the initial value of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Input {
     Node(u32),
     Slot(u32),
 }
 
-/// Makes straight-line code of tapes and of what is wanted of them.
+/// Makes straight-line code from tapes and the slots wanted of them.
 pub(crate) struct StraightMaker {
     nodes: Vec<Node>,
     inputs: Vec<Input>,
     /// The node that makes the value of each slot.
     node_of_slot: Vec<Option<u32>>,
-    /// The value of each node, and of what each slot has in the beginning, once there is an instruction
-    /// that reads or makes it.
+    /// The value of each node and the initial value of each slot, once an instruction reads or
+    /// makes it.
     node_values: Vec<Option<Value>>,
     slot_values: Vec<Option<Value>>,
-    /// The values that slots are to have in the end.
+    /// The final values of slots.
     wanted: Vec<Option<Value>>,
     code: Straight,
-    /// What is to be written, and how many instructions come before.
+    /// The slots to write, each with the number of instructions before it.
     stores: Vec<(usize, Value, u32)>,
-    /// Slots that become what another slot was in the beginning.
+    /// Slots that become copies of the initial values of other slots.
     copies: Vec<(u32, Signal)>,
 }
 
 impl StraightMaker {
-    /// Nothing is evaluated yet, and nothing is wanted.
+    /// Starts with no operations and nothing wanted.
     pub fn new(n_slots: usize) -> Self {
         Self {
             nodes: Vec::new(),
@@ -95,7 +96,7 @@ impl StraightMaker {
         }
     }
 
-    /// Adds the operations of a tape; each is evaluated once something that is wanted needs it.
+    /// Adds the operations of a tape; each is evaluated only if something wanted needs it.
     pub fn add(&mut self, tape: &Tape) {
         for operation in tape.operations() {
             let node = self.add_operation(&operation);
@@ -103,7 +104,7 @@ impl StraightMaker {
         }
     }
 
-    /// The operations of a tape with targets are wanted, all of them.
+    /// Requests all operations of a tape with targets.
     pub fn want_targets(&mut self, tape: &Tape) {
         for operation in tape.operations() {
             let node = self.add_operation(&operation);
@@ -111,8 +112,8 @@ impl StraightMaker {
         }
     }
 
-    /// A slot is to have what a signal says in the end, with all signals as they are in the beginning or
-    /// as an operation makes them.
+    /// Requests that a slot finally holds the value of a signal: the result of an operation if
+    /// there is one, or else the initial value of the slot.
     pub fn want(&mut self, slot: u32, signal: Signal) {
         match self.node_of_slot[signal.slot as usize] {
             Some(node) => self.want_node(slot, node, signal.is_negated),
@@ -120,12 +121,13 @@ impl StraightMaker {
         }
     }
 
-    /// Whether an operation makes what is in a slot.
+    /// Returns whether an operation makes the value of a slot.
     pub fn is_made(&self, slot: u32) -> bool {
         self.node_of_slot[slot as usize].is_some()
     }
 
-    /// The value of a slot as it is or as an operation makes it. If that makes it, the slot has it in the end.
+    /// Returns the value of a slot, initial or made by an operation. In the latter case the slot
+    /// finally holds it.
     pub fn value(&mut self, slot: u32) -> Value {
         let Some(node) = self.node_of_slot[slot as usize] else {
             return self.slot_value(slot);
@@ -133,15 +135,15 @@ impl StraightMaker {
         if self.wanted[slot as usize].is_none() {
             self.want_node(slot, node, false);
         }
-        self.wanted[slot as usize].expect("it was just evaluated")
+        self.wanted[slot as usize].expect("the slot was just evaluated")
     }
 
-    /// A value that is made of two others.
+    /// Combines two values.
     pub fn join(&mut self, join: Join, left: Value, right: Value) -> Value {
         self.push(|made| Instruction::Join { join, left, right, made })
     }
 
-    /// A slot is to have a value in the end.
+    /// Requests that a slot finally holds a value.
     pub fn store(&mut self, slot: u32, value: Value) {
         match self.code.slots[value as usize] {
             Some(source) => self.copies.push((slot, Signal::plain(source))),
@@ -160,7 +162,7 @@ impl StraightMaker {
         self.push_node(operation.is_or, &literals)
     }
 
-    /// What to read for a signal, and whether that is its negation.
+    /// Returns the input for a signal, and whether the signal is its negation.
     fn literal(&self, Signal { slot, is_negated }: Signal) -> (Input, bool) {
         match self.node_of_slot[slot as usize] {
             Some(node) => (Input::Node(node), is_negated != self.nodes[node as usize].is_negated),
@@ -171,7 +173,7 @@ impl StraightMaker {
     fn push_node(&mut self, is_or: bool, literals: &[(Input, bool)]) -> u32 {
         let n_negated = literals.iter().filter(|(_, is_negated)| *is_negated).count();
         let is_mixed = n_negated != 0 && n_negated != literals.len();
-        // `p ∨ ¬n` is `¬(n ∧ ¬p)`, and `¬a ∧ ¬b` is `¬(a ∨ b)`: nothing needs to be negated on the way.
+        // `p ∨ ¬n` is `¬(n ∧ ¬p)`, and `¬a ∧ ¬b` is `¬(a ∨ b)`: no input needs a negation.
         let is_negated = if is_or { n_negated > 0 } else { n_negated == literals.len() };
         let is_disjunction = !is_mixed && is_or != is_negated;
         let start = self.inputs.len();
@@ -181,7 +183,7 @@ impl StraightMaker {
         self.inputs.extend(literals.iter().filter(is_first).map(|(input, _)| input));
         let second = self.inputs.len();
         self.inputs.extend(literals.iter().filter(|it| !is_first(it)).map(|(input, _)| input));
-        // What takes most registers is evaluated first, and slots are read last, from memory.
+        // The input that needs most registers is evaluated first; slots are read last, from memory.
         let nodes = &self.nodes;
         let height = |input: &Input| match input {
             Input::Node(node) => nodes[*node as usize].height + 1,
@@ -211,9 +213,9 @@ impl StraightMaker {
         self.store(slot, value);
     }
 
-    /// The value of a node, with the instructions that make it.
+    /// Returns the value of a node, adding the instructions that make it.
     fn evaluate(&mut self, node: u32) -> Value {
-        // The nodes that are being evaluated, each with its next input and the value so far.
+        // The nodes in progress, each with its next input and its value so far.
         let mut open: Vec<(u32, u32, Option<Value>)> = Vec::new();
         open.push((node, self.nodes[node as usize].start, None));
         while let Some(&(node, at, so_far)) = open.last() {
@@ -248,12 +250,12 @@ impl StraightMaker {
                     self.push(|made| Instruction::Join { join, left, right: value, made })
                 }
             };
-            *open.last_mut().expect("it is not done") = (node, at + 1, Some(joined));
+            *open.last_mut().expect("the node is still in progress") = (node, at + 1, Some(joined));
         }
-        self.node_values[node as usize].expect("it was just evaluated")
+        self.node_values[node as usize].expect("the node was just evaluated")
     }
 
-    /// The value that a slot has in the beginning.
+    /// Returns the initial value of a slot.
     fn slot_value(&mut self, slot: u32) -> Value {
         *self.slot_values[slot as usize].get_or_insert_with(|| {
             self.code.slots.push(Some(slot));
@@ -261,7 +263,7 @@ impl StraightMaker {
         })
     }
 
-    /// The code. A slot is written as soon as nothing reads any more what it has in the beginning.
+    /// Finishes the code. Each slot is written as soon as nothing reads its initial value any more.
     pub fn finish(mut self) -> Straight {
         let mut last_reads = vec![0; self.slot_values.len()];
         for (idx, instruction) in self.code.instructions.iter().enumerate() {
@@ -296,8 +298,8 @@ impl StraightMaker {
         self.code
     }
 
-    /// Copies slots to slots. A slot is read by all before it is written; where copies go round in a
-    /// circle, one of the values is kept.
+    /// Copies slots to slots. All reads of a slot come before its write; a cycle of copies keeps
+    /// one of its values.
     fn push_copies(&mut self) {
         let copies = std::mem::take(&mut self.copies);
         let mut n_readers = vec![0_u32; self.slot_values.len()];
@@ -308,8 +310,7 @@ impl StraightMaker {
         }
         let mut is_done = vec![false; copies.len()];
         for first in 0..copies.len() {
-            // When nothing waits for a copy that is still to be made, all that are left are in circles
-            // or wait for one.
+            // When no copy is ready, all that are left are in cycles or wait for one.
             let mut next = Some(first);
             while let Some(idx) = next.take() {
                 let (to, from) = copies[idx];
@@ -335,7 +336,7 @@ impl StraightMaker {
             while !std::mem::replace(&mut is_done[idx], true) {
                 let (to, from) = copies[idx];
                 self.push_copy(to, from);
-                idx = copy_to[from.slot as usize].expect("it is a circle");
+                idx = copy_to[from.slot as usize].expect("the copies form a cycle");
             }
         }
     }
@@ -358,7 +359,7 @@ impl StraightMaker {
 }
 
 impl Instruction {
-    /// The value that it makes.
+    /// Returns the value that it makes.
     pub fn makes(&self) -> Option<Value> {
         match *self {
             Self::Join { made, .. } | Self::Not { made, .. } | Self::Keep { made, .. } => {
@@ -368,7 +369,7 @@ impl Instruction {
         }
     }
 
-    /// The values that it reads.
+    /// Returns the values that it reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
         let (first, second) = match *self {
             Self::Join { left, right, .. } => (left, Some(right)),

@@ -1,4 +1,4 @@
-//! Puts a [`Net`] together: from a circuit to counters, lazy nodes and outputs.
+//! Assembly of a [`Net`] from a circuit: counters, lazy nodes and outputs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,11 +12,11 @@ use crate::net::refute::refuting_role;
 use crate::net::split::{Guard, NextParts, split_legal, split_terminal, take_guards};
 use crate::net::weigh::better_kept;
 
-/// Evaluating a lazy node calls itself so many times at most.
+/// Deepest recursion when evaluating a lazy node.
 const MAX_DEPTH: usize = 512;
 
 impl Net {
-    /// The net of a circuit; `None` if it has loops.
+    /// Makes the net of a circuit; `None` if it has loops.
     pub fn new(circuit: &Circuit) -> Option<Self> {
         if !circuit.loops.is_empty() {
             return None;
@@ -26,7 +26,7 @@ impl Net {
         let moves_of = moves_of(circuit);
         let mut layout = Layout::new(circuit, &moves_of);
 
-        // Outputs of a transition, with the percepts in words of their own.
+        // Outputs of a transition; the percepts begin with a new word.
         let mut outputs: Vec<Literal> = literals(&circuit.next);
         outputs.resize(layout.n_fluent_words * 64, Literal::FALSE);
         outputs.extend(literals(&circuit.sees));
@@ -42,7 +42,7 @@ impl Net {
             &circuit.init,
         );
 
-        // Which bit is which literal.
+        // The literal of each bit.
         let mut bits: Vec<(usize, Literal)> = Vec::new();
         bits.extend(next.set.iter().copied().enumerate());
         bits.extend((n_fluents..outputs.len()).map(|idx| (idx, value(idx))));
@@ -91,16 +91,17 @@ impl Net {
     }
 }
 
-/// The moves of each role, which are sorted by role.
+/// Returns the range of each role's moves: moves are sorted by role.
 fn moves_of(circuit: &Circuit) -> Vec<Range<usize>> {
     let moves = &circuit.vocabulary.moves;
     let start = |role: usize| moves.partition_point(|(of, _)| of.index() < role);
     (0..circuit.n_roles()).map(|role| start(role)..start(role + 1)).collect()
 }
 
-/// For each role, the move by which it lets the others play, if it seems to have one: a role that has
-/// a single legal move in the initial state plays that, and the others play the one of the same name
-/// when it is not their turn. A wrong guess costs time and nothing else.
+/// Guesses for each role the move by which it waits while others play.
+///
+/// A role with a single legal move in the initial state waits by that move; the others wait by the
+/// move of the same name. A wrong guess costs only time.
 fn waiting_moves(circuit: &Circuit, moves_of: &[Range<usize>]) -> Vec<Option<usize>> {
     if moves_of.len() < 2 {
         return vec![None; moves_of.len()];
@@ -145,7 +146,7 @@ impl Layout {
         self.terminal + 1 + self.n_planes * self.n_plane_words
     }
 
-    /// The bit of a move in a plane.
+    /// Returns the bit of a move in a plane.
     fn legal_bit(&self, played: usize, plane: usize) -> usize {
         let role = self.first_moves.partition_point(|&first| first <= played) - 1;
         let word = self.legal[role].start + plane * self.n_plane_words;
@@ -159,7 +160,7 @@ struct Assembly<'a> {
     layout: Layout,
     outputs: Vec<Literal>,
     effects: Effects,
-    /// The bits of outputs and what they say.
+    /// The bits of outputs, each with its literal.
     bits: Vec<(usize, Literal)>,
     /// See [`NextParts`].
     gated: Vec<(u32, (u32, Literal))>,
@@ -169,7 +170,8 @@ struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    /// The net, with those nodes kept up to date of which that is cheaper than asking for them.
+    /// Assembles the net, keeping those nodes up to date for which that is cheaper than evaluating
+    /// them on demand.
     fn assemble_weighed(&self) -> Net {
         let (net, lazy) = self.assemble(&[]);
         let is_kept = better_kept(&net, &self.circuit.init);
@@ -181,9 +183,9 @@ impl Assembly<'_> {
         self.assemble(&kept.map(|(node, _)| node).collect::<Vec<_>>()).0
     }
 
-    /// The net, with some nodes kept up to date in any case; and which nodes are lazy.
+    /// Assembles the net with the given nodes kept up to date; also returns which nodes are lazy.
     fn assemble(&self, kept: &[usize]) -> (Net, Vec<usize>) {
-        // Step 1. Which nodes count and which are lazy. Number them in that order.
+        // Step 1. Decide which nodes are counters and which are lazy. Number them in that order.
         let mut is_counter = vec![false; self.table.n_nodes()];
         kept.iter().for_each(|&node| self.table.mark_cone(Literal::of(node), &mut is_counter));
         let gated = self.gated.iter().map(|&(_, (_, literal))| literal);
@@ -203,7 +205,7 @@ impl Assembly<'_> {
         let first_lazy = first + counters.clone().count();
         let new = |it: Literal| Literal::of(numbers[it.node()]).negated_if(it.is_negated());
 
-        // Step 2. Who is told of a change.
+        // Step 2. Collect the readers of each node.
         let mut edges: Vec<(Literal, u32)> = Vec::new();
         for node in counters {
             let reader = numbers[node] as u32;
@@ -214,14 +216,14 @@ impl Assembly<'_> {
         let flips = changing.map(|&(bit, it)| (numbers[it.node()] as u32, bit as u32)).collect();
         let (fans, readers, flips) = fans(first_lazy, edges, flips);
 
-        // Step 3. What lazy nodes read.
+        // Step 3. Collect the inputs of lazy nodes.
         let (mut lazy_ends, mut lazy_literals) = (Vec::new(), Vec::new());
         for node in lazy.clone() {
             lazy_literals.extend(self.table.literals(node).iter().map(|&it| new(it)));
             lazy_ends.push(lazy_literals.len() as u32);
         }
 
-        // Step 4. The initial state.
+        // Step 4. Compute the initial state.
         let initial = self.initial(&order, &new, first_lazy, &lazy_ends);
 
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
@@ -266,7 +268,7 @@ impl Assembly<'_> {
         (net, lazy.collect())
     }
 
-    /// What is asked for now and then.
+    /// Lists the literals that are evaluated on demand.
     fn lazy_literals(&self) -> impl Iterator<Item = Literal> {
         let changes = self.effects.changes.all().iter().map(|change| change.value);
         let joint = self.outputs.iter().zip(&self.effects.is_joint);
@@ -318,8 +320,8 @@ impl Assembly<'_> {
     }
 }
 
-/// Lazy nodes such that no other is more than [`MAX_DEPTH`] steps above one of them, or above what is
-/// kept up to date.
+/// Chooses lazy nodes such that every other is at most [`MAX_DEPTH`] steps above one of them, or
+/// above a node that is kept up to date.
 fn landings(first_lazy: usize, lazy_ends: &[u32], lazy_literals: &[Literal]) -> Vec<u32> {
     let (mut depths, mut landings): (Vec<usize>, Vec<u32>) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -336,7 +338,7 @@ fn landings(first_lazy: usize, lazy_ends: &[u32], lazy_literals: &[Literal]) -> 
     landings
 }
 
-/// The fluents that are gates, as a set.
+/// Returns the fluents that are gates, as a set.
 fn gate_words(gated: &[(u32, (u32, Literal))]) -> Vec<(u32, u64)> {
     let mut words = BTreeMap::new();
     for (gate, _) in gated {
@@ -349,7 +351,7 @@ fn holds(counts: &[Count], literal: Literal) -> bool {
     counts[literal.node()].holds() != literal.is_negated()
 }
 
-/// Readers and flipped bits by node, each given with the literal or node it belongs to.
+/// Groups readers and flipped bits by node; each comes with the literal or node it belongs to.
 fn fans(
     n_nodes: usize,
     mut edges: Vec<(Literal, u32)>,

@@ -1,7 +1,7 @@
 //! The circuit as conjunctions of literals.
 //!
 //! A literal is a node or its negation. A disjunction is the negation of the conjunction of the
-//! negations, so that one kind of gate is left, and negations cost nothing.
+//! negations. So there is only one kind of gate, and negations cost nothing.
 
 use std::hash::BuildHasher;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use ludex_circuit::{Circuit, Gate};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// So many conjunctions with something in common are worth taking it out.
+/// A common literal is factored out of at least this many conjunctions.
 const MIN_COMMON: usize = 8;
 
 /// Chains of pairs with more parts than this are not compared.
@@ -21,12 +21,12 @@ const MAX_CHAIN: usize = 16;
 pub(crate) struct Literal(u32);
 
 impl Literal {
-    /// Node 0 holds always.
+    /// Node 0 is always true.
     pub const TRUE: Literal = Literal(0);
     pub const FALSE: Literal = Literal(1);
 
     pub fn of(node: usize) -> Self {
-        Literal(u32::try_from(node * 2).expect("nodes fit in 31 bits"))
+        Literal(u32::try_from(node * 2).expect("the number of nodes must fit in 31 bits"))
     }
 
     #[inline]
@@ -54,15 +54,17 @@ impl Literal {
 pub(crate) struct Conjunctions {
     pub n_fluents: usize,
     pub n_moves: usize,
-    /// Where the literals of a conjunction end.
+    /// The end of the literals of each conjunction.
     ends: Vec<u32>,
     literals: Vec<Literal>,
     index: HashTable<u32>,
     chains: Chains,
 }
 
-/// Pairs of pairs: what they say together, and which node says it. A way that is free from one end to
-/// the other is free from the other end too, but rules tell it step by step, from each end in turn.
+/// Chains of pairs: the literals that they join, and the node for these.
+///
+/// A path that is free from one end to the other is also free in the other direction, but rules
+/// derive it step by step from each end. The chains make both directions one node.
 #[derive(Clone, Default, Debug)]
 struct Chains {
     parts: FxHashMap<u32, Rc<[Literal]>>,
@@ -70,7 +72,7 @@ struct Chains {
 }
 
 impl Conjunctions {
-    /// The conjunctions of a circuit without loops, and the literal of each of its gates.
+    /// Converts a circuit without loops, and returns the literal of each of its gates.
     pub fn of_circuit(circuit: &Circuit) -> (Self, Vec<Literal>) {
         let mut table = Self {
             n_fluents: circuit.vocabulary.fluents.len(),
@@ -111,17 +113,17 @@ impl Conjunctions {
         1 + self.n_fluents + played
     }
 
-    /// The number of the first conjunction.
+    /// Returns the number of the first conjunction.
     pub fn first(&self) -> usize {
         1 + self.n_fluents + self.n_moves
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.first() + self.ends.len()
     }
 
-    /// The literals of a conjunction, ascending; none of other nodes.
+    /// Returns the literals of a conjunction, ascending; none for other nodes.
     pub fn literals(&self, node: usize) -> &[Literal] {
         match node.checked_sub(self.first()) {
             None => &[],
@@ -130,7 +132,7 @@ impl Conjunctions {
         }
     }
 
-    /// The conjunction of a list, which is sorted and shortened on the way.
+    /// Makes the conjunction of a list, which is sorted and simplified in place.
     pub fn and(&mut self, list: &mut Vec<Literal>) -> Literal {
         list.sort_unstable();
         list.dedup();
@@ -166,7 +168,9 @@ impl Conjunctions {
             }
         }
         self.literals.extend_from_slice(list);
-        self.ends.push(u32::try_from(self.literals.len()).expect("edges fit in 32 bits"));
+        self.ends.push(
+            u32::try_from(self.literals.len()).expect("the number of edges must fit in 32 bits"),
+        );
         let Self { index, ends, literals, n_fluents, n_moves, .. } = self;
         let first = 1 + *n_fluents + *n_moves;
         index.insert_unique(hash, node as u32, |&node| {
@@ -177,7 +181,8 @@ impl Conjunctions {
         Literal::of(node)
     }
 
-    /// The literals that a chain of pairs ends in; of anything else, itself.
+    /// Returns the literals at the ends of a chain of pairs; for any other literal, the literal
+    /// itself.
     fn chain_parts<'a>(&'a self, literal: &'a Literal) -> &'a [Literal] {
         let itself = std::slice::from_ref(literal);
         if literal.is_negated() {
@@ -191,9 +196,9 @@ impl Conjunctions {
         }
     }
 
-    /// Takes out what many negated conjunctions of a list have in common: "no (t and a), no (t and
-    /// b)" is "not (t and (a or b))". Above all `t` says whose turn it is, and changes more often than
-    /// all the rest.
+    /// Factors out a literal that many negated conjunctions of a list have in common: "not (t and
+    /// a), not (t and b)" is "not (t and (a or b))". Typically `t` says whose turn it is, and
+    /// changes more often than the rest.
     fn factor(&mut self, list: &mut Vec<Literal>) {
         while list.len() >= MIN_COMMON {
             let conjunctions = list.iter().filter(|it| it.is_negated());

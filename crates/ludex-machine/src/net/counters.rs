@@ -1,12 +1,12 @@
-//! A net of counters, for moving from a state to its neighbours.
+//! A net of counters, updated incrementally from one state to the next.
 //!
-//! A node is a fluent or a conjunction that counts those of its literals that do not hold. A change of
-//! a fluent is told to the nodes that read it, and goes on from those whose count reaches or leaves
-//! zero. What does not change costs nothing.
+//! A node is a fluent or a conjunction. A conjunction counts its literals that are false. When a
+//! fluent changes, the nodes that read it update their counts, and the change propagates from those
+//! whose count reaches or leaves zero. Nodes that do not change cost nothing.
 //!
-//! Moves are no part of that: a step applies the [`Effects`](crate::net::effects) of its moves. What only
-//! they need, and the goals, are *lazy* nodes: evaluated when asked for, and remembered until the
-//! state changes.
+//! Moves are handled separately: a step applies the [`Effects`](crate::net::effects) of its moves.
+//! Nodes that only the effects or the goals need are *lazy*: evaluated on demand, and cached until
+//! the state changes.
 
 use std::ops::Range;
 
@@ -19,24 +19,25 @@ use crate::net::split::Guard;
 /// A circuit without loops as a net.
 #[derive(Clone, Debug)]
 pub(crate) struct Net {
-    /// Nodes are the constant, the fluents, the moves, the counters, and the lazy nodes from here on.
+    /// Nodes are the constant, the fluents, the moves, the counters, and from this number on the
+    /// lazy nodes.
     pub(crate) first_lazy: usize,
     pub(crate) first_move: usize,
-    /// Who is told of a change of a fluent or counter.
+    /// The readers and flips of each fluent and counter.
     pub(crate) fans: Vec<Fan>,
     /// The counters that read a node, then those that read its negation.
     pub(crate) readers: Vec<u32>,
-    /// The bits of outputs that change with a node: words and bits.
+    /// The output bits that change with a node: words and bits.
     pub(crate) flips: Vec<(u32, u64)>,
-    /// For each lazy node, where its literals end.
+    /// For each lazy node, the end of its literals.
     pub(crate) lazy_ends: Vec<u32>,
     pub(crate) lazy_literals: Vec<Literal>,
-    /// Lazy nodes that are evaluated first, ascending, so that no evaluation goes deep.
+    /// Lazy nodes that are evaluated first, ascending, so that no evaluation recurses deeply.
     pub(crate) landings: Vec<u32>,
 
     pub(crate) layout: Layout,
-    /// For each fluent, the fluents of the next state that are true if it and a literal hold, unless a
-    /// move changes them.
+    /// For each fluent, the fluents of the next state that are true if it and a literal are true,
+    /// unless a move changes them.
     pub(crate) gated: Lists<(u32, Literal)>,
     /// The fluents that have such a list: words and bits.
     pub(crate) gates: Vec<(u32, u64)>,
@@ -45,21 +46,21 @@ pub(crate) struct Net {
     pub(crate) changes: Vec<(u32, Literal)>,
     pub(crate) keeps: Vec<(u32, u64)>,
     pub(crate) touches: Vec<u32>,
-    /// For outputs that several roles' moves may change at once, what decides them.
+    /// For outputs that moves of several roles may change at once, the literal that decides them.
     pub(crate) joint: Vec<Literal>,
-    /// Whether some output is told of moves.
+    /// Whether changes of moves propagate to some output.
     pub(crate) propagates_moves: bool,
-    /// For each role, what most of its moves need.
+    /// For each role, the condition that most of its moves share.
     pub(crate) guards: Vec<Guard>,
-    /// The game is over if one of these holds, or if the bit for it is set.
+    /// The game is over if one of these is true, or if the terminal bit is set.
     pub(crate) endings: Vec<Ending>,
-    /// For each goal of the circuit.
+    /// The literal of each goal of the circuit.
     pub(crate) goals: Vec<Literal>,
     /// The net in the initial state.
     pub(crate) initial: NetState,
 }
 
-/// Where the effects of a move are: side by side, as every step looks them up at random.
+/// The places of the effects of a move, stored together because every step looks them up at random.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MoveEffects {
     pub changes: (u32, u32),
@@ -74,14 +75,14 @@ impl MoveEffects {
     }
 }
 
-/// The part of a list that a move has.
+/// Returns the part of a list that belongs to a move.
 #[inline]
 fn part<T>(list: &[T], span: (u32, u32)) -> &[T] {
     &list[span.0 as usize..span.1 as usize]
 }
 
-/// Where the readers of a node, those of its negation, and its flips begin; the readers and the flips end
-/// where those of the next node begin.
+/// The start of a node's readers, of the readers of its negation, and of its flips; readers and
+/// flips end where those of the next node begin.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Fan {
     pub plain: u32,
@@ -89,75 +90,76 @@ pub(crate) struct Fan {
     pub flips: u32,
 }
 
-/// Where the outputs are in the words of a [`NetState`].
+/// The positions of the outputs in the words of a [`NetState`].
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub n_fluent_words: usize,
-    /// Of fluents and percepts, which begin with a new word.
+    /// The words of fluents and percepts; percepts begin with a new word.
     pub n_next_words: usize,
-    /// The words of the fluents that are kept as they are unless a move changes them.
+    /// The words that say which fluents keep their values unless a move changes them.
     pub kept: Range<usize>,
     /// The word whose lowest bit says whether the game is over.
     pub terminal: usize,
-    /// The words of each role's moves in the first plane, the first move in the first bit. A move is
-    /// legal if its bit is set in every plane, and the guard of its role holds or it needs none.
+    /// The words of each role's moves in the first plane, the first move in the first bit. A move
+    /// is legal if its bit is set in every plane, and the guard of its role is true or the move
+    /// does not need it.
     pub legal: Vec<Range<usize>>,
     /// The move in the first of those bits.
     pub first_moves: Vec<usize>,
-    /// A plane follows the one before after so many words.
+    /// The distance between planes, in words.
     pub n_plane_words: usize,
     pub n_planes: usize,
 }
 
-/// A case of the end of the game that is asked for.
+/// A case of the terminal condition that is evaluated on demand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub literal: Literal,
-    /// If there is one, it needs the guard of this role, and no legal move that needs the guard as well.
+    /// If there is a role, the case requires the guard of this role, and any legal move that needs
+    /// the guard refutes the case.
     pub refuting_role: Option<usize>,
 }
 
 /// The values of a net.
 #[derive(Clone, Debug)]
 pub(crate) struct NetState {
-    /// For each node, how many of its literals do not hold. Lazy nodes have 0 or 1, which is valid in
-    /// the epoch they were evaluated in.
+    /// For each node, how many of its literals are false. Lazy nodes have 0 or 1, valid in the
+    /// epoch in which they were evaluated.
     pub counts: Vec<Count>,
-    /// Outputs, see [`Layout`]: idle values of fluents and percepts, whether the game is over, and the
+    /// Outputs, see [`Layout`]: idle values of fluents and percepts, the terminal bit, and the
     /// conditions of legal moves.
     pub bits: Vec<u64>,
-    /// The nodes that have changed and are to tell their readers, in the first places.
+    /// The changed nodes that have yet to propagate, at the front of the list.
     pub queue: Vec<u32>,
     pub n_queued: usize,
-    /// The words of a role's legal moves that are not empty, worked out when they are asked for.
+    /// The nonzero words of a role's legal moves, computed on demand.
     pub legal: Vec<u64>,
     /// The moves that are set, if any.
     pub played: Vec<MoveId>,
-    /// What is true and seen next.
+    /// The fluents and percepts of the next state.
     pub next: Vec<u64>,
-    /// For each lazy node, when it was evaluated.
+    /// For each lazy node, the epoch in which it was evaluated.
     pub epochs: Vec<u32>,
     pub epoch: u32,
-    /// For each lazy node, the index of the literal that is looked at first: in nodes with many, the
-    /// one that decided it when it did not hold last, as it often decides again.
+    /// For each lazy node, the index of the literal to check first: in nodes with many literals,
+    /// the one that was false last time, because it often decides again.
     pub witnesses: Vec<u32>,
     /// For each output, the last epoch in which a move reached it.
     pub reached: Vec<u32>,
     pub met: Vec<u32>,
-    /// For each role, a word in which a legal move was found last: it often has one again.
+    /// For each role, the word in which a legal move was found last; it often has one again.
     pub found: Vec<usize>,
     pub home: Home,
 }
 
-/// How many literals of a node do not hold, doubled; plus one if its readers have
-/// counted it as one that holds.
+/// How many literals of a node are false, doubled; plus one if its readers have counted it as true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Count(u32);
 
 impl Count {
-    /// Of a node whose readers have counted its value.
+    /// Creates the count of a node whose readers have counted its value.
     pub fn propagated(n_false: usize) -> Self {
-        let n_false = u32::try_from(n_false).expect("literals fit in 31 bits");
+        let n_false = u32::try_from(n_false).expect("the number of literals must fit in 31 bits");
         Count(n_false * 2 + u32::from(n_false == 0))
     }
 
@@ -166,7 +168,7 @@ impl Count {
         self.0 < 2
     }
 
-    /// Whether its readers have counted its value.
+    /// Returns whether its readers have counted its value.
     #[inline]
     fn is_propagated(self) -> bool {
         self.holds() == (self.0 & 1 != 0)
@@ -177,13 +179,13 @@ impl Count {
         self.0 ^= 1;
     }
 
-    /// Of a fluent or move: makes it hold if it does not, and the other way round.
+    /// Negates the value of a fluent or move.
     #[inline]
     fn flip(&mut self) {
         self.0 ^= 2;
     }
 
-    /// A literal began or ceased to hold; whether the node did by that.
+    /// Counts a literal that became true or false; returns whether the value of the node changed.
     #[inline]
     fn count(&mut self, holds: bool) -> bool {
         if holds {
@@ -196,10 +198,11 @@ impl Count {
     }
 }
 
-/// Tells counters that a literal began or ceased to hold. Those that did so too are the first in the
-/// list then, which has room for all; how many they are.
+/// Updates counters after a literal became true or false. Writes those whose values changed to the
+/// front of the list, which has room for all, and returns their number.
 ///
-/// Which they are can't be predicted, so each is written to the list and stays there if it did.
+/// Which counters change can't be predicted, so each is written to the list and stays there only if
+/// it changed.
 #[inline(always)]
 fn count(readers: &[u32], holds: bool, counts: &mut [Count], list: &mut [u32]) -> usize {
     let list = &mut list[..readers.len()];
@@ -212,19 +215,21 @@ fn count(readers: &[u32], holds: bool, counts: &mut [Count], list: &mut [u32]) -
     n_crossed
 }
 
-/// A literal began to hold. A function of its own, as it needs the registers; so is the other.
+/// Updates counters after a literal became true. It is a separate function because it needs all
+/// registers, and so is [`count_up`].
 #[inline(never)]
 fn count_down(readers: &[u32], counts: &mut [Count], list: &mut [u32]) -> usize {
     count(readers, true, counts, list)
 }
 
-/// A literal ceased to hold.
+/// Updates counters after a literal became false.
 #[inline(never)]
 fn count_up(readers: &[u32], counts: &mut [Count], list: &mut [u32]) -> usize {
     count(readers, false, counts, list)
 }
 
-/// A state that was jumped to twice, with its values: trees are entered at their roots again and again.
+/// A state that was jumped to twice, with its values: searches enter trees at their roots again and
+/// again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Home {
     state: BitSet,
@@ -234,19 +239,19 @@ pub(crate) struct Home {
     played: Vec<MoveId>,
 }
 
-/// Telling a changed fluent costs about as much as copying so many counters.
+/// Propagating a changed fluent costs about as much as copying this many counters.
 const COPIES_A_CHANGE: usize = 64;
 
-/// A lazy node with so many literals is worth a look at what decided it last.
+/// Lazy nodes with at least this many literals remember the literal that decided them.
 const MIN_WITNESSED_LITERALS: usize = 5;
 
 impl Net {
-    /// The net in the initial state.
+    /// Returns the net in the initial state.
     pub fn initial(&self) -> NetState {
         self.initial.clone()
     }
 
-    /// Goes from a state to any other.
+    /// Moves from a state to any other.
     pub fn jump(&self, net: &mut NetState, state: &mut BitSet, to: &BitSet) {
         let changed = state.words().iter().zip(to.words()).map(|(old, new)| old ^ new);
         let n_changed: u32 = changed.map(u64::count_ones).sum();
@@ -272,16 +277,16 @@ impl Net {
         }
     }
 
-    /// Plays a joint move. What was seen is in `next` then, after the fluents.
+    /// Plays a joint move. Afterwards `next` holds the percepts, after the fluents.
     pub fn play(&self, net: &mut NetState, state: &mut BitSet, joint: &[MoveId]) {
-        // Step 1. Tell the moves, where that is needed.
+        // Step 1. Propagate the moves, if some output needs that.
         let is_active = |played: &&MoveId| !self.effects[played.index()].is_none();
         let may_meet = joint.len() > 1 && joint.iter().filter(is_active).count() > 1;
         if may_meet || self.propagates_moves {
             self.set_moves(net, joint);
         }
 
-        // Step 2. What follows if every role waits.
+        // Step 2. Compute the successor for the case that every role waits.
         let Layout { n_fluent_words, n_next_words, .. } = self.layout;
         for (word, next) in net.next[..n_fluent_words].iter_mut().enumerate() {
             *next =
@@ -301,7 +306,7 @@ impl Net {
             }
         }
 
-        // Step 3. What the moves change, each by itself, then together.
+        // Step 3. Apply the effects of each move, then those of several moves together.
         for played in joint {
             let effects = self.effects[played.index()];
             for &(word, mask) in part(&self.keeps, effects.keeps) {
@@ -317,7 +322,7 @@ impl Net {
             self.play_together(net, joint);
         }
 
-        // Step 4. Go there.
+        // Step 4. Move to the successor.
         let next = std::mem::take(&mut net.next);
         self.go(net, state, &next[..n_fluent_words]);
         net.next = next;
@@ -339,7 +344,7 @@ impl Net {
         self.propagate(net);
     }
 
-    /// Decides the outputs that several moves of a joint move reach; the moves are set.
+    /// Decides the outputs that several moves of a joint move reach; the moves must be set.
     fn play_together(&self, net: &mut NetState, joint: &[MoveId]) {
         net.met.clear();
         for played in joint {
@@ -366,7 +371,7 @@ impl Net {
         }
     }
 
-    /// Whether a literal holds in this state.
+    /// Returns whether a literal is true in this state.
     #[inline]
     pub fn ask(&self, net: &mut NetState, literal: Literal) -> bool {
         let node = literal.node();
@@ -381,7 +386,7 @@ impl Net {
         net.counts[node].holds() != literal.is_negated()
     }
 
-    /// Evaluates a lazy node and what it needs, until it is decided.
+    /// Evaluates a lazy node and its inputs until its value is decided.
     fn evaluate(&self, net: &mut NetState, node: usize) -> bool {
         let idx = node - self.first_lazy;
         let range = self.lazy_range(idx);
@@ -396,7 +401,7 @@ impl Net {
         found.is_none()
     }
 
-    /// The index of a literal of lazy nodes that does not hold, the first of some.
+    /// Returns the index of the first false literal in a range of literals of lazy nodes.
     #[inline]
     fn find_false(&self, net: &mut NetState, mut range: Range<usize>) -> Option<usize> {
         range.find(|&literal_idx| {
@@ -409,25 +414,25 @@ impl Net {
         })
     }
 
-    /// Where the literals of a lazy node are, the first lazy node being number 0.
+    /// Returns the range of the literals of a lazy node; the first lazy node is number 0.
     #[inline]
     fn lazy_range(&self, idx: usize) -> Range<usize> {
         let start = if idx == 0 { 0 } else { self.lazy_ends[idx - 1] };
         start as usize..self.lazy_ends[idx] as usize
     }
 
-    /// What a lazy node reads, the first lazy node being number 0.
+    /// Returns the inputs of a lazy node; the first lazy node is number 0.
     pub fn lazy_inputs(&self, idx: usize) -> &[Literal] {
         &self.lazy_literals[self.lazy_range(idx)]
     }
 
-    /// Whether a percept was seen in the last step.
+    /// Returns whether a percept was seen in the last step.
     pub fn is_seen(&self, net: &NetState, percept: usize) -> bool {
         let bit = self.layout.n_fluent_words * 64 + percept;
         net.next[bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Whether the game is over.
+    /// Returns whether the game is over.
     pub fn is_terminal(&self, net: &mut NetState) -> bool {
         net.bits[self.layout.terminal] & 1 != 0
             || self.endings.iter().any(|ending| {
@@ -436,7 +441,7 @@ impl Net {
             })
     }
 
-    /// Whether the guard of a role does not hold, or a move that needs it is legal.
+    /// Returns whether the guard of a role is false, or a move that needs it is legal.
     fn refutes_endings(&self, net: &mut NetState, role: usize) -> bool {
         let Guard { literal, others } = &self.guards[role];
         if net.counts[literal.node()].holds() == literal.is_negated() {
@@ -457,8 +462,8 @@ impl Net {
         found.is_some()
     }
 
-    /// Works out a role's legal moves as a set: bits in words, the first of which is returned. A word 0
-    /// begins with the role's first move; those that are left out have none.
+    /// Computes the legal moves of a role as a bit set and returns its first word. Word 0 begins
+    /// with the role's first move; words that are left out are zero.
     #[inline(always)]
     fn find_legal(&self, net: &mut NetState, role: usize) -> usize {
         let words = self.layout.legal[role].clone();
@@ -486,7 +491,7 @@ impl Net {
         0
     }
 
-    /// A role's legal moves, ascending.
+    /// Lists the legal moves of a role, ascending.
     pub fn list_legal_moves(&self, net: &mut NetState, role: usize, list: &mut Vec<MoveId>) {
         let first_word = self.find_legal(net, role);
         list.clear();
@@ -500,11 +505,11 @@ impl Net {
         }
     }
 
-    /// One of a role's legal moves: the same as if drawn from the list of them.
+    /// Draws one of a role's legal moves: the same as a draw from the list of them.
     #[inline(always)]
     pub fn draw_move(&self, net: &mut NetState, role: usize, rng: &mut Rng) -> Option<MoveId> {
         let first_word = self.find_legal(net, role);
-        // A loop and not a sum of an iterator, which would count bits without the instruction for it.
+        // A loop, because the sum of an iterator would not use the instruction for counting bits.
         let mut n_moves = 0;
         for word in &net.legal {
             n_moves += word.count_ones();
@@ -529,7 +534,7 @@ impl Net {
         unreachable!("the number drawn is below the number of moves")
     }
 
-    /// Makes the fluents those of a state and tells what has changed.
+    /// Changes the fluents to those of a state and propagates the changes.
     fn go(&self, net: &mut NetState, state: &mut BitSet, to: &[u64]) {
         for (word_idx, (old, &new)) in state.words_mut().iter_mut().zip(to).enumerate() {
             let mut changed = *old ^ new;
@@ -544,8 +549,8 @@ impl Net {
         self.forget(net);
     }
 
-    /// Propagates all changes until there are no more, in the order they came up, so that most of what
-    /// a node reads has settled before its readers count it.
+    /// Propagates all changes, in the order in which they came up, so that most inputs of a node
+    /// have settled before its readers count it.
     fn propagate(&self, net: &mut NetState) {
         let NetState { counts, bits, queue, .. } = net;
         let mut n_queued = std::mem::take(&mut net.n_queued);
@@ -553,7 +558,7 @@ impl Net {
         while n_propagated < n_queued {
             let node = queue[n_propagated] as usize;
             n_propagated += 1;
-            // It may have changed back while it waited.
+            // The node may have changed back while it waited.
             if counts[node].is_propagated() {
                 continue;
             }
@@ -579,7 +584,7 @@ impl Net {
         }
     }
 
-    /// What was evaluated lazily is of another state now.
+    /// Invalidates all lazily evaluated nodes.
     fn forget(&self, net: &mut NetState) {
         if net.epoch == u32::MAX {
             net.epochs.fill(0);
@@ -591,7 +596,7 @@ impl Net {
 }
 
 impl NetState {
-    /// A fluent or move has changed.
+    /// Records a change of a fluent or move.
     #[inline]
     fn flip(&mut self, node: usize) {
         self.counts[node].flip();

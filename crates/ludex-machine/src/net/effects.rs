@@ -1,30 +1,30 @@
-//! What a move changes: the circuit specialised to each move.
+//! The effects of moves: the circuit specialised to each move.
 //!
-//! Every role plays one move, and a move touches few of the many fluents. So an output of a
-//! transition (a fluent of the next state, a percept) is split: its *idle* value, when every role
-//! waits; and for each move that changes that, its value when this role plays the move and the
-//! others wait, simplified. That is mostly a constant, or the fluent itself: the latter are kept as a
-//! set. A step then takes the idle values, keeps what the move keeps, and applies its short list.
+//! Every role plays one move, and a move affects few of the many fluents. So an output of a
+//! transition (a fluent of the next state, or a percept) is split in two: its *idle* value, when
+//! every role waits; and for each move that changes it, its simplified value when one role plays
+//! the move and the others wait. The latter is mostly a constant or the fluent itself; the moves
+//! that keep fluents store them as a set. A step then takes the idle values, keeps what the move
+//! keeps, and applies its short list of changes.
 //!
 //! A role *waits* by playing the one move that it has when it is not its turn, if there is such a
 //! move; otherwise by playing none.
 //!
-//! Where moves of several roles meet in one output, the lists of none of them can say what follows:
-//! such an output is asked of the circuit itself. And an output that nearly every move changes in a
-//! way of its own is not specialised: it is *told* of moves as it is told of fluents.
+//! Where moves of several roles affect the same output, their lists can't decide it, so the circuit
+//! itself is evaluated for it. An output that nearly every move changes in its own way is not
+//! specialised: changes of moves propagate to it like changes of fluents.
 
 use std::ops::Range;
 
 use crate::net::conjunctions::{Conjunctions, Literal};
 
-/// Specialising stops when it has looked at so many literals: some games have many moves that all
-/// touch everything.
+/// Specialising stops after this many literals: in some games many moves affect everything.
 const MAX_WORK: usize = 30_000_000;
 
-/// How many moves are tried to find the outputs that nearly every move changes.
+/// Number of moves to try when looking for outputs that nearly every move changes.
 const N_TRIED: usize = 6;
 
-/// Sets of fluents that moves keep take at most so many words.
+/// Largest number of words for the sets of fluents that moves keep.
 const MAX_MASK_WORDS: usize = 4_000_000;
 
 /// The outputs of a transition, by what changes them.
@@ -34,14 +34,14 @@ pub(crate) struct Effects {
     pub idle: Vec<Literal>,
     /// For each move, the outputs that it changes, and their values if the others wait.
     pub changes: Lists<Change>,
-    /// For each move, the fluents that it keeps as they are if the others wait: words and bits.
+    /// For each move, the fluents that keep their values if the others wait: words and bits.
     pub keeps: Lists<(u32, u64)>,
-    /// For each move, the outputs that are idle if the others wait, but that it may change together
-    /// with a move of another role.
+    /// For each move, the outputs that have their idle values if the others wait, but that it may
+    /// change together with a move of another role.
     pub touches: Lists<u32>,
-    /// For each output, whether moves of several roles may meet in it.
+    /// For each output, whether moves of several roles may affect it together.
     pub is_joint: Vec<bool>,
-    /// For each output, whether it counts moves as it counts fluents; it is in no list then.
+    /// For each output, whether it counts moves like fluents; it is then in no list.
     pub follows_moves: Vec<bool>,
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Effects {
 pub(crate) struct Change {
     pub output: u32,
     pub value: Literal,
-    /// Whether the output is a fluent and the value the fluent itself.
+    /// Whether the output is a fluent and the value is the fluent itself.
     pub is_keeping: bool,
 }
 
-/// A list for each of many numbers.
+/// One list for each of many numbers, stored contiguously.
 #[derive(Clone, Debug)]
 pub(crate) struct Lists<T> {
     ends: Vec<u32>,
@@ -65,14 +65,16 @@ impl<T> Lists<T> {
         Self { ends: Vec::new(), entries: Vec::new() }
     }
 
-    /// Nothing for each of `n` numbers.
+    /// Creates an empty list for each of `n` numbers.
     fn empty(n: usize) -> Self {
         Self { ends: vec![0; n], entries: Vec::new() }
     }
 
-    /// Ends the list that was being filled.
+    /// Ends the list that is being filled.
     fn end(&mut self) {
-        self.ends.push(u32::try_from(self.entries.len()).expect("lists fit in 32 bits"));
+        self.ends.push(
+            u32::try_from(self.entries.len()).expect("the number of entries must fit in 32 bits"),
+        );
     }
 
     #[inline]
@@ -81,18 +83,18 @@ impl<T> Lists<T> {
         &self.entries[start..self.ends[idx] as usize]
     }
 
-    /// Where the list of a number is among all entries.
+    /// Returns the range of the list of a number among all entries.
     pub fn span(&self, idx: usize) -> (u32, u32) {
         (if idx == 0 { 0 } else { self.ends[idx - 1] }, self.ends[idx])
     }
 
-    /// The entries of all lists.
+    /// Returns the entries of all lists.
     pub fn all(&self) -> &[T] {
         &self.entries
     }
 }
 
-/// Which roles' moves a node depends on.
+/// The roles whose moves a node depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reads {
     Nothing,
@@ -101,8 +103,8 @@ enum Reads {
 }
 
 impl Effects {
-    /// Specialises the outputs to each move. `moves_of` has the moves of each role, ascending, and
-    /// `waiting` the move by which it waits.
+    /// Specialises the outputs to each move. `moves_of` holds the moves of each role, ascending,
+    /// and `waiting` the move by which it waits.
     pub fn new(
         table: &mut Conjunctions,
         outputs: &[Literal],
@@ -124,7 +126,7 @@ impl Effects {
             .flat_map(|(moves, &waiting)| moves.clone().map(move |it| (it, waiting)))
             .collect();
 
-        // Step 1. Try some moves, to find the outputs that are not worth it.
+        // Step 1. Try some moves, to find the outputs that are not worth specialising.
         let n_old = table.n_nodes();
         let mut n_own = vec![0; outputs.len()];
         let step = moves.len().div_ceil(N_TRIED).max(1);
@@ -139,7 +141,7 @@ impl Effects {
             *follows_moves = 2 * n_own > n_tried && n_tried > 4;
         }
 
-        // Step 2. All moves.
+        // Step 2. Specialise to all moves.
         effects.changes = Lists::new();
         effects.touches = Lists::new();
         let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.follows_moves);
@@ -160,7 +162,7 @@ impl Effects {
         effects
     }
 
-    /// Ends the lists of a move, with the fluents that it keeps in a list of their own.
+    /// Ends the lists of a move, and moves the fluents that it keeps to a separate list.
     fn end_move(&mut self) {
         let start = self.changes.ends.last().map_or(0, |&end| end as usize);
         if self.keeps.entries.len() < MAX_MASK_WORDS {
@@ -206,10 +208,10 @@ fn reads(table: &Conjunctions, moves_of: &[Range<usize>]) -> Vec<Reads> {
     reads
 }
 
-/// The nodes while every role waits.
+/// The values of the nodes while every role waits.
 struct Idle {
     values: Vec<Literal>,
-    /// For each node that reads moves, those of its inputs that do not simply hold when idle.
+    /// For each node that reads moves, its inputs that are not constantly true when idle.
     open_inputs: Lists<Literal>,
 }
 
@@ -248,15 +250,15 @@ struct Pass<'a> {
     idle: &'a Idle,
     reads: &'a [Reads],
     outputs: &'a [Literal],
-    /// The conjunctions that read a node, if it depends on moves: their numbers, with the literal.
+    /// The conjunctions that read a node that depends on moves: their numbers, with the literal.
     readers: Lists<(u32, Literal)>,
-    /// The outputs that are a node or its negation, if it depends on moves.
+    /// The outputs that are a node that depends on moves, or its negation.
     outputs_of: Lists<u32>,
-    /// The nodes to be specialised, as a set: it is taken from in ascending order.
+    /// The set of nodes to be specialised, processed in ascending order.
     open: Vec<u64>,
-    /// The nodes of the set are not below the first word and not beyond the second.
+    /// The first and the last word of that set that may be nonzero.
     open_words: (usize, usize),
-    /// For each node of the set, its literals that the move reaches: the last of a chain of them.
+    /// For each node of the set, the last link in the chain of its literals that the move reaches.
     last_links: Vec<u32>,
     links: Vec<(Literal, u32)>,
     /// The specialised values of the nodes that the move reaches.
@@ -278,7 +280,7 @@ impl<'a> Pass<'a> {
         follows_moves: &[bool],
     ) -> Self {
         let n_nodes = reads.len();
-        // Only what specialised outputs depend on is of interest.
+        // Only nodes that specialised outputs depend on matter.
         let mut is_needed = vec![false; table.n_nodes()];
         let specialised =
             || outputs.iter().zip(follows_moves).enumerate().filter(|(_, (_, follows))| !**follows);
@@ -308,7 +310,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Walks from a move to all that it reaches, inputs before the conjunctions that read them.
+    /// Visits all nodes that a move reaches, inputs before the conjunctions that read them.
     fn specialise(&mut self, played: usize, waiting: Option<usize>, effects: &mut Effects) {
         if waiting == Some(played) {
             return;
@@ -338,15 +340,16 @@ impl<'a> Pass<'a> {
             } else {
                 self.table.and(&mut list)
             };
-            // A node of one role's moves that is as if idle tells nothing; a node of several roles'
-            // moves may yet change together with another move.
+            // A node that depends on one role's moves and keeps its idle value changes nothing
+            // further. A node that depends on several roles may still change together with another
+            // move.
             if value != self.idle.values[node] || self.reads[node] == Reads::Many {
                 self.reach(node, value, played, effects);
             }
         }
     }
 
-    /// Notes the value of a node and goes on to what reads it.
+    /// Records the value of a node and continues with its readers.
     fn reach(&mut self, node: usize, value: Literal, played: usize, effects: &mut Effects) {
         self.values[node] = value;
         self.reached_by[node] = played as u32;
@@ -370,7 +373,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The first node of the set, taken out.
+    /// Removes and returns the first node of the set.
     fn next_open(&mut self) -> Option<usize> {
         while self.open_words.0 <= self.open_words.1 {
             let word = &mut self.open[self.open_words.0];
@@ -391,7 +394,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The second parts of pairs, in lists by their first parts.
+/// Groups the second elements of pairs into lists by their first elements.
 pub(crate) fn sorted_lists<T: Copy>(n: usize, mut pairs: Vec<(u32, T)>) -> Lists<T> {
     pairs.sort_by_key(|&(idx, _)| idx);
     let mut ends = vec![0; n];

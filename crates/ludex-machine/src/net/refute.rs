@@ -1,8 +1,9 @@
-//! Cases of the end of the game that one legal move refutes.
+//! Cases of the terminal condition that one legal move refutes.
 //!
-//! That a role whose turn it is can't move is a case with all conditions of its moves behind it, often in
-//! another form than those of the moves themselves. Where each move that needs the guard of the role
-//! refutes the case, one legal move that is seen in the planes is enough, and nothing is asked.
+//! "The role whose turn it is can't move" is a case that depends on all conditions of its moves,
+//! often in another form than the conditions of the moves themselves. If each move that needs the
+//! guard of the role refutes the case, one legal move found in the planes is enough, and the case
+//! need not be evaluated.
 
 use std::ops::Range;
 
@@ -11,12 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::net::conjunctions::{Conjunctions, Literal};
 use crate::net::split::Guard;
 
-/// A proof for a move looks at most at so many literals on average, and goes no deeper than this.
+/// A proof for a move looks at this many literals on average at most, and goes at most this deep.
 const MAX_LOOKS: usize = 256;
 const MAX_DEPTH: usize = 16;
 
-/// The role, if there is one, of which each legal move that needs its guard refutes a case, and whose
-/// guard the case needs. `planes` are the conditions of the moves besides the guard.
+/// Finds a role whose guard a case needs, and of which each legal move that needs the guard refutes
+/// the case. `planes` are the conditions of the moves besides the guard.
 pub(crate) fn refuting_role(
     table: &Conjunctions,
     case: Literal,
@@ -35,7 +36,7 @@ pub(crate) fn refuting_role(
     })
 }
 
-/// Some literals, what they are conjunctions of, and so on.
+/// Returns some literals, the literals that they are conjunctions of, and so on.
 fn all_parts(table: &Conjunctions, literals: &[Literal]) -> FxHashSet<Literal> {
     let mut parts = FxHashSet::default();
     let mut open = literals.to_vec();
@@ -47,14 +48,14 @@ fn all_parts(table: &Conjunctions, literals: &[Literal]) -> FxHashSet<Literal> {
     parts
 }
 
-/// Looks for a part of a case that does not hold.
+/// Searches for a part of a case that is false.
 struct Refuter<'a> {
     table: &'a Conjunctions,
     /// The parts of the case.
     parts: &'a FxHashSet<Literal>,
     /// Nodes that refute the case, by a fluent that each of them needs.
     nodes: FxHashMap<Literal, Vec<Literal>>,
-    /// Those that need none.
+    /// Nodes that refute the case and need no fluent.
     others: Vec<Literal>,
     /// How many literals may still be looked at.
     n_looks: usize,
@@ -77,7 +78,7 @@ impl<'a> Refuter<'a> {
         refuter
     }
 
-    /// Whether the case can't hold if some literals do.
+    /// Returns whether the case is false if these literals are true.
     fn refutes(&mut self, literals: &[Literal]) -> bool {
         let known = all_parts(self.table, literals);
         let mut nodes: Vec<Literal> =
@@ -87,7 +88,7 @@ impl<'a> Refuter<'a> {
             || nodes.into_iter().any(|node| self.follows(&known, node, 0))
     }
 
-    /// Whether a literal follows from others; if that takes too long, no.
+    /// Returns whether a literal follows from others; false if that takes too long.
     fn follows(&mut self, known: &FxHashSet<Literal>, literal: Literal, depth: usize) -> bool {
         if self.n_looks == 0 || depth == MAX_DEPTH {
             return false;
@@ -113,8 +114,8 @@ mod tests {
     use crate::net::counters::Net;
     use crate::tests::{check, circuit};
 
-    /// Two roles take three free cells from a line of eighty, one of them neighbours, the other with a gap;
-    /// who can't has lost. `can_move` says when somebody can.
+    /// Two roles take three free cells from a line of eighty, one of them neighbours, the other
+    /// with a gap; a player who can't has lost. `can_move` says when a player can.
     fn rules(can_move: &str) -> String {
         let succ: String = (1..80).map(|n| format!("(succ {n} {}) ", n + 1)).collect();
         format!(
@@ -145,7 +146,7 @@ mod tests {
         let rules = rules("(<= (can_move ?r) (row ?r ?x))");
         assert_eq!(refuting_roles(&rules), [Some(0), Some(1)]);
         check("rows", &rules, 400);
-        // Played to the end, which is seen though no move refutes it any more.
+        // Play to the end, which is found although no legal move refutes it any more.
         let machine = Machine::new(circuit(&rules));
         let mut cursor = machine.cursor();
         while !cursor.is_terminal() {
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn moves_that_leave_the_end_open_refute_nothing() {
-        // One row does not count, so the game may be over although it is legal.
+        // One row does not count, so the game may be over although a move is legal.
         let rules = rules("(<= (can_move ?r) (row ?r ?x) (distinct ?x 40))");
         assert_eq!(refuting_roles(&rules), [None, None]);
         check("rows but one", &rules, 400);

@@ -1,10 +1,10 @@
-//! The conditions of outputs, split into parts that are cheap to keep up to date.
+//! Conditions of outputs, split into parts that are cheap to keep up to date.
 //!
 //! Many conditions have a part in common: all moves of a role need its turn, all cells of a chain
-//! stay as they are unless the chain ends, and what a counter stands at decides for all fluents of
-//! that number. A counter for each such pair would be visited whenever the part in common changes. So
-//! the parts are stored apart, as bits of their own, and put together a word at a time; or they are
-//! asked for only while the fluent holds without which they do not matter.
+//! stay as they are unless the chain ends, and the value of a counter decides all fluents of that
+//! number. If each such pair had a counter, every change of the common part would visit all of
+//! them. So the parts are stored as separate bits and combined a word at a time; or they are
+//! evaluated only while the fluent is true without which they do not matter.
 
 use std::ops::Range;
 
@@ -13,24 +13,24 @@ use rustc_hash::FxHashMap;
 
 use crate::net::conjunctions::{Conjunctions, Literal};
 
-/// A move has at most so many conditions that are stored apart.
+/// Largest number of conditions of a move that are stored separately.
 pub(crate) const MAX_PLANES: usize = 4;
 
-/// A literal that stands in the conditions of so many legal moves is stored apart from the others.
+/// A literal in the conditions of at least this many legal moves is stored separately.
 const MIN_GUARDED: usize = 8;
 
-/// A literal that so many fluents gate is asked for through them; at most one in so many of them may
-/// hold in the initial state.
+/// A literal that at least this many fluents gate is evaluated through them; at most one in this
+/// many of them may be true in the initial state.
 const MIN_GATES: usize = 8;
 
-/// A case of the end of the game is asked for if that looks at no more than one in so many of the nodes
-/// that would have to be kept up to date otherwise.
+/// A case of the terminal condition is evaluated on demand if that looks at no more than one in
+/// this many of the nodes that would otherwise be kept up to date.
 const MIN_SAVED: u64 = 8;
 
-/// The conditions of the legal moves.
+/// Splits the conditions of the legal moves.
 ///
-/// For each move, literals that must all hold; at most [`MAX_PLANES`]. `is_counter` marks the nodes
-/// that are kept up to date in any case.
+/// Returns for each move literals that must all be true; at most [`MAX_PLANES`]. `is_counter` marks
+/// the nodes that are kept up to date in any case.
 pub(crate) fn split_legal(
     table: &mut Conjunctions,
     legal: &[Literal],
@@ -46,7 +46,7 @@ pub(crate) fn split_legal(
     let mut lists: Vec<Vec<Literal>> = legal.iter().map(|&it| conditions(table, it)).collect();
     let n_guarded = count(&lists);
     for list in &mut lists {
-        // A condition of this move alone is nothing but its parts.
+        // A condition of this move alone is split into its parts.
         let is_own = |it: &Literal| n_guarded[position(*it)] == 1 && !is_counter(*it);
         if let Some(own) = list.iter().position(is_own) {
             let parts = conditions(table, list[own]);
@@ -76,17 +76,17 @@ pub(crate) fn split_legal(
     planes
 }
 
-/// What most moves of a role need, mostly that it is its turn. It is looked at once for all of them, so
-/// a change of it costs nothing.
+/// A condition that most moves of a role share, typically that it is its turn. It is checked once
+/// for all of them, so a change of it costs nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     pub literal: Literal,
-    /// The moves that don't need it: words and bits, the role's first move in the first bit.
+    /// The moves that do not need it: words and bits, the role's first move in the first bit.
     pub others: Vec<(usize, u64)>,
 }
 
 impl Guard {
-    /// Whether a move of the role needs it, the role's first move being number 0.
+    /// Returns whether a move of the role needs it; the role's first move is number 0.
     pub fn is_needed(&self, idx: usize) -> bool {
         let is_other =
             |&(word, mask): &(usize, u64)| word == idx / 64 && mask >> (idx % 64) & 1 != 0;
@@ -94,7 +94,7 @@ impl Guard {
     }
 }
 
-/// The guard of each role; the moves that need it have one condition less then.
+/// Extracts the guard of each role; the moves that need it have one condition less afterwards.
 pub(crate) fn take_guards(planes: &mut [Vec<Literal>], moves_of: &[Range<usize>]) -> Vec<Guard> {
     let mut guards = Vec::new();
     for moves in moves_of {
@@ -123,7 +123,7 @@ pub(crate) fn take_guards(planes: &mut [Vec<Literal>], moves_of: &[Range<usize>]
     guards
 }
 
-/// The literals that must all hold for a literal to hold.
+/// Returns the literals that must all be true for a literal to be true.
 fn conditions(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
     match table.literals(literal.node()) {
         [] if literal == Literal::TRUE => Vec::new(),
@@ -132,7 +132,7 @@ fn conditions(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
     }
 }
 
-/// The literals of which one must hold for a literal to hold.
+/// Returns the literals of which one must be true for a literal to be true.
 fn cases(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
     match literal {
         Literal::FALSE => Vec::new(),
@@ -144,11 +144,12 @@ fn cases(table: &Conjunctions, literal: Literal) -> Vec<Literal> {
     }
 }
 
-/// The end of the game as what is kept up to date, and the cases that are asked for.
+/// Splits the terminal condition into the part that is kept up to date and the cases that are
+/// evaluated on demand.
 ///
-/// The latter are those with much behind them of which little needs to be looked at: above all that
-/// nobody can move, which one legal move refutes. `is_counter` marks the nodes that are kept up to date
-/// in any case.
+/// Cases are evaluated on demand if they have many nodes behind them of which few need to be looked
+/// at. The main example is that nobody can move, which one legal move refutes. `is_counter` marks
+/// the nodes that are kept up to date in any case.
 pub(crate) fn split_terminal(
     table: &mut Conjunctions,
     terminal: Literal,
@@ -169,10 +170,11 @@ pub(crate) fn split_terminal(
     (table.and(&mut kept).negated(), asked)
 }
 
-/// What must be looked at to know the nodes in the initial state.
+/// The work of proving the values of nodes in the initial state.
 struct Proofs {
     holds: Vec<bool>,
-    /// For each node, how many nodes at least; those that are looked at twice count twice.
+    /// For each node, the least number of nodes to look at; nodes that are looked at twice count
+    /// twice.
     sizes: Vec<u64>,
 }
 
@@ -201,23 +203,23 @@ impl Proofs {
     }
 }
 
-/// What decides the fluents of the next state, in parts: a fluent is true if it is true now and kept, or
-/// if it is set, or if a gate opens to it.
+/// The conditions of the fluents of the next state, in parts: a fluent is true if it is true now
+/// and kept, or if it is set, or if a gate opens to it.
 #[derive(Default)]
 pub(crate) struct NextParts {
     /// For each fluent, when it is kept.
     pub kept: Vec<Literal>,
     /// For each fluent, when it is set.
     pub set: Vec<Literal>,
-    /// Fluents of this state, each with a fluent of the next that is true if this one and the literal
-    /// hold.
+    /// Gates: fluents of this state, each with a fluent of the next state that is true if the gate
+    /// and the literal are true.
     pub gated: Vec<(u32, (u32, Literal))>,
 }
 
 impl NextParts {
-    /// The parts of a literal for each fluent.
+    /// Splits the literal of each fluent.
     pub fn new(table: &mut Conjunctions, next: &[Literal], init: &BitSet) -> Self {
-        // Step 1. What keeps a fluent, and what else makes it true.
+        // Step 1. Separate what keeps a fluent from what else makes it true.
         let mut parts = NextParts::default();
         let mut others: Vec<Vec<Literal>> = Vec::with_capacity(next.len());
         for (fluent, &literal) in next.iter().enumerate() {
@@ -237,7 +239,7 @@ impl NextParts {
             others.push(setting);
         }
 
-        // Step 2. Which literals matter only while one of many fluents holds.
+        // Step 2. Find the literals that matter only while one of many fluents is true.
         let mut gates: FxHashMap<Literal, Vec<usize>> = FxHashMap::default();
         for &case in others.iter().flatten() {
             if let Some((gate, rest)) = gate(table, case) {
@@ -249,7 +251,7 @@ impl NextParts {
             gates.len() >= MIN_GATES && n_open * MIN_GATES <= gates.len()
         });
 
-        // Step 3. Set apart what is asked for through gates.
+        // Step 3. Separate the literals that are evaluated through gates.
         for (fluent, mut setting) in others.into_iter().enumerate() {
             setting.retain(|&case| match gate(table, case) {
                 Some((gate, rest)) if gates.contains_key(&rest) => {
@@ -265,7 +267,7 @@ impl NextParts {
     }
 }
 
-/// A case as a fluent and something else that must hold.
+/// Splits a case into a fluent and the rest that must be true.
 fn gate(table: &mut Conjunctions, case: Literal) -> Option<(usize, Literal)> {
     let mut rest = conditions(table, case);
     let fluents = 1..1 + table.n_fluents;

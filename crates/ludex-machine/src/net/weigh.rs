@@ -1,27 +1,27 @@
-//! Which lazy nodes are better kept up to date, measured in a few playouts.
+//! Choice of the lazy nodes to keep up to date, measured in a few playouts.
 //!
-//! A lazy node costs when it is asked for, a counter when what it reads changes. Which is more depends
-//! on the game: whether a cell is open is asked of each cell of a column with every move, and changes
-//! in one of them. So the net plays, and counts both for every lazy node.
+//! A lazy node costs time when it is evaluated, a counter when its inputs change. Which costs more
+//! depends on the game: every move asks of each cell of a column whether it is open, but that
+//! changes in only one of them. So the net plays, and counts both for every lazy node.
 
 use ludex_base::{BitSet, Seed};
 
 use crate::net::conjunctions::Literal;
 use crate::net::counters::{Net, NetState};
 
-/// Playing stops after so many steps, or when so many nodes and literals were looked at.
+/// Measuring stops after this many steps, or after looking at this many nodes and literals.
 const MAX_STEPS: usize = 1000;
 const MAX_WORK: usize = 5_000_000;
 
 /// Fewer steps than this say too little.
 const MIN_STEPS: usize = 50;
 
-/// Evaluating a node, and telling that it has changed, costs as much as so many visits of counters.
+/// The costs of evaluating a node, and of propagating its change, in visits of counters.
 const VISITS_AN_EVALUATION: u64 = 8;
 const VISITS_A_CHANGE: u64 = 6;
 
-/// For each lazy node of a net, whether it should rather be a counter; then all that it reads are or
-/// should be.
+/// Returns for each lazy node of a net whether it should be a counter instead; then all its inputs
+/// are counters or should be.
 pub(crate) fn better_kept(net: &Net, init: &BitSet) -> Vec<bool> {
     let n_lazy = net.lazy_ends.len();
     let work_a_step = net.first_lazy + n_lazy + 2 * net.lazy_literals.len();
@@ -45,11 +45,11 @@ pub(crate) fn better_kept(net: &Net, init: &BitSet) -> Vec<bool> {
     is_kept
 }
 
-/// What happened to the lazy nodes of a net.
+/// The evaluations and changes of the lazy nodes of a net.
 struct Uses {
     n_evaluated: Vec<u64>,
     n_changed: Vec<u64>,
-    /// How often a literal changed.
+    /// How often a literal of the node changed.
     n_visits: Vec<u64>,
 }
 
@@ -107,7 +107,7 @@ impl Uses {
     }
 }
 
-/// Whether each node of a net holds, those too that nobody asked for.
+/// Computes the values of all nodes of a net, including those that were not evaluated.
 fn all_values(net: &Net, values: &NetState) -> Vec<bool> {
     let counters = values.counts[..net.first_lazy].iter();
     let mut all: Vec<bool> = counters.map(|count| count.holds()).collect();
