@@ -1,4 +1,4 @@
-//! Gates, each made once, with constants folded.
+//! Construction of gates, each made once, with constants folded.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -40,7 +40,7 @@ impl Builder {
         self.gate(Kind::Move(played), &[])
     }
 
-    /// A feedback gate; every one is different.
+    /// Makes a feedback gate; each call makes a new one.
     pub fn feedback(&mut self) -> GateId {
         self.push(Kind::Feedback, &[])
     }
@@ -53,17 +53,18 @@ impl Builder {
         }
     }
 
-    /// The conjunction; the list is used up.
+    /// Makes a conjunction; empties the list.
     pub fn and(&mut self, inputs: &mut Vec<GateId>) -> GateId {
         self.joined(Kind::And, inputs)
     }
 
-    /// The disjunction; the list is used up.
+    /// Makes a disjunction; empties the list.
     pub fn or(&mut self, inputs: &mut Vec<GateId>) -> GateId {
         self.joined(Kind::Or, inputs)
     }
 
-    /// A conjunction or disjunction. One of the constants decides it, the other does not matter.
+    /// Makes a conjunction or disjunction. One of the constants decides its value, the other is
+    /// dropped.
     fn joined(&mut self, kind: Kind, inputs: &mut Vec<GateId>) -> GateId {
         let deciding = kind == Kind::Or;
         inputs.sort_unstable();
@@ -103,7 +104,8 @@ impl Builder {
     fn push(&mut self, kind: Kind, inputs: &[GateId]) -> GateId {
         self.gates.kinds.push(kind);
         self.gates.inputs.extend_from_slice(inputs);
-        let end = u32::try_from(self.gates.inputs.len()).expect("edges fit in 32 bits");
+        let end = u32::try_from(self.gates.inputs.len())
+            .expect("the number of edges must fit in 32 bits");
         self.gates.ends.push(end);
         GateId::new(self.gates.kinds.len() - 1)
     }

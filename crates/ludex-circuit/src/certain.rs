@@ -1,15 +1,16 @@
-//! What is certain of a state that a role does not see, by the rules alone.
+//! Facts that are certain about a hidden state, derived from the rules alone.
 //!
-//! A gate is true, false or not known. What the role is told, and what was certain of the state
-//! before, gives some gates their values; these are handed on to the gates that use them and down to
+//! A gate is true, false or unknown. The role's observations, and the facts that were certain
+//! before, give some gates their values. Values propagate to the gates that use them and down to
 //! their inputs until nothing more follows (unit propagation: Dowling and Gallier, *Linear-Time
-//! Algorithms for Testing the Satisfiability of Propositional Horn Formulae*, 1984). What follows
-//! for the next state is certain there. Nothing is drawn, and each input of a gate is looked at a few
-//! times in a step.
+//! Algorithms for Testing the Satisfiability of Propositional Horn Formulae*, 1984). The values
+//! derived for the next state are certain there. Nothing is sampled, and a step looks at each input
+//! of a gate a few times.
 //!
-//! Invariant: whatever is called certain holds in every state that agrees with what was told. Not all
-//! that holds there is found: two things that are not known by themselves, but together, are lost,
-//! and so is that what goes around in a loop of rules is not founded.
+//! Invariant: a fact that is called certain holds in every state consistent with the observations.
+//! The converse does not hold. Unit propagation misses facts about several gates that are unknown
+//! one by one, such as "one of the two", and facts that are false only because a loop of rules
+//! derives nothing without support from outside.
 
 use std::ops::Range;
 
@@ -17,44 +18,44 @@ use ludex_base::{FluentId, MoveId, PerceptId, RoleId};
 
 use crate::circuit::{Circuit, Gate, GateId};
 
-/// What is certain for one role at some step of a match.
+/// The facts that are certain for one role at some step of a match.
 #[derive(Clone, Debug)]
 pub struct Certain {
     role: RoleId,
     wires: Wires,
     /// By gate.
     values: Vec<Option<bool>>,
-    /// By gate, how many inputs have not told their values yet.
+    /// By gate, how many of its inputs have not propagated their values yet.
     n_open: Vec<u32>,
-    /// Gates whose values are not handed on yet.
+    /// Gates whose values are not propagated yet.
     queue: Vec<GateId>,
-    /// By fluent, in the state that was reached.
+    /// By fluent, in the current state.
     state: Vec<Option<bool>>,
-    /// By move, whether it is played in the step that follows.
+    /// By move, whether it is played in the next step.
     played: Vec<Option<bool>>,
 }
 
-/// What does not change.
+/// The wiring of the circuit, which never changes.
 #[derive(Clone, Debug)]
 struct Wires {
-    /// By gate, where the gates that use it end in the list.
+    /// By gate, the end of its readers in the list.
     ends: Vec<u32>,
     users: Vec<GateId>,
     n_inputs: Vec<u32>,
-    /// By gate: of a feedback gate, the gate that it copies.
+    /// By gate: for a feedback gate, the gate that it copies.
     source: Vec<Option<GateId>>,
     /// By fluent and by move, its gate if there is one.
     fluents: Vec<Option<GateId>>,
     moves: Vec<Option<GateId>>,
-    /// By role, where its moves begin and end: they are sorted by role.
+    /// By role, the range of its moves: moves are sorted by role.
     moves_of: Vec<Range<usize>>,
 }
 
-/// What was told can't be.
+/// A contradiction.
 struct Clash;
 
 impl Certain {
-    /// At the beginning, when everybody knows the state.
+    /// Starts at the beginning of a match, when everybody knows the state.
     pub fn new(circuit: &Circuit, role: RoleId) -> Self {
         let wires = Wires::new(circuit);
         let n_fluents = circuit.vocabulary.fluents.len();
@@ -72,22 +73,25 @@ impl Certain {
         certain
     }
 
-    /// Whether a fluent is true; `None` if that is not certain. What follows only from the game not being
-    /// over is not told, and after a step that ends it nothing is.
+    /// Returns whether a fluent is true; `None` if that is not certain.
+    ///
+    /// Facts that follow only from the game not being over are left out, and nothing is certain
+    /// after a step that ends the game.
     pub fn holds(&self, fluent: FluentId) -> Option<bool> {
         self.state[fluent.index()]
     }
 
-    /// The role's moves, each with whether it is legal; `None` if that is not certain.
+    /// Lists the role's moves, each with whether it is legal; `None` if that is not certain.
     pub fn legal_moves(&self, circuit: &Circuit) -> impl Iterator<Item = (MoveId, Option<bool>)> {
         let own = self.wires.moves_of[self.role.index()].clone();
         own.map(|idx| (MoveId::new(idx), self.values[circuit.legal[idx].index()]))
     }
 
-    /// Takes in a step by what the role observed of it, its move and its percepts, ascending; `None` if it
-    /// observed nothing. `circuit` is the one that this was made for.
+    /// Follows a step by the role's observation of it: its move and its percepts, ascending; `None`
+    /// if it observed nothing. `circuit` is the one given to [`new`](Self::new).
     ///
-    /// If that contradicts what was certain, some step was missed, and nothing is certain after it.
+    /// If the observation contradicts what was certain, some step was missed, and nothing is
+    /// certain afterwards.
     pub fn follow(&mut self, circuit: &Circuit, observed: Option<(MoveId, &[PerceptId])>) {
         let is_possible = self.take_in(circuit, observed).is_ok();
         for (fluent, next) in self.state.iter_mut().zip(&circuit.next) {
@@ -96,11 +100,11 @@ impl Certain {
         self.arrive(circuit);
     }
 
-    /// What follows from the state, in which the game is not over.
+    /// Propagates from the current state, in which the game is not over.
     fn arrive(&mut self, circuit: &Circuit) {
         if self.begin(circuit).is_err() {
             self.state.fill(None);
-            // What contradicts itself from nothing is a game that ends before it begins.
+            // A contradiction without observations means that the game is over before it begins.
             let _ = self.begin(circuit);
         }
     }
@@ -141,7 +145,7 @@ impl Certain {
         self.settle(circuit)
     }
 
-    /// Gives a gate its value.
+    /// Sets the value of a gate.
     fn set(&mut self, gate: GateId, value: bool) -> Result<(), Clash> {
         match self.values[gate.index()] {
             Some(known) if known == value => Ok(()),
@@ -154,11 +158,11 @@ impl Certain {
         }
     }
 
-    /// Hands values on until nothing more follows.
+    /// Propagates values until nothing more follows.
     fn settle(&mut self, circuit: &Circuit) -> Result<(), Clash> {
         loop {
             while let Some(gate) = self.queue.pop() {
-                let value = self.values[gate.index()].expect("it was queued with it");
+                let value = self.values[gate.index()].expect("queued gates have values");
                 self.hand_down(circuit, gate, value)?;
                 self.hand_on(circuit, gate, value)?;
             }
@@ -169,7 +173,7 @@ impl Certain {
         }
     }
 
-    /// To the inputs.
+    /// Propagates the value of a gate to its inputs.
     fn hand_down(&mut self, circuit: &Circuit, gate: GateId, value: bool) -> Result<(), Clash> {
         match circuit.gate(gate) {
             Gate::Constant(constant) if constant != value => Err(Clash),
@@ -186,7 +190,7 @@ impl Certain {
         }
     }
 
-    /// To the gates that use it.
+    /// Propagates the value of a gate to the gates that use it.
     fn hand_on(&mut self, circuit: &Circuit, gate: GateId, value: bool) -> Result<(), Clash> {
         let start = if gate.index() == 0 { 0 } else { self.wires.ends[gate.index() - 1] };
         for at in start..self.wires.ends[gate.index()] {
@@ -199,7 +203,7 @@ impl Certain {
                 }
                 Gate::And(inputs) => (inputs, false),
                 Gate::Or(inputs) => (inputs, true),
-                // A feedback gate has its source for an input, and nothing else has any.
+                // Only a feedback gate is left; its one input is its source.
                 _ => {
                     self.set(user, value)?;
                     continue;
@@ -215,7 +219,7 @@ impl Certain {
         Ok(())
     }
 
-    /// One of the inputs must have decided a gate: if only one is left, it has.
+    /// If one input must have decided a gate and only one is left, sets that input.
     fn find_reason(
         &mut self,
         gate: GateId,
@@ -237,7 +241,7 @@ impl Certain {
         self.set(open.ok_or(Clash)?, deciding)
     }
 
-    /// A role plays one move.
+    /// Sets whether a move is played; a role plays exactly one move.
     fn play(&mut self, id: MoveId, value: bool) -> Result<(), Clash> {
         match self.played[id.index()] {
             Some(known) if known == value => Ok(()),
@@ -249,8 +253,8 @@ impl Certain {
         }
     }
 
-    /// What is played is legal, and each role plays one move; of one that has no move at all nothing is
-    /// said.
+    /// Applies the rules of joint moves: played moves are legal, and each role plays one. A role
+    /// that has no moves at all is left out.
     fn match_moves(&mut self, circuit: &Circuit) -> Result<(), Clash> {
         (0..self.wires.moves_of.len()).try_for_each(|role| self.match_moves_of(circuit, role))
     }
@@ -305,7 +309,7 @@ impl Wires {
         }
         let mut sum = 0;
         for end in &mut ends {
-            // Where the list of this gate begins; it is moved to its end as the list is filled.
+            // `end` is the start of this gate's list; filling the list advances it to the end.
             (*end, sum) = (sum, sum + *end);
         }
         let mut users = vec![GateId::new(0); sum as usize];

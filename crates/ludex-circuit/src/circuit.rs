@@ -1,4 +1,4 @@
-//! The main type of this crate.
+//! The type [`Circuit`], its gates and its loops.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ define_id! {
 }
 
 /// A game as a circuit: its inputs are the fluents of a state and the moves of a joint move, its
-/// outputs say what follows.
+/// outputs describe the state and its successor.
 ///
-/// Gates are numbered so that the inputs of a gate have smaller numbers, but for
-/// [`Gate::Feedback`], whose value comes from the [`Loop`] it belongs to. Outputs about the state
-/// (`legal`, `terminal`, `goals`) do not depend on moves.
+/// The inputs of a gate have smaller numbers than the gate. The exception is [`Gate::Feedback`],
+/// whose value comes from the [`Loop`] it belongs to. Outputs about the state (`legal`, `terminal`,
+/// `goals`) do not depend on moves.
 #[derive(Clone, Debug)]
 pub struct Circuit {
     /// The roles, fluents, moves and percepts.
@@ -35,16 +35,16 @@ pub struct Circuit {
     pub terminal: GateId,
     /// The goal values that can be derived, sorted by role and value.
     pub goals: Vec<(RoleId, Goal, GateId)>,
-    /// The runs of gates to be evaluated until nothing changes, ascending and apart.
+    /// The ranges of gates to be evaluated until nothing changes, ascending and disjoint.
     pub loops: Vec<Loop>,
     pub(crate) gates: Gates,
 }
 
-/// The gates in a few long vectors.
+/// All gates, stored in a few long vectors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gates {
     pub kinds: Vec<Kind>,
-    /// Where the inputs of a gate end.
+    /// By gate, the end of its inputs.
     pub ends: Vec<u32>,
     pub inputs: Vec<GateId>,
 }
@@ -60,87 +60,87 @@ pub(crate) enum Kind {
     Or,
 }
 
-/// What a gate computes.
+/// The operation of a gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gate<'a> {
-    /// Always the same.
+    /// A constant.
     Constant(bool),
-    /// Whether the fluent is true now.
+    /// Whether the fluent is true in the current state.
     Fluent(FluentId),
-    /// Whether the move is played now.
+    /// Whether the move is played in the current step.
     Move(MoveId),
-    /// What its loop has derived so far; false at first.
+    /// The value that its loop has derived so far; false at first.
     Feedback,
-    /// The opposite.
+    /// The negation of its input.
     Not(GateId),
-    /// Whether all hold; at least two inputs, ascending.
+    /// Whether all inputs are true; at least two, ascending.
     And(&'a [GateId]),
-    /// Whether one holds; at least two inputs, ascending.
+    /// Whether some input is true; at least two, ascending.
     Or(&'a [GateId]),
 }
 
-/// A run of gates that depend on each other, all positively.
+/// A range of gates that depend on each other, all positively.
 ///
-/// Its meaning is the least fixpoint: with all feedback false, evaluate the gates of the run in
-/// order, copy each source to its feedback gate, and again, until nothing changes. A feedback gate
-/// that became true never becomes false again, so there are at most as many rounds as feedback
-/// gates, and one more.
+/// Its meaning is the least fixpoint. With all feedback gates false, evaluate the gates of the
+/// range in order and copy each source to its feedback gate; repeat until nothing changes. A
+/// feedback gate never changes from true to false, so there is at most one more round than there
+/// are feedback gates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
-    /// The gates of the run, by number.
+    /// The gates of the loop, by number.
     pub gates: Range<u32>,
-    /// Each feedback gate, which is in the run, with the gate that it copies.
+    /// Each feedback gate of the loop with the gate that it copies.
     pub feedback: Vec<(GateId, GateId)>,
 }
 
 impl Circuit {
-    /// How many gates there are, inputs and constants included.
+    /// Returns the number of gates, including inputs and constants.
     pub fn n_gates(&self) -> usize {
         self.gates.kinds.len()
     }
 
-    /// How many inputs all gates have together.
+    /// Returns the total number of inputs of all gates.
     pub fn n_edges(&self) -> usize {
         self.gates.inputs.len()
     }
 
-    /// What a gate computes.
+    /// Returns the operation of a gate.
     #[inline]
     pub fn gate(&self, id: GateId) -> Gate<'_> {
         self.gates.gate(id)
     }
 
-    /// The inputs of a gate.
+    /// Returns the inputs of a gate.
     #[inline]
     pub fn inputs(&self, id: GateId) -> &[GateId] {
         self.gates.inputs_of(id)
     }
 
-    /// The ids of all gates, inputs before the gates that use them.
+    /// Iterates over all gates, inputs before the gates that use them.
     pub fn gate_ids(&self) -> impl Iterator<Item = GateId> + use<> {
         (0..self.n_gates()).map(GateId::new)
     }
 
-    /// Whether a gate belongs to a loop.
+    /// Returns whether a gate belongs to a loop.
     pub(crate) fn is_in_loop(&self, id: GateId) -> bool {
         let idx = id.index() as u32;
         let next = self.loops.partition_point(|it| it.gates.end <= idx);
         self.loops.get(next).is_some_and(|it| it.gates.contains(&idx))
     }
 
-    /// How many roles there are.
+    /// Returns the number of roles.
     pub fn n_roles(&self) -> usize {
         self.vocabulary.roles.len()
     }
 
-    /// All gates that something outside may ask for.
+    /// Iterates over the gates of all outputs.
     pub fn outputs(&self) -> impl Iterator<Item = GateId> + '_ {
         let goals = self.goals.iter().map(|&(_, _, gate)| gate);
         let lists = [&self.next, &self.legal, &self.sees];
         lists.into_iter().flatten().copied().chain(goals).chain([self.terminal])
     }
 
-    /// For each gate, whether one of `outputs` depends on it, through loops as well.
+    /// Returns for each gate whether one of `outputs` depends on it, directly or through loops.
     pub fn cone(&self, outputs: impl IntoIterator<Item = GateId>) -> Vec<bool> {
         let mut is_needed = vec![false; self.n_gates()];
         let mut source_of = vec![None; if self.loops.is_empty() { 0 } else { self.n_gates() }];

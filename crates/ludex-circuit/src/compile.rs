@@ -1,4 +1,4 @@
-//! From ground rules to gates.
+//! Compilation of ground rules to gates.
 
 use ludex_base::BitSet;
 use ludex_ground::{AtomId, AtomKind, GroundLiteral, GroundProgram};
@@ -12,7 +12,8 @@ pub fn compile(program: &GroundProgram) -> Circuit {
     let mut compiler = Compiler { program, builder: Builder::default(), loops: Vec::new() };
     let components = program.components();
     let on_transition = compiler.compile_atoms(&components, Moves::Inputs);
-    // While nobody moves, no move is played. Only sheets that break the rules notice.
+    // `does` is false while moves are chosen. This matters only for rulesheets that break the rules
+    // of GDL.
     let state_atoms: Vec<AtomId> = (program.legal.iter().copied())
         .chain(program.terminal)
         .chain(program.goals.iter().map(|&(_, _, atom)| atom))
@@ -46,7 +47,7 @@ pub fn compile(program: &GroundProgram) -> Circuit {
     .pruned()
 }
 
-/// What `does` means to the rules.
+/// The meaning of `does` in the rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moves {
     Inputs,
@@ -60,7 +61,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// The gate of each atom.
+    /// Returns the gate of each atom.
     fn compile_atoms(&mut self, components: &[Vec<AtomId>], moves: Moves) -> Vec<GateId> {
         let program = self.program;
         let never = self.builder.constant(false);
@@ -86,7 +87,7 @@ impl Compiler<'_> {
         gates
     }
 
-    /// The gate of an atom whose conditions have theirs: one of its rules holds.
+    /// Makes the gate of an atom whose conditions have theirs: the disjunction of its rules.
     fn compile_atom(&mut self, atom: AtomId, gates: &[GateId]) -> GateId {
         let mut rules = Vec::new();
         let mut body = Vec::new();
@@ -105,7 +106,8 @@ impl Compiler<'_> {
         if literal.is_positive() { gate } else { self.builder.not(gate) }
     }
 
-    /// Gives the atoms of a component feedback gates where they are used before they are made.
+    /// Makes feedback gates for the atoms of a component that are used before their own gates
+    /// exist.
     fn compile_loop(&mut self, component: &[AtomId], gates: &mut [GateId]) {
         let start = self.builder.n_gates() as u32;
         let position_of: FxHashMap<AtomId, usize> =
@@ -136,7 +138,7 @@ fn depends_on_itself(program: &GroundProgram, atom: AtomId) -> bool {
     program.rules_of(atom).any(|rule| rule.body.iter().any(|literal| literal.atom() == atom))
 }
 
-/// Whether one of some atoms depends on a move.
+/// Returns whether one of these atoms depends on a move.
 fn depend_on_moves(program: &GroundProgram, components: &[Vec<AtomId>], atoms: &[AtomId]) -> bool {
     let mut does = vec![false; program.n_atoms()];
     for atom in (0..program.n_atoms()).map(AtomId::new) {
@@ -153,7 +155,7 @@ fn depend_on_moves(program: &GroundProgram, components: &[Vec<AtomId>], atoms: &
 }
 
 impl Circuit {
-    /// The circuit without gates that no output needs.
+    /// Removes the gates that no output needs.
     pub(crate) fn pruned(self) -> Circuit {
         let is_needed = self.cone(self.outputs());
         let mut gates = Gates::default();
@@ -191,7 +193,7 @@ impl Circuit {
         self.over(gates, loops, new)
     }
 
-    /// Whether a gate is an input or a constant: it needs no evaluation.
+    /// Returns whether a gate is an input or a constant, so that it needs no evaluation.
     pub fn is_leaf(&self, id: GateId) -> bool {
         matches!(self.gate(id), Gate::Constant(_) | Gate::Fluent(_) | Gate::Move(_))
     }

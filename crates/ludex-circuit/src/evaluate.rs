@@ -1,12 +1,11 @@
-//! The value of every gate, worked out as plainly as it can be: what the fast evaluations are
-//! compared with.
+//! Straightforward evaluation of every gate; tests compare the fast evaluations with it.
 
 use ludex_base::{BitSet, MoveId};
 
 use crate::circuit::{Circuit, Gate, GateId};
 
 impl Circuit {
-    /// The value of every gate in a state in which a joint move is played, or none.
+    /// Evaluates every gate in a state with a joint move, which may be empty.
     pub fn evaluate(&self, state: &BitSet, joint: &[MoveId]) -> Vec<bool> {
         let mut values = vec![false; self.n_gates()];
         let mut loops = self.loops.iter().peekable();

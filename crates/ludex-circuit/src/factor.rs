@@ -1,20 +1,22 @@
-//! Common factors: `a b c ∨ a b d ∨ e b c ∨ e b d` is `(a ∨ e) b (c ∨ d)`.
+//! Factoring: `a b c ∨ a b d ∨ e b c ∨ e b d` becomes `(a ∨ e) b (c ∨ d)`.
 //!
-//! A disjunction of conjunctions is written as a tree of cases, its most frequent literals first. Cases
-//! with equal rests are one case, and since gates are made once, rests are shared between
-//! disjunctions as well. Conjunctions of disjunctions are treated alike.
+//! A disjunction of conjunctions is written as a tree of cases, its most frequent literals first.
+//! Cases with equal remainders are merged, and since equal gates are one gate, disjunctions share
+//! remainders as well. Conjunctions of disjunctions are treated likewise.
 
 use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId};
 
-/// Longer terms are left as they are.
+/// Longer terms stay as they are.
 const MAX_TERM: usize = 12;
 
 impl Circuit {
-    /// An equal circuit with common factors taken out, for evaluation of all its gates: there are fewer
-    /// inputs to read, but more gates between an input and an output.
+    /// Returns an equivalent circuit with common factors taken out.
+    ///
+    /// It suits evaluation of all gates: there are fewer inputs to read, but more gates between an
+    /// input and an output.
     pub fn factored(&self) -> Circuit {
         let mut n_readers = vec![0_u32; self.n_gates()];
         let sources = self.loops.iter().flat_map(|it| &it.feedback).map(|&(_, source)| source);
@@ -45,7 +47,7 @@ impl Circuit {
     }
 }
 
-/// The disjunction of terms, which are conjunctions, and of some other gates; or with both exchanged.
+/// Makes the disjunction of some conjunctions (the terms) and some other gates; or the dual.
 fn factor(
     builder: &mut Builder,
     mut terms: Vec<Vec<GateId>>,
@@ -64,26 +66,26 @@ fn factor(
     Cases { builder, is_or }.join(&terms, &mut others)
 }
 
-/// The tree of cases of a disjunction, or of a conjunction.
+/// The tree of cases of a disjunction or conjunction.
 struct Cases<'a> {
     builder: &'a mut Builder,
     is_or: bool,
 }
 
 impl Cases<'_> {
-    /// The disjunction of sorted terms, none of which is empty, and of some other gates.
+    /// Makes the disjunction of sorted nonempty terms and some other gates.
     fn join(&mut self, mut terms: &[&[GateId]], others: &mut Vec<GateId>) -> GateId {
-        // The rest of each case with the literals that begin it.
+        // The remainder of each case, with the literals that it begins with.
         let mut cases: Vec<(Vec<GateId>, GateId)> = Vec::new();
         while let Some(first) = terms.first().map(|term| term[0]) {
             let n = terms.iter().take_while(|term| term[0] == first).count();
             let rests: Vec<&[GateId]> = terms[..n].iter().map(|term| &term[1..]).collect();
             terms = &terms[n..];
             if rests[0].is_empty() {
-                // The literal alone: it covers every longer term.
+                // A term of one literal covers every longer term that begins with it.
                 others.push(first);
             } else if n == 2 && rests.iter().any(|rest| rest.len() > 1) {
-                // Two longer terms have as many inputs apart.
+                // Factoring two longer terms would not save an input.
                 cases.extend(rests.iter().map(|rest| (rest.to_vec(), first)));
             } else {
                 let rest = match rests[..] {

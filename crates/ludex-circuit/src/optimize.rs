@@ -1,11 +1,12 @@
-//! A smaller circuit that says the same.
+//! Reduction of a circuit to fewer gates and edges.
 //!
-//! Two rewritings, in one pass from the inputs to the outputs:
+//! One pass from the inputs to the outputs applies two rewritings:
 //!
-//! - A disjunction that only another disjunction reads becomes part of it, and so for conjunctions.
-//! - Exactly one move of each role is played, so a disjunction over many moves of a role is the
-//!   negation of the disjunction over the few others. Frame axioms ("this cell keeps its piece
-//!   unless a move touches it") are most of the edges of real games, and nearly all of them go.
+//! - A disjunction that only another disjunction reads is merged into it; the same holds for
+//!   conjunctions.
+//! - Each role plays exactly one move, so a disjunction over many moves of a role is the negation
+//!   of the disjunction over its few others. Most edges of real games belong to frame axioms ("this
+//!   cell keeps its piece unless a move touches it"), and this removes nearly all of them.
 
 use ludex_base::MoveId;
 
@@ -13,8 +14,10 @@ use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Loop};
 
 impl Circuit {
-    /// An equal circuit with fewer gates and edges, for transitions in which every role plays
-    /// exactly one of its moves, and for states in which outputs do not depend on moves.
+    /// Returns an equivalent circuit with fewer gates and edges.
+    ///
+    /// It is equivalent for transitions in which every role plays exactly one of its moves, and for
+    /// states whose outputs do not depend on moves.
     pub fn optimized(&self) -> Circuit {
         let mut pass = Pass::new(self);
         let mut loops = self.loops.iter().peekable();
@@ -42,9 +45,9 @@ struct Pass<'a> {
     circuit: &'a Circuit,
     builder: Builder,
     new_ids: Vec<GateId>,
-    /// How many gates and outputs read a gate of the old circuit.
+    /// By gate of the old circuit, how many gates and outputs read it.
     n_readers: Vec<u32>,
-    /// The moves of each role, by number: they are sorted by role.
+    /// The range of moves of each role: moves are sorted by role.
     moves_of: Vec<std::ops::Range<usize>>,
     loops: Vec<Loop>,
 }
@@ -100,7 +103,8 @@ impl<'a> Pass<'a> {
         self.new_ids[id.index()] = new;
     }
 
-    /// The new inputs of a gate, with those of inputs of the same kind that nothing else reads.
+    /// Returns the new inputs of a gate, with those of inputs of the same kind that nothing else
+    /// reads merged in.
     fn merged_inputs(&self, id: GateId) -> Vec<GateId> {
         let is_or = matches!(self.circuit.gate(id), Gate::Or(_));
         let mut inputs = Vec::new();
@@ -117,7 +121,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Replaces many moves of a role in a disjunction by the negation of the others; in a
-    /// conjunction, many negated moves by the disjunction of the others.
+    /// conjunction, replaces many negated moves by the disjunction of the others.
     fn shorten_moves(&mut self, inputs: &mut Vec<GateId>, is_or: bool) {
         let played = |builder: &Builder, id: GateId| match (builder.gate_of(id), is_or) {
             (Gate::Move(played), true) => Some(played),
@@ -137,7 +141,7 @@ impl<'a> Pass<'a> {
             let end = moves.partition_point(|id| id.index() < all.end);
             let listed = &moves[start..end];
             let n_others = all.len() - listed.len();
-            // The negation is an edge too.
+            // The negation itself is an edge too.
             if listed.len() < n_others + 2 {
                 continue;
             }

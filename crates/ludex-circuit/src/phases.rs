@@ -1,51 +1,51 @@
-//! Circuits for the phases of a game.
+//! Smaller circuits for the phases of a game.
 //!
-//! In most games some fluents go their way whatever is played, above all whose turn it is and the
-//! number of the step. Those that go round and round divide the game into *phases*. In each phase
-//! they are known, so most moves of all roles but one are known to be illegal, and with them about
-//! half of the gates fall away. Fluents that go their way without going round may be known in a phase
-//! as well: where red begins and turns alternate, no even step is red's.
+//! In most games the values of some fluents do not depend on the moves played: above all, whose
+//! turn it is and the number of the step. Those that are periodic divide the game into *phases*. In
+//! each phase their values are known. So most moves of all roles but one are known to be illegal,
+//! and about half of the gates fall away. Independent fluents that are not periodic may be known in
+//! a phase as well: if red begins and turns alternate, no even step is red's.
 
 use ludex_base::BitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::circuit::{Circuit, Gate, GateId};
 
-/// Longer rounds are not looked for.
+/// Longest period to look for.
 const MAX_PERIOD: usize = 4;
 
-/// How many gates may be looked at to find what depends on nothing else, and again to follow it: a few
-/// hundredths of a second each.
+/// Largest number of gates to visit when searching for independent fluents, and again when
+/// following them: a few hundredths of a second each.
 const MAX_WORK: usize = 4_000_000;
 
-/// Fluents that depend on nothing but each other, and what is known of them at every step.
+/// Fluents that depend only on each other, and their known values in each phase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Phases {
-    /// For each phase, the fluents that have the same value whenever it comes round. The initial state
-    /// is in the first phase, and after the last comes the first again.
+    /// For each phase, the fluents that have the same value whenever it recurs. The initial state
+    /// is in the first phase, and the first phase follows the last.
     pub known: Vec<BitSet>,
-    /// For each phase, those of them that are true.
+    /// For each phase, the known fluents that are true.
     pub values: Vec<BitSet>,
-    /// Fluents whose next values depend on nothing but each other. The known ones are among them.
+    /// Fluents whose next values depend only on each other. The known fluents are among them.
     followed: Vec<usize>,
-    /// The values that these have together in reachable states, with the phase.
+    /// The values of the followed fluents in reachable states, each with its phase.
     steps: FxHashMap<BitSet, usize>,
 }
 
 impl Phases {
-    /// How many phases there are; a single one if nothing goes round.
+    /// Returns the number of phases; 1 if nothing is periodic.
     pub fn n_phases(&self) -> usize {
         self.values.len()
     }
 
-    /// The phase that a state is in; reachable states are in one.
+    /// Returns the phase of a state; every reachable state has one.
     pub fn phase_of(&self, state: &BitSet) -> Option<usize> {
         self.steps.get(&picked(state, &self.followed)).copied()
     }
 }
 
 impl Circuit {
-    /// The phases of the game.
+    /// Finds the phases of the game.
     pub fn phases(&self) -> Phases {
         let all: Vec<GateId> = self.gate_ids().collect();
         let independent = self.closed((0..self.next.len()).collect(), &all);
@@ -59,7 +59,7 @@ impl Circuit {
             let returns = |&&it: &&usize| states[period].contains(it) == states[0].contains(it);
             let candidates = independent.iter().filter(returns).copied().collect();
             let fluents = self.closed(candidates, &cone);
-            // What returns after one step returns after two as well.
+            // A fluent of period one also has period two.
             if fluents.len() > best.1.len() {
                 best = (period, fluents);
             }
@@ -76,8 +76,8 @@ impl Circuit {
         known_in_phases(&states[..period], period, returning)
     }
 
-    /// Those of some fluents whose next values depend on nothing but each other; `cone` has the gates
-    /// in between. None if that takes many rounds to find out.
+    /// Returns the largest subset of some fluents whose next values depend only on each other;
+    /// `cone` holds the gates in between. Empty if finding it takes too many rounds.
     fn closed(&self, mut fluents: Vec<usize>, cone: &[GateId]) -> Vec<usize> {
         let mut depends_on_others = vec![true; self.n_gates()];
         let n_rounds = MAX_WORK / (cone.len() + 1);
@@ -100,10 +100,11 @@ impl Circuit {
         Vec::new()
     }
 
-    /// The circuit for the states of one phase, in which some inputs are known: its fluents, the moves
-    /// that are illegal all along, and the move of a role that has only one.
+    /// Returns the circuit for the states of one phase, with some inputs replaced by constants: its
+    /// known fluents, the moves that are illegal throughout, and the move of a role that has only
+    /// one.
     ///
-    /// It says the same as this one about the transitions from states of the phase in which every
+    /// It is equivalent to this circuit for transitions from states of the phase in which every
     /// role plays a legal move.
     pub fn in_phase(&self, phases: &Phases, phase: usize) -> Circuit {
         let (known, values) = (&phases.known[phase], &phases.values[phase]);
@@ -128,13 +129,13 @@ impl Circuit {
         })
     }
 
-    /// The circuit with constants in the place of some inputs.
+    /// Returns the circuit with some inputs replaced by constants.
     fn with_known(&self, known: impl Fn(Gate<'_>) -> Option<bool>) -> Circuit {
         self.rebuilt(|builder, _, id| known(self.gate(id)).map(|value| builder.constant(value)))
     }
 }
 
-/// Where fluents go that depend on nothing but each other.
+/// The sequence of values of fluents that depend only on each other.
 struct Trajectory<'a> {
     circuit: &'a Circuit,
     fluents: &'a [usize],
@@ -153,7 +154,7 @@ impl<'a> Trajectory<'a> {
         Self { circuit, fluents, cone, states: vec![init], gates }
     }
 
-    /// Adds the next state.
+    /// Appends the next state.
     fn advance(&mut self) {
         let state = &self.states[self.states.len() - 1];
         for &id in self.cone {
@@ -165,7 +166,7 @@ impl<'a> Trajectory<'a> {
         self.states.push(next);
     }
 
-    /// Goes on until a state comes again in the same phase; false if that is far.
+    /// Continues until a state recurs in the same phase; returns false if that takes too long.
     fn complete(&mut self, period: usize) -> bool {
         let n_words = self.circuit.next.len() / 64;
         let max_steps = MAX_WORK / (self.cone.len() + self.fluents.len() + n_words + 1);
@@ -183,7 +184,7 @@ impl<'a> Trajectory<'a> {
     }
 }
 
-/// What is known of some fluents in each phase, from all their states in order.
+/// Computes the known fluents of each phase from the sequence of their states.
 fn known_in_phases(states: &[BitSet], period: usize, followed: Vec<usize>) -> Phases {
     let capacity = states[0].words().len() * 64;
     let (mut known, mut values) = (Vec::new(), Vec::new());
@@ -207,7 +208,7 @@ fn known_in_phases(states: &[BitSet], period: usize, followed: Vec<usize>) -> Ph
     Phases { known, values, followed, steps }
 }
 
-/// The values of some fluents, in a set of their own.
+/// Copies the values of some fluents into a new set.
 fn picked(state: &BitSet, fluents: &[usize]) -> BitSet {
     let mut set = BitSet::new(fluents.len());
     let is_true = fluents.iter().enumerate().filter(|(_, fluent)| state.contains(**fluent));

@@ -1,11 +1,11 @@
-//! A circuit made again with some of its gates replaced.
+//! Copies of a circuit with some gates replaced.
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
 
 impl Circuit {
-    /// The circuit with other gates in the place of some. `replace` is given the new gates of those
-    /// before, and a gate; where it makes none, the gate stays as it is.
+    /// Copies the circuit and replaces some gates. `replace` gets the new ids of all earlier gates
+    /// and the gate to copy; if it returns `None`, the gate is copied unchanged.
     pub(crate) fn rebuilt(
         &self,
         mut replace: impl FnMut(&mut Builder, &[GateId], GateId) -> Option<GateId>,
@@ -38,7 +38,7 @@ impl Circuit {
         self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned()
     }
 
-    /// The same game over other gates: `new` says what became of the gate of an output.
+    /// Returns the same game over other gates: `new` maps the gate of each output.
     pub(crate) fn over(
         &self,
         gates: Gates,

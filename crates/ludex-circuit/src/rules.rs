@@ -1,18 +1,18 @@
-//! Games that have a circuit.
+//! The trait of games that have a circuit.
 
 use ludex_base::BitSet;
 
 use crate::Circuit;
 
-/// The rules of a game as a circuit, and how its states are read as fluents.
+/// The rules of a game as a circuit, and the conversion between its states and fluents.
 pub trait Rules<S>: Send + Sync {
-    /// The circuit.
+    /// Returns the circuit.
     fn circuit(&self) -> &Circuit;
 
-    /// The fluents that are true in a state.
+    /// Returns the fluents that are true in a state.
     fn fluents<'a>(&self, state: &'a S) -> &'a BitSet;
 
-    /// The state in which these fluents are true.
+    /// Returns the state in which exactly these fluents are true.
     fn state(&self, fluents: &BitSet) -> S;
 }
 

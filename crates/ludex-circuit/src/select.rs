@@ -1,12 +1,14 @@
-//! What a move finds and where it puts it, apart.
+//! Selections: the source of a move separated from its target.
 //!
-//! `next (on b king)` is often the disjunction, over all moves to `b`, of the move and the king on the
-//! square that it comes from: every move is listed for every piece. But a role plays one move, so it is
-//! enough that the move goes to `b`, and that the move, wherever it goes, comes from a square with the
-//! king. The first is the same for all pieces, the second for all squares.
+//! `next (on b king)` is often a disjunction over all moves to `b`; each term joins the move and
+//! the king on the square that the move comes from. So every move is listed for every piece. But a
+//! role plays one move, so two conditions suffice: the move goes to `b`, and the move, wherever it
+//! goes, comes from a square with the king. The first is the same for all pieces, the second for
+//! all squares.
 //!
-//! In general: where `φ` gives each move of a role a condition, and one of the moves is played,
-//! `⋁ m ∧ φ(m)` over some moves is `(⋁ m) ∧ g`, with `g` the same disjunction over all moves.
+//! In general, let `φ` give each move of a role a condition. Exactly one of the moves is played, so
+//! `⋁ m ∧ φ(m)` over some moves equals `(⋁ m) ∧ g`, where `g` is the same disjunction over all
+//! moves.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +17,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::circuit::{Circuit, Gate, GateId};
 
-/// Shorter disjunctions are left as they are.
+/// Shorter disjunctions stay as they are.
 const MIN_TERMS: usize = 4;
 
-/// How many terms may be looked at: a few hundredths of a second.
+/// Largest number of terms to look at: a few hundredths of a second.
 const MAX_WORK: usize = 4_000_000;
 
 impl Circuit {
-    /// An equal circuit for transitions in which every role plays exactly one of its moves, in which
-    /// disjunctions over moves with conditions share what they can.
+    /// Returns an equivalent circuit in which disjunctions over moves share their conditions.
+    ///
+    /// It is equivalent for transitions in which every role plays exactly one of its moves.
     pub fn with_selections(&self) -> Circuit {
         let Some((selections, selection_of)) = self.selections() else {
             return self.clone();
@@ -61,11 +64,12 @@ impl Circuit {
         })
     }
 
-    /// The selections that several disjunctions can share, and which of them has which.
+    /// Finds the selections that several disjunctions can share, and the selection of each
+    /// disjunction.
     fn selections(&self) -> Option<(Vec<Selection>, FxHashMap<GateId, usize>)> {
         let mut selections: Vec<Selection> = Vec::new();
         let mut selection_of: FxHashMap<GateId, usize> = FxHashMap::default();
-        // The selections in which a condition occurs.
+        // By condition, the selections in which it occurs.
         let mut with_condition: FxHashMap<GateId, Vec<usize>> = FxHashMap::default();
         let mut work = 0;
         for id in self.gate_ids() {
@@ -77,7 +81,7 @@ impl Circuit {
                 .collect();
             work += terms.len() + candidates.len();
             candidates.sort_unstable();
-            // The selection that most of the terms are like.
+            // Choose the selection that agrees with most of the terms.
             let mut best: Option<(usize, usize)> = None;
             for run in candidates.chunk_by(|a, b| a == b) {
                 work += terms.len();
@@ -108,7 +112,7 @@ impl Circuit {
             }
             selection_of.insert(id, idx);
         }
-        // Each term is an edge to a gate of two; each condition, one case.
+        // Each term costs an edge to a gate with two inputs; each condition costs one case.
         selection_of.retain(|_, idx| {
             let it = &selections[*idx];
             let n_conditions = it.conditions.values().collect::<FxHashSet<_>>().len();
@@ -121,15 +125,15 @@ impl Circuit {
 /// A condition for each of some moves of a role.
 struct Selection {
     role: RoleId,
-    /// The first disjunction that has it: all conditions come before.
+    /// The first disjunction that uses the selection: all conditions come before it.
     first: GateId,
     conditions: BTreeMap<MoveId, GateId>,
-    /// How many terms the disjunctions that have it have together.
+    /// How many terms the disjunctions with this selection have together.
     n_terms: usize,
 }
 
 impl Selection {
-    /// Whether these conditions can be its own as well.
+    /// Returns whether these conditions do not contradict its own.
     fn agrees(&self, terms: &BTreeMap<MoveId, GateId>) -> bool {
         terms.iter().all(|(played, &condition)| {
             condition < self.first
@@ -157,8 +161,8 @@ impl Circuit {
         Some(Term { role: self.vocabulary.moves[played.index()].0, played, condition })
     }
 
-    /// The terms of a disjunction, with the role that most of them are about. `None` if there are few,
-    /// or if a move has several conditions.
+    /// Returns the terms of a disjunction, with the role that most of them are about. `None` if
+    /// there are too few, or if a move has several conditions.
     fn terms_of(&self, id: GateId) -> Option<(RoleId, BTreeMap<MoveId, GateId>)> {
         let Gate::Or(inputs) = self.gate(id) else { return None };
         if inputs.len() < MIN_TERMS || self.is_in_loop(id) {

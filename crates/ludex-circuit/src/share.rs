@@ -1,21 +1,23 @@
-//! Inputs that several gates have in common: `a ∨ b ∨ c ∨ d` reads `a ∨ b ∨ c`, if another gate needs that.
+//! Common inputs of several gates: `a ∨ b ∨ c ∨ d` reads `a ∨ b ∨ c` if another gate needs that
+//! too.
 //!
-//! What moves a piece to a square is listed square by square and piece by piece, so the disjunction for
-//! the square reads those for its pieces instead of every move again.
+//! Rules list the moves to a square piece by piece. So the disjunction for the square can read the
+//! disjunctions for its pieces instead of every move again.
 
 use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId};
 
-/// Fewer inputs are not worth the detour.
+/// Smaller parts do not pay for the extra gate.
 const MIN_PART: usize = 3;
 
-/// How many inputs may be looked at: a few hundredths of a second.
+/// Largest number of inputs to look at: a few hundredths of a second.
 const MAX_WORK: usize = 8_000_000;
 
 impl Circuit {
-    /// An equal circuit in which lists of inputs that several gates have are gates of their own.
+    /// Returns an equivalent circuit in which lists of inputs common to several gates are gates
+    /// themselves.
     pub fn with_shared_parts(&self) -> Circuit {
         let Some(mut parts) = Parts::find(self) else {
             return self.clone();
@@ -28,7 +30,7 @@ impl Circuit {
         })
     }
 
-    /// The conjunctions and disjunctions with some inputs, but those of loops.
+    /// Returns the conjunctions and disjunctions with enough inputs, except those in loops.
     fn wide_gates(&self) -> Vec<GateId> {
         (self.gate_ids())
             .filter(|&id| matches!(self.gate(id), Gate::And(_) | Gate::Or(_)))
@@ -37,29 +39,29 @@ impl Circuit {
     }
 }
 
-/// Lists of inputs that several gates have.
+/// Lists of inputs that several gates have in common.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Part>,
-    /// For each gate, the parts whose inputs are among its own, the largest first.
+    /// By gate, the parts that are subsets of its inputs, the largest first.
     of_gates: Vec<Vec<usize>>,
 }
 
 struct Part {
     is_or: bool,
     inputs: Vec<GateId>,
-    /// The parts whose inputs are among its own, the largest first.
+    /// The parts that are subsets of its inputs, the largest first.
     within: Vec<usize>,
-    /// Its gate in the new circuit.
+    /// Its gate in the new circuit, once it is made.
     made: Option<GateId>,
 }
 
 impl Parts {
-    /// The parts of a circuit; none if it takes long to find them.
+    /// Finds the parts of a circuit; `None` if that takes too long.
     fn find(circuit: &Circuit) -> Option<Parts> {
         let is_or = |id: GateId| matches!(circuit.gate(id), Gate::Or(_));
         let wide = circuit.wide_gates();
-        // The readers of each gate: conjunctions, and disjunctions.
+        // By gate, its readers: separately the conjunctions and the disjunctions.
         let mut readers: [Vec<Vec<GateId>>; 2] =
             std::array::from_fn(|_| vec![Vec::new(); circuit.n_gates()]);
         for &id in &wide {
@@ -76,7 +78,7 @@ impl Parts {
         let mut origins: FxHashMap<(bool, Vec<GateId>), GateId> = FxHashMap::default();
         for &origin in &wide {
             let readers = &readers[usize::from(is_or(origin))];
-            // What no other gate reads is no part of it.
+            // An input that no other gate reads can't be in a shared part.
             let is_shared = |input: &&GateId| readers[input.index()].len() > 1;
             let inputs: Vec<GateId> =
                 circuit.inputs(origin).iter().filter(is_shared).copied().collect();
@@ -122,7 +124,8 @@ impl Parts {
         Some(found)
     }
 
-    /// The disjunction or conjunction of the copies of some inputs, made of parts where it can be.
+    /// Makes the disjunction or conjunction of the copies of some inputs, out of parts where
+    /// possible.
     fn join(
         &mut self,
         builder: &mut Builder,
@@ -136,7 +139,7 @@ impl Parts {
         for &idx in within {
             let part = &self.parts[idx];
             let is_in_part = |input: &GateId| part.inputs.binary_search(input).is_ok();
-            // A part that is all there is would be made of itself.
+            // A part with all the inputs would contain itself.
             let is_all = part.inputs.len() == inputs.len();
             if !is_all && rest.iter().filter(|input| is_in_part(input)).count() > 1 {
                 rest.retain(|input| !is_in_part(input));
@@ -147,7 +150,7 @@ impl Parts {
         if is_or { builder.or(&mut joined) } else { builder.and(&mut joined) }
     }
 
-    /// The gate of a part.
+    /// Returns the gate of a part, making it if necessary.
     fn make(&mut self, builder: &mut Builder, new_ids: &[GateId], idx: usize) -> GateId {
         if let Some(made) = self.parts[idx].made {
             return made;

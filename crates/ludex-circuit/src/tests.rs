@@ -1,4 +1,4 @@
-//! Circuits of small sheets.
+//! Tests on circuits of small rulesheets.
 
 use ludex_base::{BitSet, FluentId, MoveId, Seed, Source};
 use ludex_ground::{GroundLimits, ground};
@@ -19,7 +19,7 @@ fn state(circuit: &Circuit, fluents: &[&str]) -> BitSet {
             state.insert(idx);
         }
     }
-    assert_eq!(state.count(), fluents.len(), "all of {fluents:?} are fluents");
+    assert_eq!(state.count(), fluents.len(), "some of {fluents:?} are not fluents");
     state
 }
 
@@ -45,7 +45,7 @@ fn a_loop_derives_only_what_is_founded() {
     assert_eq!(circuit.loops.len(), 1);
     assert!(is_terminal(&circuit, &["(owned 0)", "(owned 1)", "(owned 2)", "(owned 3)"]));
     assert!(is_terminal(&circuit, &["(owned 0)", "(owned 5)", "(owned 4)", "(owned 3)"]));
-    // These support each other in a circle, and nothing supports them.
+    // These support each other in a cycle, and nothing else supports them.
     assert!(!is_terminal(&circuit, &["(owned 1)", "(owned 2)", "(owned 3)", "(owned 4)"]));
 }
 
@@ -99,8 +99,9 @@ fn contradictions_and_tautologies_are_constants() {
 }
 
 #[test]
-fn what_is_legal_does_not_depend_on_what_is_played() {
-    // Against the rules, but sheets do it: while moves are chosen, none is played.
+fn legality_does_not_depend_on_moves_played() {
+    // A rulesheet may not let `legal` depend on `does`, but some do: no move is played while moves
+    // are chosen.
     let circuit = circuit(
         "(role me) (init a) (<= moved (does me m)) (<= (legal me m) (not moved))
         (<= (next b) moved) (<= terminal (true b)) (goal me 100)",
@@ -112,8 +113,8 @@ fn what_is_legal_does_not_depend_on_what_is_played() {
     assert!(b, "next sees the move");
 }
 
-/// Four cells in a row, each with a piece or without; the game is over when all pieces share a color
-/// or all share a shape, which the sheet says case by case.
+/// Four cells in a row, each with or without a piece; the game is over when all pieces share a
+/// color or a shape, which the rulesheet lists case by case.
 const FOUR: &str = "(role me) (role you) (init (turn me))
     (piece a) (piece b) (piece c) (piece d)
     (color a red) (color b red) (color c blue) (color d blue)
@@ -144,7 +145,8 @@ fn factors_are_taken_out_and_shared() {
     assert_same(&factored, &circuit);
 }
 
-/// Compares two circuits for the same game on random states, reachable or not, and joint moves.
+/// Compares two circuits of the same game on random states, reachable or not, and random joint
+/// moves.
 #[track_caller]
 fn assert_same(a: &Circuit, b: &Circuit) {
     let mut rng = Seed(6).rng();
@@ -167,8 +169,8 @@ fn assert_same(a: &Circuit, b: &Circuit) {
 }
 
 #[test]
-fn what_a_move_finds_is_told_apart_from_where_it_goes() {
-    // A move does not say which piece it moves.
+fn selections_separate_source_and_target() {
+    // The move does not name the piece.
     let circuit = circuit(
         "(role me) (init (on a king)) (init (on b queen)) (init (on c pawn))
         (cell a) (cell b) (cell c) (cell d) (cell e) (cell f)
@@ -187,8 +189,8 @@ fn what_a_move_finds_is_told_apart_from_where_it_goes() {
 }
 
 #[test]
-fn gates_read_others_that_have_some_of_their_inputs() {
-    // A move touches where it begins and where it ends.
+fn gates_read_shared_parts() {
+    // A move changes the cells where it begins and where it ends.
     let circuit = circuit(
         "(role me) (init (at a)) (cell a) (cell b) (cell c) (cell d) (cell e)
         (<= (legal me (go ?x ?y)) (true (at ?x)) (cell ?y) (distinct ?x ?y)) (legal me stay)
@@ -204,7 +206,7 @@ fn gates_read_others_that_have_some_of_their_inputs() {
 }
 
 #[test]
-fn phases_are_what_goes_round_whatever_is_played() {
+fn fluents_that_are_periodic_under_all_moves_define_phases() {
     let circuit = circuit(FOUR).optimized();
     let phases = circuit.phases();
     let names = |set: &BitSet| {
@@ -224,7 +226,7 @@ fn phases_are_what_goes_round_whatever_is_played() {
 }
 
 #[test]
-fn what_never_differs_in_a_phase_is_known_there() {
+fn a_fluent_that_is_constant_in_a_phase_is_known_there() {
     let circuit = circuit(
         "(role red) (role blue) (init (turn red)) (init (step 1))
         (succ 1 2) (succ 2 3) (succ 3 4)
@@ -248,14 +250,14 @@ fn what_never_differs_in_a_phase_is_known_there() {
     // Blue's turn comes after red's first.
     assert_eq!(names(&phases.values[1]), ["(owner 1 red)", "(turn blue)"]);
     assert_eq!(phases.phase_of(&circuit.init), Some(0));
-    // Nothing comes to this state, so nothing is known of what comes after it.
+    // No step leads to this state, so it has no phase.
     let off = state(&circuit, &["(turn red)", "(step 1)", "(step 3)"]);
     assert_eq!(phases.phase_of(&off), None);
 }
 
 #[test]
 fn a_known_loop_needs_no_rounds() {
-    // Who is at turn decides whether anything is reached.
+    // Whose turn it is decides whether anything is reached.
     let circuit = circuit(
         "(role me) (init (day)) (<= (next (day)) (true (night))) (<= (next (night)) (true (day)))
         (legal me a) (legal me b)

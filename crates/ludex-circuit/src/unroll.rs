@@ -1,14 +1,14 @@
-//! Loops to layers: an equal circuit without feedback.
+//! Unrolling: an equivalent circuit without feedback.
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Loop};
 
 impl Circuit {
-    /// An equal circuit without loops: the gates of each loop stand there once for each round that
-    /// its fixpoint may take, unless a round adds nothing that the one before did not have.
+    /// Returns an equivalent circuit without loops: it contains the gates of each loop once for
+    /// each round that the fixpoint may take, unless a round adds nothing to the round before.
     ///
-    /// A loop of n feedback gates becomes up to n + 1 copies, so this can be large; `None` when the
-    /// result would have more than `max_gates` gates.
+    /// A loop of n feedback gates becomes up to n + 1 copies, so the result can be large; `None` if
+    /// it would have more than `max_gates` gates.
     pub fn unrolled(&self, max_gates: usize) -> Option<Circuit> {
         let mut copy = Copy {
             circuit: self,
@@ -41,7 +41,7 @@ impl Circuit {
 struct Copy<'a> {
     circuit: &'a Circuit,
     builder: Builder,
-    /// The copy of each gate; of a feedback gate, what it stands for in this round.
+    /// By gate, its copy; for a feedback gate, its value in this round.
     new_ids: Vec<Option<GateId>>,
 }
 
@@ -51,7 +51,7 @@ impl Copy<'_> {
         for &(feedback, _) in &it.feedback {
             self.new_ids[feedback.index()] = Some(never);
         }
-        // One round more than there are feedback gates: the last sees the fixpoint.
+        // One more round than there are feedback gates: the last round computes the fixpoint.
         for _ in 0..=it.feedback.len() {
             it.gates.clone().for_each(|id| self.gate(GateId::new(id as usize)));
             if self.builder.n_gates() > max_gates {
