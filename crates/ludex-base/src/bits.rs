@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A set of numbers below a capacity that is fixed when the set is made.
+/// A set of numbers below a capacity that is fixed at creation.
 ///
 /// The words are open to callers that work on whole words at a time; bits at and
 /// above the capacity are zero, so that equal sets have equal words.
@@ -12,12 +12,12 @@ pub struct BitSet {
 }
 
 impl BitSet {
-    /// The empty set with room for the numbers below `capacity`.
+    /// Creates an empty set for the numbers below `capacity`.
     pub fn new(capacity: usize) -> Self {
         Self { words: vec![0; capacity.div_ceil(64)].into() }
     }
 
-    /// Whether `index` is in the set.
+    /// Returns whether `index` is in the set.
     ///
     /// # Panics
     /// When `index` is beyond the capacity, rounded up to a whole word.
@@ -35,7 +35,7 @@ impl BitSet {
         self.words[index / 64] |= 1 << (index % 64);
     }
 
-    /// Takes `index` out of the set.
+    /// Removes `index` from the set.
     ///
     /// # Panics
     /// When `index` is beyond the capacity, rounded up to a whole word.
@@ -58,17 +58,17 @@ impl BitSet {
         self.words.copy_from_slice(&other.words);
     }
 
-    /// How many numbers are in the set.
+    /// Returns how many numbers are in the set.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether nothing is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// The numbers in the set, ascending.
+    /// Iterates over the numbers in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(word_idx, &word)| {
             let mut rest = word;
@@ -82,13 +82,13 @@ impl BitSet {
         })
     }
 
-    /// The words, lowest numbers first.
+    /// Returns the words, lowest numbers first.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words, to be changed in place; the caller keeps bits beyond the capacity zero.
+    /// Returns the words for changes in place; the caller keeps bits beyond the capacity zero.
     #[inline]
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_inserted_is_listed_in_order() {
+    fn inserted_numbers_are_listed_in_order() {
         let mut set = BitSet::new(200);
         for index in [199, 0, 64, 63, 130] {
             set.insert(index);

@@ -1,49 +1,49 @@
-//! When to stop.
+//! Deadlines, and reasons for stopping early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A moment after which work stops, and a way to stop it earlier from outside.
+/// A moment after which work stops, and flags that stop it earlier.
 ///
-/// Loops ask [`Deadline::reached`] at an interval they state; asking costs a look at
-/// the clock.
+/// Loops check [`Deadline::reached`] at an interval that they document; each check reads the clock.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
     at: Option<Instant>,
-    /// Any of these stops it.
+    /// The deadline is reached as soon as one of these is set.
     flags: Vec<Arc<AtomicBool>>,
 }
 
 impl Deadline {
-    /// No limit.
+    /// Returns a deadline that is never reached.
     pub fn never() -> Self {
         Self::default()
     }
 
-    /// So long from now. A time too long for the clock to tell is no limit.
+    /// Returns a deadline this long from now; never, if the clock can't represent the moment.
     pub fn after(time: Duration) -> Self {
         Self { at: Instant::now().checked_add(time), flags: Vec::new() }
     }
 
-    /// At this moment.
+    /// Returns a deadline at this moment.
     pub fn at(moment: Instant) -> Self {
         Self { at: Some(moment), flags: Vec::new() }
     }
 
-    /// The same deadline, reached as well when the flag is set.
+    /// Returns this deadline, also reached when the flag is set.
     pub fn or_when(mut self, flag: Arc<AtomicBool>) -> Self {
         self.flags.push(flag);
         self
     }
 
-    /// The same deadline, or this moment if that is earlier.
+    /// Returns this deadline, or one at `moment` if that is earlier.
     pub fn no_later_than(&self, moment: Instant) -> Self {
         let at = Some(self.at.map_or(moment, |at| at.min(moment)));
         Self { at, flags: self.flags.clone() }
     }
 
-    /// The same deadline after a part of the time that is left; the same when there is no limit.
+    /// Returns a deadline after this part of the remaining time; the same deadline if there is no
+    /// limit.
     pub fn part(&self, part: f64) -> Self {
         match self.remaining() {
             Some(left) => self.no_later_than(Instant::now() + left.mul_f64(part)),
@@ -51,33 +51,34 @@ impl Deadline {
         }
     }
 
-    /// Whether to stop now.
+    /// Returns whether to stop now.
     pub fn reached(&self) -> bool {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
             || self.at.is_some_and(|at| Instant::now() >= at)
     }
 
-    /// The time left; `None` without a limit, zero when it is past.
+    /// Returns the time left: `None` without a limit, zero after the deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
     }
 }
 
-/// Why a piece of work ended before it had an answer.
+/// Why work ended before it had an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StopReason {
     /// The deadline was reached.
     Time,
-    /// The memory allowed was used up.
+    /// The memory limit was reached.
     Memory,
-    /// The number of steps, nodes or atoms allowed was used up.
+    /// The limit of steps, nodes or atoms was reached.
     Count,
-    /// The rules could not be evaluated in some state: a limit of the engine, or no meaning there.
+    /// The rules could not be evaluated in some state: a limit of the engine was reached, or they
+    /// have no meaning there.
     Fault,
 }
 
 impl StopReason {
-    /// The reason in one word, for reports.
+    /// Returns the reason in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {
             StopReason::Time => "time",

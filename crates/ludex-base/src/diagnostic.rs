@@ -1,8 +1,8 @@
-//! One thing to tell the author of a text.
+//! Diagnostics: messages for the author of a text.
 
 use crate::Span;
 
-/// How bad it is.
+/// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
@@ -16,29 +16,28 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Whether a text with such a diagnostic is wrong.
+    /// Returns whether a text with such a diagnostic is wrong.
     pub fn is_error(self) -> bool {
         self >= Severity::Tolerated
     }
 }
 
-/// A place a diagnostic points at, with words if the place needs some.
+/// A further place that a diagnostic points at, with an optional message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
     /// What to see there; may be empty.
     pub message: String,
 }
 
-/// A message with its place, its code and its remedy. Rendering is left to the
-/// outermost crates.
+/// A message with its place, its code and its remedy. The outermost crates render it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// The name of the rule that was broken, in kebab case; it has a page in
     /// `docs/diagnostics`.
     pub code: &'static str,
-    /// How bad it is.
+    /// How serious it is.
     pub severity: Severity,
     /// What is wrong: lower case, no full stop, the thing in backquotes.
     pub message: String,
@@ -51,7 +50,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic with a code, a message and a place.
+    /// Creates a diagnostic without help and labels.
     pub fn new(
         severity: Severity,
         code: &'static str,

@@ -1,6 +1,6 @@
-//! The one graph algorithm that several stages need: strongly connected components.
+//! Directed graphs and their strongly connected components.
 
-/// A directed graph on the nodes `0..n`, its edges stored in one run a node.
+/// A directed graph on the nodes `0..n`, with the edges of each node stored contiguously.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     starts: Vec<u32>,
@@ -8,7 +8,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph with these edges, each given as `(from, to)`.
+    /// Creates the graph with these edges, each given as `(from, to)`.
     ///
     /// ```
     /// use ludex_base::graph::Graph;
@@ -32,22 +32,24 @@ impl Graph {
         Self { starts, targets }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The nodes that edges from `node` lead to.
+    /// Returns the targets of the edges from `node`.
     pub fn successors(&self, node: usize) -> &[u32] {
         &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// The strongly connected components, each after every component it has an edge to:
-    /// with edges from a thing to what it depends on, that is an order of evaluation.
-    /// The nodes of a component ascend.
+    /// Returns the strongly connected components, each after every component that it has an edge
+    /// to.
     ///
-    /// After Tarjan, *Depth-First Search and Linear Graph Algorithms*, 1972, with a stack of
-    /// our own, since ground programs are deeper than a thread's.
+    /// If edges lead from a thing to its dependencies, this is an order of evaluation. The nodes of
+    /// a component ascend.
+    ///
+    /// After Tarjan, *Depth-First Search and Linear Graph Algorithms*, 1972, with an explicit
+    /// stack, because ground programs are deeper than a thread's stack.
     pub fn components(&self) -> Vec<Vec<u32>> {
         const UNSEEN: u32 = u32::MAX;
         let n_nodes = self.n_nodes();
@@ -90,7 +92,7 @@ impl Graph {
                     let start = open
                         .iter()
                         .rposition(|&other| other == node)
-                        .expect("a component's first node is open");
+                        .expect("the first node of a component is on the stack");
                     let mut component = open.split_off(start);
                     for &member in &component {
                         is_open[member as usize] = false;

@@ -19,17 +19,17 @@ macro_rules! define_id {
         $vis struct $name(u32);
 
         impl $name {
-            /// The id with this index.
+            /// Creates the id with this index.
             ///
             /// # Panics
             /// When the index does not fit in 32 bits.
             #[inline]
             $vis fn new(index: usize) -> Self {
-                assert!(index <= u32::MAX as usize, "an id fits in 32 bits");
+                assert!(index <= u32::MAX as usize, "an id must fit in 32 bits");
                 Self(index as u32)
             }
 
-            /// The index, for looking the thing up in a slice.
+            /// Returns the index, for lookups in a slice.
             #[inline]
             $vis fn index(self) -> usize {
                 self.0 as usize
@@ -45,22 +45,22 @@ macro_rules! define_id {
 }
 
 define_id! {
-    /// A role, by its place in the rulesheet; `random` is a role like any other.
+    /// A role, by its position in the rulesheet; `random` is a role like any other.
     pub struct RoleId;
 }
 
 define_id! {
-    /// A move of one role: the same words said by two roles are two moves.
+    /// A move of one role. The same term is a different move for another role.
     pub struct MoveId;
 }
 
 define_id! {
-    /// Something that can be true in a state.
+    /// A fluent: a fact that can be true in a state.
     pub struct FluentId;
 }
 
 define_id! {
-    /// Something a role can see: the same words seen by two roles are two percepts.
+    /// A percept of one role. The same term is a different percept for another role.
     pub struct PerceptId;
 }
 
@@ -69,17 +69,17 @@ define_id! {
 pub struct Goal(u8);
 
 impl Goal {
-    /// The worst outcome, and the value of a role for which no goal holds.
+    /// The worst goal; also the goal of a role for which no goal is derivable.
     pub const MIN: Goal = Goal(0);
-    /// The best outcome.
+    /// The best goal.
     pub const MAX: Goal = Goal(100);
 
-    /// The goal of this value; `None` outside 0 to 100.
+    /// Creates a goal of this value; `None` outside 0 to 100.
     pub fn new(value: u32) -> Option<Goal> {
         (value <= 100).then_some(Goal(value as u8))
     }
 
-    /// Reads a goal value as a rulesheet writes it.
+    /// Parses a goal value as a rulesheet writes it.
     ///
     /// ```
     /// use ludex_base::Goal;
@@ -92,7 +92,7 @@ impl Goal {
         is_digits.then(|| text.parse().ok()).flatten().and_then(Goal::new)
     }
 
-    /// The value, 0 to 100.
+    /// Returns the value, 0 to 100.
     #[inline]
     pub fn value(self) -> u8 {
         self.0

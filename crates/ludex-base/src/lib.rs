@@ -1,17 +1,17 @@
-//! What every other crate stands on: small types that know nothing of any one game.
+//! Small types that every other crate uses and that know nothing of any one game.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | [`ids`] | typed indices ([`RoleId`], [`MoveId`], …) and [`Goal`] |
 //! | [`graph`] | [`graph::Graph`] and its strongly connected components |
 //! | [`bits`] | [`BitSet`], a set of small numbers in fixed space |
-//! | [`symbols`] | [`Symbols`], names as numbers |
+//! | [`symbols`] | [`Symbols`], interned names |
 //! | [`source`] | [`Source`] and [`Span`], places in a text |
-//! | [`diagnostic`] | [`Diagnostic`], one thing to tell the author of a text |
-//! | [`seed`] | [`Seed`] and [`Rng`], randomness that can be repeated |
+//! | [`diagnostic`] | [`Diagnostic`], a message for the author of a text |
+//! | [`seed`] | [`Seed`] and [`Rng`], reproducible randomness |
 //! | [`deadline`] | [`Deadline`], when to stop |
 //!
-//! This crate grows only by things that two crates use.
+//! A type belongs here only if two crates use it.
 
 pub mod bits;
 pub mod deadline;

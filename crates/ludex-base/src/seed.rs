@@ -1,19 +1,19 @@
-//! Randomness that can be repeated.
+//! Reproducible randomness.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Where a run's randomness comes from: the same seed gives the same run.
+/// The source of a run's randomness: the same seed gives the same run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// A seed for part number `index` of the work, unrelated to those of the other parts.
+    /// Returns a seed for part number `index` of the work, independent of those of the other parts.
     pub fn child(self, index: u64) -> Seed {
         Seed(mix(self.0 ^ mix(index.wrapping_add(0x9E37_79B9_7F4A_7C15))))
     }
 
-    /// The generator that starts from this seed.
+    /// Returns the generator that starts from this seed.
     pub fn rng(self) -> Rng {
         Rng(Xoshiro256PlusPlus::seed_from_u64(self.0))
     }
@@ -26,18 +26,18 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A fast generator whose sequence is part of our contract: recorded games depend on it.
+/// A fast generator. Its sequence never changes, because recorded games depend on it.
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, each equally likely.
+    /// Returns a number below `bound`, each equally likely.
     ///
     /// After Lemire, *Fast Random Integer Generation in an Interval*, 2019.
     ///
@@ -45,7 +45,7 @@ impl Rng {
     /// When `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        assert!(bound > 0, "nothing is below 0");
+        assert!(bound > 0, "the bound must be positive");
         let bound = bound as u64;
         let mut product = u128::from(self.next_u64()) * u128::from(bound);
         if (product as u64) < bound {
@@ -57,16 +57,16 @@ impl Rng {
         (product >> 64) as usize
     }
 
-    /// A number from 0 to 1, without 1: 53 bits, as many as a float has.
+    /// Returns a number in `[0, 1)` with 53 random bits, the precision of a float.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// An index into a list of weights, each as likely as its part of their sum.
+    /// Returns an index into a list of weights, each with probability proportional to its weight.
     ///
     /// # Panics
-    /// When no weight is above 0.
+    /// When no weight is positive.
     pub fn weighted(&mut self, weights: &[f64]) -> usize {
         let mut left = self.unit() * weights.iter().sum::<f64>();
         for (idx, weight) in weights.iter().enumerate() {
@@ -75,11 +75,11 @@ impl Rng {
                 return idx;
             }
         }
-        // Sums of floats may end just below the whole.
-        weights.iter().rposition(|&weight| weight > 0.0).expect("a weight is above 0")
+        // Rounding may leave a rest after the last weight.
+        weights.iter().rposition(|&weight| weight > 0.0).expect("one weight must be positive")
     }
 
-    /// An element of a slice, each equally likely; `None` if there is none.
+    /// Returns an element of a slice, each equally likely; `None` for an empty slice.
     #[inline]
     pub fn choose<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         if from.is_empty() { None } else { Some(&from[self.below(from.len())]) }
@@ -109,7 +109,7 @@ mod tests {
         for _ in 0..70_000 {
             counts[rng.below(7)] += 1;
         }
-        // Chi-square with 6 degrees of freedom: 22.5 is passed once in a thousand.
+        // Chi-square with 6 degrees of freedom exceeds 22.5 once in a thousand times.
         let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi2 < 22.5, "{counts:?}");
     }

@@ -1,6 +1,6 @@
-//! Places in a text.
+//! Source texts and places in them.
 
-/// A text with the name it goes by in messages.
+/// A text with the name that messages use for it.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -10,35 +10,35 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text under a name.
+    /// Creates a source from a name and a text.
     ///
     /// # Panics
-    /// When the text has 4 GiB or more; callers bound what they read.
+    /// When the text has 4 GiB or more; callers limit what they read.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        assert!(text.len() < u32::MAX as usize, "a source is smaller than 4 GiB");
+        assert!(text.len() < u32::MAX as usize, "a source must be smaller than 4 GiB");
         let line_starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();
         Self { name: name.into(), text, line_starts }
     }
 
-    /// The name in messages, a path or the name of a game.
+    /// Returns the name used in messages: a path or the name of a game.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Line and column of a byte offset, both counted from 1, columns in characters.
+    /// Returns line and column of a byte offset, both counted from 1, columns in characters.
     ///
     /// ```
     /// let source = ludex_base::Source::new("t", "ab\ncé!");
@@ -48,13 +48,13 @@ impl Source {
         let line_idx = self.line_starts.partition_point(|&start| start <= offset) - 1;
         let line_start = self.line_starts[line_idx] as usize;
         let before = &self.text.as_bytes()[line_start..(offset as usize).min(self.text.len())];
-        // Bytes that continue a character do not start a column.
+        // Continuation bytes of a UTF-8 character do not start a column.
         let n_before = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         (line_idx + 1, n_before + 1)
     }
 }
 
-/// A run of bytes of a source: from `start` up to but without `end`.
+/// A range of bytes of a source: from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span {
     /// Offset of the first byte.
@@ -64,13 +64,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of these byte offsets.
+    /// Creates the span of these byte offsets.
     pub fn new(start: usize, end: usize) -> Self {
         debug_assert!(start <= end && end <= u32::MAX as usize);
         Self { start: start as u32, end: end as u32 }
     }
 
-    /// The smallest span that holds both.
+    /// Returns the smallest span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
