@@ -1,4 +1,4 @@
-//! The second step: the rules that matter, with their literals sorted by kind.
+//! The second step: the relevant rules, with their literals sorted by kind.
 
 use ludex_base::{Span, Symbol};
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Terms};
@@ -6,10 +6,10 @@ use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Ter
 use crate::estimate::Stats;
 use crate::limits::{GroundError, RulePlace};
 
-/// Variables of a rule that the joins can tell apart: sets of them are words of that many bits.
+/// Largest number of variables of a rule: a set of them is a word of this many bits.
 pub(crate) const MAX_VARIABLES: usize = 128;
 
-/// What the game needs to know; everything else can be left out.
+/// The keywords that play needs; rules that none of them depends on are left out.
 pub(crate) const ROOTS: [Keyword; 7] = [
     Keyword::Role,
     Keyword::Init,
@@ -20,7 +20,7 @@ pub(crate) const ROOTS: [Keyword; 7] = [
     Keyword::Sees,
 ];
 
-/// What is asked in every state.
+/// The keywords that play asks for in every state.
 const ASKED: [Keyword; 5] =
     [Keyword::Legal, Keyword::Next, Keyword::Goal, Keyword::Terminal, Keyword::Sees];
 
@@ -37,13 +37,13 @@ pub(crate) struct RelationInfo {
     pub arity: usize,
     /// Its atoms are the same in every state and known when grounding ends.
     pub is_static: bool,
-    /// It only says which values variables range over; its atoms are in no ground rule.
+    /// It only restricts the values of variables; its atoms are in no ground rule.
     pub is_guard: bool,
-    /// The rulesheet has it; the others were made while grounding.
+    /// It comes from the rulesheet; grounding added the others.
     pub is_written: bool,
 }
 
-/// A rule: the head holds if the positives do, the negatives do not, and the pairs differ.
+/// A rule: the head is true if the positives are, the negatives are not, and the pairs differ.
 #[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub head: Atom,
@@ -51,20 +51,19 @@ pub(crate) struct Clause {
     pub negatives: Vec<Atom>,
     pub distinct: Vec<(Pattern, Pattern)>,
     pub n_variables: usize,
-    /// The rule that it comes from.
+    /// The place of the original rule.
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Positive {
     pub atom: Atom,
-    /// It restricts the variables and is implied by the rest of the rule, so ground rules go
-    /// without it.
+    /// It restricts the variables and is implied by the rest of the rule, so ground rules omit it.
     pub is_guard: bool,
 }
 
 impl Clause {
-    /// The positive literals, each with what is known of its relation.
+    /// Lists the positive literals, each with the statistics of its relation.
     pub fn with_stats<'a>(
         &'a self,
         stats: &'a [Stats],
@@ -84,10 +83,10 @@ impl Clauses {
     }
 }
 
-/// Takes what is relevant to some keywords from a program.
+/// Collects the clauses of a program that are relevant to some keywords.
 ///
 /// # Errors
-/// When a rule has more variables than the joins can tell apart.
+/// When a rule has more than [`MAX_VARIABLES`] variables.
 pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, GroundError> {
     let is_relevant = program.relevant_to(roots);
     let is_static = static_relations(program);
@@ -122,7 +121,7 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
         .rules
         .iter()
         .filter(|rule| is_relevant[rule.head.relation.index()])
-        // Before the beginning there is no state that `init` could depend on.
+        // `init` can't depend on a state: there is none before the beginning.
         .filter(|rule| {
             rule.head.relation != Keyword::Init.into()
                 || rule.dependencies().all(|(id, _)| is_static[id.index()])
@@ -153,12 +152,13 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
     Ok(clauses)
 }
 
-/// Which relations can be evaluated once and for all: those that depend on no state and not on
-/// their own negation. (The latter are left to the ground program, where atoms can be told apart.)
+/// Returns which relations can be evaluated in advance: those that depend neither on the state nor
+/// on their own negation. (The ground program decides the latter, because it distinguishes atoms.)
 fn static_relations(program: &Program) -> Vec<bool> {
     let mut is_static: Vec<bool> =
         program.relations.iter().map(|relation| relation.stage == Stage::Static).collect();
-    // What is asked in every state is part of the ground program even where the answer is fixed.
+    // Relations that play asks for in every state are part of the ground program, even if the
+    // answer is fixed.
     for keyword in ASKED {
         is_static[RelationId::from(keyword).index()] = false;
     }

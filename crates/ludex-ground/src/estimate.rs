@@ -1,30 +1,30 @@
-//! How many rows a join is likely to have.
+//! Estimates of the number of rows of a join.
 //!
-//! Static relations are known by the time it matters, so their fan-out is the number of rows over
-//! the numbers of different values of the bound arguments, as in a database. Of other relations
-//! nothing is known, and a variable is taken to have as many values as the static relations of the
-//! clause allow it, or [`UNKNOWN_DOMAIN`].
+//! Static relations are known by the time it matters, so their fan-out is the number of rows
+//! divided by the numbers of different values of the bound arguments, as in a database. Nothing is
+//! known of other relations: a variable is assumed to have as many values as the static relations
+//! of the clause allow, or [`UNKNOWN_DOMAIN`].
 
 use ludex_gdl::{Atom, Pattern};
 
-/// Values of a variable of which nothing is known.
+/// Assumed number of values of a variable without further knowledge.
 const UNKNOWN_DOMAIN: f64 = 10.0;
 
-/// What is known of a relation.
+/// Statistics of a relation.
 #[derive(Clone, Debug)]
 pub(crate) enum Stats {
     /// It is complete: its rows, and the different values of each argument.
     Known { n_rows: f64, n_distinct: Vec<f64> },
-    /// It is still being derived, or depends on the state. It has at most so many rows.
+    /// It is still being derived, or depends on the state. It has at most `max_rows` rows.
     Unknown { max_rows: f64 },
 }
 
-/// How many values each variable of a clause is likely to have.
+/// The estimated number of values of each variable of a clause.
 #[derive(Clone, Debug)]
 pub(crate) struct Domains(Vec<f64>);
 
 impl Domains {
-    /// From the literals in which the variables stand.
+    /// Estimates the domains from the literals in which the variables occur.
     pub fn new<'a>(
         n_variables: usize,
         literals: impl IntoIterator<Item = (&'a Atom, &'a Stats)>,
@@ -49,8 +49,7 @@ impl Domains {
     }
 }
 
-/// A set of variables of a clause, by number. Clauses with more than 128 variables are left as
-/// they are and not estimated.
+/// A set of variables of a clause, by number. Clauses with more than 128 variables are refused.
 pub(crate) type VariableSet = u128;
 
 pub(crate) fn variables_of(atom: &Atom) -> VariableSet {
@@ -65,7 +64,7 @@ pub(crate) fn variables_of_pattern(pattern: &Pattern) -> VariableSet {
     set
 }
 
-/// How many rows of a literal are likely to fit what is bound.
+/// Estimates how many rows of a literal match the bound variables.
 pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet, domains: &Domains) -> f64 {
     match stats {
         Stats::Known { n_rows, n_distinct } => {
@@ -82,8 +81,8 @@ pub(crate) fn fan_out(atom: &Atom, stats: &Stats, bound: VariableSet, domains: &
     }
 }
 
-/// The rows of the join of some literals, and the work of joining them in a good order: the rows
-/// of all its prefixes together.
+/// Estimates the rows of the join of some literals, and the work of joining them in a good order:
+/// the total rows of all its prefixes.
 pub(crate) fn join_cost(literals: &[(&Atom, &Stats)], domains: &Domains) -> (f64, f64) {
     let mut waiting: Vec<usize> = (0..literals.len()).collect();
     let (mut bound, mut n_rows, mut work) = (0, 1.0, 0.0);

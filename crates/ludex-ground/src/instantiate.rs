@@ -1,15 +1,15 @@
 //! The sixth step: every rule instance that can ever fire.
 //!
-//! Static relations first, component by component: their negations are decided at once. Then all
-//! others together, in a play without forgetting: `true` holds for whatever `init` and `next` ever
-//! derive, `does` for whatever `legal` does, and negations of what depends on the state are taken
-//! to be possible.
+//! Static relations come first, component by component: their negations are decided at once. Then
+//! all others are derived together, in a play without forgetting: `true` holds for every term that
+//! `init` or `next` ever derives, `does` for every term that `legal` derives, and negations of
+//! relations that depend on the state are assumed to be possible.
 //!
 //! Each atom is joined once with all atoms before it and itself, so that no instance of a rule is
-//! found twice (semi-naive evaluation, one atom at a time). A literal before the one that the new
-//! atom matches must match an older one.
+//! found twice (semi-naive evaluation, one atom at a time). A literal before the one that matches
+//! the new atom must match an older atom.
 //!
-//! Invariant: when [`instantiate`] returns, no rule can fire that has not.
+//! Invariant: when [`instantiate`] returns, every rule instance that can fire has fired.
 
 use std::collections::VecDeque;
 
@@ -25,20 +25,20 @@ use crate::limits::{GroundError, GroundLimits, RulePlace};
 use crate::split::Splitter;
 use crate::tables::{END, KeyHash, Status, Table};
 
-/// How many joins are made between two looks at the limits.
+/// Number of joins between two checks of the limits.
 const LIMIT_INTERVAL: u32 = 1 << 14;
 
-/// All that was found.
+/// All rule instances and atoms that were found.
 pub(crate) struct Instances {
     pub terms: Terms,
     pub relations: Vec<RelationInfo>,
     pub tables: Vec<Table>,
     /// The atoms of relations that are not static, by number.
     pub atoms: Vec<(RelationId, u32)>,
-    /// The numbers of the atoms of a relation, by row.
+    /// By relation and row, the number of the atom.
     pub ids: Vec<Vec<u32>>,
     pub heads: Vec<u32>,
-    /// Where the body of each instance ends in `literals`.
+    /// The end of the body of each instance in `literals`.
     pub ends: Vec<u32>,
     /// Numbers of atoms, doubled, plus one when negated.
     pub literals: Vec<u32>,
@@ -72,7 +72,7 @@ pub(crate) fn instantiate(
     Ok(engine.finish(clauses))
 }
 
-/// Evaluates the static relations and nothing else; their terms and tables.
+/// Evaluates only the static relations, and returns their terms and tables.
 pub(crate) fn evaluate_static(
     mut clauses: Clauses,
     limits: &GroundLimits,
@@ -86,7 +86,8 @@ pub(crate) fn evaluate_static(
     Ok((engine.terms, engine.tables))
 }
 
-/// The clauses of static relations by component, in order of evaluation, and all others.
+/// Splits the clauses: those of static relations by component, in order of evaluation, and all
+/// others.
 fn group(clauses: &mut Clauses) -> (Vec<Vec<Clause>>, Vec<Clause>) {
     let all = std::mem::take(&mut clauses.clauses);
     let edges: Vec<(u32, u32)> = all
@@ -124,7 +125,7 @@ struct Engine<'a> {
     tables: Vec<Table>,
     /// The names of the relations.
     names: Vec<Symbol>,
-    /// Whether atoms of a relation get numbers: those that are not static.
+    /// Whether the atoms of a relation get numbers, as all that are not static do.
     is_numbered: Vec<bool>,
     is_guard: Vec<bool>,
     atoms: Vec<(RelationId, u32)>,
@@ -134,7 +135,7 @@ struct Engine<'a> {
     literals: Vec<u32>,
 
     queue: VecDeque<(RelationId, u32)>,
-    /// The values of the variables of the clause at hand.
+    /// The values of the variables of the current clause.
     bindings: Vec<TermId>,
     /// The rows that its positive literals match.
     matched: Vec<u32>,
@@ -142,9 +143,9 @@ struct Engine<'a> {
     n_until_limits: u32,
 }
 
-/// How some clauses are evaluated; each plan comes with the index of its clause.
+/// The plans of some clauses; each plan comes with the index of its clause.
 struct Plans {
-    /// For clauses in which nothing can be new: these are tried once.
+    /// Plans of clauses without a literal that can be new; each is run once.
     at_once: Vec<(usize, JoinPlan)>,
     plans: Vec<(usize, JoinPlan)>,
     /// For each relation, the plans in which an atom of it is the new one.
@@ -186,7 +187,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Begins the play: what `init` derived is true.
+    /// Starts the play: the fluents of `init` are true.
     fn seed(&mut self) {
         let init = RelationId::from(Keyword::Init).index();
         for row in 0..self.tables[init].n_rows() as u32 {
@@ -195,7 +196,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Derives everything that these clauses derive, and nothing else does.
+    /// Derives everything that these clauses derive; no other clauses may derive the same
+    /// relations.
     fn evaluate(
         &mut self,
         clauses: Vec<Clause>,
@@ -243,7 +245,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Plans the joins of clauses, by what can be new in them.
+    /// Plans the joins of clauses, one plan for each literal that can be new.
     fn plan(
         &mut self,
         clauses: &[Clause],
@@ -283,7 +285,7 @@ impl<'a> Engine<'a> {
         self.matched.resize(clause.positives.len(), 0);
     }
 
-    /// Takes the steps of a plan from `step_idx` on, for every way to take them.
+    /// Runs the steps of a plan from `step_idx` on, for every match.
     fn join(
         &mut self,
         clause: &Clause,
@@ -343,7 +345,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The clause at hand holds under the bindings.
+    /// Records an instance of the current clause under the bindings.
     fn fire(&mut self, clause: &Clause) -> Result<(), GroundError> {
         self.count_down()?;
         let relation = clause.head.relation;
@@ -374,7 +376,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Adds an atom, and what holds because of it in some state; its row.
+    /// Adds an atom and what follows from it in some state; returns its row.
     fn derive(&mut self, relation: RelationId, tuple: &[TermId]) -> u32 {
         let (row, before) = self.tables[relation.index()].insert(tuple, Status::Queued);
         if before.is_none() && self.is_numbered[relation.index()] {
@@ -409,12 +411,12 @@ impl<'a> Engine<'a> {
         matches.iter().zip(row).all(|(it, &term)| match_term(it, term, terms, bindings))
     }
 
-    /// The tuple of an atom under the bindings, unless one of its terms does not exist.
+    /// Returns the tuple of an atom under the bindings, unless one of its terms does not exist.
     fn existing_tuple(&self, atom: &Atom) -> Option<Tuple> {
         atom.args.iter().map(|arg| existing(arg, &self.bindings, &self.terms)).collect()
     }
 
-    /// The tuple of an atom of a clause under the bindings; its terms are made if need be.
+    /// Returns the tuple of an atom of a clause under the bindings, making its terms if necessary.
     fn new_tuple(&mut self, clause: &Clause, atom: &Atom) -> Result<Tuple, GroundError> {
         let mut tuple = Tuple::new();
         for arg in &atom.args {
@@ -433,7 +435,7 @@ impl<'a> Engine<'a> {
         Ok(tuple)
     }
 
-    /// Looks at the limits now and then.
+    /// Checks the limits at regular intervals.
     fn count_down(&mut self) -> Result<(), GroundError> {
         self.n_until_limits -= 1;
         if self.n_until_limits > 0 {
@@ -448,7 +450,7 @@ impl<'a> Engine<'a> {
         if n_rows > self.limits.max_atoms {
             return Err(GroundError::TooManyAtoms { max_atoms: self.limits.max_atoms });
         }
-        // Simplifying needs about as much again for the instances.
+        // Simplifying needs about as much memory again for the instances.
         let n_bytes: usize = self.tables.iter().map(Table::n_bytes).sum::<usize>()
             + self.terms.len() * 32
             + (self.literals.capacity() + self.heads.capacity() + self.ends.capacity()) * 4 * 3

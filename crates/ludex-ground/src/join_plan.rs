@@ -1,8 +1,8 @@
-//! The fifth step: in which order to join the literals of a rule.
+//! The fifth step: the order in which to join the literals of a rule.
 //!
-//! A rule gets a plan for each of its literals that can be *new* (see [`crate::instantiate`]): the
-//! new atom is given, and the others are looked up one after the other, those first that leave
-//! fewest choices. Conditions that only test are put as early as their variables allow.
+//! A rule gets a plan for each of its literals that can be *new* (see [`crate::instantiate`]). The
+//! new atom is given, and the other literals are looked up one after the other, those with the
+//! fewest matches first. Tests come as early as their variables allow.
 
 use ludex_base::Symbol;
 use ludex_gdl::{Atom, Pattern, RelationId, TermId, Terms};
@@ -11,33 +11,33 @@ use crate::clauses::Clause;
 use crate::estimate::{Domains, Stats, VariableSet, fan_out, variables_of, variables_of_pattern};
 use crate::tables::{Shape, Table};
 
-/// How to find the instances of a rule.
+/// A plan for finding the instances of a rule.
 pub(crate) struct JoinPlan {
-    /// What the new atom must look like; `None` when the rule is tried once, with nothing new.
+    /// The pattern of the new atom; `None` if the rule runs once, with nothing new.
     pub trigger: Option<Box<[Match]>>,
-    /// The number of the new literal among the positives.
+    /// The index of the new literal among the positives.
     pub trigger_idx: usize,
     pub steps: Vec<Step>,
 }
 
-/// One thing to do for an instance.
+/// One step of a plan.
 pub(crate) enum Step {
-    /// Go through the rows that fit.
+    /// Loop over the rows that match.
     Scan {
         relation: RelationId,
         index: usize,
         keys: Vec<Key>,
         matches: Box<[Match]>,
-        /// The number of the literal among the positives.
+        /// The index of the literal among the positives.
         literal_idx: usize,
-        /// Leave the new atom out: an earlier literal is new in this plan's twin.
+        /// Skip the new atom: the plan in which this literal is the new one covers it.
         excludes_new: bool,
     },
-    /// Everything is bound: look whether the atom is there.
+    /// Everything is bound: check that the atom exists.
     Find { atom: Atom, literal_idx: usize, excludes_new: bool },
-    /// The atom of a complete relation is not there.
+    /// Check that an atom of a complete relation does not exist.
     Absent(Atom),
-    /// The two terms differ.
+    /// Check that the two terms differ.
     Distinct(Pattern, Pattern),
 }
 
@@ -47,17 +47,17 @@ pub(crate) enum Key {
     Variable(u32),
 }
 
-/// How an argument of a row is compared and taken apart.
+/// How to compare and decompose an argument of a row.
 pub(crate) enum Match {
-    /// Gives the variable its value.
+    /// Assigns the value to the variable.
     Bind(u32),
-    /// Has the value of the variable.
+    /// Requires the value of the variable.
     Check(u32),
     Ground(TermId),
     Compound(Symbol, Box<[Match]>),
 }
 
-/// What planning needs to know of the relations.
+/// The planner, with what it needs to know of the relations.
 pub(crate) struct JoinPlanner<'a> {
     pub terms: &'a Terms,
     pub tables: &'a mut [Table],
@@ -67,7 +67,7 @@ pub(crate) struct JoinPlanner<'a> {
 }
 
 impl JoinPlanner<'_> {
-    /// The plan of a clause whose positive literal `trigger_idx` is new, or with nothing new.
+    /// Plans a clause whose positive literal `trigger_idx` is new, or with nothing new.
     pub fn plan(&mut self, clause: &Clause, trigger_idx: Option<usize>) -> JoinPlan {
         let mut steps = Vec::new();
         let mut bound: VariableSet = 0;
@@ -103,7 +103,7 @@ impl JoinPlanner<'_> {
         JoinPlan { trigger, trigger_idx: trigger_idx.unwrap_or(usize::MAX), steps }
     }
 
-    /// The position in `waiting` of the literal that leaves fewest choices.
+    /// Returns the position in `waiting` of the literal with the fewest matches.
     fn next_literal(
         &self,
         clause: &Clause,
@@ -113,7 +113,7 @@ impl JoinPlanner<'_> {
     ) -> Option<usize> {
         let fan_out_of = |&idx: &usize| {
             let atom = &clause.positives[idx].atom;
-            // A test first of all; among equals, one that is connected to what is bound.
+            // Tests come first; among equals, literals connected to bound variables.
             let is_test = variables_of(atom) & !bound == 0;
             let is_apart = variables_of(atom) & bound == 0;
             let estimate = fan_out(atom, &self.stats[atom.relation.index()], bound, domains);
@@ -128,7 +128,7 @@ impl JoinPlanner<'_> {
     }
 }
 
-/// Conditions that bind nothing.
+/// Conditions that bind no variables.
 struct Tests<'a> {
     absent: Vec<&'a Atom>,
     distinct: Vec<&'a (Pattern, Pattern)>,

@@ -1,21 +1,20 @@
 //! Grounding: from rules with variables to rules without.
 //!
-//! [`ground`] finds the fluents and moves that can ever occur, by a relaxed play in which
-//! everything that was ever true stays so, and with them every rule instance that can ever
-//! fire. It does not need `base` and `input`, which public rulesheets often leave out and
-//! sometimes get wrong.
+//! [`ground`] finds the fluents and moves that can ever occur by a relaxed play in which true facts
+//! stay true, and from them every rule instance that can ever fire. It does not need `base` and
+//! `input`, which public rulesheets often omit and sometimes get wrong.
 //!
 //! Read the modules in this order; each uses only those before it.
 
-mod limits; // when to give up
+mod limits; // limits and errors
 mod estimate; // 1. how many rows a join is likely to have
-mod clauses; // 2. the rules that matter, in the form the joins want
+mod clauses; // 2. the relevant rules, in a form for joins
 mod tables; // 3. ground atoms, indexed
-mod split; // 4. rules with many variables become several with fewer
-mod join_plan; // 5. in which order to join the literals of a rule
+mod split; // 4. splits rules with many variables
+mod join_plan; // 5. the order in which to join literals
 mod instantiate; // 6. every rule instance that can ever fire
-mod simplify; // 7. fold what is always true or never true
-mod program; // the result
+mod simplify; // 7. folds what is always true or never true
+mod program; // the main type
 
 #[cfg(test)]
 mod tests;
@@ -56,16 +55,16 @@ fn negative_cycle(program: &Program, ground_program: &GroundProgram, atom: AtomI
     GroundError::NegativeCycle { atom: ground_program.atom_text(atom), rule }
 }
 
-/// What `base` and `input` declare, as text; moves with their roles: `(white noop)`.
+/// The declarations of `base` and `input`, as text; moves with their roles: `(white noop)`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Declared {
-    /// The fluents of `base`.
+    /// The fluents declared by `base`.
     pub base: BTreeSet<String>,
-    /// The moves of `input`.
+    /// The moves declared by `input`.
     pub input: BTreeSet<String>,
 }
 
-/// Evaluates `base` and `input`, which grounding does without.
+/// Evaluates `base` and `input`, which grounding does not need.
 ///
 /// # Errors
 /// When a limit is reached.

@@ -1,18 +1,18 @@
-//! When to give up.
+//! Limits of grounding, and the errors when they are reached.
 
 use ludex_base::{Deadline, Span, Symbol};
 use thiserror::Error;
 
-/// What grounding may use.
+/// Limits on the time and memory of grounding.
 #[derive(Clone, Debug)]
 pub struct GroundLimits {
     /// When to stop.
     pub deadline: Deadline,
-    /// Bytes that tables and rule instances may take.
+    /// Largest number of bytes for tables and rule instances.
     pub max_bytes: usize,
-    /// Ground atoms, of static relations too.
+    /// Largest number of ground atoms, including those of static relations.
     pub max_atoms: usize,
-    /// Levels of nesting of a term; a deeper one is taken as a sign that terms grow without end.
+    /// Deepest nesting of a term; deeper terms are taken as a sign that terms grow without end.
     pub max_depth: usize,
 }
 
@@ -33,33 +33,37 @@ impl Default for GroundLimits {
 #[non_exhaustive]
 pub enum GroundError {
     /// The deadline was reached.
-    #[error("grounding took too long: {n_atoms} atoms and {n_rules} ground rules so far")]
+    #[error(
+        "grounding ran out of time after {n_atoms} atoms and {n_rules} ground rules; allow more time"
+    )]
     OutOfTime {
-        /// Atoms found until then.
+        /// Atoms found so far.
         n_atoms: usize,
-        /// Rule instances found until then.
+        /// Rule instances found so far.
         n_rules: usize,
     },
-    /// The memory allowed does not hold the ground program.
+    /// The ground program exceeds the memory limit.
     #[error(
-        "the ground program is too large: {n_atoms} atoms and {n_rules} ground rules take more than {max_bytes} bytes"
+        "grounding ran out of memory: {n_atoms} atoms and {n_rules} ground rules take more than {max_bytes} bytes; allow more memory"
     )]
     OutOfMemory {
-        /// Atoms found until then.
+        /// Atoms found so far.
         n_atoms: usize,
-        /// Rule instances found until then.
+        /// Rule instances found so far.
         n_rules: usize,
         /// The limit.
         max_bytes: usize,
     },
     /// More atoms than allowed.
-    #[error("the ground program is too large: more than {max_atoms} atoms")]
+    #[error("grounding derived more than {max_atoms} atoms; allow more atoms")]
     TooManyAtoms {
         /// The limit.
         max_atoms: usize,
     },
     /// A rule builds ever larger terms.
-    #[error("`{term}` seems to have no end: its terms are nested more than {max_depth} deep")]
+    #[error(
+        "terms of `{term}` seem to grow without end: they are nested more than {max_depth} deep"
+    )]
     Unbounded {
         /// The outermost name of the terms that grow.
         term: String,
@@ -68,8 +72,8 @@ pub enum GroundError {
         /// The limit.
         max_depth: usize,
     },
-    /// A rule has more variables than grounding handles.
-    #[error("a rule of `{}` has {n_variables} variables, more than {max_variables}", rule.name)]
+    /// A rule has more variables than grounding supports.
+    #[error("a rule of `{}` has {n_variables} variables, but grounding supports {max_variables}; split the rule", rule.name)]
     TooManyVariables {
         /// The rule.
         rule: RulePlace,
@@ -79,7 +83,7 @@ pub enum GroundError {
         max_variables: usize,
     },
     /// A ground atom depends on its own negation, so the rules have no meaning.
-    #[error("`{atom}` depends on its own negation")]
+    #[error("`{atom}` depends on its own negation; break this cycle of rules")]
     NegativeCycle {
         /// One atom of the cycle.
         atom: String,
@@ -88,7 +92,7 @@ pub enum GroundError {
     },
 }
 
-/// A rule that keeps a program from being grounded.
+/// A rule that prevents grounding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RulePlace {
     /// The relation of its head.
@@ -100,7 +104,7 @@ pub struct RulePlace {
 }
 
 impl GroundError {
-    /// The rule that is at fault; `None` where a limit was reached by all rules together.
+    /// Returns the rule at fault; `None` if a limit was reached by all rules together.
     pub fn rule(&self) -> Option<&RulePlace> {
         match self {
             GroundError::Unbounded { rule, .. }

@@ -14,14 +14,14 @@ define_id! {
 
 /// The ground rules of a game: everything that can ever happen in it.
 ///
-/// Atoms are numbered fluents first, then moves, then what rules derive. A derived atom holds if
-/// the body of one of its rules does; without rules it never holds. Where atoms depend on each
-/// other positively in a circle, what holds is the least that the rules demand.
+/// Fluents have the first numbers, then moves, then derived atoms. A derived atom is true if the
+/// body of one of its rules is; without rules it is never true. Positive cycles between atoms have
+/// the least fixpoint as their meaning.
 #[derive(Clone, Debug)]
 pub struct GroundProgram {
-    /// The roles, fluents, moves and percepts, and what they are called.
+    /// The roles, fluents, moves and percepts with their names.
     pub vocabulary: Arc<Vocabulary>,
-    /// What is true at the beginning, ascending.
+    /// The fluents of the initial state, ascending.
     pub init: Vec<FluentId>,
     /// For each fluent, the atom that says whether it is true in the next state.
     pub next: Vec<AtomId>,
@@ -35,72 +35,72 @@ pub struct GroundProgram {
     pub goals: Vec<(RoleId, Goal, AtomId)>,
     /// Whether some rule of the program derives `sees`.
     pub has_percepts: bool,
-    /// What grounding met on the way.
+    /// Sizes of the program before simplification.
     pub sizes: GroundSizes,
     pub(crate) derived: DerivedAtoms,
 }
 
-/// What a ground game speaks of: roles, fluents, moves and percepts with their terms.
+/// The names of a ground game: roles, fluents, moves and percepts with their terms.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    /// The terms that the names are made of.
+    /// The terms that the names consist of.
     pub terms: Terms,
     /// The roles, in the order of the rulesheet.
     pub roles: Vec<TermId>,
-    /// The fluents; [`FluentId`] is a position here. Sorted by their text.
+    /// The fluents, sorted by text; a [`FluentId`] is a position here.
     pub fluents: Vec<TermId>,
-    /// The moves; [`MoveId`] is a position here. Sorted by role, then by their text.
+    /// The moves, sorted by role, then by text; a [`MoveId`] is a position here.
     pub moves: Vec<(RoleId, TermId)>,
-    /// The percepts; [`PerceptId`] is a position here. Sorted by role, then by their text.
+    /// The percepts, sorted by role, then by text; a [`PerceptId`] is a position here.
     pub percepts: Vec<(RoleId, TermId)>,
-    /// The relations of two arguments that are the same in every state, in the order of the rulesheet.
-    /// They are in no ground rule; what is found about a game by its rules asks for them.
+    /// The binary relations that are the same in every state, in the order of the rulesheet. They
+    /// are in no ground rule; the analysis of games uses them.
     pub static_pairs: Vec<StaticPairs>,
 }
 
-/// A relation of two arguments that is the same in every state.
+/// A binary relation that is the same in every state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StaticPairs {
     /// Its name.
     pub name: Symbol,
-    /// The pairs it holds for, in the order they were derived.
+    /// The pairs it holds for, in the order of derivation.
     pub pairs: Vec<(TermId, TermId)>,
 }
 
 impl Vocabulary {
-    /// The name of a role.
+    /// Returns the name of a role.
     pub fn role_text(&self, id: RoleId) -> String {
         self.terms.display(self.roles[id.index()]).to_string()
     }
 
-    /// Whether a role is `random`, which stands for chance.
+    /// Returns whether a role is `random`, which stands for chance.
     pub fn is_random(&self, id: RoleId) -> bool {
         let role = self.roles[id.index()];
         let name = self.terms.symbols().name(self.terms.name(role));
         self.terms.args(role).is_empty() && is_random_role(name)
     }
 
-    /// A move as the rulesheet writes it.
+    /// Returns a move as the rulesheet writes it.
     pub fn move_text(&self, id: MoveId) -> String {
         self.terms.display(self.moves[id.index()].1).to_string()
     }
 
-    /// A fluent as the rulesheet writes it.
+    /// Returns a fluent as the rulesheet writes it.
     pub fn fluent_text(&self, id: FluentId) -> String {
         self.terms.display(self.fluents[id.index()]).to_string()
     }
 
-    /// A percept as the rulesheet writes it.
+    /// Returns a percept as the rulesheet writes it.
     pub fn percept_text(&self, id: PerceptId) -> String {
         self.terms.display(self.percepts[id.index()].1).to_string()
     }
 
-    /// The move of a role with this text.
+    /// Returns the move of a role with this text.
     pub fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         self.find(&self.moves, role, text).map(MoveId::new)
     }
 
-    /// The percept of a role with this text.
+    /// Returns the percept of a role with this text.
     pub fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
         self.find(&self.percepts, role, text).map(PerceptId::new)
     }
@@ -118,19 +118,19 @@ impl Vocabulary {
 pub struct GroundSizes {
     /// Atoms of relations that are the same in every state.
     pub n_static_atoms: usize,
-    /// All other atoms that were derived or negated somewhere.
+    /// All other atoms that are derived or occur negated.
     pub n_atoms: usize,
     /// Instances of rules.
     pub n_instances: usize,
 }
 
-/// The derived atoms with their rules, all in a few long vectors.
+/// The derived atoms with their rules, stored in a few long vectors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DerivedAtoms {
     pub names: Vec<(Symbol, Box<[TermId]>)>,
-    /// Where the rules of an atom begin in `rule_starts`; one more than atoms.
+    /// The start of each atom's rules in `rule_starts`, and the end of the last.
     pub atom_starts: Vec<u32>,
-    /// Where the body of a rule begins in `literals`; one more than rules.
+    /// The start of each rule's body in `literals`, and the end of the last.
     pub rule_starts: Vec<u32>,
     pub literals: Vec<GroundLiteral>,
 }
@@ -140,17 +140,17 @@ pub(crate) struct DerivedAtoms {
 pub struct GroundLiteral(u32);
 
 impl GroundLiteral {
-    /// The atom, or its negation.
+    /// Creates a literal of an atom.
     pub fn new(atom: AtomId, is_positive: bool) -> Self {
         Self((atom.index() as u32) << 1 | u32::from(!is_positive))
     }
 
-    /// The atom.
+    /// Returns the atom.
     pub fn atom(self) -> AtomId {
         AtomId::new(self.0 as usize >> 1)
     }
 
-    /// Whether the atom is to hold.
+    /// Returns whether the literal is the atom rather than its negation.
     pub fn is_positive(self) -> bool {
         self.0 & 1 == 0
     }
@@ -165,9 +165,9 @@ impl fmt::Debug for GroundLiteral {
 /// A rule of a ground program.
 #[derive(Clone, Copy, Debug)]
 pub struct GroundRule<'a> {
-    /// What is derived.
+    /// The derived atom.
     pub head: AtomId,
-    /// From what, all together.
+    /// The condition: a conjunction of literals.
     pub body: &'a [GroundLiteral],
 }
 
@@ -183,22 +183,22 @@ pub enum AtomKind {
 }
 
 impl GroundProgram {
-    /// How many atoms there are.
+    /// Returns the number of atoms.
     pub fn n_atoms(&self) -> usize {
         self.first_derived() + self.derived.names.len()
     }
 
-    /// How many rules there are.
+    /// Returns the number of rules.
     pub fn n_rules(&self) -> usize {
         self.derived.rule_starts.len() - 1
     }
 
-    /// How many literals the bodies of all rules have.
+    /// Returns the total number of literals in the bodies of all rules.
     pub fn n_literals(&self) -> usize {
         self.derived.literals.len()
     }
 
-    /// What an atom stands for.
+    /// Returns what an atom stands for.
     pub fn kind(&self, atom: AtomId) -> AtomKind {
         let (n_fluents, idx) = (self.vocabulary.fluents.len(), atom.index());
         if idx < n_fluents {
@@ -210,12 +210,12 @@ impl GroundProgram {
         }
     }
 
-    /// The derived atoms, ascending.
+    /// Iterates over the derived atoms, ascending.
     pub fn derived_atoms(&self) -> impl Iterator<Item = AtomId> + use<> {
         (self.first_derived()..self.n_atoms()).map(AtomId::new)
     }
 
-    /// The rules of an atom; none for fluents and moves.
+    /// Iterates over the rules of an atom; fluents and moves have none.
     pub fn rules_of(&self, atom: AtomId) -> impl Iterator<Item = GroundRule<'_>> + '_ {
         let rules = match atom.index().checked_sub(self.first_derived()) {
             Some(idx) => self.derived.atom_starts[idx]..self.derived.atom_starts[idx + 1],
@@ -228,8 +228,8 @@ impl GroundProgram {
         })
     }
 
-    /// An atom as text, for people. Relations that grounding made have the name of the relation
-    /// they were made for.
+    /// Returns an atom as text, for people. A relation that grounding added has the name of the
+    /// relation it was added for.
     pub fn atom_text(&self, atom: AtomId) -> String {
         let applied = |name: &str, args: &[TermId]| {
             let args: String =
@@ -249,8 +249,8 @@ impl GroundProgram {
         }
     }
 
-    /// The strongly connected components of the derived atoms, in order of evaluation: an atom
-    /// stands after the atoms that it depends on, or in one component with them.
+    /// Returns the strongly connected components of the derived atoms, in order of evaluation: an
+    /// atom comes after the atoms that it depends on, or in one component with them.
     pub fn components(&self) -> Vec<Vec<AtomId>> {
         let first = self.first_derived();
         let mut edges = Vec::with_capacity(self.n_literals());
@@ -272,7 +272,8 @@ impl GroundProgram {
         self.vocabulary.fluents.len() + self.vocabulary.moves.len()
     }
 
-    /// An atom that depends on its own negation; the rules have a meaning only if there is none.
+    /// Finds an atom that depends on its own negation; the rules have a meaning only if there is
+    /// none.
     pub(crate) fn negative_cycle(&self) -> Option<AtomId> {
         let mut component_of = vec![u32::MAX; self.n_atoms()];
         for (component_idx, component) in self.components().iter().enumerate() {
@@ -289,7 +290,7 @@ impl GroundProgram {
         None
     }
 
-    /// The relation of a derived atom.
+    /// Returns the relation of a derived atom.
     pub(crate) fn relation_of(&self, atom: AtomId) -> Symbol {
         self.derived.names[atom.index() - self.first_derived()].0
     }

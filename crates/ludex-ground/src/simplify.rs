@@ -1,8 +1,8 @@
-//! The last step: fold what is always true or never true, and number what is left.
+//! The last step: folds what is always true or never true, and numbers the rest.
 //!
-//! An atom with an instance without conditions is true, one without instances is false, and each
-//! such finding may shorten or remove other instances. A fluent that is neither in the initial
-//! state nor ever derived for the next is never true; a move that is never legal is never played.
+//! An atom with an unconditional instance is true, one without instances is false, and each such
+//! result may shorten or remove other instances. A fluent that is neither in the initial state nor
+//! ever derived for the next is never true; a move that is never legal is never played.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::program::{
 };
 use crate::tables::Status;
 
-/// What is known of an atom.
+/// The known value of an atom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
     Open,
@@ -34,10 +34,10 @@ pub(crate) fn simplify(
     Ok(number(&instances, &folded))
 }
 
-/// What folding found.
+/// The result of folding.
 struct Folding {
     values: Vec<Value>,
-    /// Whether an instance can still fire.
+    /// By instance, whether it can still fire.
     is_alive: Vec<bool>,
 }
 
@@ -88,7 +88,7 @@ impl Instances {
         self.tables[relation.index()].status(row)
     }
 
-    /// The number of the atom of another relation with the same arguments.
+    /// Returns the number of the atom of another relation with the same arguments.
     fn twin(&self, atom: u32, relation: RelationId) -> Option<u32> {
         let row = self.tables[relation.index()].find(self.tuple(atom))?;
         Some(self.ids[relation.index()][row as usize])
@@ -127,18 +127,18 @@ impl Folding {
     }
 }
 
-/// Folding under way.
+/// The state of folding.
 struct Folder<'a> {
     instances: &'a Instances,
-    /// For each atom, the instances whose bodies have it, doubled, plus one where it is negated.
+    /// For each atom, the instances whose bodies contain it, doubled, plus one where it is negated.
     uses: Lists,
     values: Vec<Value>,
     is_alive: Vec<bool>,
     /// For each atom, its instances that can still fire.
     n_alive: Vec<u32>,
-    /// For each instance, its literals that are not known to hold.
+    /// For each instance, its literals that are not known to be true.
     n_open: Vec<u32>,
-    /// What was found out and not yet taken in.
+    /// Values that are known but not propagated yet.
     queue: Vec<(u32, Value)>,
 }
 
@@ -181,7 +181,8 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// An atom without an instance is false, and so is a fluent or move that is only asked for.
+    /// Queues as false the atoms without an instance, and the fluents and moves that only occur in
+    /// bodies.
     fn queue_underivable(&mut self) {
         let inputs = [Keyword::True, Keyword::Does].map(RelationId::from);
         for atom in 0..self.instances.atoms.len() as u32 {
@@ -197,7 +198,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Shortens or removes the instances that have the atom in their bodies.
+    /// Shortens or removes the instances whose bodies contain the atom.
     fn update_instances(&mut self, atom: u32, value: Value) {
         for &used in self.uses.get(atom as usize) {
             let (instance, is_negated) = ((used >> 1) as usize, used & 1 != 0);
@@ -220,8 +221,8 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// What is never derived for the next state and not true at first is never true; what is never
-    /// legal is never played.
+    /// Propagates to the twin: a fluent that is never derived for the next state and not initially
+    /// true is never true; a move that is never legal is never played.
     fn update_twin(&mut self, atom: u32, value: Value) {
         if value != Value::False {
             return;
@@ -239,7 +240,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Gives the atoms that are left their final numbers.
+/// Assigns the remaining atoms their final numbers.
 fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
     let inputs = Inputs::new(instances, folded);
     let outputs = Outputs::new(instances, folded, &inputs);
@@ -254,7 +255,7 @@ fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
 /// An atom with a role and a term, such as `(does ROLE TERM)`.
 type OfRole = (u32, RoleId, TermId);
 
-/// What is left of the fluents and moves, sorted as in the vocabulary.
+/// The remaining fluents and moves, sorted as in the vocabulary.
 struct Inputs {
     roles: Vec<TermId>,
     fluents: Vec<(u32, TermId)>,
@@ -275,15 +276,15 @@ impl Inputs {
         Self { roles, fluents, moves }
     }
 
-    /// The atoms in the order of their final numbers.
+    /// Iterates over the atoms in the order of their final numbers.
     fn atoms(&self) -> impl Iterator<Item = u32> + '_ {
         let fluents = self.fluents.iter().map(|&(atom, _)| atom);
         fluents.chain(self.moves.iter().map(|&(atom, ..)| atom))
     }
 }
 
-/// The atoms of a keyword that are left, with their roles, sorted by role and text. Terms that are no
-/// role are left out.
+/// Returns the remaining atoms of a keyword with their roles, sorted by role and text. Atoms whose
+/// first argument is not a role are left out.
 fn of_roles(
     instances: &Instances,
     folded: &Folding,
@@ -304,9 +305,9 @@ fn of_roles(
     list
 }
 
-/// What is asked of the program.
+/// The atoms that play asks for.
 struct Outputs {
-    /// By fluent; `None` where no rule derives it for the next state.
+    /// By fluent; `None` if no rule derives it for the next state.
     next: Vec<Option<u32>>,
     /// By move.
     legal: Vec<Option<u32>>,
@@ -342,7 +343,7 @@ impl Outputs {
     }
 }
 
-/// Puts the ground program together.
+/// Assembles the ground program.
 fn finish(
     inputs: Inputs,
     outputs: Outputs,
@@ -355,7 +356,7 @@ fn finish(
     let id = |atom: u32| AtomId::new(numbering.numbers[atom as usize] as usize);
     let or_never = |atom: Option<u32>| {
         atom.filter(|&a| numbering.numbers[a as usize] != u32::MAX)
-            .map_or_else(|| never.expect("it was made if it is needed"), id)
+            .map_or_else(|| never.expect("the atom `never` exists if it is needed"), id)
     };
     let init = (0..fluents.len())
         .filter(|&idx| instances.is_initial(fluents[idx].1))
@@ -391,7 +392,7 @@ fn n_static_atoms(instances: &Instances) -> usize {
     tables.filter(|(_, info)| info.is_static).map(|(table, _)| table.n_rows()).sum()
 }
 
-/// A relation of more pairs is no structure that anybody looks for, and not worth the memory.
+/// Larger relations are not kept: they show no structure of a game and are not worth the memory.
 const MAX_STATIC_PAIRS: usize = 10_000;
 
 fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
@@ -406,14 +407,14 @@ fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
         .collect()
 }
 
-/// The roles: those that are stated in the order of the sheet, then those that are derived in the
-/// order of their text.
+/// Returns the roles: those stated as facts in the order of the rulesheet, then the derived ones in
+/// the order of their text.
 fn roles(instances: &Instances) -> Vec<TermId> {
     let table = &instances.tables[RelationId::from(Keyword::Role).index()];
     (0..table.n_rows() as u32).map(|row| table.row(row)[0]).collect()
 }
 
-/// For each atom, its instances that can still fire; none for atoms that are always true.
+/// Returns for each atom its instances that can still fire; none for atoms that are always true.
 fn rules_by_head(instances: &Instances, folded: &Folding) -> Lists {
     let pairs: Vec<(u32, u32)> = (0..instances.n_instances() as u32)
         .filter(|&instance| folded.is_alive[instance as usize])
@@ -431,12 +432,12 @@ struct Numbering<'a> {
     numbers: Vec<u32>,
     derived: DerivedAtoms,
     first_derived: u32,
-    /// The derived atoms in the order of their numbers; `None` for the one that never holds.
+    /// The derived atoms in the order of their numbers; `None` for the one that is never true.
     order: Vec<Option<u32>>,
 }
 
 impl<'a> Numbering<'a> {
-    /// The inputs have the first numbers.
+    /// Assigns the first numbers to the inputs.
     fn new(instances: &'a Instances, folded: &'a Folding, inputs: &Inputs) -> Self {
         let mut numbers = vec![u32::MAX; instances.atoms.len()];
         for (position, atom) in inputs.atoms().enumerate() {
@@ -482,7 +483,7 @@ impl<'a> Numbering<'a> {
             .any(|atom| atom.is_none_or(|atom| self.numbers[atom as usize] == u32::MAX))
     }
 
-    /// An atom that never holds.
+    /// Adds an atom that is never true.
     fn never(&mut self) -> AtomId {
         let name = self.instances.relations[RelationId::from(Keyword::Next).index()].name;
         self.derived.names.push((name, Box::default()));
@@ -511,7 +512,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The body of an instance without what always holds, sorted.
+    /// Returns the body of an instance without literals that are always true, sorted.
     fn body(&self, instance: usize) -> Vec<GroundLiteral> {
         let mut body: Vec<GroundLiteral> = self
             .instances

@@ -1,4 +1,4 @@
-//! The fourth step: a rule with many variables becomes several with fewer.
+//! The fourth step: rules with many variables are split into several with fewer.
 //!
 //! A frame axiom such as
 //!
@@ -6,7 +6,7 @@
 //! next(cell(X,Y,P)) :- does(R,move(U,V,W,Z)), true(cell(X,Y,P)), apart(X,Y,U,V), apart(X,Y,W,Z).
 //! ```
 //!
-//! has an instance for each move, cell and piece. But `R`, `U`, `V`, `W` and `Z` stand in no
+//! has an instance for each move, cell and piece. But `R`, `U`, `V`, `W` and `Z` occur in no
 //! literal with `P`, so the join can be split:
 //!
 //! ```text
@@ -14,10 +14,10 @@
 //! next(cell(X,Y,P)) :- aux(X,Y), true(cell(X,Y,P)).
 //! ```
 //!
-//! This is bucket elimination, one variable at a time, for as long as the estimated work falls.
+//! This is bucket elimination, one variable at a time, for as long as the estimated work decreases.
 //! After Morak and Woltran, *Preprocessing of Complex Non-Ground Rules in Answer Set Programming*,
-//! 2012; our estimate takes functional dependencies into account, so that chains of successors
-//! are left alone.
+//! 2012. Our estimate takes functional dependencies into account, so that chains of successors stay
+//! whole.
 
 use std::collections::HashMap;
 
@@ -27,24 +27,24 @@ use ludex_gdl::{Atom, Pattern, RelationId};
 use crate::clauses::{Clause, Clauses, MAX_VARIABLES, Positive, RelationInfo};
 use crate::estimate::{Domains, Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
 
-/// A split must promise to save at least this share of the work.
+/// A split must save at least this share of the estimated work.
 const MIN_SPLIT_SAVING: f64 = 0.4;
 
-/// Rules with less work than this are not split.
+/// Rules with less estimated work than this are not split.
 const MIN_SPLIT_WORK: f64 = 30.0;
 
-/// What makes two parts the same: their literals with flags, and the size of the interface, whose
-/// variables have the first numbers.
+/// The identity of a part: its literals with flags, and the size of the interface, whose variables
+/// have the first numbers.
 type PartKey = (Vec<(Atom, bool)>, Vec<Atom>, Vec<(Pattern, Pattern)>, usize, bool);
 
-/// Splits rules; keeps what it needs to share equal parts between them.
+/// Splits rules, and shares equal parts between them.
 #[derive(Default)]
 pub(crate) struct Splitter {
     known_parts: HashMap<PartKey, RelationId>,
 }
 
 impl Splitter {
-    /// Splits a clause as far as it pays; the result derives the same atoms of its relation.
+    /// Splits a clause as far as that pays; the result derives the same atoms of its relation.
     /// `stats` has an entry for each relation and gets one for each relation that is added.
     pub fn split(
         &mut self,
@@ -65,7 +65,7 @@ impl Splitter {
         done
     }
 
-    /// The relation that stands for a part, with the clauses that define it if it is new.
+    /// Returns the relation that stands for a part, with the clauses that define it if it is new.
     fn name_part(
         &mut self,
         clause: &Clause,
@@ -112,7 +112,8 @@ impl Splitter {
         (Atom { relation, args }, new_clauses)
     }
 
-    /// A relation that holds for the values of `projection` that some instance of the literal has.
+    /// Returns a relation that holds for the values of `projection` in some instance of the
+    /// literal.
     fn guard(
         &mut self,
         literal: &Atom,
@@ -147,7 +148,7 @@ impl Splitter {
         Atom { relation, args }
     }
 
-    /// The relation defined by a clause, the same for equal clauses.
+    /// Returns the relation defined by a clause; equal clauses have the same relation.
     fn define(
         &mut self,
         body: Clause,
@@ -188,7 +189,7 @@ struct Part {
 }
 
 impl Part {
-    /// The clause with the part replaced by an atom.
+    /// Returns the clause with the part replaced by an atom.
     fn rest(&self, clause: &Clause, aux: Atom) -> Clause {
         let without = |idx: &usize, taken: &[usize]| !taken.contains(idx);
         let keep =
@@ -213,7 +214,7 @@ impl Part {
     }
 }
 
-/// The part whose separation saves most work, if it saves enough.
+/// Returns the part whose separation saves most work, if it saves enough.
 fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
     if clause.n_variables > MAX_VARIABLES || clause.positives.len() < 2 {
         return None;
@@ -233,8 +234,8 @@ fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
         .map(|(part, _)| part)
 }
 
-/// The sets of variables to try to get rid of: each alone, and those that meet in a literal two by
-/// two, since a sum of two unknowns is smaller than either of them with the sum.
+/// Lists the sets of variables to try to eliminate: each variable alone, and pairs that occur in
+/// one literal, since a sum of two unknowns is smaller than either of them with the sum.
 fn candidates(clause: &Clause, local: VariableSet) -> Vec<VariableSet> {
     let mut candidates: Vec<VariableSet> = Vec::new();
     for first in variable_list(local) {
@@ -249,7 +250,7 @@ fn candidates(clause: &Clause, local: VariableSet) -> Vec<VariableSet> {
     candidates
 }
 
-/// The part that holds some variables, and the work of the clause when it is separated.
+/// Returns the part that contains some variables, and the work of the clause when it is separated.
 fn part_of(
     clause: &Clause,
     variables: VariableSet,
@@ -283,7 +284,7 @@ fn part_of(
     let interface = inside & outside;
     let guards = find_guards(clause, &other_positives, inside & !bound, interface)?;
 
-    // What the relations to be made would look like; which they are does not matter here.
+    // Atoms of the relations to be added; only their variables matter here.
     let over = |variables: VariableSet| Atom {
         relation: clause.head.relation,
         args: variable_list(variables).into_iter().map(Pattern::Variable).collect(),
@@ -307,8 +308,8 @@ fn part_of(
     Some((part, part_work + rest_work))
 }
 
-/// Literals of the rest that bind the variables that the part leaves unbound; `None` if a variable
-/// stands in no other positive literal.
+/// Finds literals of the rest that bind the variables that the part leaves unbound; `None` if a
+/// variable occurs in no other positive literal.
 fn find_guards(
     clause: &Clause,
     others: &[usize],
@@ -333,8 +334,8 @@ fn variable_list(set: VariableSet) -> Vec<u32> {
     (0..MAX_VARIABLES as u32).filter(|&variable| set >> variable & 1 != 0).collect()
 }
 
-/// The clause with its variables numbered in order of appearance, so that clauses that differ only
-/// in their numbers are equal.
+/// Renumbers the variables of a clause in order of appearance, so that clauses that differ only in
+/// these numbers become equal.
 fn compacted(mut clause: Clause) -> Clause {
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     renumber_atom(&mut clause.head, &mut numbers);

@@ -1,8 +1,8 @@
 //! Ground atoms by relation, with indexes that look inside terms.
 //!
-//! Most atoms of a game are of the form `true(cell(X,Y,P))`: one argument, whose parts are what
-//! rules join on. So an index is made for the *shape* of a literal: which names it takes apart,
-//! and which of its leaves are known when it is asked.
+//! Most atoms of a game have the form `true(cell(X,Y,P))`: one argument, and rules join on its
+//! parts. So an index is made for the *shape* of a literal: the names it decomposes, and the leaves
+//! that are known at the time of the query.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -15,37 +15,37 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 #[derive(Default)]
 pub(crate) struct Table {
     arity: usize,
-    /// The rows one after the other.
+    /// All rows, one after the other.
     data: Vec<TermId>,
     status: Vec<Status>,
     by_tuple: HashTable<u32>,
     indexes: Vec<Index>,
 }
 
-/// How far an atom has come.
+/// The progress of an atom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
-    /// Only negated so far; it may never be derived.
+    /// It only occurs negated so far; it may never be derived.
     Mentioned,
-    /// Derived; rules have not been told.
+    /// Derived, but not yet joined.
     Queued,
     /// Derived, and joined with everything before it.
     Done,
 }
 
-/// What an index knows of a literal.
+/// The pattern of a literal, as far as an index uses it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// A leaf whose value is given when the index is asked.
+    /// A leaf whose value is given by the query.
     Key,
-    /// A leaf whose value is asked for.
+    /// A leaf whose value is unknown at the time of the query.
     Free,
-    /// A term with this name, taken apart.
+    /// A term with this name, decomposed.
     Compound(Symbol, Box<[Shape]>),
 }
 
-/// Rows of one shape, chained by the hash of their keys. Different keys may share a chain: who
-/// walks it compares the values anyway.
+/// Rows of one shape, chained by the hash of their keys. Different keys may share a chain, because
+/// every walk compares the values anyway.
 struct Index {
     shapes: Box<[Shape]>,
     heads: FxHashMap<u64, u32>,
@@ -96,13 +96,13 @@ impl Table {
         self.status[row as usize]
     }
 
-    /// The row of a tuple, if it is there.
+    /// Returns the row of a tuple, if it exists.
     #[inline]
     pub fn find(&self, tuple: &[TermId]) -> Option<u32> {
         self.by_tuple.find(hash_tuple(tuple), |&row| self.row(row) == tuple).copied()
     }
 
-    /// The row of a tuple, made now if it is new, with its status before.
+    /// Returns the row of a tuple, adding it if it is new, with its previous status.
     pub fn insert(&mut self, tuple: &[TermId], status: Status) -> (u32, Option<Status>) {
         let hash = hash_tuple(tuple);
         if let Some(row) = self.by_tuple.find(hash, |&row| self.row(row) == tuple).copied() {
@@ -112,7 +112,7 @@ impl Table {
             }
             return (row, Some(before));
         }
-        let row = u32::try_from(self.status.len()).expect("rows fit in 32 bits");
+        let row = u32::try_from(self.status.len()).expect("the number of rows must fit in 32 bits");
         self.data.extend_from_slice(tuple);
         self.status.push(status);
         let Self { data, by_tuple, arity, .. } = self;
@@ -129,7 +129,7 @@ impl Table {
         self.indexes.iter_mut().for_each(|index| index.add(row, tuple, terms));
     }
 
-    /// The index for literals of these shapes, made now if it is new.
+    /// Returns the index for literals of these shapes, creating it if it is new.
     pub fn index(&mut self, shapes: &[Shape], terms: &Terms) -> usize {
         if let Some(found) = self.indexes.iter().position(|index| *index.shapes == *shapes) {
             return found;
@@ -145,7 +145,7 @@ impl Table {
         self.indexes.len() - 1
     }
 
-    /// The first entry of the chain with this key.
+    /// Returns the first entry of the chain with this key.
     #[inline]
     pub fn chain(&self, index: usize, key: u64) -> u32 {
         self.indexes[index].heads.get(&key).copied().unwrap_or(END)
@@ -156,7 +156,7 @@ impl Table {
         self.indexes[index].entries[entry as usize]
     }
 
-    /// How many different values each argument has.
+    /// Returns the number of different values of each argument.
     pub fn n_distinct(&self) -> Vec<usize> {
         (0..self.arity)
             .map(|column| {
@@ -169,7 +169,7 @@ impl Table {
             .collect()
     }
 
-    /// About how many bytes the table takes.
+    /// Estimates how many bytes the table takes.
     pub fn n_bytes(&self) -> usize {
         let indexes: usize = self
             .indexes
@@ -186,14 +186,15 @@ impl Index {
         let fits =
             self.shapes.iter().zip(tuple).all(|(s, &term)| hash_keys(s, term, terms, &mut key));
         if fits {
-            let entry = u32::try_from(self.entries.len()).expect("entries fit in 32 bits");
+            let entry = u32::try_from(self.entries.len())
+                .expect("the number of entries must fit in 32 bits");
             let next = self.heads.insert(key.finish(), entry).unwrap_or(END);
             self.entries.push(Entry { row, next });
         }
     }
 }
 
-/// Adds the keys of a term to the hash; whether the term has the shape.
+/// Adds the keys of a term to the hash; returns whether the term has the shape.
 fn hash_keys(shape: &Shape, term: TermId, terms: &Terms, key: &mut KeyHash) -> bool {
     match shape {
         Shape::Key => {

@@ -1,4 +1,4 @@
-//! What grounding gives for small sheets.
+//! Tests of grounding on small rulesheets.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn try_ground(rules: &str, limits: &GroundLimits) -> Result<GroundProgram, Groun
     ground(&ludex_gdl::lower(&sheet).0, limits)
 }
 
-/// The rules that are left, one a line.
+/// Lists the remaining rules, one per line.
 fn listing(program: &GroundProgram) -> String {
     let mut lines: Vec<String> = Vec::new();
     for atom in program.derived_atoms() {
@@ -87,7 +87,7 @@ fn distinct_prunes_equal_pairs() {
 }
 
 #[test]
-fn what_is_never_true_is_folded_away() {
+fn atoms_that_are_never_true_are_folded_away() {
     check(
         &format!(
             "{GAME} (<= (next (at b)) (true (at nowhere))) (<= (next (at c)) (not (true (at nowhere))))
@@ -183,7 +183,7 @@ fn terms_that_grow_without_end_are_refused() {
     check_place(&rules, &error, "next", "(<= (next (at (s ?x)))");
 }
 
-/// The rule that an error names: its relation, and how it begins.
+/// Checks the rule that an error names: its relation, and its beginning.
 #[track_caller]
 fn check_place(rules: &str, error: &GroundError, name: &str, begin: &str) {
     let rule = error.rule().expect("a rule is at fault");
@@ -206,7 +206,7 @@ fn limits_stop_grounding() {
 }
 
 #[test]
-fn a_fluent_of_the_beginning_that_never_comes_back_stays_a_fluent() {
+fn an_initial_fluent_that_never_recurs_stays_a_fluent() {
     let program = try_ground(GAME, &GroundLimits::default()).expect("it grounds");
     let fluents: Vec<String> = program
         .vocabulary
