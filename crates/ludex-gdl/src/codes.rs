@@ -1,7 +1,7 @@
 //! The codes of all diagnostics, each with its page in `docs/diagnostics`.
 //!
-//! Diagnostics of later stages that speak about the rulesheet are listed here too, so that the
-//! pages stand together.
+//! Diagnostics of later stages about the rulesheet are listed here too, so that all pages are in
+//! one place.
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $name:ident = $code:literal;)*) => {
@@ -16,13 +16,13 @@ codes! {
     // Bytes to text.
     /// The bytes are not UTF-8.
     NOT_UTF8 = "not-utf8";
-    /// The rulesheet is larger than what is read.
+    /// The rulesheet exceeds the size limit.
     TOO_LARGE = "too-large";
 
     // Text to tree, both forms.
-    /// Forms are nested deeper than what is read.
+    /// Forms are nested deeper than the limit.
     TOO_DEEP = "too-deep";
-    /// A clause has more arguments in one place, or more variables, than what is read.
+    /// A clause has more arguments in one place, or more variables, than the limit.
     TOO_WIDE = "too-wide";
     /// A parenthesis without its partner.
     UNBALANCED_PARENTHESES = "unbalanced-parentheses";
@@ -44,21 +44,21 @@ codes! {
     LIST_AS_NAME = "list-as-name";
 
     // Text to tree, infix form only.
-    /// Something else was expected here.
+    /// A token that does not fit here.
     UNEXPECTED_TOKEN = "unexpected-token";
-    /// The clause does not end.
+    /// A clause without a full stop at its end.
     MISSING_FULL_STOP = "missing-full-stop";
     /// A quote without its partner.
     UNCLOSED_QUOTE = "unclosed-quote";
     /// A quoted name that prefix form cannot write.
     UNWRITABLE_NAME = "unwritable-name";
 
-    // The tree by itself.
+    // Mistakes in the tree itself.
     /// A variable that no positive literal binds.
     UNSAFE_RULE = "unsafe-rule";
     /// Conditions of which none can be evaluated first.
     UNBOUND_CALL = "unbound-call";
-    /// Terms that grow beyond what is read when equations are solved.
+    /// Solving equations makes terms larger than the limit.
     HUGE_TERM = "huge-term";
     /// A relation with two numbers of arguments.
     ARITY_CLASH = "arity-clash";
@@ -72,18 +72,18 @@ codes! {
     NEXT_IN_BODY = "next-in-body";
     /// `sees` in a body.
     SEES_IN_BODY = "sees-in-body";
-    /// A goal value that is no number from 0 to 100.
+    /// A goal value that is not a number from 0 to 100.
     GOAL_VALUE = "goal-value";
-    /// A name in the place of a role that is no role.
+    /// A name in the place of a role that is not a role.
     UNKNOWN_ROLE = "unknown-role";
     /// A clause written twice.
     DUPLICATE_CLAUSE = "duplicate-clause";
     /// A `distinct` that always or never holds.
     CONSTANT_DISTINCT = "constant-distinct";
-    /// A body that asks for an atom and for its negation.
+    /// A body that contains both an atom and its negation.
     CONTRADICTION = "contradiction";
 
-    // What is there and what is not.
+    // Missing, undefined and unused names.
     /// No `role`.
     MISSING_ROLE = "missing-role";
     /// No `legal`.
@@ -109,7 +109,7 @@ codes! {
     /// `input` and the rules name different moves.
     INPUT_DISAGREES = "input-disagrees";
 
-    // What depends on what.
+    // Dependencies.
     /// A role that depends on the state.
     ROLE_NOT_STATIC = "role-not-static";
     /// A role that is derived by a rule.
@@ -118,14 +118,14 @@ codes! {
     INIT_DEPENDS_ON_STATE = "init-depends-on-state";
     /// `base` or `input` depends on the state.
     DECLARATION_DEPENDS_ON_STATE = "declaration-depends-on-state";
-    /// `does` reaches what must be known before the moves are.
+    /// `does` is used before the moves are known.
     DOES_OUTSIDE_TRANSITION = "does-outside-transition";
-    /// A relation depends on its own negation; atom by atom it may not.
+    /// A relation depends on its own negation, but its ground atoms may not.
     STRATIFIED_WHEN_GROUND = "stratified-when-ground";
     /// An atom depends on its own negation.
     NEGATIVE_CYCLE = "negative-cycle";
     /// Recursion beyond what the language allows.
     UNRESTRICTED_RECURSION = "unrestricted-recursion";
-    /// Grounding has no end.
+    /// Grounding does not end.
     ENDLESS_GROUNDING = "endless-grounding";
 }

@@ -1,18 +1,18 @@
-//! Rules with variables that nothing binds, made safe.
+//! Demand: rules with variables that nothing binds, made safe.
 //!
-//! Strict GDL forbids them, and yet public rulesheets have them, with a meaning that Prolog
+//! Strict GDL forbids them, but public rulesheets contain them, with the meaning that Prolog
 //! players gave them. There are three kinds:
 //!
-//! - The role of `legal`, `goal` or `sees`: every role is meant, so `role` is added to the body.
-//! - A variable of one negative literal alone, `(not (true (cell ?x ?y b)))`: no instance may
-//!   hold. The literal becomes the negation of a relation without the variable.
+//! - The role of `legal`, `goal` or `sees`: it means every role, so `role` is added to the body.
+//! - A variable of a single negative literal, `(not (true (cell ?x ?y b)))`: no instance may be
+//!   true. The literal becomes the negation of a relation without the variable.
 //! - A variable of the head of an ordinary relation: the relation is evaluated only when it is
 //!   called with that argument bound. A *demand* relation collects the calls, and the rule is
-//!   joined with it: this is the magic-set transformation of Bancilhon, Maier, Sagiv and Ullman
-//!   (1986) for the arguments that need it, and for no others.
+//!   joined with it. This is the magic-set transformation of Bancilhon, Maier, Sagiv and Ullman
+//!   (1986), applied only to the arguments that need it.
 //!
-//! Demand may be larger than what evaluation in the order of writing would ask for; that costs
-//! time and changes no answer.
+//! Demand may be larger than evaluation in the order of writing would produce; that costs time and
+//! changes no answer.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -25,8 +25,8 @@ use crate::program::{
 };
 use crate::report::Report;
 
-/// Makes every rule safe, or drops it. What is wrong with the variables is said by
-/// [`crate::safety`]; said here is only when no order of the conditions works.
+/// Makes every rule safe, or drops it. [`crate::safety`] reports the variables; this reports only
+/// that no order of the conditions works.
 pub(crate) fn make_safe(program: &mut Program, report: &mut Report) {
     for_all_roles(program);
     project_negatives(program);
@@ -41,11 +41,11 @@ type Demanded = BTreeMap<RelationId, BTreeSet<usize>>;
 
 type Variables = BTreeSet<u32>;
 
-/// Looking for inputs is given up after so many looks at literals; sheets of the corpus take
+/// Largest number of literals to look at in the search for inputs; rulesheets of the corpus need
 /// some hundreds.
 const MAX_LOOKS: usize = 20_000_000;
 
-/// Rules for what calls ask for have at most so many conditions in all.
+/// Largest total number of conditions in the rules that derive demand.
 const MAX_REPEATED: usize = 1_000_000;
 
 /// Binds the role of `legal`, `goal` and `sees` to every role where nothing else binds it.
@@ -61,8 +61,8 @@ fn for_all_roles(program: &mut Program) {
     }
 }
 
-/// Replaces negative literals with variables that only negative literals have: no instance may
-/// hold.
+/// Replaces negative literals with variables that occur only in negative literals: no instance may
+/// be true.
 fn project_negatives(program: &mut Program) {
     for rule_idx in 0..program.rules.len() {
         let rule = &program.rules[rule_idx];
@@ -96,7 +96,7 @@ fn project_negatives(program: &mut Program) {
             program.rules[rule_idx].body[literal_idx] = Literal::Negative(some);
         }
     }
-    // The variables that were projected away are no longer the rules' own.
+    // The rules no longer contain the variables that were projected away.
     for rule in &mut program.rules {
         if rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_))) {
             let whole = std::mem::replace(
@@ -115,10 +115,9 @@ fn project_negatives(program: &mut Program) {
 
 /// Finds the relations that need demand; drops rules that nothing can make safe.
 ///
-/// An argument becomes an input when a rule can't do without: its head has a variable there
-/// that the body has nowhere, or a condition of the body that can't be called otherwise. Only
-/// what is needed is asked for, since an argument that is an input must be bound by every
-/// caller.
+/// An argument becomes an input only if a rule needs that: its head has a variable there that its
+/// body lacks, or a condition of the body can't be called otherwise. Other arguments stay free,
+/// since every caller must bind an input.
 fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
     let mut touching: BTreeMap<RelationId, Vec<usize>> = BTreeMap::new();
     for (rule_idx, rule) in program.rules.iter().enumerate() {
@@ -158,7 +157,8 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
             }
         }
     }
-    // A rule is repeated, up to each of its calls, as a rule for what the call asks for.
+    // For each of its calls, the part of a rule before the call becomes a rule that derives the
+    // demand.
     let mut n_repeated = 0;
     for (rule, is_dropped) in program.rules.iter().zip(&mut is_dropped) {
         let is_call = |it: &(RelationId, bool)| search.demanded.contains_key(&it.0);
@@ -174,19 +174,19 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
     search.demanded
 }
 
-/// What keeps a rule from being evaluated.
+/// What prevents a rule from being evaluated.
 enum Missing {
     Nothing,
     /// These arguments of its head must be inputs.
     Arguments(BTreeSet<usize>),
-    /// A variable that no positive literal has.
+    /// A variable occurs in no positive literal.
     Variable,
     /// This condition can't be called, as a position in the body.
     Call(usize),
 }
 
 impl Missing {
-    /// What is to say about a rule that is dropped: nothing about variables, they have been
+    /// Returns the diagnostic for a dropped rule; `None` for unbound variables, which are already
     /// reported.
     fn diagnostic(&self, program: &Program, rule: &Rule, n_looks: usize) -> Option<Diagnostic> {
         let Missing::Call(literal_idx) = self else { return None };
@@ -196,8 +196,9 @@ impl Missing {
             return Some(too_many_calls(rule));
         }
         let message =
-            format!("no order of these conditions binds the arguments that `{name}` must be given");
-        let help = format!("make the rules of `{name}` safe, or bind its arguments before");
+            format!("no order of these conditions binds the arguments that `{name}` requires");
+        let help =
+            format!("make the rules of `{name}` safe, or bind its arguments by other conditions");
         Some(
             Diagnostic::new(Severity::Tolerated, codes::UNBOUND_CALL, rule.span, message)
                 .with_help(help),
@@ -206,7 +207,7 @@ impl Missing {
 }
 
 fn too_many_calls(rule: &Rule) -> Diagnostic {
-    let message = "there are too many calls of relations that must be given arguments";
+    let message = "there are too many calls of relations that require arguments";
     Diagnostic::new(Severity::Tolerated, codes::UNBOUND_CALL, rule.span, message)
         .with_help("make the rules of these relations safe")
 }
@@ -256,8 +257,8 @@ impl InputSearch {
     }
 }
 
-/// An order of the positive literals in which every call binds what it must, as positions in the
-/// body, and the variables bound at the end.
+/// Returns an order of the positive literals in which every call binds its inputs, as positions in
+/// the body, and the variables bound at the end.
 fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
     let mut bound = Variables::new();
     if let Some(inputs) = demanded.get(&rule.head.relation) {
@@ -269,7 +270,7 @@ fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
     }
     let mut order = Vec::new();
     let mut waiting: Vec<(usize, &Atom, Variables)> = Vec::new();
-    // Relations without demand first: they bind, and cost no demand.
+    // Relations without demand come first: they bind variables and need no demand.
     for (idx, literal) in rule.body.iter().enumerate() {
         let Literal::Positive(atom) = literal else { continue };
         if demanded.contains_key(&atom.relation) {
@@ -291,7 +292,7 @@ fn call_order(rule: &Rule, demanded: &Demanded) -> (Vec<usize>, Variables) {
     (order, bound)
 }
 
-/// The variables that a call must bind.
+/// Returns the variables that a call must bind.
 fn needed_by(atom: &Atom, demanded: &Demanded) -> Variables {
     let inputs = demanded.get(&atom.relation).into_iter().flatten();
     variables_of(|visit| {
@@ -301,8 +302,8 @@ fn needed_by(atom: &Atom, demanded: &Demanded) -> Variables {
     })
 }
 
-/// Adds a demand relation for each demanded one, rules that collect the calls, and the demand
-/// to the bodies.
+/// Adds a demand relation for each demanded one, rules that collect the calls, and the demand to
+/// the bodies.
 fn add_demand(program: &mut Program, demanded: &Demanded) {
     let mut demand_ids = BTreeMap::new();
     for (&relation, inputs) in demanded {
@@ -339,8 +340,8 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
             calls.extend(call(atom, &before, rule));
             before.push(literal.clone());
         }
-        // A negative literal is asked for as soon as its variables are bound: what comes later
-        // may depend on the answer.
+        // A negative literal is called as soon as its variables are bound: what comes later may
+        // depend on the answer.
         let mut bound_after: BTreeMap<u32, usize> = BTreeMap::new();
         for (idx, literal) in before.iter().enumerate() {
             literal.for_each_variable(&mut |variable| {
@@ -356,7 +357,7 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
             });
             calls.extend(call(atom, &before[..n_before], rule));
         }
-        // Facts hold whether or not somebody asks.
+        // Facts hold whether or not they are demanded.
         if let Some(demand) = head_demand
             && rule.n_variables() > 0
         {
@@ -374,7 +375,7 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
         .collect();
 }
 
-/// The literals, and those `distinct` of the rule whose variables they bind.
+/// Returns the literals, and those `distinct` of the rule whose variables they bind.
 fn with_distinct(literals: &[Literal], rule: &Rule) -> Vec<Literal> {
     let bound = variables_of(|visit| literals.iter().for_each(|l| l.for_each_variable(visit)));
     let distinct = rule.body.iter().filter(|literal| {
@@ -384,7 +385,7 @@ fn with_distinct(literals: &[Literal], rule: &Rule) -> Vec<Literal> {
     literals.iter().chain(distinct).cloned().collect()
 }
 
-/// The rule with its variables numbered without gaps.
+/// Numbers the variables of a rule without gaps.
 fn renumbered(mut rule: Rule) -> Rule {
     let mut used = variables_of(|visit| rule.head.for_each_variable(visit));
     for literal in &rule.body {
@@ -419,7 +420,7 @@ fn renumber(pattern: &mut Pattern, numbers: &BTreeMap<u32, u32>) {
     }
 }
 
-/// A relation of our own; rulesheets have no names with blanks, so it can't be one of theirs.
+/// Adds an internal relation; names in rulesheets have no blanks, so its name can't clash.
 fn add_relation(program: &mut Program, name: &str, arity: usize) {
     let name = program.terms.symbols_mut().intern(name);
     program.relations.push(Relation { name, arity, stage: Stage::Static });
@@ -435,15 +436,16 @@ fn positives(rule: &Rule) -> Variables {
     })
 }
 
-/// The first argument of the head with the variable: what helpers take stands before what they
-/// give.
+/// Returns the first argument of the head with the variable: the inputs of helper relations usually
+/// come before their outputs.
 fn argument_in_head(rule: &Rule, variable: u32) -> Option<usize> {
     (0..rule.head.args.len())
         .find(|&p| variables_of(|v| rule.head.args[p].for_each_variable(v)).contains(&variable))
 }
 
-/// An argument to demand lest the rule derive ever larger terms: it calls its own relation, builds
-/// a term around an argument of the call, and none of the inputs gets smaller by the call.
+/// Returns an argument to demand so that the rule does not derive ever larger terms: the rule calls
+/// its own relation, builds a term around an argument of the call, and none of the inputs gets
+/// smaller by the call.
 fn growing_argument(rule: &Rule, inputs: &BTreeSet<usize>) -> Option<usize> {
     rule.body.iter().find_map(|literal| {
         let Literal::Positive(call) = literal else { return None };
@@ -456,7 +458,7 @@ fn growing_argument(rule: &Rule, inputs: &BTreeSet<usize>) -> Option<usize> {
     })
 }
 
-/// Whether a pattern is a proper part of another.
+/// Returns whether a pattern is a proper part of another.
 fn is_inside(part: &Pattern, whole: &Pattern) -> bool {
     let Pattern::Compound(_, args) = whole else { return false };
     args.iter().any(|arg| arg == part || is_inside(part, arg))

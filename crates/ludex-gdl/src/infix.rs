@@ -1,4 +1,4 @@
-//! The infix form of rulesheets, as the papers print it.
+//! The reader of the infix form, as the papers print it.
 //!
 //! ```text
 //! sheet       = { atom [ arrow disjunction ] "." }
@@ -20,11 +20,11 @@
 //! | name | starts with another letter or a digit, or is in single quotes (`''` for a quote) |
 //! | comment | from `%`, `#` or `//` to the end of the line, or between `/*` and `*/` |
 //!
-//! Grouping is kept as it is written, so that printing a tree and reading it gives the same.
-//! The first letter of a variable is small in the tree: `X` here is `?x` in prefix form. The
+//! Grouping is kept as written, so that printing a tree and reading it gives the same tree. The
+//! first letter of a variable is lower-case in the tree: `X` here is `?x` in prefix form. The
 //! question mark may be written here too, for names that have no other form: `?X`, `?'x+1'`.
 //!
-//! A mistake spoils the clause it stands in; reading goes on after the next full stop.
+//! A mistake discards the clause it occurs in; reading continues after the next full stop.
 
 use std::borrow::Cow;
 
@@ -80,9 +80,9 @@ struct Token<'a> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Kind<'a> {
-    /// A word that is no variable.
+    /// A word that is not a variable.
     Name(&'a str),
-    /// A name in quotes, without them.
+    /// The contents of a name in quotes.
     Quoted(Cow<'a, str>),
     /// A word that is a variable.
     Variable(&'a str),
@@ -97,13 +97,13 @@ enum Kind<'a> {
     Arrow,
     Differs,
     Stop,
-    /// A quote, or a comment, that has no end.
+    /// A quote or a comment that is never closed.
     Unclosed,
     Unknown,
     End,
 }
 
-/// Signs, the longer before their beginnings.
+/// Signs; each comes before its own prefixes.
 const SIGNS: [(&str, Kind<'static>); 22] = [
     (":-", Kind::Arrow),
     ("<=", Kind::Arrow),
@@ -149,7 +149,7 @@ impl<'a> Lexer<'a> {
         Token { kind, span: Span::new(start, start + length), starts_line }
     }
 
-    /// Passes over blanks and comments. An error is the place of a comment without end.
+    /// Skips blanks and comments. The error is the place of a comment that is never closed.
     fn skip_blanks(&mut self) -> Result<(), usize> {
         loop {
             let rest = &self.text[self.position..];
@@ -173,7 +173,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The token at the beginning of a text, and its length.
+    /// Returns the token at the beginning of a text, and its length.
     fn token(&self, rest: &'a str) -> (Kind<'a>, usize) {
         let Some(first) = rest.chars().next() else { return (Kind::End, 0) };
         if first == '\'' {
@@ -207,7 +207,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The name in quotes at the beginning of a text, and its length with the quotes.
+/// Returns the name in quotes at the beginning of a text, and its length with the quotes.
 fn quoted(text: &str) -> Option<(Cow<'_, str>, usize)> {
     let mut position = 1;
     loop {
@@ -227,7 +227,7 @@ fn quoted(text: &str) -> Option<(Cow<'_, str>, usize)> {
     Some((name, position + 1))
 }
 
-/// The mistake has been reported; the clause, or all that follows, is given up.
+/// A mistake that has been reported; the clause, or all that follows, is discarded.
 enum Spoiled {
     Clause,
     Sheet,
@@ -239,7 +239,7 @@ struct Reader<'a> {
     lexer: Lexer<'a>,
     /// The next token.
     current: Token<'a>,
-    /// Where the last token that was taken ends.
+    /// The end of the last token taken.
     last_end: u32,
     n_anonymous: usize,
     anonymous_prefix: Option<String>,
@@ -269,21 +269,21 @@ impl<'a> Reader<'a> {
         Err(Spoiled::Clause)
     }
 
-    /// The next token fits in no form.
+    /// Reports that the next token fits no form.
     fn unexpected<T>(&mut self, expected: &str) -> Read<T> {
         let Token { kind, span, .. } = self.current.clone();
         match kind {
             Kind::Unclosed => self.spoiled(
                 codes::UNCLOSED_QUOTE,
                 Span { start: span.start, end: span.start + 1 },
-                "what begins here has no end",
-                "add the `'` or the `*/` that ends it",
+                "this quote or comment is never closed",
+                "add the `'` or the `*/` that closes it",
             ),
             Kind::Close => self.spoiled(
                 codes::UNBALANCED_PARENTHESES,
                 span,
                 "this `)` closes nothing",
-                "remove it, or add the `(` that it should close",
+                "remove it, or add the missing `(`",
             ),
             Kind::End => {
                 let end = Span { start: self.last_end, end: self.last_end };
@@ -293,13 +293,13 @@ impl<'a> Reader<'a> {
             _ => {
                 let found = &self.lexer.text[span.start as usize..span.end as usize];
                 let message = format!("`{found}` stands where {expected} is needed");
-                let help = "names with other signs than letters, digits and `_` need quotes";
+                let help = "put names with other characters than letters, digits and `_` in quotes";
                 self.spoiled(codes::UNEXPECTED_TOKEN, span, &message, help)
             }
         }
     }
 
-    /// Goes on after the next full stop.
+    /// Continues after the next full stop.
     fn skip_clause(&mut self) {
         while !matches!(self.take().kind, Kind::Stop | Kind::End) {}
     }
@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
         Ok(Clause { head, body, span: self.span_from(start) })
     }
 
-    /// The alternatives of a formula, each a conjunction.
+    /// Reads the alternatives of a formula, each a conjunction.
     fn disjuncts(&mut self, depth: usize) -> Read<Vec<Vec<Formula>>> {
         let mut disjuncts = vec![self.conjuncts(depth)?];
         while self.current.kind == Kind::Or || self.is_word("or") {
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
         Ok(conjuncts)
     }
 
-    /// Whether the next token is this connective, in any letter case.
+    /// Returns whether the next token is this connective, in any letter case.
     fn is_word(&self, connective: &str) -> bool {
         match self.current.kind {
             Kind::Name(word) | Kind::Variable(word) => word.eq_ignore_ascii_case(connective),
@@ -412,7 +412,7 @@ impl<'a> Reader<'a> {
         Ok(Formula { kind, span: self.span_from(start) })
     }
 
-    /// An atom, or two terms with a sign between them.
+    /// Reads an atom, or two terms with a sign between them.
     fn comparison(&mut self, depth: usize) -> Read<Formula> {
         let start = self.current.span.start;
         let is_variable = matches!(self.current.kind, Kind::Variable(_) | Kind::Marked(_));
@@ -443,11 +443,11 @@ impl<'a> Reader<'a> {
             codes::VARIABLE_AS_ATOM,
             span,
             "a variable stands where a relation is needed",
-            "relations start with a small letter; GDL has no variables for them",
+            "start the name with a lower-case letter; GDL has no variables for relations",
         )
     }
 
-    /// Things in parentheses with commas between them, and the place of the parenthesis.
+    /// Reads a list in parentheses with commas, and returns the place of the parenthesis.
     fn list<T>(
         &mut self,
         depth: usize,
@@ -459,7 +459,7 @@ impl<'a> Reader<'a> {
         }
         if self.current.kind == Kind::Close {
             let span = Span { start: open.start, end: self.current.span.end };
-            return self.spoiled(codes::EMPTY_LIST, span, "`()` says nothing", "remove it");
+            return self.spoiled(codes::EMPTY_LIST, span, "`()` has no meaning", "remove it");
         }
         let mut items = vec![item(self, depth)?];
         while self.accepts(&Kind::Comma) {
@@ -491,7 +491,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A term in the place of an atom: its name is a relation's, so keywords are recognized.
+    /// Reads a term in the place of an atom: its name is a relation's, so keywords are recognized.
     fn atom(&mut self, depth: usize) -> Read<Term> {
         if self.is_keyword()
             && let Kind::Variable(word) = self.current.kind
@@ -533,7 +533,7 @@ impl<'a> Reader<'a> {
         };
         let span = self.take().span;
         self.writable(is_name(&name), span)?;
-        // The one constant with a meaning, hence in any letter case.
+        // `random` is the one constant with a meaning, hence in any letter case.
         let name = if is_random_role(&name) { RANDOM_ROLE.into() } else { name };
         let symbol = self.symbols.intern(&name);
         if self.current.kind != Kind::Open {
@@ -552,7 +552,7 @@ impl<'a> Reader<'a> {
             Kind::Variable("_") => self.anonymous().into(),
             Kind::Variable(word) => lowered(word),
             Kind::Marked(name) => name,
-            _ => unreachable!("the caller has seen a variable"),
+            _ => unreachable!("the caller checks for a variable"),
         };
         if name.is_empty() {
             let message = "this variable has no name";
@@ -564,13 +564,13 @@ impl<'a> Reader<'a> {
                 codes::VARIABLE_AS_NAME,
                 span,
                 "a variable stands where a name is needed",
-                "names start with a small letter, or stand in quotes: `'Name'(…)`",
+                "start the name with a lower-case letter, or put it in quotes: `'Name'(…)`",
             );
         }
         Ok(Term { kind: TermKind::Variable(self.symbols.intern(&name)), span })
     }
 
-    /// Refuses names that the prefix form can't write.
+    /// Refuses names that prefix form can't write.
     fn writable(&mut self, is_writable: bool, span: Span) -> Read<()> {
         if is_writable {
             return Ok(());
@@ -579,11 +579,11 @@ impl<'a> Reader<'a> {
             codes::UNWRITABLE_NAME,
             span,
             "this name can't be written in prefix form",
-            "a name has no blanks, parentheses or semicolons, and does not start with `?`",
+            "use a name without blanks, parentheses and semicolons that does not start with `?`",
         )
     }
 
-    /// A variable that stands nowhere else.
+    /// Returns a variable that occurs nowhere else.
     fn anonymous(&mut self) -> String {
         let text = self.lexer.text;
         let prefix = self.anonymous_prefix.get_or_insert_with(|| unused_prefix(text));
@@ -592,14 +592,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// More `_` in a row than the text has anywhere, so that no name of the text begins so.
+/// Returns more `_` in a row than the text has anywhere, so that no name of the text begins with
+/// it.
 fn unused_prefix(text: &str) -> String {
     let longest = text.split(|c| c != '_').map(str::len).max().unwrap_or(0);
     "_".repeat(longest + 1)
 }
 
-/// A variable with its first letter small; letters outside ASCII stay, since some have no
-/// partner.
+/// Makes the first letter of a variable lower-case; letters outside ASCII stay, since some have no
+/// lower-case form.
 fn lowered(word: &str) -> Cow<'_, str> {
     if word.starts_with(|c: char| c.is_ascii_uppercase()) {
         let mut name = word.to_owned();
@@ -614,7 +615,7 @@ fn is_arrow(name: &str) -> bool {
     matches!(name, "<=" | "⇐" | "←")
 }
 
-/// The conjunction of formulas; one formula is itself.
+/// Returns the conjunction of formulas; a single formula is itself.
 fn and(mut formulas: Vec<Formula>) -> Formula {
     if formulas.len() == 1 {
         return formulas.remove(0);

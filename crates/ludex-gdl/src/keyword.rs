@@ -1,21 +1,21 @@
-//! The words that GDL gives a meaning.
+//! The keywords of GDL.
 
 /// The role that stands for chance: it plays each of its legal moves equally likely.
 pub const RANDOM_ROLE: &str = "random";
 
-/// Whether a name is that of the role `random`, in any letter case.
+/// Returns whether a name is that of the role `random`, in any letter case.
 pub fn is_random_role(name: &str) -> bool {
     name.eq_ignore_ascii_case(RANDOM_ROLE)
 }
 
-/// A relation with a meaning of its own.
+/// A relation with a predefined meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Keyword {
-    /// `(role R)`: R takes part.
+    /// `(role R)`: R is a role.
     Role,
     /// `(base F)`: F may become true; informative only.
     Base,
-    /// `(input R M)`: R may sometime play M; informative only.
+    /// `(input R M)`: R may play M at some time; informative only.
     Input,
     /// `(init F)`: F is true at the beginning.
     Init,
@@ -29,14 +29,14 @@ pub enum Keyword {
     Next,
     /// `(sees R P)`: R perceives P in the next state.
     Sees,
-    /// `(goal R V)`: the value for R is V.
+    /// `(goal R V)`: V is the goal value of R.
     Goal,
     /// `terminal`: the game is over.
     Terminal,
 }
 
 impl Keyword {
-    /// All of them; the position is the index of their relation in every program.
+    /// All keywords; the position is the index of their relation in every program.
     pub const ALL: [Keyword; 11] = [
         Keyword::Role,
         Keyword::Base,
@@ -51,7 +51,7 @@ impl Keyword {
         Keyword::Terminal,
     ];
 
-    /// The word.
+    /// Returns the word.
     pub fn name(self) -> &'static str {
         match self {
             Keyword::Role => "role",
@@ -68,7 +68,7 @@ impl Keyword {
         }
     }
 
-    /// How many arguments it takes.
+    /// Returns the number of arguments.
     pub fn arity(self) -> usize {
         match self {
             Keyword::Terminal => 0,
@@ -77,7 +77,7 @@ impl Keyword {
         }
     }
 
-    /// The keyword written so, in any letter case.
+    /// Parses a keyword, in any letter case.
     pub fn parse(name: &str) -> Option<Keyword> {
         Keyword::ALL.into_iter().find(|keyword| keyword.name().eq_ignore_ascii_case(name))
     }

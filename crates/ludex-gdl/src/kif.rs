@@ -1,8 +1,8 @@
-//! The prefix form of rulesheets, as the community writes it.
+//! The reader of the prefix form, as the community writes it.
 //!
-//! Reading goes in two steps: characters to nested lists, with a stack of our own so that no
-//! depth of parentheses can overflow a thread's, then lists to clauses. A mistake spoils the
-//! clause it stands in and no other, so that one reading reports every mistake.
+//! Reading has two steps. The first turns characters into nested lists, with an explicit stack, so
+//! that deep parentheses can't overflow the thread's stack; the second turns lists into clauses. A
+//! mistake discards only the clause it occurs in, so that one reading reports every mistake.
 
 use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
 
@@ -26,7 +26,7 @@ pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
     (Rulesheet { notation: Notation::Kif, symbols: reader.symbols, clauses }, reader.diagnostics)
 }
 
-/// A word or a list of such, with its place.
+/// A word or a list, with its place.
 struct Sexp<'a> {
     kind: SexpKind<'a>,
     span: Span,
@@ -68,11 +68,12 @@ fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<
                 None => diagnostics.push(unbalanced(
                     Span::new(start, end),
                     "this `)` closes nothing",
-                    "remove it, or add the `(` that it should close",
+                    "remove it, or add the missing `(`",
                 )),
             },
             word => {
-                // A rule never stands inside another form, so what is open was not closed.
+                // A rule is never part of another form, so a form that is still open was not
+                // closed.
                 let is_rule = matches!(word, "<=" | "⇐" | "←");
                 if is_rule && open.len() > 1 && open.last().is_some_and(|o| o.items.is_empty()) {
                     let rule = open.pop().expect("the rule's own list is open");
@@ -106,7 +107,7 @@ fn unbalanced(span: Span, message: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Severity::Fatal, codes::UNBALANCED_PARENTHESES, span, message).with_help(help)
 }
 
-/// Parentheses and words, each with its offset; blanks and comments are passed over.
+/// Parentheses and words, each with its offset; blanks and comments are skipped.
 struct Tokens<'a> {
     text: &'a str,
     position: usize,
@@ -140,23 +141,24 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// White space, and the mark that some editors put at the beginning of a file.
+/// Returns whether a character is white space, or the byte order mark that some editors put at the
+/// beginning of a file.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
 
-/// Whether the name of a constant, function or relation can be written in this form.
+/// Returns whether the name of a constant, function or relation can be written in this form.
 pub(crate) fn is_name(name: &str) -> bool {
     is_variable_name(name) && !name.starts_with('?')
 }
 
-/// Whether the name of a variable can be written in this form.
+/// Returns whether the name of a variable can be written in this form.
 pub(crate) fn is_variable_name(name: &str) -> bool {
     let is_ended_by = |c: char| matches!(c, '(' | ')' | ';') || is_blank(c);
     !name.is_empty() && !name.contains(is_ended_by)
 }
 
-/// The mistake has been reported; the clause is given up.
+/// A mistake that has been reported; the clause is discarded.
 struct Spoiled;
 
 type Read<T> = Result<T, Spoiled>;
@@ -173,7 +175,7 @@ impl Reader {
         Err(Spoiled)
     }
 
-    /// The clause, unless there is too much in it.
+    /// Returns the clause, unless it exceeds a limit.
     fn bounded(&mut self, clause: Clause) -> Option<Clause> {
         let excess = excess(&clause);
         let is_bounded = excess.is_none();
@@ -234,7 +236,7 @@ impl Reader {
         forms.iter().map(|form| self.formula(form)).collect()
     }
 
-    /// A term in the place of an atom: its name is a relation's, so keywords are recognised.
+    /// Reads a term in the place of an atom: its name is a relation's, so keywords are recognised.
     fn atom(&mut self, form: &Sexp<'_>) -> Read<Term> {
         let mut atom = self.term(form)?;
         let (TermKind::Constant(name) | TermKind::Compound(name, _)) = &mut atom.kind else {
@@ -258,7 +260,7 @@ impl Reader {
             SexpKind::List(items) => items,
         };
         let Some((name, args)) = items.split_first() else {
-            return self.spoiled(codes::EMPTY_LIST, span, "`()` says nothing", "remove it");
+            return self.spoiled(codes::EMPTY_LIST, span, "`()` has no meaning", "remove it");
         };
         if connective(name).is_some() || is_arrow(Some(name)) {
             return self.spoiled(
@@ -273,7 +275,7 @@ impl Reader {
                 codes::LIST_AS_NAME,
                 name.span,
                 "a list stands where a name is needed",
-                "the first thing in a list is its name",
+                "start the list with a name",
             );
         };
         let TermKind::Constant(name) = self.word(word, name.span)? else {
@@ -281,7 +283,7 @@ impl Reader {
                 codes::VARIABLE_AS_NAME,
                 name.span,
                 "a variable stands where a name is needed",
-                "GDL has no variables for functions and relations",
+                "write the name; GDL has no variables for functions and relations",
             );
         };
         if args.is_empty() {
@@ -300,7 +302,7 @@ impl Reader {
                 "name it: `?x`",
             ),
             Some(name) => Ok(TermKind::Variable(self.symbols.intern(name))),
-            // The one constant with a meaning, hence in any letter case.
+            // `random` is the one constant with a meaning, hence in any letter case.
             None if is_random_role(word) => {
                 Ok(TermKind::Constant(self.symbols.intern(RANDOM_ROLE)))
             }
@@ -414,7 +416,7 @@ mod tests {
             (s b)
             (t c)
             1:32 fatal[unbalanced-parentheses]: this `)` closes nothing
-            1:10 fatal[empty-list]: `()` says nothing
+            1:10 fatal[empty-list]: `()` has no meaning
             1:20 fatal[connective-arity]: `not` takes one formula
             1:40 fatal[variable-as-atom]: a variable stands where a relation is needed
         "#]],

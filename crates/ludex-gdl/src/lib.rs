@@ -1,32 +1,32 @@
-//! The front end: from rulesheet text to a [`Program`] that means something.
+//! The front end: from rulesheet text to a checked [`Program`].
 //!
-//! GDL and GDL-II, in the prefix form of the community (KIF) and in the infix form of the
-//! papers. [`check_source`] does all of it; [`parse`] gives the tree, [`check`] everything that
-//! is wrong with it and the program, [`lower`] the program alone.
+//! It reads GDL and GDL-II, in the prefix form of the community (KIF) and in the infix form of the
+//! papers. [`check_source`] is the whole front end in one call; [`parse`] returns the tree,
+//! [`check`] all diagnostics and the program, [`lower`] the program alone.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`codes`] | the names of all that can be said about a rulesheet |
-//! | `keyword` | the words with a meaning |
-//! | `syntax` | the tree that the author wrote |
-//! | `limits` | how much is read |
-//! | `report` | what has been found so far |
-//! | `print` | the tree as text, in both forms |
-//! | `kif` | text in prefix form to the tree |
-//! | `infix` | text in infix form to the tree |
-//! | `read` | bytes to text, and which form it is |
-//! | `terms` | ground terms as numbers |
-//! | `program` | the result: rules without `or`, safe, over relations |
-//! | `safety` | variables that nothing binds, found |
-//! | `demand` | variables that nothing binds, made safe |
-//! | `lower` | the tree to the program |
-//! | `check` | everything that is wrong, at once |
-//! | `scramble` | the same game in other words |
+//! | [`codes`] | the codes of all diagnostics |
+//! | `keyword` | the keywords of GDL |
+//! | `syntax` | the syntax tree |
+//! | `limits` | limits on the size of a rulesheet |
+//! | `report` | collects diagnostics |
+//! | `print` | prints the tree in both forms |
+//! | `kif` | reads prefix form |
+//! | `infix` | reads infix form |
+//! | `read` | decodes bytes and detects the form |
+//! | `terms` | interned ground terms |
+//! | `program` | the main type: safe rules without `or`, over relations |
+//! | `safety` | finds variables that nothing binds |
+//! | `demand` | makes rules with such variables safe |
+//! | `lower` | turns the tree into the program |
+//! | `check` | reports all mistakes at once |
+//! | `scramble` | replaces the names of a game |
 //!
-//! To add a diagnostic, add its code to [`codes`], its page to `docs/diagnostics`, a sheet that
-//! shows it to `docs/spec`, and the check to the module of `check` that looks at such things.
+//! To add a diagnostic, add its code to [`codes`], its page to `docs/diagnostics`, a rulesheet that
+//! shows it to `docs/spec`, and the check to the matching module of `check`.
 
 mod check;
 pub mod codes;

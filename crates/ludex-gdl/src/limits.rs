@@ -1,4 +1,4 @@
-//! How much is read, so that a rulesheet from a stranger can't hurt.
+//! Limits on the size of a rulesheet, so that untrusted text can't exhaust time or memory.
 
 use ludex_base::{Diagnostic, Severity, Span, Symbol};
 use rustc_hash::FxHashSet;
@@ -6,20 +6,20 @@ use rustc_hash::FxHashSet;
 use crate::codes;
 use crate::syntax::{Clause, Formula, FormulaKind, Term};
 
-/// The largest rulesheet that is read, in bytes. The largest of the public corpus has 46 KiB.
+/// Largest rulesheet, in bytes. The largest of the public corpus has 46 KiB.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// The deepest nesting that is read, counted in parentheses of the prefix form.
+/// Deepest nesting, counted in parentheses of the prefix form.
 pub const MAX_DEPTH: usize = 256;
 
-/// The most arguments of one term that are read.
+/// Largest number of arguments of one term.
 pub const MAX_ARGS: usize = 10_000;
 
-/// The most different variables of one clause that are read.
+/// Largest number of different variables of one clause.
 pub const MAX_VARIABLES: usize = 1024;
 
-/// Readers stop after this many mistakes, since a text with more is no rulesheet, and no more are
-/// reported of one kind.
+/// Largest number of mistakes of one kind that are reported. Readers stop after this many mistakes,
+/// since a text with more is not a rulesheet.
 pub const MAX_MISTAKES: usize = 1000;
 
 pub(crate) fn too_large(n_bytes: usize) -> Diagnostic {
@@ -31,10 +31,10 @@ pub(crate) fn too_large(n_bytes: usize) -> Diagnostic {
 pub(crate) fn too_deep(span: Span) -> Diagnostic {
     let message = format!("forms are nested more than {MAX_DEPTH} deep");
     Diagnostic::new(Severity::Fatal, codes::TOO_DEEP, span, message)
-        .with_help("give the inner parts relations of their own")
+        .with_help("define relations for the inner parts")
 }
 
-/// What is too much in a clause, if anything is.
+/// Returns the limit that a clause exceeds, if any.
 pub(crate) fn excess(clause: &Clause) -> Option<Diagnostic> {
     if clause.depth() > MAX_DEPTH {
         return Some(too_deep(clause.span));
@@ -48,7 +48,7 @@ pub(crate) fn excess(clause: &Clause) -> Option<Diagnostic> {
     let wide = |what: &str, n: usize, max: usize| {
         let message = format!("this clause has {n} {what}, more than {max}");
         Diagnostic::new(Severity::Fatal, codes::TOO_WIDE, clause.span, message)
-            .with_help("split it into clauses with relations of their own")
+            .with_help("split it into several clauses with helper relations")
     };
     if variables.len() > MAX_VARIABLES {
         return Some(wide("variables", variables.len(), MAX_VARIABLES));

@@ -1,7 +1,7 @@
-//! From the tree to the program: fewer forms, every rule safe.
+//! Lowering: from the tree to a program with fewer forms and safe rules.
 //!
-//! 1. Nested formulas become literals. Negations move inwards; each way to satisfy the
-//!    disjunctions of a body is a rule of its own, unless that would be many rules: then the
+//! 1. Nested formulas become literals. Negations move inwards. Each combination of alternatives of
+//!    the disjunctions of a body is a separate rule, unless these would be too many: then the
 //!    disjunctions become relations ([`Lowering::add_rule`]).
 //! 2. `not (distinct a b)` is an equation, solved by unification.
 //! 3. Rules with variables that no positive literal binds are made safe ([`crate::demand`]).
@@ -21,20 +21,20 @@ use crate::safety::check_safety;
 use crate::syntax::{Formula, FormulaKind, Rulesheet, Term, TermKind};
 use crate::terms::Terms;
 
-/// A body whose disjunctions can be satisfied in more ways than this gets relations for them.
+/// Bodies with more combinations of alternatives than this get relations for their disjunctions.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// So does one whose rules would repeat more conditions than this.
+/// The same holds for bodies whose rules would repeat more conditions than this.
 const MAX_REPEATED: usize = 10_000;
 
-/// Solving equations may make terms large; a rule that gets larger or deeper than this is
+/// Largest size and depth of a rule. Solving equations may make terms large; larger rules are
 /// refused.
 const MAX_NODES: usize = 1_000_000;
 const MAX_TERM_DEPTH: usize = 2 * MAX_DEPTH;
 
-/// Turns a rulesheet into a program. The diagnostics are those about variables that nothing
-/// binds; rules that have no meaning for that reason are left out, and so are rules for `true`
-/// and `does`, which no rule can derive.
+/// Turns a rulesheet into a program. The diagnostics are about variables that nothing binds. The
+/// program leaves out rules that have no meaning for that reason, and rules for `true` and `does`,
+/// which no rule can derive.
 pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
     let mut report = Report::default();
     check_safety(sheet, &mut report);
@@ -112,7 +112,7 @@ impl Lowering {
         })
     }
 
-    /// Adds the rules that say: the head holds if every part of the body does.
+    /// Adds the rules that derive the head if every part of the body is true.
     fn add_rule(&mut self, head: Head, body: Vec<Part<'_>>, span: Span) {
         self.add_conditions(head, Conditions::default(), body, span);
     }
@@ -151,7 +151,7 @@ impl Lowering {
         if disjunctions.is_empty() {
             self.finish_rule(&head, conditions, span);
         } else if n_alternatives <= MAX_ALTERNATIVES && n_repeated <= MAX_REPEATED {
-            // Branch on the first disjunction; the recursion meets the others again.
+            // Branch on the first disjunction; the recursion handles the others.
             let first = disjunctions.remove(0);
             for choice in first {
                 let mut body = vec![choice];
@@ -183,9 +183,9 @@ impl Lowering {
         rest.push(next);
     }
 
-    /// Gives each disjunction a relation. The body is gone through step by step: the first
-    /// relation holds when the positive atoms do, each further one when the one before and an
-    /// alternative of the next disjunction do. They are over the variables that are used later.
+    /// Defines a relation for each disjunction. The first relation is true when the positive atoms
+    /// are; each further one when the one before and an alternative of the next disjunction are.
+    /// Their arguments are the variables that are used later.
     fn name_disjunctions(
         &mut self,
         head: Head,
@@ -193,7 +193,7 @@ impl Lowering {
         mut disjunctions: Vec<Vec<Part<'_>>>,
         span: Span,
     ) {
-        // Those that bind come before those that ask for what is bound.
+        // Disjunctions that bind variables come before those that need them bound.
         disjunctions.sort_by_key(|parts| parts.iter().any(|part| part.has_negation()));
         let (positive, negative) = conditions.atoms.into_iter().partition(|(_, _, it)| *it);
         conditions.atoms = negative;
@@ -230,7 +230,7 @@ impl Lowering {
         let mut so_far = Conditions { atoms: positive, ..Conditions::default() };
         let mut n_args = 0;
         for (idx, parts) in disjunctions.into_iter().enumerate() {
-            // What holds so far is said once, not once for each alternative.
+            // Share the conditions so far: they appear once, not once for each alternative.
             if parts.len() > 1 && (idx > 0 || so_far.atoms.len() > 1) {
                 so_far = self.step(so_far, &known, span);
                 n_args += known.len();
@@ -253,7 +253,7 @@ impl Lowering {
         self.finish_rule(&head, conditions, span);
     }
 
-    /// A relation that holds when some conditions do, as a condition.
+    /// Defines a relation that is true when some conditions are, and returns it as a condition.
     fn step(
         &mut self,
         conditions: Conditions,
@@ -270,7 +270,8 @@ impl Lowering {
         Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() }
     }
 
-    /// A new relation over some variables; rulesheets have no names with blanks.
+    /// Adds a relation over some variables; names in rulesheets have no blanks, so its name can't
+    /// clash.
     fn step_relation(&mut self, known: &BTreeMap<Symbol, Span>) -> (RelationId, Vec<Term>) {
         let name = format!("or {}", self.relations.len());
         let name = self.terms.symbols_mut().intern(&name);
@@ -282,10 +283,10 @@ impl Lowering {
     }
 
     fn refuse(&mut self, span: Span) {
-        let message = "this rule gives terms or alternatives without measure";
+        let message = "this rule expands to terms or alternatives that are too large";
         self.report.push(
             Diagnostic::new(Severity::Fatal, codes::HUGE_TERM, span, message)
-                .with_help("name the parts by relations of their own"),
+                .with_help("define relations for its parts"),
         );
     }
 
@@ -311,7 +312,7 @@ impl Lowering {
     }
 }
 
-/// A part of a body, one connective taken off and its negation moved inwards.
+/// A part of a body without its outermost connective, with its negation moved inwards.
 enum Children<'a> {
     All(Vec<Part<'a>>),
     Any(Vec<Part<'a>>),
@@ -339,7 +340,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether it asks for what others bind.
+    /// Returns whether it contains negations, which need their variables bound.
     fn has_negation(self) -> bool {
         match self.children() {
             Children::All(parts) | Children::Any(parts) => {
@@ -350,7 +351,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// In how many ways its disjunctions can be satisfied.
+    /// Returns the number of combinations of alternatives of its disjunctions.
     fn n_alternatives(self) -> usize {
         match self.children() {
             Children::All(parts) => parts
@@ -366,21 +367,21 @@ fn sum(numbers: impl Iterator<Item = usize>) -> usize {
     numbers.fold(0, usize::saturating_add)
 }
 
-/// Makes patterns for one rule.
+/// Makes the patterns of one rule.
 struct Patterns<'a> {
     terms: &'a mut Terms,
     substitution: &'a Substitution,
     numbers: FxHashMap<Symbol, u32>,
     variables: Vec<Symbol>,
-    /// How many names and variables were made so far.
+    /// The number of names and variables so far.
     n_nodes: usize,
 }
 
-/// Equations can say, in few words, that a term is larger than any memory.
+/// A term beyond the limit: short equations can define terms larger than any memory.
 struct HugeTerm;
 
 impl Patterns<'_> {
-    /// The rule; `None` if its conditions contradict each other.
+    /// Makes the rule; `None` if its conditions contradict each other.
     fn rule(
         &mut self,
         head: &Head,
@@ -466,7 +467,7 @@ impl OrderedSet {
 
 type Substitution = HashMap<Symbol, Term>;
 
-/// The most general substitution that makes each pair equal; `None` if there is none.
+/// Returns the most general substitution that makes each pair equal; `None` if there is none.
 fn unify(pairs: &[(Term, Term)]) -> Result<Option<Substitution>, HugeTerm> {
     let mut substitution = Substitution::new();
     let mut open: Vec<(Term, Term)> = pairs.to_vec();
@@ -503,7 +504,7 @@ fn walk(mut term: Term, substitution: &Substitution) -> Term {
     term
 }
 
-/// Binds a variable, unless the term has it: then no finite term is equal to both.
+/// Binds a variable, unless the term contains it: then no finite term equals both.
 fn bind(name: Symbol, value: &Term, substitution: &mut Substitution) -> bool {
     let has_itself = occurs(name, value, substitution);
     if !has_itself {
@@ -512,8 +513,8 @@ fn bind(name: Symbol, value: &Term, substitution: &mut Substitution) -> bool {
     !has_itself
 }
 
-/// Whether a term has a variable once the substitution is carried out. A variable is looked
-/// into once: shared parts would otherwise cost time exponential in their number.
+/// Returns whether a term contains a variable after the substitution. Each variable is expanded
+/// once: otherwise shared parts would cost time exponential in their number.
 fn occurs(name: Symbol, term: &Term, substitution: &Substitution) -> bool {
     let mut seen = FxHashSet::default();
     let mut open = vec![term];
@@ -532,7 +533,7 @@ fn occurs(name: Symbol, term: &Term, substitution: &Substitution) -> bool {
     false
 }
 
-/// Works out what each relation depends on, from those that depend on nothing upwards.
+/// Computes the stage of each relation, from those that depend on nothing upwards.
 fn set_stages(program: &mut Program) {
     program.relations[RelationId::from(Keyword::True).index()].stage = Stage::State;
     program.relations[RelationId::from(Keyword::Does).index()].stage = Stage::Transition;
@@ -744,7 +745,7 @@ mod tests {
             (<= q (same a ?y))
             (demand same/2 a)
             1:11 tolerated[unsafe-rule]: `?x` is in the head but in no positive literal of the body
-            1:19 tolerated[unbound-call]: no order of these conditions binds the arguments that `same` must be given
+            1:19 tolerated[unbound-call]: no order of these conditions binds the arguments that `same` requires
         "#]],
         );
     }

@@ -1,20 +1,20 @@
-//! The tree as text, in both forms; reading it gives the same tree.
+//! Printing of the tree in both forms; reading the text gives the same tree.
 
 use ludex_base::Symbols;
 
 use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
-/// A rulesheet in the prefix form of the community.
+/// Prints a rulesheet in the prefix form of the community.
 pub fn print_kif(sheet: &Rulesheet) -> String {
     print(sheet, Notation::Kif)
 }
 
-/// A rulesheet in the infix form of the papers.
+/// Prints a rulesheet in the infix form of the papers.
 pub fn print_infix(sheet: &Rulesheet) -> String {
     print(sheet, Notation::Infix)
 }
 
-/// A rulesheet in one of the forms: a line for each fact and for each condition of a rule.
+/// Prints a rulesheet in one of the forms: a line for each fact and for each condition of a rule.
 pub fn print(sheet: &Rulesheet, notation: Notation) -> String {
     let mut printer = Printer { symbols: &sheet.symbols, notation, text: String::new() };
     let mut was_rule = false;
@@ -29,25 +29,25 @@ pub fn print(sheet: &Rulesheet, notation: Notation) -> String {
     printer.text
 }
 
-/// A term as an author writes it in a form.
+/// Prints a term as an author writes it in a form.
 pub fn term_text(term: &Term, symbols: &Symbols, notation: Notation) -> String {
     let mut printer = Printer { symbols, notation, text: String::new() };
     printer.term(term);
     printer.text
 }
 
-/// A formula as an author writes it in a form.
+/// Prints a formula as an author writes it in a form.
 pub(crate) fn formula_text(formula: &Formula, symbols: &Symbols, notation: Notation) -> String {
     let mut printer = Printer { symbols, notation, text: String::new() };
     printer.formula(formula);
     printer.text
 }
 
-/// A variable as an author writes it in a form.
+/// Prints a variable as an author writes it in a form.
 ///
-/// Infix form has variables that start with an upper-case letter: their first letter is small
-/// in the tree, as authors of prefix form write it. All other names are written with the
-/// question mark of the prefix notation, in quotes if need be.
+/// Infix variables start with an upper-case letter; their first letter is lower-case in the tree,
+/// as authors of prefix form write it. All other names get the question mark of the prefix form, in
+/// quotes if necessary.
 pub(crate) fn variable_text(name: &str, notation: Notation) -> String {
     let first = name.chars().next();
     match notation {
@@ -58,7 +58,7 @@ pub(crate) fn variable_text(name: &str, notation: Notation) -> String {
             text[..1].make_ascii_uppercase();
             text
         }
-        // `_` alone is a new variable wherever it stands.
+        // `_` alone is a new variable at each occurrence.
         Notation::Infix
             if name != "_" && first.is_some_and(starts_variable) && !is_ascii_upper(first) =>
         {
@@ -68,7 +68,7 @@ pub(crate) fn variable_text(name: &str, notation: Notation) -> String {
     }
 }
 
-/// A name as an author writes it in a form.
+/// Prints a name as an author writes it in a form.
 pub(crate) fn name_text(name: &str, notation: Notation) -> String {
     match notation {
         Notation::Kif => name.to_owned(),
@@ -81,18 +81,18 @@ fn is_ascii_upper(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_ascii_uppercase())
 }
 
-/// Whether infix words that start so are variables.
+/// Returns whether infix words that start with this character are variables.
 pub(crate) fn starts_variable(c: char) -> bool {
     c == '_' || c.is_uppercase()
 }
 
-/// Whether a word may go on so.
+/// Returns whether this character may continue a word.
 pub(crate) fn is_word_char(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// The length of the word at the beginning of a text: letters, digits, `_`, and hyphens between
-/// those. 0 if there is none.
+/// Returns the length of the word at the beginning of a text: letters, digits, `_`, and hyphens
+/// between those. 0 if there is none.
 pub(crate) fn word_length(text: &str) -> usize {
     let mut length = 0;
     let mut chars = text.char_indices().peekable();
@@ -106,7 +106,7 @@ pub(crate) fn word_length(text: &str) -> usize {
     length
 }
 
-/// The words with a meaning of their own in formulas, in any letter case.
+/// The words with a meaning in formulas, in any letter case.
 pub(crate) const CONNECTIVES: [&str; 4] = ["not", "and", "or", "distinct"];
 
 fn is_plain(name: &str) -> bool {
@@ -197,8 +197,8 @@ impl Printer<'_> {
         self.text.push(')');
     }
 
-    /// Parts in parentheses; a connective of one part is written as a function, since
-    /// parentheses around one formula say nothing.
+    /// Prints parts in parentheses; a connective of one part is written as a function, since
+    /// parentheses around one formula would be lost in reading.
     fn group(&mut self, connective: &str, separator: &str, parts: &[Formula]) {
         if parts.len() == 1 {
             self.text.push_str(connective);
@@ -301,7 +301,7 @@ mod tests {
         );
     }
 
-    /// Names with everything that is hard on one form or the other.
+    /// Names that are difficult to write in one form or the other.
     const NAMES: [&str; 32] = [
         "a", "cell", "x", "X", "N++", "Upper", "it's", "''", "'", "not", "OR", "and", "distinct",
         "true", "goal", "DOES", "random", "-5", "-", "5", "007", "a-b", "a-", "-a", "<=", ":-",

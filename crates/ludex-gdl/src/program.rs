@@ -20,8 +20,8 @@ impl From<Keyword> for RelationId {
     }
 }
 
-/// The rules of a game without `or`, without nested formulas, and safe: every variable of a
-/// rule stands in a positive literal of its body.
+/// The rules of a game without `or` and nested formulas. They are safe: every variable of a rule
+/// occurs in a positive literal of its body.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The ground terms that the rules mention.
@@ -30,28 +30,28 @@ pub struct Program {
     pub relations: Vec<Relation>,
     /// Facts and rules, in order of writing.
     pub rules: Vec<Rule>,
-    /// The relations that are evaluated only for the arguments they are called with, because
-    /// their rules leave variables unbound. Few rulesheets have any.
+    /// The relations that are evaluated only for the arguments they are called with, because their
+    /// rules leave variables unbound. Few rulesheets have any.
     pub on_demand: Vec<OnDemand>,
 }
 
 /// A relation that is evaluated only for the arguments it is called with.
 ///
-/// Rules of the program derive `demand` from the calls, and those of `relation` are joined with
-/// it, so that evaluating all of them from the facts upwards is enough. Where calls depend on
-/// answers through a negation, it is not: an atom that was not demanded yet is not false. An
-/// evaluation from the questions downwards may pass over `demand` altogether.
+/// Rules of the program derive `demand` from the calls, and the rules of `relation` are joined with
+/// it, so a bottom-up evaluation of all rules is enough. The exception is where calls depend on
+/// answers through a negation: an atom that was not demanded yet is not false. A top-down
+/// evaluation may ignore `demand` altogether.
 #[derive(Clone, Debug)]
 pub struct OnDemand {
     /// The relation.
     pub relation: RelationId,
-    /// Holds for the arguments that are asked for.
+    /// Holds for the arguments of the calls.
     pub demand: RelationId,
     /// The arguments of the relation that a call must bind, ascending: those of `demand`.
     pub inputs: Vec<usize>,
 }
 
-/// A relation: what a rule derives or asks for.
+/// A relation, which rules derive and use.
 #[derive(Clone, Debug)]
 pub struct Relation {
     /// Its name.
@@ -65,20 +65,20 @@ pub struct Relation {
 /// What the truth of a relation depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stage {
-    /// On the rules alone: the same in every state.
+    /// The rules alone: the same in every state.
     Static,
-    /// On the state: reaches `true`.
+    /// The state: reaches `true`.
     State,
-    /// On the state and the joint move: reaches `does`.
+    /// The state and the joint move: reaches `does`.
     Transition,
 }
 
-/// The head holds if every literal of the body does. A fact has no body and no variables.
+/// A rule: the head is true if every literal of the body is. A fact has no body and no variables.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What is derived.
+    /// The derived atom.
     pub head: Atom,
-    /// From what.
+    /// The condition: a conjunction of literals.
     pub body: Vec<Literal>,
     /// The names of the variables, by their numbers.
     pub variables: Vec<Symbol>,
@@ -89,9 +89,9 @@ pub struct Rule {
 /// A condition of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Literal {
-    /// The atom holds.
+    /// The atom is true.
     Positive(Atom),
-    /// The atom does not hold.
+    /// The atom is false.
     Negative(Atom),
     /// The two terms differ.
     Distinct(Pattern, Pattern),
@@ -102,14 +102,14 @@ pub enum Literal {
 pub struct Atom {
     /// The relation.
     pub relation: RelationId,
-    /// One for each argument of the relation.
+    /// One pattern for each argument of the relation.
     pub args: Box<[Pattern]>,
 }
 
 /// A term that may have variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// The variable of this number of the rule.
+    /// The variable with this number in the rule.
     Variable(u32),
     /// A term without variables.
     Ground(TermId),
@@ -117,35 +117,35 @@ pub enum Pattern {
     Compound(Symbol, Box<[Pattern]>),
 }
 
-/// Relations that depend on each other, all of them at once or one alone.
+/// A maximal group of relations that depend on each other, or a single relation.
 #[derive(Clone, Debug)]
 pub struct Component {
     /// Its relations, ascending.
     pub relations: Vec<RelationId>,
     /// Whether a relation depends on itself, directly or through the others.
     pub is_recursive: bool,
-    /// Whether it does so through a negation. Such a component has a meaning only if its
-    /// ground atoms do not depend on themselves through a negation.
+    /// Whether it does so through a negation. Such a component has a meaning only if no ground atom
+    /// depends on its own negation.
     pub has_inner_negation: bool,
 }
 
 impl Program {
-    /// The relation.
+    /// Returns a relation.
     pub fn relation(&self, id: RelationId) -> &Relation {
         &self.relations[id.index()]
     }
 
-    /// Whether the program is GDL-II: some rule derives `sees`.
+    /// Returns whether the program is GDL-II: some rule derives `sees`.
     pub fn has_percepts(&self) -> bool {
         self.rules.iter().any(|rule| rule.head.relation == Keyword::Sees.into())
     }
 
-    /// The name of a relation as text.
+    /// Returns the name of a relation as text.
     pub fn relation_name(&self, id: RelationId) -> &str {
         self.terms.symbols().name(self.relation(id).name)
     }
 
-    /// The first rule of a relation of this name that has a negative literal.
+    /// Returns the first rule of a relation of this name that has a negative literal.
     pub fn negating_rule(&self, relation: Symbol) -> Option<&Rule> {
         let is_negative = |literal: &Literal| matches!(literal, Literal::Negative(_));
         self.rules.iter().find(|rule| {
@@ -153,9 +153,8 @@ impl Program {
         })
     }
 
-    /// For each relation, whether some relation of `roots` depends on it or is it. Fluents are
-    /// followed: what `next` and `init` derive is what `true` asks for, and what `legal`
-    /// allows is what `does` asks for.
+    /// Returns for each relation whether it is one of `roots` or one of them depends on it. `true`
+    /// counts as depending on `next` and `init`, and `does` on `legal`.
     pub fn relevant_to(&self, roots: &[Keyword]) -> Vec<bool> {
         let mut is_relevant = vec![false; self.relations.len()];
         let mut open: Vec<RelationId> = roots.iter().map(|&root| root.into()).collect();
@@ -174,7 +173,7 @@ impl Program {
         is_relevant
     }
 
-    /// The relations grouped by mutual dependency, each group after those it depends on.
+    /// Returns the relations grouped by mutual dependency, each group after those it depends on.
     /// `true` and `does` depend on nothing here: this is the order within one state.
     pub fn components(&self) -> Vec<Component> {
         let edges: Vec<(u32, u32)> = self
@@ -210,14 +209,14 @@ impl Program {
         components
     }
 
-    /// The rule as text, for people.
+    /// Displays the rule as text, for people.
     pub fn display_rule<'a>(&'a self, rule: &'a Rule) -> impl fmt::Display + 'a {
         DisplayRule { program: self, rule }
     }
 }
 
 impl Rule {
-    /// The relations of the body, each with whether it is asked for positively.
+    /// Lists the relations of the body, each with whether it occurs positively.
     pub fn dependencies(&self) -> impl Iterator<Item = (RelationId, bool)> + '_ {
         self.body.iter().filter_map(|literal| match literal {
             Literal::Positive(atom) => Some((atom.relation, true)),
@@ -226,7 +225,7 @@ impl Rule {
         })
     }
 
-    /// How many variables the rule has.
+    /// Returns the number of variables of the rule.
     pub fn n_variables(&self) -> usize {
         self.variables.len()
     }

@@ -1,4 +1,4 @@
-//! From bytes to the tree, in whichever form they are written.
+//! Reading of bytes in either form.
 
 use ludex_base::{Diagnostic, Severity, Source, Span};
 
@@ -24,11 +24,13 @@ pub fn parse(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
     }
 }
 
-/// Makes a text of bytes, kindly: what is not UTF-8 is read as UTF-16 if it is marked so, or
-/// else as Latin-1, in which every byte is a letter, and a warning says so. Rulesheets are
-/// mostly ASCII, and the letters beyond stand mostly in comments.
+/// Decodes bytes leniently.
 ///
-/// Bytes that are no text at all, or too many, give an empty text and a fatal diagnostic.
+/// Bytes that are not UTF-8 are read as UTF-16 if they are marked so, or else as Latin-1, in which
+/// every byte is a letter; a warning says so. Rulesheets are mostly ASCII, and other letters occur
+/// mostly in comments.
+///
+/// Bytes that are not text, or too many of them, give an empty text and a fatal diagnostic.
 pub fn decode(name: impl Into<String>, bytes: &[u8]) -> (Source, Vec<Diagnostic>) {
     if bytes.len() > MAX_BYTES {
         return (Source::new(name, ""), vec![too_large(bytes.len())]);
@@ -47,13 +49,13 @@ pub fn decode(name: impl Into<String>, bytes: &[u8]) -> (Source, Vec<Diagnostic>
     }
     if bytes.contains(&0) {
         let code = codes::NOT_UTF8;
-        let message = "these bytes are no text";
+        let message = "these bytes are not text";
         let diagnostic = Diagnostic::new(Severity::Fatal, code, Span::default(), message)
             .with_help("a rulesheet is a text file in UTF-8");
         return (Source::new(name, ""), vec![diagnostic]);
     }
     let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
-    // Up to here the two readings differ in length only by the letters beyond ASCII.
+    // Up to here, the two readings differ in length only by the letters beyond ASCII.
     let before = &bytes[..error.valid_up_to()];
     let start = before.len() + before.iter().filter(|byte| !byte.is_ascii()).count();
     let warning =
@@ -61,7 +63,7 @@ pub fn decode(name: impl Into<String>, bytes: &[u8]) -> (Source, Vec<Diagnostic>
     (Source::new(name, text), vec![warning])
 }
 
-/// The text of bytes that begin with the mark of UTF-16.
+/// Decodes bytes that begin with the byte order mark of UTF-16.
 fn utf16(bytes: &[u8]) -> Option<String> {
     let (mark, rest) = bytes.split_at_checked(2)?;
     let join = match mark {
@@ -76,7 +78,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     char::decode_utf16(units).collect::<Result<_, _>>().ok()
 }
 
-/// The form of a text, from its first word: prefix form begins with a parenthesis, infix form
+/// Detects the form of a text by its first word: prefix form begins with a parenthesis, infix form
 /// with a name that arguments, an arrow or a full stop follow.
 fn detect(text: &str) -> Notation {
     let mut rest = text;
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_read_kindly() {
+    fn bytes_that_are_not_utf8_are_decoded_leniently() {
         check_bytes("(p é)".as_bytes(), "(p é)", None, 0);
         check_bytes(b"(p \xE9)", "(p é)", Some(Severity::Warning), 3);
         check_bytes(b"\xC3\xA9 \xE9", "Ã© é", Some(Severity::Warning), 5);

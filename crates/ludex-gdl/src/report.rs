@@ -1,11 +1,11 @@
-//! Diagnostics as they are collected, of each kind a bounded number.
+//! Collection of diagnostics, with a bounded number of each kind.
 
 use ludex_base::{Diagnostic, Severity};
 use rustc_hash::FxHashMap;
 
 use crate::limits::MAX_MISTAKES;
 
-/// What has been found so far.
+/// The diagnostics collected so far.
 #[derive(Default)]
 pub(crate) struct Report {
     diagnostics: Vec<Diagnostic>,
@@ -13,8 +13,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a diagnostic, unless there are very many of the same code and severity: after so
-    /// many, one more tells nobody anything.
+    /// Adds a diagnostic, unless there are already very many of the same code and severity.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let count = self.counts.entry((diagnostic.code, diagnostic.severity)).or_default();
         *count += 1;
@@ -23,7 +22,8 @@ impl Report {
         }
     }
 
-    /// Whether diagnostics of this code are still taken in; looking for more is in vain if not.
+    /// Returns whether diagnostics of this code are still accepted; if not, the caller may stop
+    /// looking.
     pub fn has_room(&self, code: &'static str, severity: Severity) -> bool {
         self.counts.get(&(code, severity)).is_none_or(|&count| count < MAX_MISTAKES)
     }

@@ -1,9 +1,9 @@
-//! Safety: every variable of a head, of a negative literal or of a `distinct` stands in a
-//! positive literal that holds whenever the clause is used.
+//! Safety: every variable of a head, of a negative literal or of a `distinct` occurs in a positive
+//! literal that is true whenever the clause is used.
 //!
-//! Works on the tree, where the places are, and decides as if every `or` were split into
-//! clauses of its own: an `or` binds what each of its alternatives binds. `(not (distinct a b))`
-//! is an equation and binds one side when the other is bound.
+//! This works on the tree, which has the places, and decides as if every `or` were split into
+//! separate clauses: an `or` binds what each of its alternatives binds. `(not (distinct a b))` is
+//! an equation and binds one side when the other is bound.
 
 use ludex_base::{Diagnostic, Severity, Span, Symbol};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ use crate::print::variable_text;
 use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
-/// Reports each variable of each clause that nothing binds, at its first such arg_idx.
+/// Reports each variable of each clause that nothing binds, at its first such occurrence.
 pub(crate) fn check_safety(sheet: &Rulesheet, report: &mut Report) {
     for clause in &sheet.clauses {
         let mut safety = Safety { sheet, clause, numbers: FxHashMap::default(), found: Vec::new() };
@@ -71,7 +71,7 @@ impl Variables {
     }
 }
 
-/// A part of a body, one connective taken off and its negation moved inwards.
+/// A part of a body without its outermost connective, with its negation moved inwards.
 enum Children<'a> {
     All(&'a [Formula], bool),
     Any(&'a [Formula], bool),
@@ -119,10 +119,10 @@ impl<'a> Safety<'a> {
         self.inner(&self.clause.body, true, bound, &mut reported);
     }
 
-    /// Adds what the parts bind when all of them hold.
+    /// Adds the variables that the parts bind when all of them are true.
     ///
-    /// Alternatives are looked at once, after the atoms and equations beside them, so that the
-    /// time is linear in the size of the clause however deep they are nested.
+    /// Alternatives are visited once, after the atoms and equations beside them, so that the time
+    /// is linear in the size of the clause however deeply they are nested.
     fn conjunction(&self, parts: &'a [Formula], is_positive: bool, bound: &mut Variables) {
         let mut alternatives = Vec::new();
         let mut equations = Vec::new();
@@ -151,7 +151,7 @@ impl<'a> Safety<'a> {
         self.solve(&equations, bound);
     }
 
-    /// Adds what equations bind.
+    /// Adds the variables that equations bind.
     fn solve(&self, equations: &[(&Term, &Term)], bound: &mut Variables) {
         loop {
             let before = *bound;
@@ -186,7 +186,7 @@ impl<'a> Safety<'a> {
                 Some(Keyword::Legal | Keyword::Goal | Keyword::Sees) if is_role => {
                     (Severity::Tolerated, "is the role in the head")
                 }
-                // These are never derived, or say nothing that play depends on.
+                // These are never derived, or play does not depend on them.
                 Some(Keyword::Base | Keyword::Input | Keyword::True | Keyword::Does) | None => {
                     (Severity::Tolerated, "is in the head")
                 }
@@ -196,8 +196,7 @@ impl<'a> Safety<'a> {
         }
     }
 
-    /// Looks at the negative literals and the `distinct` of a conjunction in which `bound` is
-    /// bound.
+    /// Checks the negative literals and the `distinct` of a conjunction in which `bound` is bound.
     fn inner(
         &mut self,
         parts: &'a [Formula],
@@ -214,8 +213,8 @@ impl<'a> Safety<'a> {
                     for part in parts {
                         let mut of_part = bound;
                         self.conjunction(std::slice::from_ref(part), is_positive, &mut of_part);
-                        // What this alternative binds is bound in it alone; what is reported
-                        // in it is not reported again.
+                        // An alternative binds its variables only within itself; a variable
+                        // reported in it is not reported again.
                         let mut reported_here = reported.union(&of_part);
                         let before = reported_here;
                         let parts = std::slice::from_ref(part);
@@ -261,7 +260,7 @@ mod tests {
     use super::*;
     use crate::kif::parse_kif;
 
-    /// `unsafe_places` has a `^` under the first letter of each variable that is reported.
+    /// `unsafe_places` has a `^` under the first letter of each reported variable.
     #[track_caller]
     fn check(clause: &str, unsafe_places: &str) {
         let (sheet, diagnostics) = parse_kif(&Source::new("t", clause));

@@ -1,15 +1,15 @@
-//! The same game in other words: every name is replaced by one that says nothing.
+//! Scrambling: replaces every name of a game by a meaningless one.
 //!
-//! Competitions scramble rulesheets so that players can't recognize a game by its words, and
-//! so do people who test language models.
+//! Competitions scramble rulesheets so that players can't recognize a game by its words, and so do
+//! people who test language models.
 //!
-//! These names stay, since they have a meaning: the keywords in the place of relations, the
-//! connectives, the role `random`, and goal values. A number is a goal value where it stands in
-//! the value place of `goal`, and then it stays wherever it stands, so that the same name is
-//! replaced by the same everywhere; if a variable stands in a value place, any number from 0 to
-//! 100 may get there, and all of them stay. Other numbers are names like any other.
+//! Names with a meaning stay: keywords in the place of relations, connectives, the role `random`,
+//! and goal values. A number is a goal value if it occurs in the value place of `goal`; then it
+//! stays everywhere, so that the same name is replaced by the same name everywhere. If a variable
+//! occurs in a value place, any number from 0 to 100 may get there, and all of them stay. Other
+//! numbers are replaced like any name.
 //!
-//! A keyword in the place of a term, as in `(true (goal 3))`, is a name like any other too.
+//! A keyword in the place of a term, as in `(true (goal 3))`, is replaced like any name, too.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::keyword::{Keyword, RANDOM_ROLE};
 use crate::print::CONNECTIVES;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
-/// Which name became which; variables are not in it, for they never leave a clause.
+/// The mapping between old and new names, without variables, which are local to a clause.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Renaming {
     scrambled: BTreeMap<String, String>,
@@ -28,33 +28,33 @@ pub struct Renaming {
 }
 
 impl Renaming {
-    /// The new name of an old one; the name itself if it stayed.
+    /// Returns the new name of an old one; the name itself if it stayed.
     pub fn scrambled<'a>(&'a self, name: &'a str) -> &'a str {
         self.scrambled.get(name).map_or(name, String::as_str)
     }
 
-    /// The old name of a new one; the name itself if it stayed.
+    /// Returns the old name of a new one; the name itself if it stayed.
     pub fn original<'a>(&'a self, name: &'a str) -> &'a str {
         self.original.get(name).map_or(name, String::as_str)
     }
 
-    /// A term such as a move, `(mark 1 2)`, in the new names.
+    /// Translates a term such as a move, `(mark 1 2)`, into the new names.
     pub fn scramble_term(&self, text: &str) -> String {
         by_word(text, |name| self.scrambled(name))
     }
 
-    /// A term such as a move in the old names.
+    /// Translates a term such as a move into the old names.
     pub fn unscramble_term(&self, text: &str) -> String {
         by_word(text, |name| self.original(name))
     }
 
-    /// The pairs of old and new names, by the old.
+    /// Iterates over the pairs of old and new names, sorted by the old.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.scrambled.iter().map(|(old, new)| (old.as_str(), new.as_str()))
     }
 }
 
-/// Renames everything that has no meaning. The same seed gives the same names.
+/// Renames everything without a predefined meaning. The same seed gives the same names.
 ///
 /// ```
 /// use ludex_base::{Seed, Source};
@@ -82,7 +82,7 @@ pub fn scramble(sheet: &Rulesheet, seed: Seed) -> (Rulesheet, Renaming) {
     (scrambled, scrambler.renaming)
 }
 
-/// The numbers that are or may become goal values.
+/// Returns the numbers that are or may become goal values.
 fn kept_values(sheet: &Rulesheet) -> FxHashSet<Symbol> {
     let mut kept = FxHashSet::default();
     let mut has_variable = false;
@@ -115,7 +115,7 @@ fn kept_values(sheet: &Rulesheet) -> FxHashSet<Symbol> {
 struct Scrambler<'a> {
     old: &'a Symbols,
     kept: FxHashSet<Symbol>,
-    /// Names that are not given: the old ones, those with a meaning, and those given before.
+    /// Names that must not be used: the old ones, those with a meaning, and those already assigned.
     taken: FxHashSet<String>,
     names: FxHashMap<Symbol, Symbol>,
     variables: FxHashMap<Symbol, Symbol>,
@@ -213,7 +213,7 @@ impl Scrambler<'_> {
         renamed
     }
 
-    /// A word that can be spoken and says nothing; longer ones as short ones run out.
+    /// Returns a new pronounceable word without meaning; longer ones when short ones run out.
     fn fresh_word(&mut self) -> String {
         const CONSONANTS: &[u8] = b"bdfghjklmnprstvwz";
         const VOWELS: &[u8] = b"aeiou";
@@ -233,7 +233,7 @@ impl Scrambler<'_> {
     }
 }
 
-/// A text with each of its words replaced.
+/// Replaces each word of a text.
 fn by_word<'a>(text: &'a str, replace: impl Fn(&'a str) -> &'a str) -> String {
     let is_edge = |c: char| c == '(' || c == ')' || c.is_whitespace();
     let mut result = String::new();

@@ -4,7 +4,7 @@ use ludex_base::{Span, Symbol, Symbols};
 
 use crate::keyword::Keyword;
 
-/// How a rulesheet is written.
+/// The form in which a rulesheet is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Notation {
     /// `(<= (p ?x) (q ?x))`: the prefix form of the community.
@@ -16,11 +16,11 @@ pub enum Notation {
 
 /// A rulesheet as it was read: clauses in order of writing, and the names they use.
 ///
-/// Keywords are in lower case whatever the author wrote; a parenthesised name without
-/// arguments, `(p)`, is the name alone.
+/// Keywords are in lower case, whatever the author wrote; a name in parentheses without arguments,
+/// `(p)`, is the name alone.
 #[derive(Clone, Debug, Default)]
 pub struct Rulesheet {
-    /// How it was written; messages quote the author in the same form.
+    /// The form in which it was written; messages quote the author in the same form.
     pub notation: Notation,
     /// The names of the tree.
     pub symbols: Symbols,
@@ -28,31 +28,31 @@ pub struct Rulesheet {
     pub clauses: Vec<Clause>,
 }
 
-/// A fact (no body) or a rule: the head holds when every formula of the body does.
+/// A fact (no body) or a rule: the head is true when every formula of the body is.
 #[derive(Clone, Debug)]
 pub struct Clause {
-    /// What is derived.
+    /// The derived atom.
     pub head: Term,
-    /// From what; a conjunction.
+    /// The condition: a conjunction of formulas.
     pub body: Vec<Formula>,
-    /// The whole clause.
+    /// The place of the whole clause.
     pub span: Span,
 }
 
 impl Clause {
-    /// The keyword of the head, if it is one.
+    /// Returns the keyword of the head, if it is one.
     pub fn keyword(&self, symbols: &Symbols) -> Option<Keyword> {
         self.head.name().and_then(|name| Keyword::parse(symbols.name(name)))
     }
 
-    /// How deep its parentheses are nested in prefix form.
+    /// Returns how deeply its parentheses are nested in prefix form.
     pub(crate) fn depth(&self) -> usize {
         let inner = self.body.iter().map(Formula::depth).max().unwrap_or(0);
         usize::from(!self.body.is_empty()) + inner.max(self.head.depth())
     }
 
-    /// Calls `visit` with each atom of the body, whether it is asked for positively, and its
-    /// place, in order of writing.
+    /// Calls `visit` with each atom of the body and whether it occurs positively, in order of
+    /// writing.
     pub fn for_each_atom<'a>(&'a self, visit: &mut impl FnMut(&'a Term, bool)) {
         self.body.iter().for_each(|formula| formula.for_each_atom(true, visit));
     }
@@ -61,22 +61,22 @@ impl Clause {
 /// A formula with its place.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    /// What it says.
+    /// The kind of formula.
     pub kind: FormulaKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
-/// What a formula says.
+/// The kinds of formulas.
 #[derive(Clone, Debug)]
 pub enum FormulaKind {
     /// An atom: a relation applied to terms, written as a term.
     Atom(Term),
-    /// It does not hold.
+    /// The formula is false.
     Not(Box<Formula>),
-    /// All hold.
+    /// All formulas are true.
     And(Vec<Formula>),
-    /// At least one holds.
+    /// At least one formula is true.
     Or(Vec<Formula>),
     /// The two terms differ.
     Distinct(Term, Term),
@@ -85,16 +85,16 @@ pub enum FormulaKind {
 /// A term, or an atom, with its place.
 #[derive(Clone, Debug)]
 pub struct Term {
-    /// What it is.
+    /// The kind of term.
     pub kind: TermKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
-/// What a term is.
+/// The kinds of terms.
 #[derive(Clone, Debug)]
 pub enum TermKind {
-    /// `?x`; the name is kept without the question mark.
+    /// `?x`; the name is stored without the question mark.
     Variable(Symbol),
     /// A name.
     Constant(Symbol),
@@ -129,7 +129,7 @@ impl Formula {
         }
     }
 
-    /// Calls `visit` with each term of the formula and each term inside; atoms are none.
+    /// Calls `visit` with each term of the formula and each term inside it, but not with atoms.
     pub(crate) fn for_each_term(&self, visit: &mut impl FnMut(&Term)) {
         match &self.kind {
             FormulaKind::Atom(atom) => {
@@ -159,7 +159,7 @@ impl Formula {
 }
 
 impl Term {
-    /// How deep its parentheses are nested in prefix form.
+    /// Returns how deeply its parentheses are nested in prefix form.
     fn depth(&self) -> usize {
         match &self.kind {
             TermKind::Compound(_, args) => 1 + args.iter().map(Term::depth).max().unwrap_or(0),
@@ -167,7 +167,7 @@ impl Term {
         }
     }
 
-    /// The name of a constant or compound term; `None` for a variable.
+    /// Returns the name of a constant or compound term; `None` for a variable.
     pub fn name(&self) -> Option<Symbol> {
         match self.kind {
             TermKind::Variable(_) => None,
@@ -175,7 +175,7 @@ impl Term {
         }
     }
 
-    /// The arguments; none for variables and constants.
+    /// Returns the arguments; none for variables and constants.
     pub fn args(&self) -> &[Term] {
         match &self.kind {
             TermKind::Compound(_, args) => args,
@@ -183,7 +183,7 @@ impl Term {
         }
     }
 
-    /// Calls `visit` with the term and each term inside, in order of writing.
+    /// Calls `visit` with the term and each term inside it, in order of writing.
     pub(crate) fn for_each_subterm(&self, visit: &mut impl FnMut(&Term)) {
         visit(self);
         self.args().iter().for_each(|arg| arg.for_each_subterm(visit));
@@ -201,8 +201,8 @@ impl Term {
     }
 }
 
-/// Trees are equal when they say the same: places do not count, and names are compared as
-/// text, since two sheets have two tables of names.
+/// Compares two trees by their contents: places do not count, and names are compared as text, since
+/// two rulesheets have two tables of names.
 impl PartialEq for Rulesheet {
     fn eq(&self, other: &Self) -> bool {
         let names = Names { left: &self.symbols, right: &other.symbols };

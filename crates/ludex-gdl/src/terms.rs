@@ -1,7 +1,7 @@
-//! Ground terms as numbers.
+//! Interned ground terms.
 //!
-//! Every different term without variables is stored once, so equal terms have equal
-//! [`TermId`]s and comparing them compares two integers.
+//! Every ground term is stored once, so equal terms have equal [`TermId`]s, and comparing them
+//! compares two integers.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -15,7 +15,7 @@ define_id! {
     pub struct TermId;
 }
 
-/// The ground terms of one program, and the names they are made of.
+/// The ground terms of one program, and the names they consist of.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     symbols: Symbols,
@@ -33,41 +33,42 @@ struct Node {
 }
 
 impl Terms {
-    /// No terms yet, over these names.
+    /// Creates an empty table of terms over these names.
     pub fn new(symbols: Symbols) -> Self {
         Self { symbols, ..Self::default() }
     }
 
-    /// The names.
+    /// Returns the names.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
-    /// The names, to add to them.
+    /// Returns the names, for adding to them.
     pub fn symbols_mut(&mut self) -> &mut Symbols {
         &mut self.symbols
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are no terms.
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The constant of this name.
+    /// Returns the constant of this name, adding it if it is new.
     pub fn constant(&mut self, name: Symbol) -> TermId {
         self.compound(name, &[])
     }
 
-    /// The term `name(args…)`; a constant when there are no arguments.
+    /// Returns the term `name(args…)`, adding it if it is new; a constant if there are no
+    /// arguments.
     ///
     /// # Panics
-    /// When there are more than 65,535 arguments or levels of nesting: readers refuse such
-    /// terms, and grounding stops at a depth far below.
+    /// When there are more than 65,535 arguments or levels of nesting. Readers refuse such terms,
+    /// and grounding stops at a depth far below.
     pub fn compound(&mut self, name: Symbol, args: &[TermId]) -> TermId {
         let hash = hash_of(name, args);
         if let Some(&id) = self.index.find(hash, |&id| self.is(id, name, args)) {
@@ -91,30 +92,30 @@ impl Terms {
         id
     }
 
-    /// The term `name(args…)`, if there is one.
+    /// Returns the term `name(args…)`, if it exists.
     pub fn find(&self, name: Symbol, args: &[TermId]) -> Option<TermId> {
         self.index.find(hash_of(name, args), |&id| self.is(id, name, args)).copied()
     }
 
-    /// The outermost name.
+    /// Returns the outermost name.
     #[inline]
     pub fn name(&self, term: TermId) -> Symbol {
         self.nodes[term.index()].name
     }
 
-    /// The arguments of the outermost name.
+    /// Returns the arguments of the outermost name.
     #[inline]
     pub fn args(&self, term: TermId) -> &[TermId] {
         args_of(&self.args, self.nodes[term.index()])
     }
 
-    /// Levels of nesting; 1 for a constant.
+    /// Returns the number of levels of nesting; 1 for a constant.
     #[inline]
     pub fn depth(&self, term: TermId) -> usize {
         self.nodes[term.index()].depth as usize
     }
 
-    /// The term as text, in the form rulesheets and protocols use: `(cell 1 1 b)`.
+    /// Displays the term as rulesheets and protocols write it: `(cell 1 1 b)`.
     pub fn display(&self, term: TermId) -> impl fmt::Display + '_ {
         DisplayTerm { terms: self, term }
     }

@@ -1,8 +1,8 @@
-//! What the tests of several modules share.
+//! Helpers that the tests of several modules share.
 
 use ludex_base::{Diagnostic, Severity, Source};
 
-/// Diagnostics as lines of text: place, grade, code, message.
+/// Formats diagnostics as lines of text: place, grade, code, message.
 pub(crate) fn listed(source: &Source, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
     for it in diagnostics {

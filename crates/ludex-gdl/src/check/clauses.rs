@@ -1,5 +1,5 @@
-//! Each clause by itself: keywords in their places, goal values, roles, conditions that say
-//! nothing.
+//! Checks of each clause by itself: places of keywords, goal values, roles, conditions without
+//! effect.
 
 use std::collections::BTreeMap;
 
@@ -38,17 +38,16 @@ fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
                     relation.arity
                 );
                 let code = codes::KEYWORD_ARITY;
-                report.push(
-                    Diagnostic::new(Severity::Tolerated, code, span, message)
-                        .with_help("as it stands this is another relation, without a meaning"),
-                );
+                report.push(Diagnostic::new(Severity::Tolerated, code, span, message).with_help(
+                    "with this number of arguments it is another relation, not the keyword",
+                ));
             }
             continue;
         }
         if matches!(keyword, Keyword::True | Keyword::Does) {
             let help = match keyword {
-                Keyword::True => "`init` and `next` say what is true",
-                _ => "`legal` says what may be played; the players say what is",
+                Keyword::True => "`init` and `next` define what is true",
+                _ => "`legal` defines the legal moves; the players choose from them",
             };
             for &span in &relation.heads {
                 let message = format!("`{name}` stands in a head");
@@ -65,7 +64,7 @@ fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
         };
         for &span in &relation.uses {
             let message = format!("`{name}` stands in a body");
-            let help = "give what both rules say a relation of its own";
+            let help = "define a relation for the common condition and use it in both rules";
             report.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
         }
     }
@@ -83,7 +82,7 @@ fn goal_values(survey: &Survey<'_>, report: &mut Report) {
             TermKind::Compound(..) => false,
         };
         if !is_value {
-            let message = format!("`{}` is no goal value", survey.term(value));
+            let message = format!("`{}` is not a goal value", survey.term(value));
             report.push(
                 Diagnostic::new(Severity::Tolerated, codes::GOAL_VALUE, value.span, message)
                     .with_help("goal values are whole numbers from 0 to 100"),
@@ -92,7 +91,7 @@ fn goal_values(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// Names in the place of a role. Says nothing where roles are derived by rules.
+/// Reports names in the place of a role. Reports nothing if rules derive the roles.
 fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
     let mut roles: FxHashSet<Symbol> = FxHashSet::default();
     for clause in &survey.sheet.clauses {
@@ -123,13 +122,13 @@ fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
                     | Keyword::Role
             )
         );
-        // With another number of arguments it is another relation, which is said elsewhere.
+        // With another number of arguments it is another relation; `keyword_places` reports that.
         let is_whole = keyword.is_some_and(|keyword| keyword.arity() == atom.args().len());
         let role = atom.args().first().filter(|_| has_role && is_whole);
         let Some(role) = role else { return };
         let TermKind::Constant(name) = role.kind else { return };
         if !roles.contains(&name) && report.has_room(codes::UNKNOWN_ROLE, Severity::Warning) {
-            let message = format!("`{}` is no role", survey.name(name));
+            let message = format!("`{}` is not a role", survey.name(name));
             let mut names: Vec<&str> = roles.iter().map(|&role| symbols.name(role)).collect();
             names.sort_unstable();
             let help = match similar(symbols.name(name), names.iter().copied()) {
@@ -147,7 +146,7 @@ fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// Functions with two numbers of arguments; a constant may have the name of a function.
+/// Reports functions with several numbers of arguments; a constant may have the name of a function.
 fn function_arities(survey: &Survey<'_>, report: &mut Report) {
     let mut functions: FxHashMap<Symbol, BTreeMap<usize, (usize, Span)>> = FxHashMap::default();
     let mut order: Vec<Symbol> = Vec::new();
@@ -199,7 +198,7 @@ fn duplicates(survey: &Survey<'_>, report: &mut Report) {
                     Severity::Warning,
                     codes::DUPLICATE_CLAUSE,
                     clause.span,
-                    "this clause was written before",
+                    "this clause repeats an earlier one",
                 )
                 .with_label(first, "here")
                 .with_help("remove one of them"),

@@ -1,5 +1,5 @@
-//! `base` and `input` against what grounding has found: term by term, where the rest of the
-//! check sees only names.
+//! Comparison of `base` and `input` with the result of grounding, term by term. The rest of the
+//! check compares only names.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,25 @@ use crate::codes;
 use crate::keyword::Keyword;
 use crate::program::{Program, RelationId};
 
-/// What a later stage has found, as text. Moves are written with their roles: `(white noop)`.
+/// The fluents and moves found by grounding, as text. Moves are written with their roles: `(white
+/// noop)`.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The fluents that may become true.
     pub fluents: BTreeSet<String>,
-    /// What `base` gives.
+    /// The fluents that `base` declares.
     pub base: BTreeSet<String>,
     /// The moves that may become legal.
     pub moves: BTreeSet<String>,
-    /// What `input` gives.
+    /// The moves that `input` declares.
     pub input: BTreeSet<String>,
 }
 
-/// Compares `base` and `input` with the fluents and moves that may occur. A program without `base`
-/// is not compared with it, and neither is one without `input`.
+/// Compares `base` and `input` with the fluents and moves that may occur. Skips a declaration that
+/// the program does not have.
 ///
-/// Declarations of what never occurs are no mistake: `base` and `input` may say too much.
+/// Declarations of terms that never occur are not mistakes: `base` and `input` may declare too
+/// much.
 pub fn check_declarations(program: &Program, found: &Found) -> Vec<Diagnostic> {
     [
         compare(program, Keyword::Base, codes::BASE_DISAGREES, &found.fluents, &found.base),
@@ -54,7 +56,7 @@ fn compare(
     };
     Some(
         Diagnostic::new(Severity::Warning, code, first.span, message)
-            .with_help(format!("`{name}` is not relied upon; complete it, or leave it out")),
+            .with_help(format!("`{name}` is only informative; complete it or remove it")),
     )
 }
 

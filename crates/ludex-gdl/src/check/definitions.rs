@@ -1,4 +1,4 @@
-//! What is there and what is not: relations defined, used, and with how many arguments.
+//! Checks of definitions: relations that are missing, undefined, unused, or have several arities.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
     unused(survey, report);
 }
 
-/// The keywords that every game needs, or nearly every.
+/// The keywords that a game needs, with the severity, code and consequence if they are missing.
 const NEEDED: [(Keyword, Severity, &str, &str); 6] = [
     (Keyword::Role, Severity::Fatal, codes::MISSING_ROLE, "nobody takes part"),
     (Keyword::Legal, Severity::Tolerated, codes::MISSING_LEGAL, "nobody can move"),
@@ -45,7 +45,7 @@ fn missing(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// The relations of each name, keywords left out.
+/// Groups the relations by name, except keywords.
 fn by_name(survey: &Survey<'_>) -> BTreeMap<Symbol, Vec<usize>> {
     let mut by_name: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
     for (idx, relation) in survey.relations.iter().enumerate() {
@@ -66,7 +66,7 @@ fn arities(survey: &Survey<'_>, report: &mut Report) {
             let relation = &survey.relations[idx];
             relation.heads.iter().chain(&relation.uses).min().copied().unwrap_or_default()
         };
-        // The usual number is the right one; in doubt, the first.
+        // The most frequent number of arguments is taken as the right one; in a tie, the first.
         let usual = relations
             .iter()
             .copied()
@@ -133,7 +133,7 @@ fn undefined(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// A name is used if some keyword depends on it.
+/// Reports unused names: those that no keyword depends on.
 fn unused(survey: &Survey<'_>, report: &mut Report) {
     let by_name = by_name(survey);
     let mut is_used = vec![false; survey.relations.len()];

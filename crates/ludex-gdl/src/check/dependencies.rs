@@ -1,4 +1,4 @@
-//! What depends on what: the state and the moves where they may not, negation, recursion.
+//! Checks of dependencies: forbidden uses of the state and the moves, negation, recursion.
 
 use std::collections::VecDeque;
 
@@ -19,15 +19,15 @@ pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
     recursion(survey, &component_of, report);
 }
 
-/// What is wrong when the clauses of a keyword reach `true` or `does`.
+/// Returns what is wrong when the clauses of a keyword reach `true` or `does`.
 fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &'static str)> {
     let tolerated = |code, help| Some((Severity::Tolerated, code, help));
     match (head, reached) {
         (Keyword::Role, _) => {
-            tolerated(codes::ROLE_NOT_STATIC, "who takes part is the same in every state")
+            tolerated(codes::ROLE_NOT_STATIC, "the roles must be the same in every state")
         }
         (Keyword::Init, _) => {
-            tolerated(codes::INIT_DEPENDS_ON_STATE, "before the first state nothing is true")
+            tolerated(codes::INIT_DEPENDS_ON_STATE, "there is no state before the first")
         }
         (
             Keyword::Legal | Keyword::Goal | Keyword::Terminal | Keyword::Base | Keyword::Input,
@@ -39,14 +39,13 @@ fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &
         (Keyword::Base | Keyword::Input, Keyword::True) => Some((
             Severity::Warning,
             codes::DECLARATION_DEPENDS_ON_STATE,
-            "it says what may occur in any state, so it can depend on none",
+            "it declares what may occur in any state, so it must not depend on one",
         )),
         _ => None,
     }
 }
 
-/// Reports the first condition of each clause of a keyword that leads to what the keyword may
-/// not depend on.
+/// Reports the first condition of each clause of a keyword that leads to a forbidden dependency.
 fn reach(survey: &Survey<'_>, report: &mut Report) {
     let towards_does = Towards::new(survey, Keyword::Does);
     let towards_true = Towards::new(survey, Keyword::True);
@@ -83,9 +82,9 @@ fn reach(survey: &Survey<'_>, report: &mut Report) {
     }
 }
 
-/// From which relations another is reached, and by which way.
+/// The relations that reach a target relation, with the shortest paths.
 struct Towards {
-    /// For each relation the next one on a shortest way; itself for the goal.
+    /// For each relation, the next one on a shortest path; the target itself for the target.
     next: Vec<Option<usize>>,
 }
 
@@ -93,7 +92,7 @@ impl Towards {
     fn new(survey: &Survey<'_>, keyword: Keyword) -> Self {
         let mut users = vec![Vec::new(); survey.relations.len()];
         for (head, uses) in &survey.clauses {
-            // Rules for `true` and `does` are not followed: nothing derives them.
+            // Rules for `true` and `does` are not followed: nothing derives these.
             if matches!(survey.keyword(*head), Some(Keyword::True | Keyword::Does)) {
                 continue;
             }
@@ -120,7 +119,7 @@ impl Towards {
         self.next[relation].is_some()
     }
 
-    /// The relations on the way, the goal left out.
+    /// Lists the relations on the path, without the target.
     fn path(&self, survey: &Survey<'_>, mut relation: usize) -> String {
         let mut names = Vec::new();
         while let Some(next) = self.next[relation].filter(|&next| next != relation) {
@@ -134,7 +133,7 @@ impl Towards {
     }
 }
 
-/// For each relation the group of relations that depend on each other it is in.
+/// Returns for each relation its component: the group of relations that depend on each other.
 fn components(survey: &Survey<'_>) -> Vec<usize> {
     let mut edges: Vec<(u32, u32)> = Vec::new();
     for (head, uses) in &survey.clauses {
@@ -148,8 +147,8 @@ fn components(survey: &Survey<'_>) -> Vec<usize> {
     component_of
 }
 
-/// Relations that depend on their own negation: fatal where it is plain that an atom does,
-/// worth a note where it takes grounding to tell.
+/// Reports relations that depend on their own negation: as fatal if an atom clearly does, as a note
+/// if only grounding can tell.
 fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
     let is_inner = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
     let suspects: FxHashSet<usize> = survey
@@ -178,14 +177,16 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
                         it.atom.span,
                         message,
                     )
-                    .with_help("fine as long as no atom depends on itself; grounding will tell"),
+                    .with_help(
+                        "fine unless an atom depends on its own negation; grounding decides that",
+                    ),
                 );
             }
         }
     }
 }
 
-/// The dependencies between atoms without variables, in rules that no fact can switch off.
+/// The dependencies between ground atoms, in rules that no fact can disable.
 struct GroundAtoms<'a> {
     ids: FxHashMap<String, u32>,
     edges: Vec<(u32, u32)>,
@@ -229,8 +230,8 @@ impl<'a> GroundAtoms<'a> {
         *self.ids.entry(survey.term(atom)).or_insert(next)
     }
 
-    /// Reports each group of atoms that depend on their own negation; gives the components of
-    /// relations they belong to.
+    /// Reports each group of atoms that depend on their own negation; returns the components of
+    /// relations that they belong to.
     fn report_cycles(&self, survey: &Survey<'_>, report: &mut Report) -> FxHashSet<usize> {
         let mut group_of = vec![0; self.ids.len()];
         let groups = Graph::new(self.ids.len(), &self.edges).components();
@@ -246,7 +247,9 @@ impl<'a> GroundAtoms<'a> {
                 let message = format!("`{}` depends on its own negation", survey.term(atom));
                 report.push(
                     Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, atom.span, message)
-                        .with_help("such rules say neither that it holds nor that it does not"),
+                        .with_help(
+                            "break the cycle: such rules make the atom neither true nor false",
+                        ),
                 );
             }
         }
@@ -260,11 +263,11 @@ fn is_ground(term: &Term) -> bool {
     is_ground
 }
 
-/// The recursion restriction: an argument of a recursive call is without variables, or an
-/// argument of the head, or an argument of a condition outside the recursion.
+/// Checks the recursion restriction: an argument of a recursive call is ground, or an argument of
+/// the head, or an argument of a condition outside the recursion.
 ///
-/// It keeps grounding finite. Where the recursion builds no terms grounding is finite anyway,
-/// and a note is enough.
+/// The restriction keeps grounding finite. If the recursion builds no terms, grounding is finite
+/// anyway, and a note is enough.
 ///
 /// Definition 15 of Love, Hinrichs, Haley, Schkufza and Genesereth, *General Game Playing: Game
 /// Description Language Specification*, 2008.
@@ -290,9 +293,9 @@ fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
                 survey.relation_name(it.relation)
             );
             let help = if is_dangerous {
-                "bound it by a condition outside the recursion, lest grounding have no end"
+                "bound it by a condition outside the recursion; otherwise grounding may not end"
             } else {
-                "no terms are built here, so grounding ends; strict GDL forbids it all the same"
+                "this rule builds no terms, so grounding ends; strict GDL forbids it all the same"
             };
             let code = codes::UNRESTRICTED_RECURSION;
             report.push(Diagnostic::new(severity, code, free.span, message).with_help(help));
@@ -300,7 +303,7 @@ fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
     }
 }
 
-/// Whether a term is made of others that are known only when the rule is used.
+/// Returns whether a term is compound and has variables.
 fn builds(term: &Term) -> bool {
     matches!(term.kind, TermKind::Compound(..)) && !is_ground(term)
 }

@@ -1,4 +1,4 @@
-//! What can be true and what can be played, as far as names tell.
+//! Checks of fluents and moves, by their names.
 
 use std::collections::BTreeMap;
 
@@ -38,12 +38,12 @@ pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
 /// A name with a number of arguments.
 type Sort = (Symbol, usize);
 
-/// The sorts of terms in some place of some clauses, each with its first place.
+/// The sorts of terms in some position of some clauses, each with its first place.
 struct Places {
     sorts: BTreeMap<Sort, Span>,
-    /// A variable stands there, so that any term may.
+    /// Whether a variable occurs there, so that any term may.
     has_any: bool,
-    /// Whether there are such clauses at all.
+    /// Whether there are no such clauses.
     is_empty: bool,
 }
 
@@ -77,12 +77,12 @@ struct Sorts {
 impl Sorts {
     fn check(&self, survey: &Survey<'_>, report: &mut Report) {
         let Sorts { what, declaration, maker, .. } = self;
-        // Without any rule at all the rule itself is missing, which is said elsewhere.
+        // If there is no rule at all, `definitions` reports that instead.
         if !self.made.has_any && !self.made.is_empty {
             self.report(&self.asked, &self.made, self.unreachable, survey, report, |name| {
                 (
-                    format!("the {what} `{name}` is asked for, but no {maker} gives it"),
-                    format!("add a rule that gives it, or correct the name: {maker} knows others"),
+                    format!("the {what} `{name}` is used, but no {maker} derives it"),
+                    format!("add a {maker} rule that derives it, or correct the name"),
                 )
             });
         }
@@ -100,8 +100,8 @@ impl Sorts {
         if !self.made.has_any {
             self.report(&self.declared, &self.made, self.disagrees, survey, report, |name| {
                 (
-                    format!("`{declaration}` declares `{name}`, but no {maker} gives it"),
-                    "remove the declaration, or add the rule that gives it".to_owned(),
+                    format!("`{declaration}` declares `{name}`, but no {maker} derives it"),
+                    "remove the declaration, or add a rule that derives it".to_owned(),
                 )
             });
         }
@@ -137,8 +137,8 @@ impl Sorts {
     }
 }
 
-/// The last arguments of the heads of some keywords. A head that only passes on what `source`
-/// gave, `(<= (next ?f) (true ?f) …)`, adds none.
+/// Collects the last arguments of the heads of some keywords. A head that only copies from
+/// `source`, `(<= (next ?f) (true ?f) …)`, adds none.
 fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Option<Keyword>) -> Places {
     let mut places = Places::new();
     for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
@@ -168,7 +168,7 @@ fn passes_on(survey: &Survey<'_>, clause: &Clause, term: &Term, source: Keyword)
     is_passed_on
 }
 
-/// The last arguments of the atoms of a keyword in bodies.
+/// Collects the last arguments of the atoms of a keyword in bodies.
 fn asked(survey: &Survey<'_>, keyword: Keyword) -> Places {
     let mut places = Places::new();
     for (_, uses) in &survey.clauses {

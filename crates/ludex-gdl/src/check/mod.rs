@@ -1,9 +1,9 @@
-//! Everything that is wrong with a rulesheet, at once.
+//! The checker: reports all mistakes of a rulesheet at once.
 //!
-//! Read the modules in this order: `survey` lists what the clauses define and use,
-//! `definitions` looks at what is there and what is not, `clauses` at each clause by itself,
-//! `fluents` at what can be true and be played, `dependencies` at what depends on what, and
-//! `declarations` compares `base` and `input` with what a later stage has found.
+//! Read the modules in this order: `survey` lists what the clauses define and use, `definitions`
+//! checks which relations exist, `clauses` each clause by itself, `fluents` the fluents and moves,
+//! `dependencies` what depends on what, and `declarations` compares `base` and `input` with the
+//! result of grounding.
 
 mod declarations;
 mod definitions;
@@ -24,22 +24,22 @@ use crate::syntax::Rulesheet;
 pub use declarations::{Found, check_declarations};
 use survey::Survey;
 
-/// What a check gives: all there is to say, and the program if the rulesheet has a meaning.
+/// The result of a check: all diagnostics, and the program if the rulesheet has a meaning.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The rules, ready for grounding or reasoning; `None` after a fatal mistake.
     pub program: Option<Program>,
-    /// All there is to say, in order of place.
+    /// All diagnostics, in order of place.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Checked {
-    /// Whether the rulesheet has no errors; it may have warnings and notes.
+    /// Returns whether the rulesheet has no errors; it may have warnings and notes.
     pub fn is_ok(&self) -> bool {
         !self.diagnostics.iter().any(|diagnostic| diagnostic.severity.is_error())
     }
 
-    /// Whether the rulesheet has a meaning, in spite of errors perhaps.
+    /// Returns whether the rulesheet has a meaning, perhaps in spite of errors.
     pub fn is_playable(&self) -> bool {
         self.program.is_some()
     }
@@ -59,8 +59,8 @@ pub fn check(sheet: &Rulesheet) -> Checked {
 
 /// Reads and checks a rulesheet: the whole front end in one call.
 ///
-/// After a mistake in reading some clauses are not there, so nothing is said about what is
-/// missing, undefined or unused.
+/// After a mistake in reading, some clauses are missing, so it reports nothing as missing,
+/// undefined or unused.
 pub fn check_source(source: &Source) -> Checked {
     let (sheet, diagnostics) = parse(source);
     let is_complete = diagnostics.is_empty();
@@ -130,11 +130,11 @@ mod tests {
             rules,
             expect![[r#"
             1:1 warning[missing-next]: no clause has `next` in its head: nothing is true after a move
-            1:41 warning[unknown-role]: `whtie` is no role
+            1:41 warning[unknown-role]: `whtie` is not a role
             1:50 warning[undefined-relation]: no clause defines `ture`: it never holds
             1:67 warning[unused-relation]: nothing in the game depends on `line`
             2:17 warning[unused-relation]: nothing in the game depends on `nxt`
-            2:67 warning[unreachable-fluent]: the fluent `cel` is asked for, but no `init` or `next` gives it
+            2:67 warning[unreachable-fluent]: the fluent `cel` is used, but no `init` or `next` derives it
             2:76 warning[undefined-relation]: no clause defines `lien`: it never holds
             help: is `nxt` a misspelling of it?
             help: did you mean `white`?
@@ -155,7 +155,7 @@ mod tests {
             expect![[r#"
                 1:52 fatal[unsafe-rule]: `X` is in the head but in no positive literal of the body
                 2:26 warning[undefined-relation]: no clause defines `'Line'`: it never holds
-                2:45 tolerated[goal-value]: `'N++'` is no goal value
+                2:45 tolerated[goal-value]: `'N++'` is not a goal value
                 help: add a condition that says what `X` ranges over
                 help: add a fact or a rule for it, or remove the condition
                 help: goal values are whole numbers from 0 to 100

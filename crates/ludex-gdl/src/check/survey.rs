@@ -1,4 +1,4 @@
-//! What the clauses of a rulesheet define and use.
+//! A survey of what the clauses of a rulesheet define and use.
 
 use ludex_base::{Span, Symbol};
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ pub(super) struct Relation {
     pub keyword: Option<Keyword>,
     /// The heads of its clauses.
     pub heads: Vec<Span>,
-    /// The atoms of bodies that ask for it.
+    /// The atoms of bodies that use it.
     pub uses: Vec<Span>,
 }
 
@@ -68,18 +68,18 @@ impl<'a> Survey<'a> {
         Self { sheet, relations, clauses }
     }
 
-    /// The keyword that a relation is, name and arguments.
+    /// Returns the keyword that a relation is, by name and number of arguments.
     pub fn keyword(&self, relation: usize) -> Option<Keyword> {
         let relation = &self.relations[relation];
         relation.keyword.filter(|keyword| keyword.arity() == relation.arity)
     }
 
-    /// The relation of a keyword, if some clause mentions it.
+    /// Returns the relation of a keyword, if some clause mentions it.
     pub fn of_keyword(&self, keyword: Keyword) -> Option<usize> {
         (0..self.relations.len()).find(|&relation| self.keyword(relation) == Some(keyword))
     }
 
-    /// Whether some clause has the keyword, with any number of arguments, in its head.
+    /// Returns whether some clause has the keyword, with any number of arguments, in its head.
     pub fn is_defined(&self, keyword: Keyword) -> bool {
         self.relations.iter().any(|it| it.keyword == Some(keyword) && !it.heads.is_empty())
     }
@@ -101,12 +101,12 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// `1 argument`, `2 arguments`.
+/// Formats a number of arguments: `1 argument`, `2 arguments`.
 pub(super) fn n_arguments(n: usize) -> String {
     if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
-/// The name among `names` that `name` is most probably a misspelling of.
+/// Returns the name among `names` that `name` is most probably a misspelling of.
 pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let lower = name.to_lowercase();
     let max_distance = match name.chars().count() {
@@ -114,7 +114,7 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
         3..5 => 1,
         _ => 2,
     };
-    // In a sheet with more names than this nobody looks for one.
+    // Comparing with more names than this would take too long.
     names
         .take(500)
         .filter(|other| other.len().abs_diff(name.len()) <= max_distance)
@@ -124,7 +124,7 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
         .map(|(_, other)| other)
 }
 
-/// The number of letters to add, remove, replace or swap with a neighbor.
+/// Returns the number of letters to add, remove, replace or swap with a neighbor.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > 2 || a.len() > 40 {
