@@ -1,17 +1,17 @@
-//! What components that are run on demand were called for.
+//! The keys that components on demand were called with.
 
 use ludex_gdl::TermId;
 
 use crate::table::Table;
 
-/// What was called for.
+/// All calls made in the current state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
-    /// For each call, what it was made with.
+    /// For each call, its keys.
     pub(crate) keys: Vec<Keys>,
-    /// For each component, the calls whose rows may not be complete.
+    /// For each component, the calls whose rows may be incomplete.
     pub(crate) open: Vec<Open>,
-    /// How many calls are under way, one within the other.
+    /// The number of nested calls in progress.
     pub(crate) depth: usize,
     /// Whether an error left calls incomplete.
     pub(crate) is_broken: bool,
@@ -26,16 +26,16 @@ pub(crate) struct Keys {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Open {
-    /// Calls and the numbers of their keys, in the order they were made.
+    /// Calls and the numbers of their keys, in the order of the calls.
     pub(crate) keys: Vec<(usize, usize)>,
-    /// Whether one of them used rows of another before all were there.
+    /// Whether one of them used rows of another before these were complete.
     pub(crate) is_incomplete: bool,
-    /// How many keys there are, open or not.
+    /// The number of keys, open or not.
     pub(crate) n_keys: usize,
 }
 
 impl Calls {
-    /// After an error: nothing is under way, and what there is can't be relied on.
+    /// Ends all calls after an error; their rows are unreliable.
     pub(crate) fn abandon(&mut self) {
         self.is_broken = true;
         self.depth = 0;
@@ -51,7 +51,7 @@ impl Keys {
         Self { table: Table::new(n_columns), is_answered: Vec::new() }
     }
 
-    /// Adds a key; its number if it is new.
+    /// Adds a key; returns its number if it is new.
     pub(crate) fn add(&mut self, key: &[TermId]) -> Option<usize> {
         self.table.insert(key).then(|| {
             self.is_answered.push(false);

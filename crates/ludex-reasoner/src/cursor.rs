@@ -1,4 +1,4 @@
-//! Stands on a state and derives what is asked, when it is asked.
+//! The cursor: derives answers about a state on demand.
 
 use std::sync::Arc;
 
@@ -12,28 +12,29 @@ use crate::flatten::table_of;
 use crate::reasoner::Core;
 use crate::table::TableId;
 
-/// The fluents that hold, each once, in an order that depends on nothing but their texts: so
-/// equal states are equal values, whichever thread found them.
+/// The true fluents, each once, in an order that depends only on their texts: equal states are
+/// equal values, whichever thread found them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ReasonerState(Arc<[TermId]>);
 
 /// A cursor of a [`Reasoner`](crate::Reasoner).
 ///
-/// Terminal, legal moves and goals are derived apart, each when it is first asked for. Legal
-/// moves and percepts come in byte order of their texts (provided that names have no characters
-/// that sort before `)`; else in some fixed order). A [`MoveId`] is a term together with a role,
-/// a [`PerceptId`] likewise, so they mean the same in every cursor of the game.
+/// The terminal condition, legal moves and goals are derived separately, each on first use. Legal
+/// moves and percepts come in byte order of their texts (if no name has characters that sort before
+/// `)`; otherwise in some fixed order). A [`MoveId`] is a term together with a role, and so is a
+/// [`PerceptId`], so they mean the same in every cursor of the game.
 ///
-/// When the rules can't be evaluated (see [`ReasonerError`]), [`ReasonerCursor::fault`] says so
-/// and the cursor calls the game over: no legal moves, no goals. If that happens in
-/// [`Cursor::play`], it stays on the state before. [`Cursor::set_state`] ends it.
+/// When the rules can't be evaluated (see [`ReasonerError`]), [`ReasonerCursor::fault`] returns the
+/// error, and the cursor reports the game as over, with no legal moves and no goals. After a fault
+/// in [`Cursor::play`] the cursor stays on the previous state. [`Cursor::set_state`] clears the
+/// fault.
 #[derive(Clone, Debug)]
 pub struct ReasonerCursor {
     core: Arc<Core>,
     pub(crate) engine: Engine,
     state: ReasonerState,
     is_terminal: Option<bool>,
-    /// By role; valid if `has_legal`. Likewise for the others.
+    /// By role; valid if `has_legal`. The same holds for the other lists.
     legal: Vec<Vec<MoveId>>,
     has_legal: bool,
     goals: Vec<Vec<Goal>>,
@@ -73,13 +74,13 @@ impl ReasonerCursor {
         cursor
     }
 
-    /// Why the rules could not be evaluated here; `None` if all is well so far.
+    /// Returns why the rules could not be evaluated here; `None` if there was no error so far.
     pub fn fault(&self) -> Option<&ReasonerError> {
         self.fault.as_ref()
     }
 
-    /// Gives up evaluating when the deadline is reached, with
-    /// [`ReasonerError::OutOfTime`] as the fault. Without, evaluation ends when it is done.
+    /// Sets a deadline for evaluation; the fault is then [`ReasonerError::OutOfTime`]. Without one,
+    /// evaluation has no time limit.
     pub fn set_deadline(&mut self, deadline: Deadline) {
         self.engine.deadline = deadline;
     }
@@ -93,7 +94,7 @@ impl ReasonerCursor {
         self.fault = None;
     }
 
-    /// Derives components in order; whether that went well.
+    /// Derives components in order; returns whether that succeeded.
     fn derive(&mut self, cone: impl Fn(&Core) -> &[usize]) -> bool {
         if self.fault.is_none() {
             let result = self.engine.derive(&self.core.rules, cone(&self.core));
@@ -102,7 +103,7 @@ impl ReasonerCursor {
         self.fault.is_none()
     }
 
-    /// The terms that a relation of role and term has for a role, sorted.
+    /// Returns the terms that a relation of role and term has for a role, sorted.
     fn terms_of(&self, relation: Keyword, role: usize) -> Vec<TermId> {
         let role = self.core.role_terms[role];
         let rows = self.engine.table(table_of(relation)).iter();

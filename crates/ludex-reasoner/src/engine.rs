@@ -1,17 +1,17 @@
 //! The engine: derives what follows from a state, component by component.
 //!
-//! Within a component that depends on itself, rounds are semi-naive: each joins only
-//! combinations with a row that the round before added (Ullman, *Principles of Database and
-//! Knowledge-Base Systems*, 1988). A component that negates itself gets the well-founded model
-//! by the alternating fixpoint (Van Gelder, *The Alternating Fixpoint of Logic Programs with
-//! Negation*, PODS 1989); where that leaves something open, the rules have no meaning.
+//! In a component that depends on itself, rounds are semi-naive: each joins only combinations with
+//! a row that the previous round added (Ullman, *Principles of Database and Knowledge-Base
+//! Systems*, 1988). A component that negates itself gets the well-founded model by the alternating
+//! fixpoint (Van Gelder, *The Alternating Fixpoint of Logic Programs with Negation*, PODS 1989); if
+//! that leaves an atom undefined, the rules have no meaning.
 //!
-//! A component that is called derives what literals ask for, when they ask, and keeps the
-//! answers: tabling, as in Tamaki and Sato, *OLD Resolution with Tabulation*, ICLP 1986, with
-//! plain repetition instead of suspended calls where a component asks for itself.
+//! A component on demand derives the rows that literals ask for, when they ask, and keeps them:
+//! tabling, as in Tamaki and Sato, *OLD Resolution with Tabulation*, ICLP 1986, with plain
+//! repetition instead of suspended calls where a component calls itself.
 //!
-//! Invariant: the tables of a derived component hold exactly what follows from the loaded state
-//! and joint move; those of other components may hold anything and are not read.
+//! Invariant: the tables of a derived component hold exactly what follows from the loaded state and
+//! joint move; those of other components may hold anything and are not read.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::rules::{PlannedComponent, Rules};
 use crate::table::{Table, TableId};
 use crate::vocabulary::Vocabulary;
 
-/// The tables of one cursor, and what it takes to fill them.
+/// The tables of one cursor, and the working memory for filling them.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     pub(crate) vocabulary: Vocabulary,
@@ -36,9 +36,9 @@ pub(crate) struct Engine {
     /// For each component, whether its tables are filled.
     is_derived: Vec<bool>,
     calls: Calls,
-    /// Values of the variables and constants of the rule that runs.
+    /// Values of the variables and constants of the running rule.
     registers: Vec<TermId>,
-    /// Room for the registers of rules that wait for a call.
+    /// Spare registers for rules that wait for a call.
     spare_registers: Vec<Vec<TermId>>,
     /// The component that could not be derived.
     pub(crate) failed: Option<usize>,
@@ -47,32 +47,32 @@ pub(crate) struct Engine {
     n_steps_until_look: u32,
 }
 
-/// Steps of plans between two looks at the clock: about a millisecond of work.
+/// Steps of plans between two checks of the clock: about a millisecond of work.
 const STEPS_PER_LOOK: u32 = 1 << 14;
 
-/// Rows and keys of a static relation that calls may gather, over many states.
+/// Largest number of rows and keys of a static relation that calls may keep over many states.
 const MAX_KEPT_ROWS: usize = 1 << 18;
 
 #[derive(Clone, Debug)]
 enum Slot {
-    /// Never to change again, and shared by all cursors.
+    /// Immutable, and shared by all cursors.
     Fixed(Arc<Table>),
     /// Filled anew in every state.
     Working(Table),
 }
 
-/// Calls within calls up to this depth are answered at once, deeper ones when the outermost is
-/// repeated: the stack of a thread is small.
+/// Deepest nesting of calls that are answered at once. Deeper ones are answered when the outermost
+/// is repeated, because the stack of a thread is small.
 const MAX_CALL_DEPTH: usize = 100;
 
 /// A row or a key, on the stack if it is short.
 type Row = SmallVec<[TermId; 8]>;
 
-/// Either the work is done or it can't be.
+/// The result of work that may fail.
 type Outcome<T = ()> = Result<T, ReasonerError>;
 
 impl Engine {
-    /// With empty tables.
+    /// Creates an engine with empty tables.
     pub(crate) fn new(rules: &Rules, vocabulary: Vocabulary, limits: &ReasonerLimits) -> Self {
         let tables = rules.schema().tables.iter();
         Self {
@@ -90,13 +90,13 @@ impl Engine {
         }
     }
 
-    /// The table, whatever it holds.
+    /// Returns the table, whatever it holds.
     #[inline]
     pub(crate) fn table(&self, id: TableId) -> &Table {
         self.slots[id.index()].table()
     }
 
-    /// Puts the engine on a state. No joint move is played.
+    /// Loads a state, without a joint move.
     pub(crate) fn load_state(&mut self, rules: &Rules, fluents: &[TermId]) {
         self.vocabulary.ensure_known(fluents);
         self.forget(rules, Stage::State);
@@ -104,7 +104,7 @@ impl Engine {
         self.load(rules, Keyword::Does, [].into_iter());
     }
 
-    /// Plays a joint move, given as rows of `does`, on the loaded state.
+    /// Loads a joint move, given as rows of `does`, in addition to the state.
     pub(crate) fn load_joint_move(&mut self, rules: &Rules, does: &[[TermId; 2]]) {
         self.vocabulary.ensure_known(does.as_flattened());
         self.forget(rules, Stage::Transition);
@@ -126,7 +126,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Derives a component as if this were the bound on atoms.
+    /// Derives a component with this limit on atoms.
     pub(crate) fn derive_within(
         &mut self,
         rules: &Rules,
@@ -140,35 +140,35 @@ impl Engine {
         outcome
     }
 
-    /// Makes room for the keys of calls that were planned since.
+    /// Makes room for the keys of newly planned calls.
     pub(crate) fn expect_calls(&mut self, rules: &Rules) {
         let new_calls = rules.calls.iter().skip(self.calls.keys.len());
         self.calls.keys.extend(new_calls.map(|call| Keys::new(call.columns.len())));
         self.calls.open.resize_with(rules.components.len(), Open::default);
     }
 
-    /// Forgets the calls, which are planned anew.
+    /// Removes the calls, which are then planned anew.
     pub(crate) fn drop_calls(&mut self) {
         self.calls = Calls::default();
     }
 
-    /// The number of the index of a table on some columns, for planning.
+    /// Returns the number of the index of a table on some columns, for planning.
     pub(crate) fn index_on(&mut self, id: TableId, columns: &[usize]) -> usize {
         self.working(id).index_on(columns)
     }
 
-    /// Shows these tables as they are to the statistics.
+    /// Adds the current sizes of these tables to the statistics.
     pub(crate) fn observe(&self, statistics: &mut Statistics, tables: &[TableId]) {
         tables.iter().for_each(|&id| statistics.observe(id, self.table(id)));
     }
 
-    /// Likewise all tables.
+    /// Adds the current sizes of all tables to the statistics.
     pub(crate) fn observe_all(&self, statistics: &mut Statistics) {
         let tables: Vec<TableId> = (0..self.slots.len()).map(TableId::new).collect();
         self.observe(statistics, &tables);
     }
 
-    /// Shares the tables of the static components from now on.
+    /// Makes the tables of the static components immutable and shared.
     pub(crate) fn freeze(&mut self, rules: &Rules) {
         for (component_idx, component) in rules.components.iter().enumerate() {
             if rules.stage(component_idx) == Stage::Static && !rules.is_called(component_idx) {
@@ -177,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// Drops what depends on this stage or a later one.
+    /// Invalidates what depends on this stage or a later one.
     fn forget(&mut self, rules: &Rules, stage: Stage) {
         self.n_atoms = 0;
         self.failed = None;
@@ -189,7 +189,7 @@ impl Engine {
             let n_kept = engine.table(table).n_rows() + engine.calls.open[component].n_keys;
             rules.stage(component) >= stage || engine.calls.is_broken || n_kept > MAX_KEPT_ROWS
         };
-        // The keys of all calls of a component go together with its rows.
+        // The keys of all calls of a component are removed together with its rows.
         for (call_idx, call) in rules.calls.iter().enumerate() {
             if is_void(self, call.component) {
                 self.calls.keys[call_idx].clear();
@@ -233,7 +233,7 @@ impl Engine {
         Err(ReasonerError::NegativeCycle { relation, name })
     }
 
-    /// The least set of rows that the rules are content with.
+    /// Derives the least set of rows that satisfies the rules.
     fn derive_fixpoint(&mut self, rules: &Rules, component: &PlannedComponent) -> Outcome {
         self.clear(&component.tables);
         self.fire_all(rules, &component.first)?;
@@ -243,10 +243,10 @@ impl Engine {
         Ok(())
     }
 
-    /// The well-founded model; whether it is total.
+    /// Derives the well-founded model; returns whether it is total.
     ///
-    /// Assuming too little true in negations derives too much and the other way round, so the
-    /// results close in on the model from above and from below.
+    /// Assuming too few atoms in negations derives too many, and vice versa, so the results
+    /// approach the model from above and from below.
     fn derive_alternating(&mut self, rules: &Rules, component: &PlannedComponent) -> Outcome<bool> {
         component.assumed.iter().for_each(|assumed| self.clear(&assumed.tables));
         let (mut before_last, mut last) = (usize::MAX, 0);
@@ -254,7 +254,7 @@ impl Engine {
             self.derive_fixpoint(rules, component)?;
             let sizes = component.assumed.iter().map(|entry| self.table(entry.derived).n_rows());
             let n_rows = sizes.sum();
-            // Bounds from one side contain each other, so equal sizes are equal sets.
+            // Bounds from one side contain each other, so equal sizes mean equal sets.
             if n_rows == last || n_rows == before_last {
                 return Ok(n_rows == last);
             }
@@ -288,7 +288,7 @@ impl Engine {
         if plan.needs.iter().any(is_empty) {
             return Ok(());
         }
-        // Any term will do for registers without a value: they get one before they are read.
+        // Registers without a value may hold any term: they get one before they are read.
         let registers = &mut self.registers;
         registers.clear();
         registers.resize(plan.n_registers, TermId::new(0));
@@ -303,9 +303,8 @@ impl Engine {
 
     /// Derives the rows of a key, unless that was done before.
     ///
-    /// In a component that asks for itself, a key may be met again before its rows are
-    /// complete. The outermost call then repeats all that were made since, until nothing new
-    /// comes of it.
+    /// In a component that calls itself, a key may recur before its rows are complete. The
+    /// outermost call then repeats all calls made since, until they add nothing new.
     fn call(&mut self, rules: &Rules, call_idx: usize, key: &[TermId]) -> Outcome {
         let component = rules.calls[call_idx].component;
         let Some(key_idx) = self.calls.keys[call_idx].add(key) else {
@@ -356,7 +355,7 @@ impl Engine {
                 break;
             }
             n_before = Some((n_rows, n_keys));
-            // Later calls were made for earlier ones, so those come last.
+            // Later calls were made for earlier ones, so the earlier ones come last.
             for open_idx in (0..n_keys).rev() {
                 let (call_idx, key_idx) = self.calls.open[component].keys[open_idx];
                 let key = Row::from_slice(self.calls.keys[call_idx].table.row(key_idx as u32));
@@ -370,7 +369,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Runs the steps of a plan from this one on; whether the rule fired.
+    /// Runs the steps of a plan from this one on; returns whether the rule fired.
     fn run(&mut self, rules: &Rules, plan: &JoinPlan, step_idx: usize) -> Outcome<bool> {
         self.look_at_clock()?;
         let goes_on = match plan.steps.get(step_idx) {
@@ -396,7 +395,7 @@ impl Engine {
         Ok(is_there == contains.is_positive)
     }
 
-    /// Goes on with every row that agrees with the registers.
+    /// Continues with every row that agrees with the registers.
     fn run_join(
         &mut self,
         rules: &Rules,
@@ -416,7 +415,7 @@ impl Engine {
         }
     }
 
-    /// Goes on with the rows that an index gives.
+    /// Continues with the rows that an index returns.
     fn run_indexed(
         &mut self,
         rules: &Rules,
@@ -446,7 +445,7 @@ impl Engine {
         Ok(has_fired)
     }
 
-    /// Goes on with every row of a table that has the values of the key.
+    /// Continues with every row of a table that has the values of the key.
     fn run_scan(
         &mut self,
         rules: &Rules,
@@ -469,7 +468,7 @@ impl Engine {
         Ok(has_fired)
     }
 
-    /// Gives registers the values of a row, unless the row contradicts itself.
+    /// Assigns the values of a row to registers; returns false if the row contradicts itself.
     #[inline]
     fn bind(&mut self, join: &Join, row: u32) -> bool {
         let Self { slots, registers, .. } = self;
@@ -515,7 +514,7 @@ impl Engine {
         }
     }
 
-    /// Adds what the views of a table make of its new row.
+    /// Adds the new row of a table to its views.
     fn feed_views(&mut self, rules: &Rules, table: TableId, row: &[TermId]) {
         for views in &rules.schema().tables[table.index()].views {
             let (name, args) = self.vocabulary.open(row[views.column]);
@@ -532,7 +531,7 @@ impl Engine {
         }
     }
 
-    /// Looks once every few steps.
+    /// Checks the clock once every few steps.
     #[inline]
     fn look_at_clock(&mut self) -> Outcome {
         self.n_steps_until_look -= 1;
@@ -548,7 +547,7 @@ impl Engine {
         tables.iter().for_each(|&id| self.working(id).clear());
     }
 
-    /// Shows the rows added since the last round; whether there are any.
+    /// Makes the rows added since the last round visible; returns whether there are any.
     fn advance(&mut self, tables: &[TableId]) -> bool {
         tables.iter().fold(false, |has_new, &id| self.working(id).advance() | has_new)
     }
@@ -557,7 +556,7 @@ impl Engine {
     fn working(&mut self, id: TableId) -> &mut Table {
         match &mut self.slots[id.index()] {
             Slot::Working(table) => table,
-            Slot::Fixed(_) => unreachable!("static tables are filled before they are shared"),
+            Slot::Fixed(_) => unreachable!("shared static tables never change"),
         }
     }
 }

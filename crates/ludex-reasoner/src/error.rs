@@ -1,30 +1,31 @@
-//! How far to go, and what to say beyond.
+//! Limits of the reasoner, and its errors.
 
 use ludex_base::{Deadline, Symbol};
 
-/// Bounds on the work of a reasoner.
+/// Limits on the work of a reasoner.
 ///
-/// A rulesheet can derive without end; these turn that into a [`ReasonerError`] before memory
-/// or patience is used up.
+/// A rulesheet can derive atoms without end; these limits turn that into a [`ReasonerError`] before
+/// memory or time runs out.
 #[derive(Clone, Debug)]
 pub struct ReasonerLimits {
-    /// Atoms derived at once: by the static rules, or from one state and joint move.
+    /// Largest number of atoms derived at once: by the static rules, or from one state and joint
+    /// move.
     pub max_atoms: usize,
-    /// Levels of nesting of a term.
+    /// Deepest nesting of a term.
     pub max_term_depth: usize,
-    /// Different terms in the life of a reasoner. Terms that occurred in some state are kept,
-    /// because states elsewhere may still name them.
+    /// Largest number of different terms in the life of a reasoner. Terms of past states are kept,
+    /// because states elsewhere may still contain them.
     pub max_terms: usize,
-    /// When to give up the construction. Play is not bound by it; see
+    /// When to stop the construction. It does not apply to play; see
     /// [`ReasonerCursor::set_deadline`](crate::ReasonerCursor::set_deadline).
     pub deadline: Deadline,
 }
 
-/// What a reasoner at its usual limits takes at most, about.
+/// Approximate memory that a reasoner needs at the default limits.
 const USUAL_BYTES: u64 = 2_000_000_000;
 
 impl ReasonerLimits {
-    /// The usual limits, or less where they could take more than these bytes.
+    /// Returns the default limits, scaled down if they could need more than this many bytes.
     pub fn within(bytes: u64) -> Self {
         let usual = Self::default();
         let share = bytes.min(USUAL_BYTES) as f64 / USUAL_BYTES as f64;
@@ -37,8 +38,8 @@ impl ReasonerLimits {
 }
 
 impl Default for ReasonerLimits {
-    /// Room for every sheet of the usual collections several times over, in less than about
-    /// 2 GB; no deadline.
+    /// Several times what the rulesheets of the public collections need, in less than about 2 GB;
+    /// no deadline.
     fn default() -> Self {
         Self {
             max_atoms: 10_000_000,
@@ -54,34 +55,36 @@ impl Default for ReasonerLimits {
 #[non_exhaustive]
 pub enum ReasonerError {
     /// No rule derives a role.
-    #[error("the rules derive no role")]
+    #[error("the rules define no role; add one, such as `(role white)`")]
     NoRole,
     /// More atoms than [`ReasonerLimits::max_atoms`].
-    #[error("more than {limit} atoms are derived at once")]
+    #[error("the rules derive more than {limit} atoms at once; allow more memory")]
     TooManyAtoms {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// A term deeper than [`ReasonerLimits::max_term_depth`].
-    #[error("a term is nested more than {limit} levels deep")]
+    #[error(
+        "the rules build a term nested more than {limit} levels deep; bound the recursion that builds it"
+    )]
     TermTooDeep {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// More terms than [`ReasonerLimits::max_terms`].
-    #[error("more than {limit} different terms occur")]
+    #[error("the rules build more than {limit} different terms; allow more memory")]
     TooManyTerms {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// The deadline was reached.
-    #[error("the time is over")]
+    #[error("the rules were not evaluated in time; allow more time")]
     OutOfTime,
-    /// Some atoms of the relation depend on themselves through a negation, and the rules leave
-    /// open whether they hold.
-    #[error("`{name}` depends on itself through a negation")]
+    /// Some atoms of the relation depend on themselves through a negation, and the rules do not
+    /// decide whether they are true.
+    #[error("`{name}` depends on its own negation; break this cycle of rules")]
     NegativeCycle {
-        /// One of the relations concerned.
+        /// One of the relations in the cycle.
         relation: Symbol,
         /// Its name.
         name: String,

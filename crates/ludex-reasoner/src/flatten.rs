@@ -1,9 +1,9 @@
-//! Rules over flat columns: nested terms in bodies compiled away.
+//! Flattening: rules over flat columns, without nested terms in bodies.
 //!
-//! A literal such as `(true (cell ?x ?y b))` reads a *view*: a table of its own that holds, of
-//! every row of `true` whose term is a `cell` of three arguments, those arguments. Whoever adds
-//! a row to a table feeds its views too, so a join compares and indexes the inner arguments like
-//! any other column. Heads keep their nested terms; they are put together when a row is derived.
+//! A literal such as `(true (cell ?x ?y b))` reads a *view*: a separate table with the arguments of
+//! every `cell` of three arguments in a row of `true`. Every row added to a table is added to its
+//! views as well, so a join compares and indexes the inner arguments like any other column. Heads
+//! keep their nested terms, which are built when a row is derived.
 
 use ludex_base::Symbol;
 use ludex_gdl::{Atom, Component, Keyword, Literal, Pattern, Program, RelationId, Stage, TermId};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::table::TableId;
 
-/// The rules that matter for play, over tables of flat columns.
+/// The rules that play needs, over tables of flat columns.
 #[derive(Debug)]
 pub(crate) struct FlatProgram {
     pub(crate) schema: Schema,
@@ -31,11 +31,11 @@ pub(crate) struct TableInfo {
     /// The name of the relation that its rows come from.
     pub(crate) name: Symbol,
     pub(crate) views: Vec<Views>,
-    /// The table it opens a column of, if it is a view.
+    /// If it is a view, the column of the table that it opens.
     pub(crate) opens: Option<Opening>,
 }
 
-/// How a view comes from its table: the terms `name(…)` of a column are opened.
+/// How a view derives from its table: the terms `name(…)` of a column are opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub(crate) table: TableId,
@@ -58,11 +58,11 @@ pub(crate) struct FlatComponent {
     pub(crate) stage: Stage,
     /// The relations it defines.
     pub(crate) relations: Vec<RelationId>,
-    /// The relations it asks for outside of itself.
+    /// The relations outside of it that it reads.
     pub(crate) needs: Vec<RelationId>,
     pub(crate) rules: Vec<FlatRule>,
-    /// Where it negates itself: for each relation a second table. Negative literals read this
-    /// one, which holds what is assumed of the relation.
+    /// If it negates itself: a second table for each relation, with what is assumed of the
+    /// relation. Negative literals read that table.
     pub(crate) assumed: Vec<(RelationId, TableId)>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) enum FlatArg {
     Ground(TermId),
 }
 
-/// What play asks for; `base` and `input` are not among it.
+/// The keywords that play asks for; `base` and `input` are not among them.
 const ROOTS: [Keyword; 7] = [
     Keyword::Role,
     Keyword::Init,
@@ -120,7 +120,7 @@ pub(crate) fn flatten(program: &Program) -> FlatProgram {
     FlatProgram { schema, components }
 }
 
-/// The table of a relation.
+/// Returns the table of a relation.
 pub(crate) fn table_of(relation: impl Into<RelationId>) -> TableId {
     TableId::new(relation.into().index())
 }
@@ -134,7 +134,7 @@ impl Schema {
         schema
     }
 
-    /// The table itself and all views that its rows reach.
+    /// Returns the table itself and all views that its rows reach.
     pub(crate) fn with_views(&self, table: TableId) -> Vec<TableId> {
         let mut found = vec![table];
         let mut next = 0;
@@ -151,9 +151,9 @@ impl Schema {
         found
     }
 
-    /// What the head of a rule puts into the columns of a table: its own or a view of it. `None`
-    /// for the whole if the rule adds no row to the table, and for columns that are not written
-    /// out.
+    /// Returns the patterns by which the head of a rule fills the columns of a table: its own or a
+    /// view of it. `None` for the whole if the rule adds no row to the table, and for columns that
+    /// the head does not spell out.
     pub(crate) fn head_columns<'a>(
         &self,
         rule: &'a FlatRule,
@@ -250,7 +250,7 @@ impl Schema {
         let is_compound = |pattern: &Pattern| matches!(pattern, Pattern::Compound(..));
         while let Some(column) = patterns.iter().position(is_compound) {
             let Pattern::Compound(name, args) = patterns[column].clone() else {
-                unreachable!("the position of a compound pattern");
+                unreachable!("the argument here is a compound pattern");
             };
             table = self.view(table, column, name, args.len());
             patterns.splice(column..=column, args);
@@ -263,7 +263,7 @@ impl Schema {
         FlatAtom { table, args: args.collect(), is_recursive }
     }
 
-    /// The view that opens the terms `name(…)` of a column.
+    /// Returns the view that opens the terms `name(…)` of a column.
     fn view(&mut self, table: TableId, column: usize, name: Symbol, n_args: usize) -> TableId {
         let TableInfo { n_columns, name: relation_name, .. } = self.tables[table.index()];
         let views = &self.tables[table.index()].views;

@@ -1,9 +1,9 @@
-//! Plans: in which order a rule joins the tables of its body, and by which index.
+//! Join plans: the order in which a rule joins the tables of its body, and the indexes it uses.
 //!
-//! The order is chosen once, from the sizes of the tables at that time: the cheapest sum of
-//! rows looked at, by the textbook estimate that columns are independent (Selinger et al.,
-//! *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). Tests
-//! (`not`, `distinct`) are made as soon as their variables have values.
+//! The order is chosen once, from the sizes of the tables at that time: it minimises the total
+//! number of rows looked at, under the textbook assumption that columns are independent (Selinger
+//! et al., *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). Tests
+//! (`not`, `distinct`) run as soon as their variables have values.
 
 use ludex_base::Symbol;
 use ludex_gdl::{Pattern, TermId};
@@ -15,23 +15,23 @@ use crate::table::{Rows, Table, TableId};
 /// A rule ready to run: nested loops, outermost first.
 #[derive(Debug)]
 pub(crate) struct JoinPlan {
-    /// Where the derived rows go.
+    /// The table of the derived rows.
     pub(crate) table: TableId,
     pub(crate) head: Box<[Expression]>,
-    /// What the rule is called with: positions in the key of the call and the registers they
-    /// give a value to, then those that must agree with a register.
+    /// The inputs of a call: positions in its key and the registers that they assign, then those
+    /// that must agree with a register.
     pub(crate) inputs: Box<[(usize, usize)]>,
     pub(crate) input_checks: Box<[(usize, usize)]>,
     pub(crate) steps: Box<[Step]>,
-    /// Registers that have a value from the start. Variables have the first registers.
+    /// Registers with constant values. Variables have the first registers.
     pub(crate) constants: Box<[(usize, TermId)]>,
     pub(crate) n_registers: usize,
-    /// Tables without which the rule derives nothing.
+    /// Tables that must have rows for the rule to derive anything.
     pub(crate) needs: Box<[(TableId, Rows)]>,
 }
 
 impl JoinPlan {
-    /// The calls that it makes.
+    /// Lists the calls that it makes.
     pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         self.steps.iter().filter_map(|step| match step {
             Step::Join(join) => join.call,
@@ -43,11 +43,11 @@ impl JoinPlan {
 
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Goes on with every row of a table that agrees with the registers.
+    /// Continues with every row of a table that agrees with the registers.
     Join(Join),
-    /// Goes on if the row is there, or is not.
+    /// Continues if the row exists, or if it does not.
     Contains(Contains),
-    /// Goes on if the terms differ.
+    /// Continues if the terms differ.
     Distinct(Expression, Expression),
 }
 
@@ -71,9 +71,9 @@ pub(crate) struct Join {
     pub(crate) index: Option<usize>,
     /// Columns and the registers they must equal.
     pub(crate) key: Box<[(usize, usize)]>,
-    /// Columns and the registers they give a value to.
+    /// Columns and the registers that they assign.
     pub(crate) binds: Box<[(usize, usize)]>,
-    /// Columns of variables that an earlier column of the same literal gives a value to.
+    /// Columns of variables that an earlier column of the same literal assigns.
     pub(crate) checks: Box<[(usize, usize)]>,
     pub(crate) repeat: Repeat,
 }
@@ -81,16 +81,16 @@ pub(crate) struct Join {
 /// When a join stops looking for further rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeat {
-    /// When there are no more.
+    /// After the last row.
     Every,
     /// When the rule has fired: further rows could only lead to the same head.
     UntilFired,
-    /// After one row: nothing after it depends on which.
+    /// After one row: nothing later depends on which.
     Once,
 }
 
 impl Repeat {
-    /// Whether a row that led to firing or did not is the last to look at.
+    /// Returns whether this row is the last to look at.
     #[inline]
     pub(crate) fn is_over(self, has_fired: bool) -> bool {
         match self {
@@ -101,14 +101,14 @@ impl Repeat {
     }
 }
 
-/// A term to put together from registers.
+/// A term to build from registers.
 #[derive(Debug)]
 pub(crate) enum Expression {
     Register(usize),
     Compound(Symbol, Box<[Expression]>),
 }
 
-/// What a planner knows of the sizes of tables.
+/// The planner's knowledge of the sizes of tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Statistics {
     tables: Vec<Option<TableStatistics>>,
@@ -126,7 +126,7 @@ impl Statistics {
         Self { tables: vec![None; n_tables] }
     }
 
-    /// Takes note of a table, unless it was seen larger.
+    /// Records the size of a table, unless a larger one is known.
     pub(crate) fn observe(&mut self, id: TableId, table: &Table) {
         let n_rows = table.n_rows() as f64;
         let seen = &mut self.tables[id.index()];
@@ -139,15 +139,15 @@ impl Statistics {
         }
     }
 
-    /// The most rows seen in a table.
+    /// Returns the largest number of rows seen in a table.
     pub(crate) fn n_rows(&self, table: TableId) -> f64 {
         self.tables[table.index()].as_ref().map_or(0.0, |seen| seen.n_rows)
     }
 
-    /// How many rows agree with the values of these columns, on average.
+    /// Estimates how many rows agree with given values of these columns.
     fn n_matches(&self, table: TableId, columns: impl Iterator<Item = usize>) -> f64 {
-        // A table nobody has seen a row of: small, but more than one. Wrong guesses cost time
-        // only.
+        // A table without known rows is assumed to be small, but to have more than one row. A wrong
+        // guess costs only time.
         match &self.tables[table.index()] {
             Some(seen) => columns.fold(seen.n_rows, |n, column| n / seen.n_values[column]),
             None => columns.fold(10.0, |n, _| n / 4.0),
@@ -155,26 +155,26 @@ impl Statistics {
     }
 }
 
-/// What a planner asks of those who keep tables and rules.
+/// The planner's access to tables and rules.
 pub(crate) trait Catalog {
-    /// The number of the index of a table on some columns.
+    /// Returns the number of the index of a table on some columns.
     fn index_on(&mut self, table: TableId, columns: &[usize]) -> usize;
 
-    /// Whether the table is filled on demand.
+    /// Returns whether the table is filled on demand.
     fn is_called(&self, table: TableId) -> bool;
 
-    /// The number of the call that fills a table where these columns have given values.
+    /// Returns the number of the call that fills a table for given values of these columns.
     fn call_on(&mut self, table: TableId, columns: &[usize]) -> usize;
 }
 
-/// What is special about a plan.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose<'a> {
-    /// Nothing: all the rule derives.
+    /// Derives everything that the rule derives.
     All,
-    /// What it derives from rows of the last round, read by this positive literal.
+    /// Derives what follows from rows of the last round, read by this positive literal.
     Delta(usize),
-    /// What it derives for a key: for each part of the key, what the head puts there.
+    /// Derives the rows of a key; holds the pattern of the head for each part of the key.
     Call(&'a [Option<&'a Pattern>]),
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn plan(
     builder.finish(catalog)
 }
 
-/// Looks for the cheapest order of the positive literals, depth first.
+/// A depth-first search for the cheapest order of the positive literals.
 struct Search<'a> {
     rule: &'a FlatRule,
     statistics: &'a Statistics,
@@ -204,12 +204,12 @@ struct Search<'a> {
     n_nodes_left: usize,
 }
 
-/// Orders tried at most: all of them for up to five or so literals, and for longer bodies those
-/// next to the greedy one.
+/// Largest number of orders to try: all of them for up to about five literals, and those close to
+/// the greedy one for longer bodies.
 const MAX_NODES: usize = 2000;
 
-/// How many values a column of a table that is filled on demand may have, for want of a better
-/// guess. It is asked for best when most columns have values.
+/// Assumed number of values of a column of a table that is filled on demand. Such a table is best
+/// called when most columns have values.
 const N_VALUES_CALLED: f64 = 10.0;
 
 impl<'a> Search<'a> {
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
             best_cost: f64::INFINITY,
             n_nodes_left: MAX_NODES,
         };
-        // The rows of the last round are few; the order begins with them.
+        // The rows of the last round are few, so the order begins with them.
         if let Purpose::Delta(idx) = builder.purpose {
             search.order.push(idx);
         }
@@ -236,8 +236,8 @@ impl<'a> Search<'a> {
         search.best
     }
 
-    /// Tries every order that begins with `self.order`, which costs `cost` and lets `n_reached`
-    /// combinations of rows through.
+    /// Tries every order that begins with `self.order`, which costs `cost` and passes `n_reached`
+    /// combinations of rows.
     fn extend(&mut self, cost: f64, n_reached: f64) {
         if cost >= self.best_cost || (self.n_nodes_left == 0 && !self.best.is_empty()) {
             return;
@@ -285,7 +285,7 @@ impl<'a> Search<'a> {
         if atom.args.iter().all(has_value) { n_matches.min(1.0) } else { n_matches }
     }
 
-    /// A guess at the share of combinations that pass the tests that can be made only now.
+    /// Estimates the share of combinations that pass the tests that become possible here.
     fn share_kept(&self, was_bound: &[bool]) -> f64 {
         let is_bound = self.bound_variables();
         let is_due = |variables: &[usize]| {
@@ -313,7 +313,7 @@ fn variables_of_pair((left, right): &(Pattern, Pattern)) -> Vec<usize> {
     variables
 }
 
-/// Turns an order into steps.
+/// Converts an order into steps.
 struct Builder<'a> {
     rule: &'a FlatRule,
     purpose: Purpose<'a>,
@@ -345,7 +345,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Uses what it can of the key. To ignore a part derives more than was asked for, which
+    /// Uses as much of the key as possible. Ignoring a part derives more rows than requested, which
     /// does no harm.
     fn add_inputs(&mut self, key: &[Option<&Pattern>]) {
         for (position, pattern) in key.iter().enumerate() {
@@ -397,8 +397,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Which rows a literal reads, so that the plans of a rule, one for each delta, together
-    /// meet every new combination of rows once.
+    /// Returns which rows a literal reads, so that the plans of a rule, one for each delta,
+    /// together find every new combination of rows exactly once.
     fn rows(&self, idx: usize) -> Rows {
         let Purpose::Delta(delta) = self.purpose else { return Rows::All };
         match idx.cmp(&delta) {
@@ -455,7 +455,7 @@ impl<'a> Builder<'a> {
         self.steps.push(Step::Contains(Contains { table, rows, call, key, is_positive }));
     }
 
-    /// Adds the tests whose variables all have values by now.
+    /// Adds the tests whose variables all have values.
     fn add_tests(&mut self, catalog: &mut dyn Catalog) {
         let is_bound = self.is_bound.clone();
         let is_due = |pair: &mut &(Pattern, Pattern)| {
@@ -471,7 +471,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Says where joins may stop early, looking from the end.
+    /// Determines where joins may stop early, from the end backwards.
     fn set_repeats(&mut self, head: &[Expression]) {
         let mut in_head = vec![false; self.rule.n_variables + self.constants.len()];
         head.iter().for_each(|arg| arg.mark_registers(&mut in_head));

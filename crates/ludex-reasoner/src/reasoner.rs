@@ -1,4 +1,4 @@
-//! The main type of this crate, and how it comes to be.
+//! The type [`Reasoner`] and its construction.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::join_plan::Statistics;
 use crate::rules::Rules;
 use crate::vocabulary::Vocabulary;
 
-/// A game that works on rules with variables: slow, but easy to believe, and for every
-/// rulesheet, however large it would be without variables.
+/// A game that evaluates rules with variables: slow and simple, and independent of the size of the
+/// ground program.
 ///
 /// ```
 /// use ludex_base::Source;
@@ -44,7 +44,7 @@ pub struct Reasoner {
     core: Arc<Core>,
 }
 
-/// What all cursors of a game share.
+/// The data that all cursors of a game share.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) roles: Vec<Role>,
@@ -54,7 +54,7 @@ pub(crate) struct Core {
     pub(crate) cones: Cones,
     has_percepts: bool,
     initial: ReasonerState,
-    /// What cursors begin as.
+    /// The initial engine of cursors.
     engine: Engine,
 }
 
@@ -69,18 +69,17 @@ pub(crate) struct Cones {
 }
 
 impl Reasoner {
-    /// Derives what is the same in every state and all of the initial state, and plans the
-    /// rest.
+    /// Derives the static relations and all of the initial state, and plans the rest.
     ///
     /// # Errors
-    /// When there is no role, a bound is reached, or a static relation or the initial state
-    /// depends on itself through a negation.
+    /// When there is no role, a limit is reached, or a static relation or the initial state depends
+    /// on its own negation.
     pub fn new(program: &Program, limits: &ReasonerLimits) -> Result<Self, ReasonerError> {
         let mut rules = Rules::new(flatten(program));
         let mut engine = Engine::new(&rules, Vocabulary::new(program, limits), limits);
         let mut statistics = Statistics::new(rules.schema().tables.len());
         derive_static(&mut rules, &mut engine, &mut statistics, limits)?;
-        // `role` and `init` are static in good sheets; in others they hold what follows from
+        // `role` and `init` are static in good rulesheets; in others they hold what follows from
         // the empty state.
         engine.load_state(&rules, &[]);
         engine.derive(&rules, &rules.cone(Keyword::Role))?;
@@ -112,14 +111,14 @@ impl Reasoner {
         cursor.fault().map_or(Ok(()), |fault| Err(fault.clone()))
     }
 
-    /// How many components are run on demand.
+    /// Returns how many components run on demand.
     #[cfg(test)]
     pub(crate) fn n_called(&self) -> usize {
         let rules = &self.core.rules;
         (0..rules.components.len()).filter(|&component| rules.is_called(component)).count()
     }
 
-    /// The term of a move or percept and whose it is.
+    /// Returns the role and the term of a move or percept.
     fn split(&self, id: usize) -> (RoleId, TermId) {
         let n_roles = self.core.roles.len();
         (RoleId::new(id % n_roles), TermId::new(id / n_roles))
@@ -129,15 +128,16 @@ impl Reasoner {
         self.core.engine.vocabulary.shared().display(term).to_string()
     }
 
-    /// The number of a move or percept by its text; `None` if the rules do not have its words.
+    /// Returns the number of a move or percept by its text; `None` if it contains names that the
+    /// rules do not.
     fn number_of(&self, role: RoleId, text: &str) -> Option<usize> {
         let term = self.core.engine.vocabulary.read(text)?;
         Some(term.index() * self.core.roles.len() + role.index())
     }
 }
 
-/// Plans every component; derives the static ones on the way, so that the sizes of their tables
-/// are known to all plans. One that gets out of hand will be called.
+/// Plans every component. Derives the static ones on the way, so that all plans know the sizes of
+/// their tables; one that grows too large will run on demand.
 fn derive_static(
     rules: &mut Rules,
     engine: &mut Engine,
@@ -168,7 +168,7 @@ fn plan(rules: &mut Rules, engine: &mut Engine, component: usize, statistics: &S
     engine.expect_calls(rules);
 }
 
-/// Facts in the order of the sheet, then the other roles in byte order.
+/// Returns the facts in the order of the rulesheet, then the other roles in byte order.
 fn role_terms(program: &Program, engine: &Engine) -> Vec<TermId> {
     let relation: RelationId = Keyword::Role.into();
     let is_fact = |rule: &&ludex_gdl::Rule| rule.head.relation == relation && rule.body.is_empty();
@@ -194,25 +194,25 @@ fn role(engine: &Engine, term: TermId) -> Role {
     Role { is_random: is_random_role(&name), name }
 }
 
-/// Static relations larger than this are called, if they can be.
+/// Larger static relations are called on demand, if possible.
 const MAX_STATIC_ATOMS: usize = 300_000;
 
-/// Other relations larger than this in some state are called, if they can be.
+/// Other relations larger than this in some state are called on demand, if possible.
 const MAX_ROWS: usize = 2_000;
 
-/// How many states a reasoner looks at to know the sizes of tables, and how many atoms it
-/// derives from one of them at most.
+/// Number of states to sample for the sizes of tables, and the largest number of atoms to derive
+/// from one of them.
 const MAX_SAMPLED_STATES: usize = 16;
 const MAX_SAMPLED_ATOMS: usize = 100_000;
 
 impl Core {
-    /// Plans the rules anew, for the sizes that tables have in the first states of a game.
+    /// Plans the rules anew, for the sizes of tables in the first states of a game.
     fn tuned(mut self, static_statistics: Statistics) -> Self {
         loop {
             let mut statistics = static_statistics.clone();
             let untuned = Arc::new(self);
             let too_large = sample(&untuned, &mut statistics);
-            self = Arc::into_inner(untuned).expect("the cursor that sampled is gone");
+            self = Arc::into_inner(untuned).expect("the sampling cursor was dropped");
             let is_settled = !self.call_large(&statistics, too_large);
             self.plan_all(&statistics);
             if is_settled {
@@ -223,8 +223,8 @@ impl Core {
         }
     }
 
-    /// Has components called that are large, could not be derived, or would call for all of
-    /// another; whether there are any.
+    /// Makes components run on demand that are large, could not be derived, or would call for all
+    /// rows of another; returns whether there are any.
     fn call_large(&mut self, statistics: &Statistics, too_large: Option<usize>) -> bool {
         let Self { rules, .. } = self;
         let mut has_called = false;
@@ -252,8 +252,8 @@ impl Core {
     }
 }
 
-/// Plays a few steps and observes the tables on the way. A fault ends it; the component that
-/// could not be derived is returned.
+/// Plays a few steps and records the sizes of tables. A fault ends the sampling; returns the
+/// component that could not be derived.
 fn sample(core: &Arc<Core>, statistics: &mut Statistics) -> Option<usize> {
     let mut cursor = ReasonerCursor::new(core);
     cursor.engine.max_atoms = cursor.engine.max_atoms.min(MAX_SAMPLED_ATOMS);
@@ -331,7 +331,7 @@ impl Describe for Reasoner {
         self.text(self.split(id.index()).1)
     }
 
-    // The reasoner does not know beforehand what can occur: every term gets a number.
+    // The reasoner does not know beforehand which terms can occur, so every term gets a number.
     fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
         self.number_of(role, text).map(MoveId::new)
     }

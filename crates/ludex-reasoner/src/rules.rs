@@ -1,9 +1,9 @@
 //! The rules as the engine runs them: components and calls, with their plans.
 //!
-//! Most components are derived in full before anything asks for them. That is hopeless for a
-//! relation like "in check if the piece on (u, v) were gone", which holds for a great many
-//! values of which a few are asked for. Such a component is *called*: when a literal asks for
-//! rows with certain values, its rules are run for those values, once.
+//! Most components are derived in full before anything reads them. That is infeasible for a
+//! relation like "in check if the piece on (u, v) were gone", which holds for very many values of
+//! which only a few are needed. Such a component is *called* on demand: when a literal asks for
+//! rows with certain values, its rules run for those values, once.
 
 use ludex_base::Symbol;
 use ludex_gdl::{Keyword, Pattern, RelationId, Stage};
@@ -12,7 +12,7 @@ use crate::flatten::{FlatComponent, FlatProgram, Schema, table_of};
 use crate::join_plan::{Catalog, JoinPlan, Purpose, Statistics, plan};
 use crate::table::TableId;
 
-/// All that the engine runs. Shared by every cursor.
+/// All rules that the engine runs, shared by every cursor.
 #[derive(Debug)]
 pub(crate) struct Rules {
     program: FlatProgram,
@@ -20,7 +20,7 @@ pub(crate) struct Rules {
     pub(crate) components: Vec<PlannedComponent>,
     /// For each table, the component that fills it.
     component_of: Vec<Option<usize>>,
-    /// For each table, whether its component is called.
+    /// For each table, whether its component is called on demand.
     is_called: Vec<bool>,
     pub(crate) calls: Vec<Call>,
     true_tables: Vec<TableId>,
@@ -30,17 +30,17 @@ pub(crate) struct Rules {
 /// Rules whose heads depend on each other.
 #[derive(Debug, Default)]
 pub(crate) struct PlannedComponent {
-    /// The tables its rules fill.
+    /// The tables that its rules fill.
     pub(crate) tables: Vec<TableId>,
-    /// Rules that ask nothing of the component itself.
+    /// Rules that do not read the component itself.
     pub(crate) first: Vec<JoinPlan>,
-    /// The others, once for each literal that does.
+    /// The other rules, one plan for each literal that reads the component.
     pub(crate) rounds: Vec<JoinPlan>,
-    /// Where the component negates itself.
+    /// The assumptions, if the component negates itself.
     pub(crate) assumed: Vec<Assumed>,
 }
 
-/// What is assumed of a relation while the component that negates it is derived.
+/// The assumption about a relation while the component that negates it is derived.
 #[derive(Debug)]
 pub(crate) struct Assumed {
     pub(crate) derived: TableId,
@@ -49,7 +49,7 @@ pub(crate) struct Assumed {
     pub(crate) tables: Vec<TableId>,
 }
 
-/// How a table is filled where some columns have given values.
+/// The plans that fill a table for given values of some columns.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) component: usize,
@@ -58,11 +58,11 @@ pub(crate) struct Call {
     pub(crate) plans: Vec<JoinPlan>,
 }
 
-/// Gives the number of the index of a table on some columns.
+/// Returns the number of the index of a table on some columns.
 pub(crate) type IndexOn<'a> = dyn FnMut(TableId, &[usize]) -> usize + 'a;
 
 impl Rules {
-    /// The components, yet without plans. None is called.
+    /// Creates the components without plans. None is called on demand.
     pub(crate) fn new(program: FlatProgram) -> Self {
         let schema = &program.schema;
         let components: Vec<PlannedComponent> =
@@ -90,18 +90,18 @@ impl Rules {
         self.program.components[component].stage
     }
 
-    /// The name of one of the relations of a component.
+    /// Returns the name of one of the relations of a component.
     pub(crate) fn name(&self, component: usize) -> Symbol {
         let relation = self.program.components[component].relations[0];
         self.schema().tables[table_of(relation).index()].name
     }
 
-    /// The tables that a given row of `true` or `does` goes to.
+    /// Returns the tables that a given row of `true` or `does` is added to.
     pub(crate) fn tables_of(&self, keyword: Keyword) -> &[TableId] {
         if keyword == Keyword::True { &self.true_tables } else { &self.does_tables }
     }
 
-    /// The components that a relation depends on and its own, in order.
+    /// Returns the components that a relation depends on, and its own, in order.
     pub(crate) fn cone(&self, root: Keyword) -> Vec<usize> {
         let components = &self.program.components;
         let mut wanted: Vec<RelationId> = vec![root.into()];
@@ -116,8 +116,8 @@ impl Rules {
         cone
     }
 
-    /// Whether the rules of a component can be run on demand: it must not negate itself, so
-    /// that answers may come one by one, and play must not ask for all of it.
+    /// Returns whether the rules of a component can run on demand: it must not negate itself, so
+    /// that answers may come one by one, and play must not ask for all of its rows.
     pub(crate) fn can_be_called(&self, component: usize) -> bool {
         let component = &self.program.components[component];
         let is_keyword = |id: &RelationId| id.index() < Keyword::ALL.len();
@@ -131,7 +131,7 @@ impl Rules {
         self.is_called[self.components[component].tables[0].index()]
     }
 
-    /// Whether a component, derived in full, would call for all of another.
+    /// Returns whether a component, derived in full, would call for all rows of another.
     pub(crate) fn calls_for_all(&self, component: usize) -> bool {
         let component = &self.components[component];
         let plans = component.first.iter().chain(&component.rounds);
@@ -139,22 +139,25 @@ impl Rules {
         plans.flat_map(JoinPlan::calls).any(is_for_all)
     }
 
-    /// Has a component run on demand. Plans that ask for it are void from now on.
+    /// Makes a component run on demand. Plans that read it become invalid.
     pub(crate) fn set_called(&mut self, component: usize) {
-        debug_assert!(self.can_be_called(component), "a called component does not negate itself");
+        debug_assert!(
+            self.can_be_called(component),
+            "a component on demand must not negate itself"
+        );
         let component = &mut self.components[component];
         component.tables.iter().for_each(|id| self.is_called[id.index()] = true);
         component.first.clear();
         component.rounds.clear();
     }
 
-    /// Drops the calls, which must be followed by planning all components.
+    /// Removes the calls. The caller must then plan all components.
     pub(crate) fn clear_calls(&mut self) {
         self.calls.clear();
     }
 
-    /// Plans a component anew, and the calls it makes. One that is called itself gets its
-    /// plans when others ask for it.
+    /// Plans a component anew, and the calls it makes. A component on demand gets its plans when
+    /// others call it.
     pub(crate) fn plan(
         &mut self,
         component: usize,
@@ -197,7 +200,7 @@ impl PlannedComponent {
     }
 }
 
-/// What planning needs of the rules and tables.
+/// The planner's access to the rules and tables.
 struct RulesCatalog<'a, 'b> {
     component_of: &'a [Option<usize>],
     is_called: &'a [bool],

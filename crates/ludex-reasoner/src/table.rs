@@ -1,10 +1,10 @@
-//! The atoms of one relation: rows of terms in one flat array.
+//! Tables: the atoms of one relation as rows of terms in one flat array.
 //!
-//! Rows are only ever added, until the table is cleared. A body of a rule reads the rows that
-//! were there when the round began ([`Table::advance`]), so rules may add to tables they read.
+//! Rows are only added, until the table is cleared. The body of a rule reads the rows that existed
+//! when the round began ([`Table::advance`]), so rules may add to tables they read.
 //!
-//! Indexes and the set of rows are filled when they are first asked for: in most states most
-//! of them are not, and a handful of rows is faster looked through than hashed.
+//! Indexes and the set of rows are filled on first use: in most states most of them are not needed,
+//! and a few rows are scanned faster than hashed.
 
 use std::ops::Range;
 
@@ -18,20 +18,20 @@ define_id! {
     pub(crate) struct TableId;
 }
 
-/// Tables of up to this many rows are searched one by one instead of by index.
+/// Tables of up to this many rows are scanned instead of indexed.
 const MAX_SCANNED_ROWS: u32 = 8;
 
 /// The end of a chain of rows.
 const NO_ROW: u32 = u32::MAX;
 
-/// Which rows a literal reads.
+/// The rows that a literal reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rows {
-    /// All that were there when the round began.
+    /// All rows that existed when the round began.
     All,
-    /// Those that the round before added.
+    /// The rows that the previous round added.
     Delta,
-    /// All but those.
+    /// All rows but those.
     Old,
 }
 
@@ -97,7 +97,7 @@ impl Table {
         }
     }
 
-    /// Adds a row; whether it is new.
+    /// Adds a row; returns whether it is new.
     pub(crate) fn insert(&mut self, values: &[TermId]) -> bool {
         self.fill_set();
         let is_new = self.find(values).is_none();
@@ -107,7 +107,7 @@ impl Table {
         is_new
     }
 
-    /// The row of these values, after [`Table::fill_set`].
+    /// Returns the row with these values, after [`Table::fill_set`].
     #[inline]
     pub(crate) fn find(&self, values: &[TermId]) -> Option<u32> {
         if self.n_rows <= MAX_SCANNED_ROWS {
@@ -123,7 +123,7 @@ impl Table {
         self.n_rows += 1;
     }
 
-    /// Shows the rows added since the last round; whether there are any.
+    /// Makes the rows added since the last round visible; returns whether there are any.
     pub(crate) fn advance(&mut self) -> bool {
         self.delta_start = self.visible_end;
         self.visible_end = self.n_rows;
@@ -141,7 +141,7 @@ impl Table {
         (self.n_rows, self.n_in_set, self.delta_start, self.visible_end) = (0, 0, 0, 0);
     }
 
-    /// The index on these columns, made if there is none.
+    /// Returns the index on these columns, creating it if there is none.
     pub(crate) fn index_on(&mut self, columns: &[usize]) -> usize {
         let position = self.indexes.iter().position(|index| *index.columns == *columns);
         position.unwrap_or_else(|| {
@@ -154,7 +154,7 @@ impl Table {
         })
     }
 
-    /// Prepares every search, for a table that will not change again.
+    /// Prepares all searches, for a table that will not change again.
     pub(crate) fn fill(&mut self) {
         self.fill_set();
         (0..self.indexes.len()).for_each(|index| self.fill_index(index));
@@ -177,13 +177,13 @@ impl Table {
         }
     }
 
-    /// Whether the table is to be looked through, because its indexes are not filled.
+    /// Returns whether to scan the table, because its indexes are not filled.
     #[inline]
     pub(crate) fn has_few_rows(&self) -> bool {
         self.visible_end <= MAX_SCANNED_ROWS
     }
 
-    /// The last row with these values in the columns of the index, after
+    /// Returns the last row with these values in the columns of the index, after
     /// [`Table::fill_index`].
     #[inline]
     pub(crate) fn latest(&self, index: usize, key: &[TermId]) -> Option<u32> {
@@ -195,7 +195,7 @@ impl Table {
         index.latest.find(hash_terms(key), is_match).copied()
     }
 
-    /// The row before this one with the same values in the columns of the index.
+    /// Returns the row before this one with the same values in the columns of the index.
     #[inline]
     pub(crate) fn previous(&self, index: usize, row: u32) -> Option<u32> {
         let previous = self.indexes[index].previous[row as usize];
@@ -219,7 +219,7 @@ impl Index {
             let row = row_of(values, n_columns, row);
             columns.iter().map(move |&column| row[column])
         };
-        let start = u32::try_from(previous.len()).expect("rows fit in 32 bits");
+        let start = u32::try_from(previous.len()).expect("the number of rows must fit in 32 bits");
         for row in start..end {
             let hash = hash_each(key(row));
             let entry = latest.entry(
@@ -257,7 +257,7 @@ fn hash_terms(terms: &[TermId]) -> u64 {
     hash_each(terms.iter().copied())
 }
 
-/// A multiplicative hash whose best bits are turned to where the table looks first.
+/// A multiplicative hash, rotated so that its best bits are those that the hash table uses first.
 #[inline]
 fn hash_each(terms: impl Iterator<Item = TermId>) -> u64 {
     let mut hash = 0_u64;

@@ -1,11 +1,11 @@
-//! What the reasoner makes of small rulesheets.
+//! Tests of the reasoner on small rulesheets.
 
 use ludex_base::{RoleId, Source};
 use ludex_game::{Cursor, Describe, Game, Observe};
 
 use crate::{Reasoner, ReasonerCursor, ReasonerError, ReasonerLimits, ReasonerState};
 
-/// A game with one role that may always wait, and these rules beside.
+/// Makes a game with one role that may always wait, and these further rules.
 fn reasoner_within(rules: &str, limits: &ReasonerLimits) -> Result<Reasoner, ReasonerError> {
     let text = format!("(role r) (legal r wait) {rules}");
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", text));
@@ -21,7 +21,7 @@ fn state(reasoner: &Reasoner, cursor: &ReasonerCursor) -> String {
     reasoner.state_texts(cursor.state()).join(" ")
 }
 
-/// The fluents after `n_steps` steps in which the role plays its first move.
+/// Checks the fluents after `n_steps` steps in which the role plays its first move.
 #[track_caller]
 fn check_after(n_steps: usize, rules: &str, expected: &str) {
     let reasoner = reasoner(rules);
@@ -129,7 +129,7 @@ fn a_negative_cycle_in_a_later_state_is_a_fault() {
 }
 
 #[test]
-fn a_rulesheet_without_end_meets_its_limits() {
+fn an_endless_rulesheet_reaches_the_limits() {
     let rules = "(<= (init z) (n z)) (n z) (<= (n (s ?x)) (n ?x))";
     let error = reasoner_within(rules, &ReasonerLimits::default()).unwrap_err();
     assert_eq!(error, ReasonerError::TermTooDeep { limit: 500 });
@@ -217,7 +217,7 @@ fn legal_moves_come_in_the_order_of_their_texts() {
 }
 
 #[test]
-fn goals_that_are_no_goals_are_ignored() {
+fn invalid_goals_are_ignored() {
     let reasoner = reasoner("(goal r 70) (goal r 101) (goal r much) (goal r 5) (goal x 9)");
     let mut cursor = reasoner.cursor();
     let values: Vec<u8> = cursor.goals(RoleId::new(0)).iter().map(|goal| goal.value()).collect();
@@ -250,8 +250,8 @@ fn threads_agree_on_states_they_found_apart() {
     assert!(!cursor.is_terminal());
 }
 
-/// Thirty numbers in a row, and for each three of them whether the first two are in order
-/// and the third is not between: far too many to derive them all.
+/// Thirty numbers in a row, and for each three of them whether the first two are in order and the
+/// third is not between them: too many to derive them all.
 const LARGE: &str = "
     (init (at 0)) (<= (num ?x) (succ ?x ?y)) (<= (num ?y) (succ ?x ?y))
     (<= (less ?x ?y) (true go) (succ ?x ?y))
@@ -266,7 +266,7 @@ const LARGE: &str = "
 fn large_relations_are_derived_for_what_is_asked() {
     let numbers: String = (0..30).map(|x| format!("(succ {x} {}) ", x + 1)).collect();
     let reasoner = reasoner(&format!("{LARGE} {numbers}"));
-    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    assert!(reasoner.n_called() > 0, "no component runs on demand");
     check_after(1, &format!("{LARGE} {numbers}"), "(at 0) go");
 }
 
@@ -287,7 +287,7 @@ fn a_cursor_plays_moves_that_only_another_has_met() {
     }
 }
 
-/// Whether two nodes of a graph are connected, asked of a relation too large to derive in full.
+/// Checks whether two nodes of a graph are connected, by a relation too large to derive in full.
 #[track_caller]
 fn check_connected(edges: impl Iterator<Item = (usize, usize)>, expected: [bool; 2]) {
     let edges: String = edges.map(|(x, y)| format!("(edge {x} {y}) ")).collect();
@@ -296,7 +296,7 @@ fn check_connected(edges: impl Iterator<Item = (usize, usize)>, expected: [bool;
          (<= (path ?x ?y) (arc ?x ?y)) (<= (path ?x ?z) (arc ?x ?y) (path ?y ?z))
          (<= (legal r there) (path 0 70)) (<= (legal r back) (path 70 0))"
     ));
-    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    assert!(reasoner.n_called() > 0, "no component runs on demand");
     let mut cursor = reasoner.cursor();
     let moves = cursor.legal_moves(RoleId::new(0)).to_vec();
     let texts: Vec<String> = moves.into_iter().map(|id| reasoner.move_text(id)).collect();
@@ -324,8 +324,9 @@ fn calls_come_to_an_end_in_cycles() {
     check_connected(one_way, [false, true]);
 }
 
-/// Two relations with different numbers of arguments depend on each other here. Calls for the one ran
-/// the rules of the other too, and read arguments that its heads do not have.
+/// Two relations with different numbers of arguments depend on each other here. Before this was
+/// fixed, calls for one also ran the rules of the other, and read arguments that its heads do not
+/// have.
 #[test]
 fn a_call_ran_the_rules_of_another_relation_of_its_component() {
     let edges: String = (0..70).map(|x| format!("(edge {x} {}) ", x + 1)).collect();
@@ -335,16 +336,16 @@ fn a_call_ran_the_rules_of_another_relation_of_its_component() {
          (<= (onward ?x ?y ?f) (path ?x ?y) (true ?f))
          (<= (legal r there) (path 0 70)) (<= (legal r back) (path 70 0))"
     ));
-    assert!(reasoner.n_called() > 0, "nothing is large enough to be called");
+    assert!(reasoner.n_called() > 0, "no component runs on demand");
     let mut cursor = reasoner.cursor();
     let moves = cursor.legal_moves(RoleId::new(0)).to_vec();
     let texts: Vec<String> = moves.into_iter().map(|id| reasoner.move_text(id)).collect();
     assert_eq!(texts, ["there", "wait"]);
 }
 
-/// A variable that nothing binds makes `has_liberties` a relation that is evaluated on demand, in one
-/// component with the relation that collects what is asked for. The sheet comes from a fuzzer; what
-/// it asks for grows without end.
+/// A variable that nothing binds makes `has_liberties` a relation that runs on demand, in one
+/// component with the relation that collects its keys. The rulesheet comes from a fuzzer; its keys
+/// grow without end.
 #[test]
 fn an_unbound_variable_under_a_call_read_beyond_the_head() {
     let rules = "(init (cell 1 2 empty))

@@ -1,8 +1,8 @@
-//! The terms of a game, as the cursors of all threads know them.
+//! The terms of a game, shared by the cursors of all threads.
 //!
-//! New terms turn up while playing, and their numbers must mean the same to every cursor. One
-//! table behind a lock gives the numbers; each cursor has a copy of its own and goes to the
-//! shared table only for terms its copy lacks.
+//! New terms turn up during play, and their numbers must mean the same to every cursor. One table
+//! behind a lock assigns the numbers. Each cursor has its own copy, and accesses the shared table
+//! only for terms that its copy lacks.
 //!
 //! Invariant: a copy is a prefix of the shared table.
 
@@ -19,7 +19,7 @@ use crate::error::{ReasonerError, ReasonerLimits};
 pub(crate) struct Vocabulary {
     shared: Arc<Mutex<Terms>>,
     own: Terms,
-    /// For each symbol, its place among all in byte order of the names.
+    /// For each symbol, its rank in byte order of the names.
     ranks: Arc<[u32]>,
     max_depth: usize,
     max_terms: usize,
@@ -36,7 +36,7 @@ impl Vocabulary {
         }
     }
 
-    /// The term `name(args…)`, made now if no cursor knows it.
+    /// Returns the term `name(args…)`, adding it if no cursor knows it.
     #[inline]
     pub(crate) fn term(&mut self, name: Symbol, args: &[TermId]) -> Result<TermId, ReasonerError> {
         match self.own.find(name, args) {
@@ -45,13 +45,13 @@ impl Vocabulary {
         }
     }
 
-    /// The outermost name of a term and its arguments.
+    /// Returns the outermost name of a term and its arguments.
     #[inline]
     pub(crate) fn open(&self, term: TermId) -> (Symbol, &[TermId]) {
         (self.own.name(term), self.own.args(term))
     }
 
-    /// The text of a constant; `None` for other terms.
+    /// Returns the text of a constant; `None` for other terms.
     pub(crate) fn constant_name(&self, term: TermId) -> Option<&str> {
         let (name, args) = self.open(term);
         args.is_empty().then(|| self.symbol_name(name))
@@ -61,7 +61,7 @@ impl Vocabulary {
         self.own.symbols().name(symbol)
     }
 
-    /// Learns the terms that other cursors made, if some of these are unknown.
+    /// Copies the terms that other cursors added, if some of these are unknown.
     pub(crate) fn ensure_known(&mut self, terms: &[TermId]) {
         let n_own = self.own.len();
         if terms.iter().any(|term| term.index() >= n_own) {
@@ -69,13 +69,13 @@ impl Vocabulary {
         }
     }
 
-    /// The shared table, for names outside of play.
+    /// Locks the shared table, for names outside of play.
     pub(crate) fn shared(&self) -> MutexGuard<'_, Terms> {
         lock(&self.shared)
     }
 
-    /// The term with this text, made now if no cursor knows it; `None` if it is no term, has words
-    /// that the rules do not have, or is one too many.
+    /// Returns the term with this text, adding it if no cursor knows it; `None` if the text is not
+    /// a term, contains names that the rules do not, or exceeds the limit of terms.
     pub(crate) fn read(&self, text: &str) -> Option<TermId> {
         let mut terms = self.shared();
         // Open lists, the outermost first: their names and arguments.
@@ -114,8 +114,8 @@ impl Vocabulary {
         }
     }
 
-    /// A total order of terms that no numbering has a part in: the byte order of their texts,
-    /// provided that names have no characters that sort before `)`.
+    /// Compares terms independently of their numbers: by the byte order of their texts, if no name
+    /// has characters that sort before `)`.
     pub(crate) fn compare(&self, left: TermId, right: TermId) -> Ordering {
         if left == right {
             return Ordering::Equal;
@@ -156,7 +156,7 @@ impl Vocabulary {
     }
 }
 
-/// The table stays whole even if a thread dies while it holds the lock: terms are only added.
+/// The table stays valid even if a thread panics while it holds the lock: terms are only added.
 fn lock(shared: &Mutex<Terms>) -> MutexGuard<'_, Terms> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -169,7 +169,7 @@ fn catch_up(own: &mut Terms, shared: &Terms) {
     }
 }
 
-/// Play makes new terms but no new names, so the order of names is settled beforehand.
+/// Ranks the names. Play adds terms but no names, so their order is fixed beforehand.
 fn rank_symbols(program: &Program) -> Arc<[u32]> {
     let terms = &program.terms;
     let mut symbols: Vec<Symbol> =
@@ -193,7 +193,8 @@ fn rank_symbols(program: &Program) -> Arc<[u32]> {
     symbols.sort_by_key(|&symbol| terms.symbols().name(symbol));
     let mut ranks = vec![0; terms.symbols().len()];
     for (rank, symbol) in symbols.into_iter().enumerate() {
-        ranks[symbol.index()] = u32::try_from(rank).expect("symbols fit in 32 bits");
+        ranks[symbol.index()] =
+            u32::try_from(rank).expect("the number of symbols must fit in 32 bits");
     }
     ranks.into()
 }
