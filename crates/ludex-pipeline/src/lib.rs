@@ -1,8 +1,8 @@
-//! The stages in one readable function: from rulesheet text to a game that is ready to play.
+//! All stages in one readable function: from rulesheet text to a game that is ready to play.
 //!
-//! [`load`] is the entry, and [`check`] for people who want to know what is wrong. Everything they
-//! use is in the crates before this one; everything that plays, solves or shows games begins with
-//! the [`LoadedGame`].
+//! [`load`] is the entry point for play; [`check`] reports what is wrong with a rulesheet. Both use
+//! only the crates before this one. Everything that plays, solves or shows games starts from a
+//! [`LoadedGame`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,18 +17,17 @@ use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 
 /// Reads, checks, grounds and compiles a rulesheet.
 ///
-/// A game that can't be grounded within the limits is played by the reasoner, unless the options
-/// ask for a circuit; [`LoadedGame::fallback`] says so.
+/// If a game can't be grounded within the limits, the reasoner plays it, unless the options require
+/// a circuit; [`LoadedGame::fallback`] gives the reason.
 ///
 /// # Errors
-/// When the rulesheet has a fatal mistake, and when a limit keeps the engine asked for from being
-/// built.
+/// When the rulesheet has a fatal mistake, or a limit prevents building the requested engine.
 pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadError> {
     load_unless(source, options, &Arc::default())
 }
 
-/// The same as [`load`], given up when the flag is set: between two stages, and within those that
-/// look at a deadline.
+/// Does the same as [`load`], but stops when the flag is set: between two stages, and within the
+/// stages that check a deadline.
 ///
 /// # Errors
 /// As [`load`], and when the flag is set.
@@ -39,12 +38,12 @@ pub fn load_unless(
 ) -> Result<LoadedGame, LoadError> {
     let go_on = || {
         if stopped.load(Ordering::Relaxed) {
-            Err(LoadError::Limit { reason: "loading was broken off".into() })
+            Err(LoadError::Limit { reason: "loading was stopped".into() })
         } else {
             Ok(())
         }
     };
-    // Text to program: all mistakes at once.
+    // Text to program; this reports all mistakes at once.
     let checked = ludex_gdl::check_source(&source);
     let mut diagnostics = checked.diagnostics;
     let Some(program) = checked.program else {
@@ -117,8 +116,8 @@ pub fn load_unless(
     }
 }
 
-/// Says all there is to say about a rulesheet, what only grounding shows included: negative circles
-/// between ground atoms, terms without end, and `base` and `input` that miss something.
+/// Checks a rulesheet, including what only grounding shows: negative cycles between ground atoms,
+/// terms that grow without end, and incomplete `base` and `input`.
 pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
     let checked = ludex_gdl::check_source(source);
     let mut report =
@@ -129,7 +128,7 @@ pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
     let limits = options.ground_limits();
     match ludex_ground::ground(&program, &limits) {
         Ok(ground_program) => {
-            // A declaration that takes too long is not compared: it is informative only.
+            // Declarations are only informative: if they take too long, they are not compared.
             if let Ok(declared) = ludex_ground::declared(&program, &limits) {
                 let found = found(&ground_program, declared);
                 report.diagnostics.extend(ludex_gdl::check_declarations(&program, &found));
@@ -146,25 +145,25 @@ pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
     report
 }
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckReport {
-    /// All there is to say.
+    /// All diagnostics.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the rulesheet has a meaning, in spite of errors perhaps.
+    /// Whether the rulesheet has a meaning, perhaps in spite of errors.
     pub is_playable: bool,
-    /// Why it was not grounded within the limits, so that what only grounding shows is not known.
+    /// Why it was not grounded within the limits; the diagnostics of grounding are then missing.
     pub ungrounded: Option<String>,
 }
 
 impl CheckReport {
-    /// Whether the rulesheet has no errors; it may have warnings and notes.
+    /// Returns whether the rulesheet has no errors; it may have warnings and notes.
     pub fn is_ok(&self) -> bool {
         !self.diagnostics.iter().any(|diagnostic| diagnostic.severity.is_error())
     }
 }
 
-/// The machine, playing playouts as was asked for, or as is faster.
+/// Sets the playout style to the requested one, or to the faster one.
 fn styled(machine: Machine, choice: EngineChoice) -> Machine {
     match choice {
         EngineChoice::Circuit => machine.with_playouts(PlayoutStyle::OneByOne),
@@ -173,7 +172,7 @@ fn styled(machine: Machine, choice: EngineChoice) -> Machine {
     }
 }
 
-/// What may occur in a game beside what is declared.
+/// Lists what may occur in a game, and what is declared.
 fn found(program: &GroundProgram, declared: Declared) -> Found {
     let vocabulary = &program.vocabulary;
     let display = |term| vocabulary.terms.display(term);
@@ -188,14 +187,14 @@ fn found(program: &GroundProgram, declared: Declared) -> Found {
     }
 }
 
-/// What to build, and with what.
+/// Options of [`load`].
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// The engine.
+    /// The engine to build.
     pub engine: EngineChoice,
-    /// How long grounding may take.
+    /// Time limit of grounding, and again of building the reasoner.
     pub time: Duration,
-    /// Bytes that grounding, or the reasoner, may take.
+    /// Memory limit of grounding or the reasoner, in bytes.
     pub memory: u64,
 }
 
@@ -210,20 +209,20 @@ impl LoadOptions {
 }
 
 impl Default for LoadOptions {
-    /// The fastest engine there is, within 60 seconds and 4 GB.
+    /// The fastest engine, within 60 seconds and 4 GB.
     fn default() -> Self {
         Self { engine: EngineChoice::Auto, time: Duration::from_secs(60), memory: 4_000_000_000 }
     }
 }
 
-/// Which engine is to play.
+/// The engine to build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineChoice {
-    /// The fastest that can be built within the limits.
+    /// The fastest engine that can be built within the limits.
     Auto,
-    /// The machine on a circuit, playouts one after the other.
+    /// The machine on a circuit, with playouts one after the other.
     Circuit,
-    /// The machine on a circuit, playouts side by side in the bits of words.
+    /// The machine on a circuit, with playouts side by side in the bits of words.
     Wide,
     /// The reasoner.
     Reasoner,
@@ -232,26 +231,26 @@ pub enum EngineChoice {
 /// A game that is ready to play.
 #[derive(Debug)]
 pub struct LoadedGame {
-    /// The text it came from.
+    /// The text of the rulesheet.
     pub source: Source,
-    /// What there is to say about the rulesheet; nothing fatal.
+    /// The diagnostics of the rulesheet; none is fatal.
     pub diagnostics: Vec<Diagnostic>,
     /// The rules.
     pub program: Arc<Program>,
-    /// What plays it.
+    /// The engine that plays it.
     pub engine: Engine,
-    /// How large it is; `None` when it was not grounded.
+    /// The sizes of the ground game; `None` if it was not grounded.
     pub sizes: Option<GameSizes>,
-    /// Why the reasoner plays although a machine was welcome.
+    /// Why the reasoner plays although a machine was preferred.
     pub fallback: Option<String>,
 }
 
-/// How large a ground game is.
+/// The sizes of a ground game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GameSizes {
-    /// What can be true.
+    /// Fluents.
     pub fluents: usize,
-    /// What can be played, role by role.
+    /// Moves of all roles.
     pub moves: usize,
     /// Ground rules.
     pub rules: usize,
@@ -259,9 +258,9 @@ pub struct GameSizes {
     pub gates: usize,
     /// Inputs of all gates together.
     pub edges: usize,
-    /// Gates of the circuit that the machine evaluates.
+    /// Gates of the optimised circuit, which the machine evaluates.
     pub optimized_gates: usize,
-    /// Inputs of those gates together.
+    /// Inputs of all gates of the optimised circuit.
     pub optimized_edges: usize,
 }
 
@@ -280,17 +279,17 @@ impl GameSizes {
     }
 }
 
-/// What plays a game. Use [`with_game!`] to run generic code on whichever it is.
+/// The engine of a game. Use [`with_game!`] to run generic code on either kind.
 #[derive(Debug)]
 pub enum Engine {
-    /// Fast.
+    /// The fast engine.
     Machine(Machine),
-    /// Slow, and for games that can't be grounded.
+    /// The slow engine, for games that can't be grounded.
     Reasoner(Reasoner),
 }
 
 impl Engine {
-    /// Its name in reports about playouts.
+    /// Returns its name in reports about playouts.
     pub fn playout_name(&self) -> &'static str {
         match self {
             Engine::Machine(machine) if machine.playout_style() != PlayoutStyle::OneByOne => "wide",
@@ -298,7 +297,7 @@ impl Engine {
         }
     }
 
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Engine::Machine(_) => "circuit",
@@ -307,7 +306,7 @@ impl Engine {
     }
 }
 
-/// Runs generic code on the game of an [`Engine`], whichever it is.
+/// Runs generic code on the game of an [`Engine`], of either kind.
 ///
 /// ```
 /// use ludex_game::Game;
@@ -328,18 +327,18 @@ macro_rules! with_game {
     };
 }
 
-/// Why there is no game.
+/// Why a game could not be loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The rulesheet has a fatal mistake.
     Rules {
-        /// All that is wrong with it.
+        /// All diagnostics, fatal or not.
         diagnostics: Vec<Diagnostic>,
     },
     /// A limit was reached.
     Limit {
-        /// Which, and what was done until then.
+        /// The limit, the progress so far and the remedy.
         reason: String,
     },
 }
@@ -348,8 +347,13 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Rules { diagnostics } => {
-                let n_errors = diagnostics.iter().filter(|it| it.severity.is_error()).count();
-                write!(f, "the rulesheet has {n_errors} errors")
+                let mut errors = diagnostics.iter().filter(|it| it.severity.is_error());
+                let first = errors.next().map_or("no message", |it| it.message.as_str());
+                match errors.count() {
+                    0 => write!(f, "the rulesheet has an error: {first}")?,
+                    n => write!(f, "the rulesheet has {} errors, the first: {first}", n + 1)?,
+                }
+                f.write_str("; `ludex check` shows where")
             }
             LoadError::Limit { reason } => f.write_str(reason),
         }
@@ -358,14 +362,17 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The diagnostic for a ground program without a meaning; `None` when a limit was reached.
+/// Returns the diagnostic for rules without a meaning; `None` if a limit was reached.
 fn meaningless(error: &GroundError) -> Option<Diagnostic> {
     match error {
         GroundError::NegativeCycle { atom, rule } => Some(negative_cycle(rule.span, atom)),
         GroundError::Unbounded { rule, .. } => {
             let code = codes::ENDLESS_GROUNDING;
             let diagnostic = Diagnostic::new(Severity::Fatal, code, rule.span, error.to_string());
-            Some(diagnostic.with_help("bound the recursion that builds these terms"))
+            Some(
+                diagnostic
+                    .with_help("bound the terms by a condition on facts, such as `(succ ?n ?m)`"),
+            )
         }
         _ => None,
     }
@@ -374,12 +381,12 @@ fn meaningless(error: &GroundError) -> Option<Diagnostic> {
 fn negative_cycle(span: Span, atom: &str) -> Diagnostic {
     let message = format!("`{atom}` depends on its own negation");
     Diagnostic::new(Severity::Fatal, codes::NEGATIVE_CYCLE, span, message)
-        .with_help("break the circle: what is negated must be decided before")
+        .with_help("break the cycle: a rule must not derive an atom from its own negation")
 }
 
-/// Why there is no ground program, with the place of the rule that is at fault if there is one.
+/// Describes why grounding failed, with the place of the rule at fault if there is one.
 fn reason(source: &Source, error: &GroundError) -> String {
     let Some(rule) = error.rule() else { return error.to_string() };
     let (line, column) = source.line_column(rule.span.start);
-    format!("{error} ({}:{line}:{column})", source.name())
+    format!("{}:{line}:{column}: {error}", source.name())
 }
