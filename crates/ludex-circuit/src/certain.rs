@@ -51,8 +51,8 @@ struct Wires {
     moves_of: Vec<Range<usize>>,
 }
 
-/// A contradiction.
-struct Clash;
+/// The observations contradict what was certain.
+struct Contradiction;
 
 impl Certain {
     /// Starts at the beginning of a match, when everybody knows the state.
@@ -109,7 +109,7 @@ impl Certain {
         }
     }
 
-    fn begin(&mut self, circuit: &Circuit) -> Result<(), Clash> {
+    fn begin(&mut self, circuit: &Circuit) -> Result<(), Contradiction> {
         self.values.clear();
         self.values.resize(circuit.n_gates(), None);
         self.n_open.clone_from(&self.wires.n_inputs);
@@ -134,7 +134,7 @@ impl Certain {
         &mut self,
         circuit: &Circuit,
         observed: Option<(MoveId, &[PerceptId])>,
-    ) -> Result<(), Clash> {
+    ) -> Result<(), Contradiction> {
         let Some((own, percepts)) = observed else { return Ok(()) };
         self.play(own, true)?;
         for (idx, (role, _)) in circuit.vocabulary.percepts.iter().enumerate() {
@@ -146,10 +146,10 @@ impl Certain {
     }
 
     /// Sets the value of a gate.
-    fn set(&mut self, gate: GateId, value: bool) -> Result<(), Clash> {
+    fn set(&mut self, gate: GateId, value: bool) -> Result<(), Contradiction> {
         match self.values[gate.index()] {
             Some(known) if known == value => Ok(()),
-            Some(_) => Err(Clash),
+            Some(_) => Err(Contradiction),
             None => {
                 self.values[gate.index()] = Some(value);
                 self.queue.push(gate);
@@ -159,12 +159,12 @@ impl Certain {
     }
 
     /// Propagates values until nothing more follows.
-    fn settle(&mut self, circuit: &Circuit) -> Result<(), Clash> {
+    fn settle(&mut self, circuit: &Circuit) -> Result<(), Contradiction> {
         loop {
             while let Some(gate) = self.queue.pop() {
                 let value = self.values[gate.index()].expect("queued gates have values");
-                self.hand_down(circuit, gate, value)?;
-                self.hand_on(circuit, gate, value)?;
+                self.propagate_down(circuit, gate, value)?;
+                self.propagate_up(circuit, gate, value)?;
             }
             self.match_moves(circuit)?;
             if self.queue.is_empty() {
@@ -174,9 +174,14 @@ impl Certain {
     }
 
     /// Propagates the value of a gate to its inputs.
-    fn hand_down(&mut self, circuit: &Circuit, gate: GateId, value: bool) -> Result<(), Clash> {
+    fn propagate_down(
+        &mut self,
+        circuit: &Circuit,
+        gate: GateId,
+        value: bool,
+    ) -> Result<(), Contradiction> {
         match circuit.gate(gate) {
-            Gate::Constant(constant) if constant != value => Err(Clash),
+            Gate::Constant(constant) if constant != value => Err(Contradiction),
             Gate::Constant(_) | Gate::Fluent(_) => Ok(()),
             Gate::Move(id) => self.play(id, value),
             Gate::Feedback => match self.wires.source[gate.index()] {
@@ -191,7 +196,12 @@ impl Certain {
     }
 
     /// Propagates the value of a gate to the gates that use it.
-    fn hand_on(&mut self, circuit: &Circuit, gate: GateId, value: bool) -> Result<(), Clash> {
+    fn propagate_up(
+        &mut self,
+        circuit: &Circuit,
+        gate: GateId,
+        value: bool,
+    ) -> Result<(), Contradiction> {
         let start = if gate.index() == 0 { 0 } else { self.wires.ends[gate.index() - 1] };
         for at in start..self.wires.ends[gate.index()] {
             let user = self.wires.users[at as usize];
@@ -225,7 +235,7 @@ impl Certain {
         gate: GateId,
         inputs: &[GateId],
         deciding: bool,
-    ) -> Result<(), Clash> {
+    ) -> Result<(), Contradiction> {
         if self.n_open[gate.index()] > 1 {
             return Ok(());
         }
@@ -238,14 +248,14 @@ impl Certain {
                 None => open = Some(input),
             }
         }
-        self.set(open.ok_or(Clash)?, deciding)
+        self.set(open.ok_or(Contradiction)?, deciding)
     }
 
     /// Sets whether a move is played; a role plays exactly one move.
-    fn play(&mut self, id: MoveId, value: bool) -> Result<(), Clash> {
+    fn play(&mut self, id: MoveId, value: bool) -> Result<(), Contradiction> {
         match self.played[id.index()] {
             Some(known) if known == value => Ok(()),
-            Some(_) => Err(Clash),
+            Some(_) => Err(Contradiction),
             None => {
                 self.played[id.index()] = Some(value);
                 self.wires.moves[id.index()].map_or(Ok(()), |gate| self.set(gate, value))
@@ -255,11 +265,11 @@ impl Certain {
 
     /// Applies the rules of joint moves: played moves are legal, and each role plays one. A role
     /// that has no moves at all is left out.
-    fn match_moves(&mut self, circuit: &Circuit) -> Result<(), Clash> {
+    fn match_moves(&mut self, circuit: &Circuit) -> Result<(), Contradiction> {
         (0..self.wires.moves_of.len()).try_for_each(|role| self.match_moves_of(circuit, role))
     }
 
-    fn match_moves_of(&mut self, circuit: &Circuit, role: usize) -> Result<(), Clash> {
+    fn match_moves_of(&mut self, circuit: &Circuit, role: usize) -> Result<(), Contradiction> {
         let moves = self.wires.moves_of[role].clone();
         let mut played = None;
         for id in moves.clone().map(MoveId::new) {
@@ -268,7 +278,7 @@ impl Certain {
                 (Some(true), _) => {
                     self.set(legal, true)?;
                     if played.replace(id).is_some() {
-                        return Err(Clash);
+                        return Err(Contradiction);
                     }
                 }
                 (None, Some(false)) => self.play(id, false)?,

@@ -185,21 +185,21 @@ impl<S: Clone + Eq + Hash> Belief<S> {
     /// In a good rulesheet these are the legal moves of a role of the party. Where a role can't
     /// know which moves it has, they are the moves that are certainly legal, perhaps none.
     pub fn legal_moves<C: Cursor<State = S>>(&self, cursor: &mut C, role: RoleId) -> Vec<MoveId> {
-        let mut sure: Option<Vec<MoveId>> = None;
+        let mut certain: Option<Vec<MoveId>> = None;
         for (state, _) in &self.states {
             cursor.set_state(state);
             let legal = cursor.legal_moves(role);
-            match &mut sure {
-                Some(sure) if sure == legal => {}
+            match &mut certain {
+                Some(certain) if certain == legal => {}
                 // A linear search would be slow: a state can have thousands of moves.
-                Some(sure) => {
+                Some(certain) => {
                     let legal: HashSet<MoveId> = legal.iter().copied().collect();
-                    sure.retain(|id| legal.contains(id));
+                    certain.retain(|id| legal.contains(id));
                 }
-                None => sure = Some(legal.to_vec()),
+                None => certain = Some(legal.to_vec()),
             }
         }
-        sure.unwrap_or_default()
+        certain.unwrap_or_default()
     }
 
     /// Returns the expected goal of a role if the game were over now.
@@ -239,7 +239,7 @@ impl<S: Clone + Eq + Hash> Belief<S> {
         limits: &BeliefLimits,
     ) -> Result<Self, BeliefError> {
         let outcomes = self.after(cursor, moves, Some(learned), limits)?;
-        let only = outcomes.into_iter().next().expect("no outcome is an error");
+        let only = outcomes.into_iter().next().expect("`after` fails if there is no outcome");
         Ok(only.belief)
     }
 

@@ -91,7 +91,7 @@ pub trait Game: Send + Sync {
     /// The roles, in the order of the rulesheet; a [`RoleId`] is a position here.
     fn roles(&self) -> &[Role];
 
-    /// A cursor that stands on the initial state.
+    /// Returns a cursor on the initial state.
     fn cursor(&self) -> Self::Cursor;
 
     /// Whether roles see only their own moves and percepts (GDL-II with a `sees` rule).
@@ -151,7 +151,7 @@ pub trait Cursor: Clone + Send {
     /// A state as trees and tables store it: a small plain value without working memory.
     type State: Clone + Eq + Hash + Send + Sync + fmt::Debug;
 
-    /// The state the cursor stands on.
+    /// Returns the current state.
     fn state(&self) -> &Self::State;
 
     /// Moves to a state of the same game that some cursor has reached before.

@@ -1,8 +1,8 @@
 //! The traits that every game engine implements, and tools that work on any of them.
 //!
-//! A [`Game`] is the rules of one game, ready to play and shared by every thread; a
-//! [`Cursor`] stands on one state and answers questions about it. Searches, referees and
-//! tests see these traits and nothing of rulesheets or circuits.
+//! A [`Game`] holds the rules of one game, ready to play and shared by every thread; a [`Cursor`]
+//! is a position on one state and answers questions about it. Searches, referees and tests use
+//! only these traits, and know nothing of rulesheets or circuits.
 //!
 //! Abilities that not every user needs are separate traits: [`Observe`] for percepts, [`Describe`]
 //! for names, [`Playouts`] for batches of random games.

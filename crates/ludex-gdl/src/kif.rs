@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_ends_what_was_not_closed_before_it() {
+    fn a_rule_ends_unclosed_forms_before_it() {
         check(
             "(role a)\n(<= p (q (r a)\n(<= s t)\n(u))",
             expect![[r#"
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_spoils_its_own_clause_only() {
+    fn a_mistake_discards_only_its_clause() {
         check(
             "(p a) (q ()) (<= r (not)) (s b)) (t c) ?x",
             expect![[r#"

@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_kept_once_and_settled_ones_not_at_all() {
+    fn duplicate_and_constant_conditions_are_removed() {
         check(
             "(<= p (q a) (q a) (distinct a b)) (<= r (distinct a a)) (<= s (q ?x) (distinct ?x ?x))",
             expect![[r#"
@@ -660,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_follow_what_is_reached() {
+    fn stages_follow_dependencies() {
         let source = Source::new(
             "t",
             "(<= (a ?x) (b ?x)) (b 1) (<= c (true x) (a 1)) (<= d c (does r m)) (<= e (not d))",
@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[test]
-    fn the_role_is_every_role_where_nothing_binds_it() {
+    fn an_unbound_role_means_every_role() {
         check(
             "(<= (legal ?p noop) (true a))",
             expect![[r#"
@@ -689,7 +689,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_of_negative_literals_alone_asks_for_any() {
+    fn a_variable_only_in_negative_literals_means_any_value() {
         check(
             "(<= p (q ?x) (not (r ?x ?y)) (not (s ?y)))",
             expect![[r#"
@@ -702,7 +702,7 @@ mod tests {
     }
 
     #[test]
-    fn helpers_are_evaluated_for_what_they_are_asked() {
+    fn relations_on_demand_are_evaluated_for_their_calls() {
         check(
             "(<= (member ?x (cons ?x ?l))) (<= (member ?x (cons ?y ?l)) (member ?x ?l))
              (<= terminal (true (hand ?l)) (not (member ace ?l)))",
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn only_arguments_that_a_rule_cannot_do_without_are_inputs() {
+    fn only_necessary_arguments_are_inputs() {
         check(
             "(<= (split (pair ?x ?y) ?x ?y)) (<= (first ?out ?in) (split ?in ?out ?rest))
              (<= (next (at ?x)) (true (both ?b)) (first ?x ?b))",

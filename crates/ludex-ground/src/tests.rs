@@ -197,12 +197,13 @@ fn limits_stop_grounding() {
     let rules = format!(
         "{GAME} {numbers} (<= (next (t ?a ?b ?c ?d)) (n ?a) (n ?b) (n ?c) (n ?d) (true (at a)))"
     );
-    let few = GroundLimits { max_atoms: 10_000, ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &few), Err(GroundError::TooManyAtoms { .. })));
-    let little = GroundLimits { max_bytes: 1_000_000, ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &little), Err(GroundError::OutOfMemory { .. })));
-    let now = GroundLimits { deadline: Deadline::after(Duration::ZERO), ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &now), Err(GroundError::OutOfTime { .. })));
+    let few_atoms = GroundLimits { max_atoms: 10_000, ..GroundLimits::default() };
+    assert!(matches!(try_ground(&rules, &few_atoms), Err(GroundError::TooManyAtoms { .. })));
+    let little_memory = GroundLimits { max_bytes: 1_000_000, ..GroundLimits::default() };
+    assert!(matches!(try_ground(&rules, &little_memory), Err(GroundError::OutOfMemory { .. })));
+    let no_time =
+        GroundLimits { deadline: Deadline::after(Duration::ZERO), ..GroundLimits::default() };
+    assert!(matches!(try_ground(&rules, &no_time), Err(GroundError::OutOfTime { .. })));
 }
 
 #[test]

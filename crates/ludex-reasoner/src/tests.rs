@@ -225,7 +225,7 @@ fn invalid_goals_are_ignored() {
 }
 
 #[test]
-fn threads_agree_on_states_they_found_apart() {
+fn threads_agree_on_states_found_separately() {
     let reasoner = reasoner(
         "(init (at 0 0)) (m a) (m b) (<= (legal r (go ?x)) (m ?x))
          (<= (next (at ?m (was ?x ?y))) (does r (go ?m)) (true (at ?x ?y)))",
@@ -271,7 +271,7 @@ fn large_relations_are_derived_for_what_is_asked() {
 }
 
 #[test]
-fn a_cursor_plays_moves_that_only_another_has_met() {
+fn a_cursor_plays_moves_found_by_another_cursor() {
     let reasoner = reasoner(
         "(init (at 0)) (<= (legal r (go (s ?x))) (true (at ?x)))
          (<= (next (at ?x)) (does r (go ?x)))",
@@ -316,7 +316,7 @@ fn calls_within_calls_go_deeper_than_the_stack_allows() {
 }
 
 #[test]
-fn calls_come_to_an_end_in_cycles() {
+fn calls_terminate_on_cycles() {
     check_connected((0..71).map(|x| (x, (x + 1) % 71)), [true, true]);
     let both_ways = (0..71).flat_map(|x| [(x, x / 2), (x / 2, x), (x, (x + 7) % 71)]);
     check_connected(both_ways, [true, true]);

@@ -69,7 +69,7 @@ mod tests {
     use crate::lower::lower;
 
     #[test]
-    fn what_is_missing_is_counted() {
+    fn missing_terms_are_counted() {
         let rules = "(base a) (input r m) (init a) (init b) (init c) (role r) (legal r m)";
         let (program, _) = lower(&parse_kif(&Source::new("t", rules)).0);
         let set = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();

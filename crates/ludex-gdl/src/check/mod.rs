@@ -111,7 +111,7 @@ mod tests {
         (<= terminal (true b)) (<= (goal r 100) (true b)) ";
 
     #[test]
-    fn messages_name_the_way_to_what_is_forbidden() {
+    fn messages_name_the_path_to_a_forbidden_dependency() {
         let rules = "(<= p q) (<= q (not s)) (<= s (does r m)) (<= (legal r n) (not p))";
         check(
             &format!("{GAME}{rules}"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_mistakes_are_cut_short() {
+    fn the_number_of_mistakes_is_limited() {
         let unused: String = (0..3000).map(|n| format!("(unused{n} a) ")).collect();
         let checked = check_source(&Source::new("t", format!("{GAME}{unused}(role ?x)")));
         assert!(checked.diagnostics.len() <= MAX_MISTAKES + 1);

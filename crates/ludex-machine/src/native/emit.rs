@@ -234,10 +234,11 @@ impl Emitter {
             return free as u8;
         }
         let is_read = |it: u8| a == Some(it) || b == Operand::Register(it);
-        let next = |it: u8| self.registers[it as usize].expect("no register is free").1;
+        let next = |it: u8| self.registers[it as usize].expect("every register is in use").1;
         let last = (0..N_REGISTERS as u8).filter(|&it| !is_read(it)).max_by_key(|&it| next(it));
         let register = last.expect("an instruction reads at most two registers");
-        let (value, _) = self.registers[register as usize].take().expect("no register is free");
+        let (value, _) =
+            self.registers[register as usize].take().expect("every register is in use");
         self.register_of[value as usize] = None;
         if self.homes[value as usize] == Home::Nowhere {
             let spill = self.free_spills.pop().unwrap_or_else(|| {

@@ -94,7 +94,7 @@ pub(crate) struct Fan {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub n_fluent_words: usize,
-    /// The words of fluents and percepts; percepts begin with a new word.
+    /// Number of words of fluents and percepts; percepts begin with a new word.
     pub n_next_words: usize,
     /// The words that say which fluents keep their values unless a move changes them.
     pub kept: Range<usize>,
