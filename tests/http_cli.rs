@@ -117,7 +117,7 @@ fn wrong_calls_are_refused_and_absent_players_recorded() {
     said(&[&call[..], &[two, "--play-clock", "0.5"]].concat(), "use whole seconds");
     said(&[&call[..], &["https://127.0.0.1:9,random"]].concat(), "unsupported scheme `https`");
     said(&[&call[..], &["person,person"]].concat(), "one terminal");
-    said(&[&call[..], &["random"]].concat(), "say two names");
+    said(&[&call[..], &["random"]].concat(), "give two names");
     let twice = "http://127.0.0.1:9,http://127.0.0.1:9/";
     said(&[&call[..], &[twice]].concat(), "would have 2 seats of a match");
     let three = [&["referee", "three-player-nim", "--players"][..], &["random,http://127.0.0.1:9"]];

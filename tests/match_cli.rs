@@ -87,7 +87,7 @@ fn seats_are_filled_as_the_roles_want() {
     assert_eq!((seats(0), seats(1)), (Some(9), Some(9)));
     let output = ludex(&["match", "tictactoe", "--players", "random"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("say two names"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("give two names"), "{}", stderr(&output));
     let output = ludex(&["match", "tictactoe", "--players", "random,nobody"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("there is no player `nobody`"), "{}", stderr(&output));

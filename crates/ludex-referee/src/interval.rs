@@ -1,9 +1,9 @@
-//! How far a mean of goals can be trusted.
+//! Confidence intervals for mean goals.
 
-/// A mean and the interval that holds the true one in 95 of 100 such samples.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The mean of what was seen.
+    /// The sample mean.
     pub mean: f64,
     /// The lower end of the interval.
     pub low: f64,
@@ -14,15 +14,15 @@ pub struct Estimate {
 /// The quantile of the normal distribution that leaves 2.5 % above it.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// So many imaginary matches, all won or lost, are mixed into the measured dispersion.
+/// Weight of the prior: this many imaginary matches, all won or lost, enter the dispersion.
 const N_PRIOR: f64 = 2.0;
 
-/// Estimates a mean of values from 0 to 1; `None` without values.
+/// Estimates the mean of values from 0 to 1; returns `None` without values.
 ///
-/// Wilson's score interval, with the variance of a coin scaled by the dispersion that was measured.
-/// Where every match is won or lost the dispersion is 1 and the interval is Wilson's own. Draws make
-/// it narrower. It never shrinks to a point, not even when all values are the same, because the
-/// dispersion is drawn towards that of a coin; and it never leaves 0 to 1.
+/// This is Wilson's score interval with the variance of a coin scaled by the measured dispersion.
+/// If every match is won or lost, the dispersion is 1 and the interval is Wilson's own. Draws make
+/// it narrower. It never shrinks to a point, not even when all values are equal, because the prior
+/// pulls the dispersion towards that of a coin; and it never leaves 0 to 1.
 ///
 /// After Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
@@ -43,7 +43,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
 }
 
 impl Estimate {
-    /// The same in other units.
+    /// Multiplies the mean and both ends by a factor.
     pub fn scaled(self, factor: f64) -> Self {
         Self { mean: self.mean * factor, low: self.low * factor, high: self.high * factor }
     }
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_make_it_narrower_and_never_a_point() {
+    fn draws_narrow_the_interval_but_never_to_a_point() {
         let width = |values: &[f64]| estimate(values).map(|found| found.high - found.low);
         let drawn = width(&[0.5; 20]).expect("there are values");
         let mixed: Vec<f64> = (0..20).map(|idx| f64::from(idx % 2)).collect();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_the_true_mean_as_often_as_it_says() {
+    fn the_interval_holds_the_true_mean_in_95_of_100_series() {
         // Wins, draws and losses with mean 0.6; 20 matches a series.
         let mut rng = Seed(5).rng();
         let mut n_held = 0;

@@ -1,18 +1,18 @@
-//! The referee: seats players, keeps the clocks, replaces what is illegal or late, and says what came
-//! of it.
+//! The referee: seats players, keeps the clocks, replaces illegal and late moves, and records the
+//! results.
 //!
-//! [`play_match`] is one match, [`play_series`] many of them, [`Tally`] their sums. A [`Seat`] is a
-//! trait; players in this process sit on a [`LocalSeat`].
+//! [`play_match`] plays one match, [`play_series`] plays many, and [`Tally`] adds them up. A
+//! [`Seat`] is a trait; players in this process sit on a [`LocalSeat`].
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`record`]: what happened in a match, and [`replay`].
+//! 1. [`record`]: the record of a match, and [`replay`].
 //! 2. [`seat`]: what the referee asks of a player.
 //! 3. [`referee`]: one match.
 //! 4. [`seating`]: who sits where.
-//! 5. [`interval`] and [`sequential`]: how far means can be trusted, and when the answer is known.
+//! 5. [`interval`] and [`sequential`]: confidence intervals, and a test that stops early.
 //! 6. [`tally`]: sums and shares.
-//! 7. [`series`]: many matches, one a core.
+//! 7. [`series`]: many matches, one per core.
 
 pub mod record;
 pub mod seat;

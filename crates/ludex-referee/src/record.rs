@@ -1,4 +1,4 @@
-//! What happened in a match, in words that outlive the engine that played it.
+//! The record of a match, as text that is readable without the engine that played it.
 
 use std::time::Duration;
 
@@ -9,87 +9,87 @@ use ludex_player::Thought;
 /// The clocks of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clocks {
-    /// Before the first move.
+    /// Time before the first move.
     pub start: Duration,
-    /// For each move.
+    /// Time for each move.
     pub play: Duration,
 }
 
 /// One match from beginning to end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatchRecord {
-    /// Its number in the series.
+    /// The number of the match in its series.
     pub number: usize,
-    /// Where the moves of `random`, and those in place of moves that were not made, come from.
+    /// Seed of the moves of `random` and of the moves that replace illegal, late and missing ones.
     pub seed: Seed,
     /// The clocks.
     pub clocks: Clocks,
-    /// One a role, in the order of the rulesheet.
+    /// One seat per role, in the order of the rulesheet.
     pub seats: Vec<SeatRecord>,
-    /// One a joint move.
+    /// One step per joint move.
     pub steps: Vec<StepRecord>,
-    /// How it ended.
+    /// Why the match ended.
     pub ending: Ending,
     /// Goals at the end, in role order.
     pub goals: Vec<Goal>,
-    /// How long it took, the start clock included.
+    /// Duration of the match, including the start clock.
     pub time: Duration,
 }
 
-/// One role and who played it.
+/// One role and its player.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SeatRecord {
     /// The role.
     pub role: String,
     /// The player's name; `None` for `random`, which the referee plays.
     pub player: Option<String>,
-    /// What went wrong before the first move.
+    /// The lapse before the first move, if any.
     pub lapse: Option<Lapse>,
-    /// How long it prepared.
+    /// Time the player took to prepare.
     pub start_time: Duration,
 }
 
 /// One joint move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StepRecord {
-    /// What was played, in role order.
+    /// The moves, in role order.
     pub moves: Vec<String>,
-    /// What each seat did about it; `None` for `random`.
+    /// How each seat answered; `None` for `random`.
     pub answers: Vec<Option<AnswerRecord>>,
-    /// When it was played, counted from the beginning of the match.
+    /// Time of the step, counted from the beginning of the match.
     pub at: Duration,
 }
 
-/// How one seat came to its move.
+/// How one seat answered the request for a move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AnswerRecord {
-    /// From the question to the answer.
+    /// Time from the request to the answer.
     pub time: Duration,
-    /// What went wrong, so that a random legal move was played instead.
+    /// The lapse for which a random legal move was played instead.
     pub lapse: Option<Lapse>,
-    /// What the player says about its choice.
+    /// The player's account of its choice.
     pub thought: Option<Thought>,
 }
 
-/// What a seat did wrong. The referee plays a random legal move for it.
+/// A missing, late or illegal answer; the referee plays a random legal move instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lapse {
-    /// The move is not legal here.
+    /// The move is not legal in this state.
     Illegal(String),
-    /// The answer came after the clock.
+    /// The answer came after the deadline.
     Late,
-    /// No answer at all: the player broke down, or there was no reaching it.
+    /// There was no answer: the player failed or could not be reached.
     Failed(String),
 }
 
-/// How a match ended.
+/// Why a match ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// In a terminal state.
+    /// It reached a terminal state.
     Terminal,
-    /// The rules left a role without a move before the end.
+    /// A role had no legal move in a state that is not terminal.
     Stuck,
-    /// It had more steps than are allowed.
+    /// It reached the step limit.
     TooLong,
     /// The rules could not be evaluated.
     Fault,
@@ -98,7 +98,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The ending in one word, for reports.
+    /// Returns the ending in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {
             Ending::Terminal => "terminal",
@@ -111,7 +111,7 @@ impl Ending {
 }
 
 impl MatchRecord {
-    /// What went wrong at a role, in order.
+    /// Returns the lapses of a role, in order.
     pub fn lapses(&self, role: RoleId) -> impl Iterator<Item = &Lapse> {
         let idx = role.index();
         let answers = self.steps.iter().filter_map(move |step| step.answers[idx].as_ref());
@@ -119,22 +119,22 @@ impl MatchRecord {
     }
 }
 
-/// Why a record does not fit a game.
+/// A move of a record is not legal in the game.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("step {step}: `{text}` is not legal for {role}")]
 pub struct ReplayError {
     /// The step, from 0.
     pub step: usize,
-    /// Whose move it is.
+    /// The role that moves.
     pub role: String,
     /// The move.
     pub text: String,
 }
 
-/// Plays a record again and gives the goals of the state it ends in.
+/// Replays a record and returns the goals of its last state.
 ///
 /// # Errors
-/// When a move of the record is not legal where it was played.
+/// When a move of the record is not legal in the state where it was played.
 pub fn replay<G: Describe>(game: &G, record: &MatchRecord) -> Result<Vec<Goal>, ReplayError> {
     let mut cursor = game.cursor();
     for (step, played) in record.steps.iter().enumerate() {
@@ -153,7 +153,7 @@ pub fn replay<G: Describe>(game: &G, record: &MatchRecord) -> Result<Vec<Goal>, 
     Ok(game.role_ids().map(|role| cursor.goal(role)).collect())
 }
 
-/// The legal move of a role with this text.
+/// Finds the legal move of a role with this text.
 pub(crate) fn find_move<G: Describe>(
     game: &G,
     cursor: &mut G::Cursor,

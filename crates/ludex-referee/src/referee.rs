@@ -1,4 +1,4 @@
-//! One match.
+//! The referee of one match.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -12,33 +12,33 @@ use crate::record::{
 };
 use crate::seat::{Answer, Reply, Seat};
 
-/// How to play a match.
+/// The settings of a match.
 #[derive(Clone, Debug)]
 pub struct MatchConfig {
-    /// Its number in the series.
+    /// The number of the match in its series.
     pub number: usize,
-    /// Where the moves of `random` come from.
+    /// Seed of the moves of `random`.
     pub seed: Seed,
     /// The clocks.
     pub clocks: Clocks,
-    /// A longer match is given up: rules can go on for ever.
+    /// Step limit, because rules can go on for ever.
     pub max_steps: usize,
-    /// When to leave off, match finished or not; asked between two steps.
+    /// Interrupts the match when reached; checked between two steps.
     pub stop: Deadline,
 }
 
-/// Plays one match. `seats` has one entry a role, `None` for `random`.
+/// Plays one match; `seats` has one entry per role, `None` for `random`.
 ///
-/// Seats of this process are asked one after the other, also where they move at once: none learns what
-/// another answered before the step is played, and at any moment one of them thinks, so that players in
-/// this process do not take each other's time. Seats that think elsewhere are asked all at once,
-/// meanwhile.
+/// The referee asks the seats of this process one after the other, even if their roles move
+/// simultaneously: no seat learns another's answer before the step is played, and only one of them
+/// thinks at a time, so that players in this process do not take each other's time. Meanwhile it
+/// asks all seats that think elsewhere at once.
 ///
-/// An answer that is illegal, late or missing is replaced by a random legal move and recorded as a
-/// [`Lapse`].
+/// The referee replaces an illegal, late or missing answer by a random legal move and records it as
+/// a [`Lapse`].
 ///
 /// # Panics
-/// When there is not one entry a role.
+/// When the number of entries is not the number of roles.
 pub fn play_match<G>(
     game: &G,
     seats: &mut [Option<Box<dyn Seat + '_>>],
@@ -48,7 +48,7 @@ where
     G: Describe,
     G::Cursor: Observe,
 {
-    assert_eq!(seats.len(), game.roles().len(), "one entry a role");
+    assert_eq!(seats.len(), game.roles().len(), "one entry per role");
     let started = Instant::now();
     let mut table = Table {
         game,
@@ -74,7 +74,7 @@ where
         }
     };
     let last = &table.last;
-    // A player that breaks down at the end has nothing left to spoil.
+    // A player that panics now can no longer affect the match, so the result is ignored.
     ask_all(seats, |role, seat| match ending {
         Ending::Terminal => seat.stop(last.seen(role)),
         _ => seat.abort(),
@@ -91,8 +91,10 @@ where
     }
 }
 
-/// Asks every seat: those that think elsewhere all at once, and the others one after the other. What
-/// each said and how long that took; `None` for `random`, and nothing said by a seat that broke down.
+/// Asks every seat: those that think elsewhere all at once, and the others one after the other.
+///
+/// Returns each answer and how long it took: `None` for `random`, and no answer for a seat that
+/// panicked.
 fn ask_all<'b, T: Send>(
     seats: &mut [Option<Box<dyn Seat + 'b>>],
     ask: impl Fn(RoleId, &mut (dyn Seat + 'b)) -> T + Sync,
@@ -115,7 +117,7 @@ fn ask_all<'b, T: Send>(
                 here.push((idx, seat))
             }
         }
-        // Where nobody thinks in this process, this thread can wait for one of the others.
+        // If nobody thinks in this process, this thread can wait for one of the others.
         if here.is_empty() {
             here.extend(elsewhere.pop());
         }
@@ -126,7 +128,7 @@ fn ask_all<'b, T: Send>(
             answers[idx] = Some(timed(idx, seat));
         }
         for (idx, thread) in elsewhere {
-            answers[idx] = Some(thread.join().expect("what panics is caught inside"));
+            answers[idx] = Some(thread.join().expect("`timed` catches panics"));
         }
     });
     answers
@@ -142,17 +144,17 @@ struct Table<'a, G: Game> {
     last: LastStep,
 }
 
-/// The last step, as far as roles may hear of it.
+/// The last step, from which the roles' observations are made.
 struct LastStep {
     /// The joint move; empty before the first.
     joint: Vec<MoveId>,
-    /// What each role saw of it.
+    /// The percepts of each role.
     percepts: Vec<Vec<PerceptId>>,
     has_percepts: bool,
 }
 
 impl LastStep {
-    /// What a role knows of it.
+    /// The role's observation of the step.
     fn seen(&self, role: RoleId) -> Seen<'_> {
         match (self.joint.get(role.index()), self.has_percepts) {
             (None, _) => Seen::Nothing,
@@ -182,7 +184,7 @@ where
         for (idx, (player, said)) in players.into_iter().zip(started).enumerate() {
             let (said, start_time) = said.unwrap_or((Some(Ok(())), Duration::ZERO));
             let lapse = match said {
-                None => Some(Lapse::Failed("it panicked".into())),
+                None => Some(Lapse::Failed("the player panicked".into())),
                 Some(Err(lapse)) => Some(lapse),
                 Some(Ok(())) if start_time > clock => Some(Lapse::Late),
                 Some(Ok(())) => previewed[idx].clone().and_then(|(said, _)| said.flatten()),
@@ -193,7 +195,7 @@ where
         records
     }
 
-    /// How the match ends here; `None` if it goes on.
+    /// Returns why the match ends here; `None` if it goes on.
     fn ending(&mut self, n_steps: usize) -> Option<Ending> {
         let is_terminal = self.cursor.is_terminal();
         if self.cursor.has_fault() {
@@ -212,19 +214,21 @@ where
         self.config.stop.reached().then_some(Ending::Interrupted)
     }
 
-    /// Asks every seat and plays the joint move; `None` if that was interrupted.
+    /// Asks every seat and plays the joint move; returns `None` if interrupted.
     fn step(&mut self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Option<StepRecord> {
         let clock = self.config.clocks.play;
         let last = &self.last;
         let said = ask_all(seats, |role, seat| seat.play(last.seen(role), Instant::now() + clock));
-        // Seats that think elsewhere leave off when the match is stopped: what they said means nothing.
+        // Seats that think elsewhere give up when the match is stopped, so their answers do not
+        // count.
         if self.config.stop.reached() {
             return None;
         }
         let mut joint = Vec::with_capacity(seats.len());
         let mut answers = Vec::with_capacity(seats.len());
         for (role, said) in self.game.role_ids().zip(said) {
-            // Drawn for everybody, so that one player's lapse does not change the luck of the others.
+            // Draw for every role, so that one player's lapse does not change the random moves of
+            // others.
             let legal = self.cursor.legal_moves(role);
             let drawn = *self.rng.choose(legal).expect("a role without a move has ended the match");
             let judged = said.map(|(answer, time)| self.judge(role, answer, time));
@@ -240,7 +244,7 @@ where
         Some(StepRecord { moves, answers, at: self.started.elapsed() })
     }
 
-    /// The move of a seat, unless something was wrong with it.
+    /// Checks the answer of a seat: its move, or the lapse.
     fn judge(
         &mut self,
         role: RoleId,
@@ -249,7 +253,7 @@ where
     ) -> (Option<MoveId>, AnswerRecord) {
         let (reply, thought) = match answer {
             Some(Answer { reply, thought }) => (reply, thought),
-            None => (Reply::Lapse(Lapse::Failed("it panicked".into())), None),
+            None => (Reply::Lapse(Lapse::Failed("the player panicked".into())), None),
         };
         let said = match reply {
             Reply::Move(id) if self.cursor.legal_moves(role).contains(&id) => Ok(id),
@@ -259,14 +263,14 @@ where
             }
             Reply::Lapse(lapse) => Err(lapse),
         };
-        // What came too late was not said, legal or not.
+        // A late answer does not count, legal or not.
         let said = if time > self.config.clocks.play { Err(Lapse::Late) } else { said };
         (said.as_ref().ok().copied(), AnswerRecord { time, lapse: said.err(), thought })
     }
 }
 
-/// Steps after which a match is given up when nothing else is said.
+/// Default step limit of a match.
 pub const MAX_STEPS: usize = 10_000;
 
-/// The longest clock a match may have: a day.
+/// The longest clock that a match may have: one day.
 pub const MAX_CLOCK: Duration = Duration::from_secs(86_400);

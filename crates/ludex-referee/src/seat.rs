@@ -1,4 +1,4 @@
-//! What the referee asks of whoever sits at the table.
+//! The trait through which the referee talks to a player.
 
 use std::time::Instant;
 
@@ -9,62 +9,64 @@ use crate::record::Lapse;
 
 /// One seat of a match: a player in this process, a program elsewhere, a person.
 ///
-/// Seats of this process are asked one at a time; those that think elsewhere all at once. A seat keeps
-/// its own clock: it answers by the deadline it is given, whatever happens behind it, and an answer
-/// after the deadline does not count.
+/// The referee asks seats of this process one at a time, and seats that think elsewhere all at
+/// once. A seat keeps its own clock: it answers by the deadline it is given, whatever its player
+/// does, and an answer after the deadline does not count.
 pub trait Seat: Send {
     /// The name of the player for the record.
     fn name(&self) -> &str;
 
-    /// Whether it is asked at the same time as others, because it takes no time of this process. By
-    /// default it is not; a seat whose player is a program elsewhere or a person says otherwise.
+    /// Whether the seat is asked at the same time as others, because it takes no time of this
+    /// process.
+    ///
+    /// By default it is not; override this if the player is a program elsewhere or a person.
     fn thinks_elsewhere(&self) -> bool {
         false
     }
 
-    /// Whether the rules are shown to it before the match. By default they are not.
+    /// Whether the player sees the rules before the match. By default it does not.
     fn has_preview(&self) -> bool {
         false
     }
 
-    /// Shows the rules before the match; what went wrong then. By default there is nothing to show.
+    /// Shows the rules before the match and returns the lapse, if any. By default it does nothing.
     fn preview(&mut self) -> Option<Lapse> {
         None
     }
 
-    /// The match begins; time to prepare until the deadline.
+    /// Begins the match; the player may prepare until the deadline.
     ///
     /// # Errors
-    /// When the player can't take part; it is asked for moves all the same.
+    /// When the player cannot take part. The referee asks it for moves all the same.
     fn start(&mut self, role: RoleId, deadline: Instant) -> Result<(), Lapse>;
 
-    /// Asks for the next move, given what the role saw of the step before.
+    /// Asks for the next move, given the role's observation of the last step.
     fn play(&mut self, seen: Seen<'_>, deadline: Instant) -> Answer;
 
-    /// The match is over; the last thing the role sees.
+    /// Ends the match with the role's last observation.
     fn stop(&mut self, seen: Seen<'_>);
 
-    /// The match is broken off. By default the player is told nothing.
+    /// Aborts the match. By default it does nothing.
     fn abort(&mut self) {}
 }
 
-/// What a seat said.
+/// The answer of a seat.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// Its move.
+    /// The move, or the lapse.
     pub reply: Reply,
-    /// What it tells about the choice.
+    /// The player's account of its choice.
     pub thought: Option<Thought>,
 }
 
-/// A move as it was said.
+/// A move by its id or text, or a lapse.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    /// By its id, as players in this process say it.
+    /// A move by its id, from a player in this process.
     Move(MoveId),
-    /// By its text, as programs elsewhere say it.
+    /// A move by its text, from a program elsewhere.
     Text(String),
-    /// None, and what was wrong.
+    /// No move, and why.
     Lapse(Lapse),
 }
 

@@ -1,25 +1,25 @@
-//! Who sits where in which match.
+//! Which player takes which role in each match.
 
 /// The players of a series and the roles they take in turn.
 ///
-/// With as many names as roles, seats rotate: in each match everybody moves on by one. With two names
-/// and more roles, the first takes one seat and the second all others, then the reverse with the same
-/// seat, then both with the next seat. Either way a [`round`](Self::round) is a run of matches after
-/// which everybody has sat everywhere.
+/// With as many names as roles, seats rotate: in each match everybody moves on by one. With two
+/// names and more roles, the first takes one seat and the second all others, then the reverse with
+/// the same seat, then both with the next seat. Either way a [`round`](Self::round) is the number
+/// of matches after which everybody has sat everywhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seating {
     n_players: usize,
     n_roles: usize,
 }
 
-/// Why players can't be seated.
+/// Why players cannot be seated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SeatingError {
-    /// A game of chance alone.
-    #[error("nobody can play: the game has no role but `random`")]
+    /// The only role is `random`.
+    #[error("nobody can play: the only role of the game is `random`")]
     NoRole,
-    /// Neither as many players as roles, nor two.
-    #[error("{n_players} players for {n_roles} roles; say {}", wanted(*.n_roles))]
+    /// The number of players is neither the number of roles nor two.
+    #[error("{n_players} players for {n_roles} roles; give {}", wanted(*.n_roles))]
     WrongNumber {
         /// Names given.
         n_players: usize,
@@ -37,7 +37,7 @@ fn wanted(n_roles: usize) -> String {
 }
 
 impl Seating {
-    /// Seats that many players in that many roles, `random` not counted.
+    /// Seats players in roles; `n_roles` does not count `random`.
     ///
     /// # Errors
     /// When the numbers do not fit together.
@@ -51,7 +51,7 @@ impl Seating {
         }
     }
 
-    /// The player of each role, by its place in the list of names, in match number `number`.
+    /// Returns the player of each role, as an index into the list of names, in match `number`.
     pub fn players(&self, number: usize) -> Vec<usize> {
         let (n_players, n_roles) = (self.n_players, self.n_roles);
         if n_players == n_roles {
@@ -62,13 +62,15 @@ impl Seating {
         (0..n_roles).map(|role| if role == seat { alone } else { other }).collect()
     }
 
-    /// How many matches until everybody has sat everywhere.
+    /// Number of matches after which everybody has sat everywhere.
     pub fn round(&self) -> usize {
         if self.n_players == self.n_roles { self.n_players } else { 2 * self.n_roles }
     }
 
-    /// How many matches until two players have exchanged their seats once; a test that compares them
-    /// looks only then. `None` for other numbers of players.
+    /// Number of matches after which two players have exchanged their seats once; `None` for other
+    /// numbers of players.
+    ///
+    /// A test that compares two players looks only at whole exchanges.
     pub fn exchange(&self) -> Option<usize> {
         (self.n_players == 2).then_some(2)
     }
@@ -113,11 +115,11 @@ mod tests {
         let said = |n_players, n_roles| {
             Seating::new(n_players, n_roles).expect_err("they do not fit").to_string()
         };
-        assert_eq!(said(2, 1), "2 players for 1 roles; say one name");
-        assert_eq!(said(3, 2), "3 players for 2 roles; say two names");
+        assert_eq!(said(2, 1), "2 players for 1 roles; give one name");
+        assert_eq!(said(3, 2), "3 players for 2 roles; give two names");
         assert_eq!(
             said(3, 4),
-            "3 players for 4 roles; say 4 names, or two: one against all others"
+            "3 players for 4 roles; give 4 names, or two: one against all others"
         );
     }
 }

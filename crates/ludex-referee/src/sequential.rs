@@ -1,45 +1,45 @@
-//! A test that stops when the answer is known.
+//! A sequential test: it stops as soon as the answer is known.
 //!
-//! The question is which of two players is the stronger. The test weighs two suppositions, that the
-//! share of the first is `0.5 + margin` and that it is `0.5 - margin`, by the ratio of their
-//! likelihoods, and stops when that ratio passes `1 / error` either way.
+//! The question is which of two players is stronger. The test compares two hypotheses, that the
+//! share of the first player is `0.5 + margin` and that it is `0.5 - margin`, by their likelihood
+//! ratio, and stops when that ratio passes `1 / error` either way.
 //!
-//! After Wald, *Sequential Tests of Statistical Hypotheses*, 1945. Outcomes need not be won or lost:
-//! for any outcome between 0 and 1 whose mean is at most `0.5 - margin`, the likelihood ratio of a coin
-//! is a supermartingale, because `q^x` is convex in `x`; so by Ville's inequality the ratio passes
-//! `1 / error` with probability at most `error`, whenever one looks.
-//! A first mover's advantage does no harm when whole rotations are given: by the inequality of the
-//! means, unlike matches with the same mean give no larger ratio than like ones.
+//! After Wald, *Sequential Tests of Statistical Hypotheses*, 1945. Outcomes may lie between a win
+//! and a loss: for any outcome between 0 and 1 whose mean is at most `0.5 - margin`, the likelihood
+//! ratio of a coin is a supermartingale, because `q^x` is convex in `x`; so by Ville's inequality
+//! the ratio passes `1 / error` with probability at most `error`, however often one looks. A first
+//! mover's advantage does no harm if only whole rotations are given: by the inequality of the
+//! means, unequal matches with the same mean give no larger ratio than equal ones.
 
-/// The suppositions and how sure the answer has to be.
+/// The two hypotheses and the accepted error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SequentialTest {
-    /// How far from one half the two suppositions are.
+    /// Distance of both hypotheses from one half.
     pub margin: f64,
-    /// How often a wrong answer is accepted when one of the suppositions is true.
+    /// Accepted probability of a wrong answer when one of the hypotheses is true.
     pub error: f64,
 }
 
 impl Default for SequentialTest {
-    /// 35 against 65 %, wrong in one of twenty: what twenty matches can tell.
+    /// 35 against 65 %, wrong in one case of twenty: about what twenty matches can decide.
     fn default() -> Self {
         Self { margin: 0.15, error: 0.05 }
     }
 }
 
-/// What the test says so far.
+/// The result of the test so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// The first player is the stronger.
+    /// The first player is stronger.
     First,
-    /// The second player is the stronger.
+    /// The second player is stronger.
     Second,
     /// Not known yet.
     Open,
 }
 
 impl Decision {
-    /// The decision in one word, for reports.
+    /// Returns the decision in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {
             Decision::First => "first",
@@ -50,8 +50,8 @@ impl Decision {
 }
 
 impl SequentialTest {
-    /// What is known after matches in which the first player had these outcomes: pairs of its share,
-    /// 0 to 1, and the number of matches with that share on average.
+    /// Decides from the outcomes of the first player: pairs of its share, 0 to 1, and the number of
+    /// matches with that share on average.
     pub fn decision(&self, outcomes: impl IntoIterator<Item = (f64, usize)>) -> Decision {
         let ratio: f64 = outcomes
             .into_iter()
@@ -67,8 +67,8 @@ impl SequentialTest {
         }
     }
 
-    /// Of one match. With suppositions as far above one half as below it, that of a loss is the
-    /// opposite of that of a win, and in between it is linear.
+    /// Log likelihood ratio of one match. The hypotheses are symmetric about one half, so a loss
+    /// has the negative ratio of a win, and in between the ratio is linear.
     fn log_likelihood_ratio(&self, share: f64) -> f64 {
         (2.0 * share - 1.0) * ((0.5 + self.margin) / (0.5 - self.margin)).ln()
     }
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_as_rare_as_promised() {
-        // Won with 35 %, lost with 65 %; looked at after every match, for up to 200 of them.
+        // Wins with 35 %, losses with 65 %; the test looks after every match, up to 200 of them.
         let test = SequentialTest::default();
         let mut rng = Seed(11).rng();
         let mut n_wrong = 0;

@@ -15,33 +15,33 @@ use crate::seating::Seating;
 use crate::sequential::{Decision, SequentialTest};
 use crate::tally::decision;
 
-/// How to play a series.
+/// The settings of a series.
 #[derive(Clone, Debug)]
 pub struct SeriesConfig {
-    /// Matches to play.
+    /// Number of matches.
     pub count: usize,
-    /// The clocks of each.
+    /// The clocks of each match.
     pub clocks: Clocks,
-    /// Where all randomness comes from; match number `n` draws from its child `n`.
+    /// Seed of all randomness; match number `n` uses its child `n`.
     pub seed: Seed,
-    /// Matches under way at once. No more than there are cores, or they take each other's time.
+    /// Matches played at once. More matches than cores would take each other's time.
     pub n_parallel: usize,
-    /// When the answer is known; `None` plays all matches.
+    /// Test that stops the series early; `None` plays all matches.
     pub test: Option<SequentialTest>,
-    /// Steps after which a match is given up.
+    /// Step limit of each match.
     pub max_steps: usize,
-    /// When to leave off; matches under way are dropped.
+    /// Stops the series when reached; unfinished matches are dropped.
     pub stop: Deadline,
 }
 
-/// What came of a series.
+/// The result of a series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {
-    /// The matches that were finished, by number.
+    /// The finished matches, by number.
     pub records: Vec<MatchRecord>,
-    /// Why there are not more of them.
+    /// Why the series ended.
     pub end: SeriesEnd,
-    /// What the sequential test says.
+    /// The decision of the sequential test.
     pub decision: Decision,
 }
 
@@ -50,16 +50,16 @@ pub struct Series {
 pub enum SeriesEnd {
     /// All matches were played.
     Complete,
-    /// The sequential test had its answer.
+    /// The sequential test decided.
     Known,
-    /// The deadline was reached, or somebody stopped it.
+    /// The deadline was reached, or somebody stopped the series.
     Stopped,
 }
 
-/// Makes the seat of a player, by its place in the list of names, from a seed.
+/// Makes the seat of a player, given its index in the list of names and a seed.
 pub type MakeSeat<'a> = dyn Fn(usize, Seed) -> Box<dyn Seat + 'a> + Sync + 'a;
 
-/// Plays matches, several at once, and tells `on_match` of each as it ends.
+/// Plays matches, several at once, and calls `on_match` as each of them ends.
 pub fn play_series<G>(
     game: &G,
     seating: &Seating,
@@ -76,7 +76,7 @@ where
     let mut records: Vec<MatchRecord> = Vec::new();
     let mut answer = Decision::Open;
     std::thread::scope(|scope| {
-        // A match is heard before the next one begins.
+        // No buffer: a thread reports its match before it begins the next one.
         let (sender, receiver) = mpsc::sync_channel(0);
         for _ in 0..config.n_parallel.clamp(1, config.count.max(1)) {
             let (next, is_known, sender) = (&next, &is_known, sender.clone());
@@ -146,12 +146,12 @@ where
         max_steps: config.max_steps,
         stop: config.stop.clone(),
     };
-    // What is wrong with the rules or the engine spoils this match and no other.
+    // A panic in the rules or the engine ends this match only.
     let played = catch_unwind(AssertUnwindSafe(|| play_match(game, &mut seats, &config)));
     played.unwrap_or_else(|_| broken(game, &seats, &config))
 }
 
-/// A match over which the referee itself broke down; what was played is lost with it.
+/// The record of a match in which the referee itself panicked; its moves are lost.
 fn broken<G: Describe>(
     game: &G,
     seats: &[Option<Box<dyn Seat + '_>>],

@@ -1,4 +1,4 @@
-//! What a series of matches says about its players.
+//! Results of a series, per player and for two players side by side.
 
 use ludex_base::{Goal, RoleId};
 
@@ -7,65 +7,64 @@ use crate::record::{Ending, Lapse, MatchRecord};
 use crate::seating::Seating;
 use crate::sequential::{Decision, SequentialTest};
 
-/// The sums of a series.
+/// The results of a series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tally {
-    /// In the order in which the players were named.
+    /// The players, in the order in which they were named.
     pub players: Vec<PlayerTally>,
-    /// Matches that did not reach a terminal state; they count for nothing but lapses.
+    /// Matches that did not reach a terminal state; only their lapses count.
     pub n_unfinished: usize,
-    /// How two players compare.
+    /// The comparison of two players.
     pub comparison: Option<Comparison>,
 }
 
-/// One player's results, one for each seat it had in a match.
+/// The results of one player, counted once per seat that it had in a match.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayerTally {
-    /// Its name.
+    /// The name of the player.
     pub name: String,
-    /// Seats in matches that ended.
+    /// Seats in matches that reached a terminal state.
     pub n_seats: usize,
-    /// Its goals, 0 to 100, with a 95 % interval; `None` before a match has ended.
+    /// Mean goal, 0 to 100, with a 95 % interval; `None` before a match has ended.
     pub goal: Option<Estimate>,
-    /// Goals above every other role's. Alone, a goal of 100.
+    /// Goals above every other role's; with a single role, goals of 100.
     pub n_wins: usize,
-    /// Goals that share the highest.
+    /// Goals that tie for the highest.
     pub n_draws: usize,
-    /// All others.
+    /// All other goals.
     pub n_losses: usize,
     /// Illegal moves.
     pub n_illegal: usize,
-    /// Answers after the clock.
+    /// Answers after the deadline.
     pub n_late: usize,
-    /// No answers.
+    /// Missing answers.
     pub n_failed: usize,
-    /// Moves that were not chosen by the search that was meant to choose.
+    /// Moves chosen by a fallback instead of the search.
     pub n_fallbacks: usize,
     /// Moves asked for.
     pub n_asked: usize,
 }
 
-/// Two players side by side.
+/// The comparison of two players.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
-    /// The share of the first, 0 to 1, over whole exchanges of seats.
+    /// The share of the first player, 0 to 1, over whole exchanges of seats.
     pub share: Estimate,
-    /// The exchanges behind it, in order.
+    /// The exchanges that the share is made of, in order.
     pub exchanges: Vec<Exchange>,
 }
 
-/// What two players got out of one exchange of seats: the mean goals over the seats of the game, each
-/// seat once.
+/// The mean goals of two players over one exchange of seats, in which each takes every seat once.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Exchange {
-    /// Of the first player, 0 to 100.
+    /// Mean goal of the first player, 0 to 100.
     pub first: f64,
-    /// Of the second.
+    /// Mean goal of the second player.
     pub second: f64,
 }
 
 impl Tally {
-    /// Adds up matches of one series, in any order.
+    /// Adds up the matches of one series, in any order.
     pub fn new(names: &[String], seating: &Seating, records: &[MatchRecord]) -> Self {
         let mut players: Vec<PlayerTally> = names.iter().map(|name| blank(name)).collect();
         let mut goals: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
@@ -136,7 +135,7 @@ impl PlayerTally {
     }
 }
 
-/// Who sat where: places in the list of names, with roles.
+/// Returns the players, as indexes into the list of names, with their roles.
 fn seated(record: &MatchRecord, seating: &Seating) -> Vec<(usize, RoleId)> {
     let roles = record.seats.iter().enumerate().filter(|(_, seat)| seat.player.is_some());
     let roles = roles.map(|(idx, _)| RoleId::new(idx));
@@ -144,19 +143,20 @@ fn seated(record: &MatchRecord, seating: &Seating) -> Vec<(usize, RoleId)> {
 }
 
 impl Exchange {
-    /// How far the first was ahead of the second, from 0 (100 points behind) to 1. Where goals sum up to
-    /// 100 that is the share of the first; elsewhere an exchange in which both got little counts as little.
+    /// How far the first player was ahead, from 0 (100 points behind) to 1 (100 points ahead). If
+    /// goals sum up to 100, this is the share of the first; otherwise an exchange in which both got
+    /// little counts little.
     pub fn outcome(self) -> f64 {
         (100.0 + self.first - self.second) / 200.0
     }
 }
 
-/// The share of the first in what both got; one half when nobody got anything.
+/// The share of the first player in the sum of both; one half if the sum is 0.
 fn share(first: f64, second: f64) -> f64 {
     if first + second > 0.0 { first / (first + second) } else { 0.5 }
 }
 
-/// The exchanges that are complete, in order.
+/// The complete exchanges, in order.
 fn exchanges(seating: &Seating, records: &[MatchRecord]) -> Vec<(usize, Exchange)> {
     let Some(n_matches) = seating.exchange() else { return Vec::new() };
     let mut by_number: std::collections::BTreeMap<usize, Vec<&MatchRecord>> = Default::default();
@@ -184,10 +184,10 @@ fn compare(seating: &Seating, records: &[MatchRecord]) -> Option<Comparison> {
 }
 
 impl Comparison {
-    /// The share over all exchanges, and how far it can be trusted; `None` without any.
+    /// Estimates the share over all exchanges; returns `None` without any.
     ///
-    /// The share is a ratio of sums; each exchange enters the interval with what it adds to that ratio,
-    /// so that in games whose goals always have the same sum it is the plain share of the exchange.
+    /// The share is a ratio of sums, and each exchange enters the interval with what it adds to
+    /// that ratio. If goals always have the same sum, this is the plain share of the exchange.
     pub fn new(exchanges: Vec<Exchange>) -> Option<Self> {
         let first: f64 = exchanges.iter().map(|exchange| exchange.first).sum();
         let second: f64 = exchanges.iter().map(|exchange| exchange.second).sum();
@@ -202,15 +202,15 @@ impl Comparison {
         };
         let influences: Vec<f64> = exchanges.iter().map(influence).collect();
         let found = estimate(&influences)?;
-        // Clamping may have moved the mean a little; the share itself is exact.
+        // Clamping may have shifted the mean a little; the share itself is exact.
         let share =
             Estimate { mean: whole, low: found.low.min(whole), high: found.high.max(whole) };
         Some(Self { share, exchanges })
     }
 }
 
-/// What a sequential test says after the exchanges that are complete without a gap. Matches that end
-/// early must not be heard before those that take long.
+/// Runs the sequential test on the exchanges that are complete without a gap. Matches that end
+/// early must not count before those that take long.
 pub(crate) fn decision(
     test: &SequentialTest,
     seating: &Seating,
@@ -221,7 +221,7 @@ pub(crate) fn decision(
     numbers.sort_unstable();
     let n_heard =
         numbers.iter().enumerate().take_while(|&(index, &number)| index == number).count();
-    // A match that was given up leaves no exchange, and holds up nothing.
+    // An aborted match leaves no exchange and delays no decision.
     let heard = exchanges(seating, records).into_iter();
     let heard = heard.take_while(|&(number, _)| (number + 1) * n_matches <= n_heard);
     test.decision(heard.map(|(_, exchange)| (exchange.outcome(), n_matches)))

@@ -11,7 +11,7 @@ use ludex_reasoner::Reasoner;
 
 use crate::*;
 
-/// Two roles say `a` or `b` three times at once; who says `a` more often wins.
+/// Two roles play `a` or `b` simultaneously, three times; the one with more `a` wins.
 const GAME: &str = "(role left) (role right) (init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4)
     (init (lead 0)) (plus 0 1) (plus 1 2) (plus 2 3) (plus m3 m2) (plus m2 m1) (plus m1 0)
     (<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r))
@@ -34,11 +34,11 @@ fn game() -> (LoadedGame, Reasoner) {
     (loaded, reasoner)
 }
 
-/// What a scripted seat does each time.
+/// The behavior of a scripted seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Script {
     Say(&'static str),
-    /// Says it after that many milliseconds.
+    /// Answers after that many milliseconds.
     Slow(&'static str, u64),
     Foreign,
     Panic,
@@ -99,7 +99,7 @@ fn lapses(record: &MatchRecord, role: usize) -> Vec<Lapse> {
 }
 
 #[test]
-fn what_is_said_is_played() {
+fn legal_answers_are_played() {
     let record = play_scripts(Script::Say("a"), Script::Say("b"), &config(0));
     assert_eq!(record.ending, Ending::Terminal);
     assert_eq!(record.goals, [Goal::MAX, Goal::MIN]);
@@ -109,20 +109,20 @@ fn what_is_said_is_played() {
 }
 
 #[test]
-fn what_is_illegal_or_missing_is_replaced_and_counted() {
+fn illegal_and_missing_answers_are_replaced_and_counted() {
     let record = play_scripts(Script::Say("castle"), Script::Foreign, &config(1));
     assert_eq!(record.ending, Ending::Terminal);
     assert_eq!(lapses(&record, 0), vec![Lapse::Illegal("castle".into()); 3]);
     assert!(lapses(&record, 1).iter().all(|lapse| matches!(lapse, Lapse::Illegal(_))));
     let record = play_scripts(Script::Mute, Script::Panic, &config(2));
     assert_eq!(record.ending, Ending::Terminal);
-    // Once before the first move, and with each of three moves.
+    // One lapse before the first move and one with each of three moves.
     assert_eq!(lapses(&record, 0).len(), 4);
-    assert_eq!(lapses(&record, 1), vec![Lapse::Failed("it panicked".into()); 4]);
+    assert_eq!(lapses(&record, 1), vec![Lapse::Failed("the player panicked".into()); 4]);
 }
 
 #[test]
-fn what_is_late_does_not_count_even_if_it_is_legal() {
+fn late_answers_do_not_count_even_if_legal() {
     let clock = Duration::from_millis(20);
     let clocks = Clocks { start: clock, play: clock };
     let config = MatchConfig { clocks, ..config(3) };
@@ -197,7 +197,7 @@ fn a_series_stops_when_the_answer_is_known() {
     assert!(series.records.len() < 10, "{}", series.records.len());
 }
 
-/// A seat over which the referee breaks down once.
+/// A seat that makes the referee panic once.
 struct Nameless(std::sync::atomic::AtomicBool);
 
 impl Seat for Nameless {
@@ -218,7 +218,7 @@ impl Seat for Nameless {
 }
 
 #[test]
-fn a_match_over_which_the_referee_breaks_down_ends_no_series() {
+fn a_panic_of_the_referee_ends_one_match_and_not_the_series() {
     let (_, game) = game();
     let seating = Seating::new(2, 2).expect("they fit");
     let n_made = std::sync::atomic::AtomicUsize::new(0);
@@ -232,14 +232,14 @@ fn a_match_over_which_the_referee_breaks_down_ends_no_series() {
     let config = SeriesConfig { test, n_parallel: 1, ..series_config(20) };
     let series = play_series(&game, &seating, &make, &config, &mut |_| {});
     assert_eq!(series.records[0].ending, Ending::Fault);
-    // The exchange that is missing holds up no answer.
+    // The missing exchange delays no decision.
     assert_eq!((series.end, series.decision), (SeriesEnd::Known, Decision::First));
     let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
     assert_eq!(tally.n_unfinished, 1);
 }
 
 #[test]
-fn exchanges_in_which_nobody_gets_much_decide_little() {
+fn exchanges_with_low_goals_count_little() {
     let test = SequentialTest::default();
     let decision = |exchange: Exchange| test.decision([(exchange.outcome(), 6)]);
     assert_eq!(decision(Exchange { first: 100.0, second: 0.0 }), Decision::First);
@@ -249,7 +249,7 @@ fn exchanges_in_which_nobody_gets_much_decide_little() {
 }
 
 #[test]
-fn what_was_finished_is_kept_when_a_series_is_stopped() {
+fn a_stopped_series_keeps_its_finished_matches() {
     let stop = Deadline::after(Duration::from_millis(150));
     let config = SeriesConfig { stop, ..series_config(100_000) };
     let (series, tally) = series(&config, [Script::Slow("a", 5), Script::Say("b")]);
@@ -268,7 +268,7 @@ fn players_with_an_iteration_limit_play_the_same_match_twice() {
         let program = Arc::clone(&loaded.program);
         Box::new(LocalSeat::new(Player::new(&specs[player], &game, program, config)))
     };
-    // Clocks so long that only the limit counts.
+    // The clocks are so long that only the iteration limit counts.
     let clocks = Clocks { start: Duration::from_secs(600), play: Duration::from_secs(600) };
     let config = SeriesConfig { clocks, ..series_config(4) };
     let moves = || {
@@ -282,7 +282,7 @@ fn players_with_an_iteration_limit_play_the_same_match_twice() {
 }
 
 #[test]
-fn the_game_of_these_tests_is_what_they_take_it_for() {
+fn the_test_game_has_the_expected_shape() {
     let (_, game) = game();
     let mut cursor = game.cursor();
     assert_eq!(cursor.legal_moves(RoleId::new(0)).len(), 2);
