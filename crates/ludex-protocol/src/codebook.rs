@@ -1,14 +1,14 @@
-//! A match in other words, so that a player can't know a game by its names.
+//! A match under new names, so that a player cannot recognize the game.
 //!
-//! Rules, role and moves are sent in new names; what a player answers is put back into the old
-//! ones. Match ids, clocks and the names of messages stay.
+//! The manager sends rules, role and moves with new names, and translates the player's answers
+//! back. Match ids, clocks and the names of messages stay.
 
 use ludex_base::Seed;
 use ludex_gdl::{Renaming, Rulesheet, print_kif};
 
 use crate::term::Term;
 
-/// The names of one match, the same for all its players.
+/// The mapping of names in one match, the same for all its players.
 #[derive(Clone, Debug)]
 pub struct Codebook {
     rules: String,
@@ -16,28 +16,28 @@ pub struct Codebook {
 }
 
 impl Codebook {
-    /// Sends everything as it is.
+    /// Keeps all names.
     pub fn plain(sheet: &Rulesheet) -> Self {
         Self { rules: print_kif(sheet), renaming: None }
     }
 
-    /// Sends every name that has no meaning in another word. The same seed gives the same words.
+    /// Replaces every name except the keywords of the language. The same seed gives the same names.
     pub fn scrambled(sheet: &Rulesheet, seed: Seed) -> Self {
         let (scrambled, renaming) = ludex_gdl::scramble(sheet, seed);
         Self { rules: print_kif(&scrambled), renaming: Some(renaming) }
     }
 
-    /// Whether names are replaced.
+    /// Whether the codebook replaces names.
     pub fn is_scrambled(&self) -> bool {
         self.renaming.is_some()
     }
 
-    /// The rules as they are sent.
+    /// Returns the rules as sent.
     pub fn rules(&self) -> &str {
         &self.rules
     }
 
-    /// The name of a role as it is sent.
+    /// Returns the name of a role as sent.
     pub fn role(&self, name: &str) -> String {
         match &self.renaming {
             Some(renaming) => renaming.scrambled(name).to_owned(),
@@ -45,7 +45,7 @@ impl Codebook {
         }
     }
 
-    /// A move or percept of the game as it is sent; none if the text is no term.
+    /// Translates a move or percept of the game; returns `None` if the text is not a term.
     pub fn send(&self, text: &str) -> Option<Term> {
         match &self.renaming {
             Some(renaming) => Term::read(&renaming.scramble_term(text)),
@@ -53,10 +53,10 @@ impl Codebook {
         }
     }
 
-    /// What a player answered, in the names of the game.
+    /// Translates a player's answer back to the names of the game.
     ///
-    /// New names are lower case, and an answer in them counts in any letter case; words that the
-    /// match does not know stay as they are.
+    /// New names are lower case, and the player may answer in any letter case; unknown words stay
+    /// as they are.
     pub fn receive(&self, answer: &Term) -> Term {
         let Some(renaming) = &self.renaming else { return answer.clone() };
         let original = renaming.unscramble_term(&answer.as_str().to_lowercase());

@@ -1,9 +1,9 @@
 //! The messages of the General Game Playing protocol: text to values and back, without sockets.
 //!
-//! A game manager sends [`Request`]s, a player answers each with a [`Reply`]. Reading is tolerant,
-//! since many programs have written these messages in many ways; writing is exact to the blank,
-//! since some of them read no other way. A manager that wants to hide what game is played puts a
-//! [`Codebook`] between itself and the players.
+//! A game manager sends [`Request`]s, and a player answers each with a [`Reply`]. Reading is
+//! tolerant, because programs write these messages in many ways; writing is exact to the blank,
+//! because some programs read no other form. A manager that wants to hide which game is played puts
+//! a [`Codebook`] between itself and the players.
 //!
 //! ```
 //! use ludex_protocol::{Request, News};
@@ -19,9 +19,9 @@
 
 mod tokens; // 1. words and parentheses
 mod term; // 2. a move or a percept
-mod request; // 3. what a manager says
-mod reply; // 4. what a player answers, and what can be wrong with it
-mod codebook; // 5. a match in other words
+mod request; // 3. messages of a manager
+mod reply; // 4. answers of a player, and their faults
+mod codebook; // 5. a match under new names
 
 pub use codebook::Codebook;
 pub use reply::{Info, MoveFault, Reply, Status, read_move};

@@ -1,4 +1,4 @@
-//! What a player answers, and what can be wrong with it.
+//! Answers of a player, and their faults.
 
 use std::fmt;
 
@@ -10,60 +10,60 @@ use crate::tokens::{elements, inside, shortened};
 /// [`Display`](fmt::Display) writes it exactly as the reference implementation does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    /// To `info`.
+    /// Answers `info`.
     Info(Info),
-    /// To `ping`.
+    /// Answers `ping`.
     Status(Status),
-    /// To `preview` and `start`.
+    /// Answers `preview` and `start`.
     Ready,
-    /// To `play`.
+    /// Answers `play`.
     Move(Term),
-    /// To `play`, when no move could be found.
+    /// Answers `play` when no move could be found.
     Nil,
-    /// To `stop`.
+    /// Answers `stop`.
     Done,
-    /// To `abort`.
+    /// Answers `abort`.
     Aborted,
-    /// To any message that the match at hand leaves no room for.
+    /// Refuses a message because the player is in another match.
     Busy,
 }
 
-/// Who a player is.
+/// A player's description of itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Its name; empty if it gives none.
+    /// The name of the player; empty if it gives none.
     pub name: String,
     /// Whether it can take a match.
     pub status: Status,
-    /// What it is, such as `human`.
+    /// The kind of player, such as `human`.
     pub species: Option<String>,
 }
 
 /// Whether a player can take a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// It can.
+    /// The player can take a match.
     Available,
-    /// It is in a match.
+    /// The player is in a match.
     Busy,
-    /// Another word that it said.
+    /// Any other word.
     Other(String),
 }
 
-/// What was wrong with the answer to `play`, as match records write it.
+/// A fault in the answer to `play`, as match records write it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MoveFault {
-    /// A term that is no legal move, or, without a term, something that is no term at all.
+    /// The term is not a legal move; `None` if the answer is not a term.
     Illegal(Option<Term>),
-    /// No answer in time.
+    /// There was no answer in time.
     TimeOut,
-    /// No connection, or one that broke off.
+    /// The connection failed or broke off.
     Connection,
 }
 
-/// The move in an answer to `play`; whether it is legal is for the referee to say.
+/// Reads the move in an answer to `play`; the referee checks whether it is legal.
 ///
-/// What is longer than [`MAX_TERM`] is no move.
+/// A text longer than [`MAX_TERM`] is not a move.
 pub fn read_move(text: &str) -> Option<Term> {
     if text.len() > MAX_TERM {
         return None;
@@ -71,13 +71,13 @@ pub fn read_move(text: &str) -> Option<Term> {
     Term::read(text)
 }
 
-/// The longest name that a player can have, in characters.
+/// Longest name of a player, in characters.
 const MAX_NAME: usize = 60;
 
 impl Info {
     /// Reads the answer to `info`: pairs of a key and a value, or the status alone.
     ///
-    /// What can't be made out is missing; a player that answers at all is there.
+    /// Unreadable parts are left out, because a player that answers at all is available.
     pub fn read(text: &str) -> Self {
         let mut info = Info { name: String::new(), status: Status::Available, species: None };
         let outer = elements(text);

@@ -1,4 +1,4 @@
-//! What a game manager says to a player.
+//! Messages of a game manager to a player.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use crate::tokens::{elements, inside};
 /// [`Display`](fmt::Display) writes it exactly as the reference implementation does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// Who is there?
+    /// Asks who the player is.
     Info,
-    /// Is anybody there? The older form of [`Request::Info`].
+    /// Asks whether the player is there; the older form of [`Request::Info`].
     Ping,
-    /// Rules to look at before a match.
+    /// Shows the rules before a match.
     Preview {
         /// The rulesheet.
         rules: String,
-        /// Seconds until the answer.
+        /// Seconds to answer.
         clock: u64,
     },
-    /// A match begins.
+    /// Begins a match.
     Start {
         /// The name of the match.
         match_id: String,
@@ -29,93 +29,93 @@ pub enum Request {
         role: String,
         /// The rulesheet.
         rules: String,
-        /// Seconds until the answer.
+        /// Seconds to answer.
         start_clock: u64,
         /// Seconds for each move.
         play_clock: u64,
     },
-    /// A move is wanted.
+    /// Asks for a move.
     Play {
         /// The name of the match.
         match_id: String,
-        /// What happened since the last time.
+        /// The last step.
         news: News,
     },
-    /// The match has come to its end.
+    /// Ends the match.
     Stop {
         /// The name of the match.
         match_id: String,
-        /// What happened since the last time.
+        /// The last step.
         news: News,
     },
-    /// The match is broken off.
+    /// Aborts the match.
     Abort {
         /// The name of the match.
         match_id: String,
     },
 }
 
-/// What a player is told about the last step.
+/// The last step, as far as the player may know it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
-    /// GDL: the joint move, one move a role in the order of the rules, `random` included; empty
+    /// GDL: the joint move, one move per role in the order of the rules, `random` included; empty
     /// before the first step.
     Joint(Vec<Term>),
-    /// GDL-II: the role's own move and what it sees, and nothing else.
+    /// GDL-II: only the role's own move and its percepts.
     Own {
         /// Steps since the initial state.
         turn: u64,
-        /// The move that was made for the role; none before the first step.
+        /// The move that was played for the role; `None` before the first step.
         last_move: Option<Term>,
-        /// What it sees.
+        /// The percepts of the role.
         percepts: Vec<Term>,
     },
 }
 
-/// Why a message could not be read.
+/// Why a message cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// There is nothing in it.
+    /// The message has no content.
     #[error("the message is empty")]
     Empty,
-    /// It does not begin with a word that has a meaning.
-    #[error("there is no message `{0}`; there are info, ping, preview, start, play, stop, abort")]
+    /// The message does not begin with a known word.
+    #[error("unknown message `{0}`; use info, ping, preview, start, play, stop or abort")]
     Unknown(String),
-    /// It has fewer parts than it must have.
-    #[error("`{message}` has {wanted}, and here are {found}")]
+    /// The message has too few parts, or parts that fit none of its forms.
+    #[error("`{message}` needs {wanted}; found {found} parts")]
     Parts {
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
-        /// The parts in words.
+        /// The expected parts, in words.
         wanted: &'static str,
-        /// How many there are.
+        /// The number of parts found.
         found: usize,
     },
-    /// A number that is none.
+    /// A part that must be a number is not one.
     #[error("`{text}` in `{message}` is not a number of {what}")]
     Number {
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
-        /// What was there.
+        /// The text found.
         text: String,
-        /// Seconds or turns.
+        /// The unit: seconds or turns.
         what: &'static str,
     },
-    /// A move or percept that is longer than any.
-    #[error("a term in `{message}` has {n_bytes} bytes, and no more than {} are read", MAX_TERM)]
+    /// A move or percept exceeds [`MAX_TERM`].
+    #[error("a term in `{message}` has {n_bytes} bytes; the limit is {}", MAX_TERM)]
     LongTerm {
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
-        /// How long it is.
+        /// The length of the term.
         n_bytes: usize,
     },
-    /// A move or percept that is no term.
+    /// A move or percept is not a term.
     #[error("`{text}` in `{message}` is not a term")]
     Term {
-        /// Which message.
+        /// The name of the message.
         message: &'static str,
-        /// What was there.
+        /// The text found.
         text: String,
     },
 }
@@ -125,7 +125,7 @@ impl Request {
     /// parentheses.
     ///
     /// # Errors
-    /// When the message, or a part that it must have, can't be made out.
+    /// When the message is unknown, or a required part is missing or unreadable.
     pub fn read(text: &str) -> Result<Self, ProtocolError> {
         let outer = elements(text);
         let parts = match outer.first() {
@@ -156,7 +156,7 @@ impl Request {
         }
     }
 
-    /// The match it speaks of.
+    /// Returns the match that the message belongs to.
     pub fn match_id(&self) -> Option<&str> {
         match self {
             Request::Info | Request::Ping | Request::Preview { .. } => None,
@@ -185,7 +185,7 @@ fn read_start(args: &[&str]) -> Result<Request, ProtocolError> {
     })
 }
 
-/// The parts of `play` and `stop`: the two forms are told apart by their number.
+/// Reads the parts of `play` and `stop`; their number tells GDL from GDL-II.
 fn read_step(message: &'static str, args: &[&str]) -> Result<(String, News), ProtocolError> {
     match *args {
         [match_id, moves] => Ok((match_id.to_owned(), News::Joint(terms(message, moves)?))),
@@ -205,7 +205,7 @@ fn read_step(message: &'static str, args: &[&str]) -> Result<(String, News), Pro
     }
 }
 
-/// The first parts of a message; what comes after them has no meaning.
+/// Returns the first `N` parts of a message and ignores the rest.
 fn parts_of<'a, const N: usize>(
     message: &'static str,
     wanted: &'static str,
@@ -215,12 +215,12 @@ fn parts_of<'a, const N: usize>(
     first.ok_or(ProtocolError::Parts { message, wanted, found: args.len() })
 }
 
-/// The text of the rules inside their parentheses.
+/// Returns the rules without the outer parentheses.
 fn rules_of(part: &str) -> String {
     inside(part).unwrap_or(part).trim().to_owned()
 }
 
-/// A clock. Whole seconds are the rule; a fraction is cut off, which errs on the safe side.
+/// Reads a clock. Clocks are whole seconds by convention; rounding a fraction down is safe.
 fn seconds(message: &'static str, text: &str) -> Result<u64, ProtocolError> {
     number(message, text.split_once('.').map_or(text, |(whole, _)| whole), "seconds")
 }
@@ -229,7 +229,7 @@ fn number(message: &'static str, text: &str, what: &'static str) -> Result<u64, 
     text.parse().map_err(|_| ProtocolError::Number { message, text: shortened(text), what })
 }
 
-/// The terms of a list; a word in its place, such as `nil`, stands for none.
+/// Reads the terms of a list; a word in its place, such as `nil`, is an empty list.
 fn terms(message: &'static str, part: &str) -> Result<Vec<Term>, ProtocolError> {
     let Some(list) = inside(part) else { return Ok(Vec::new()) };
     elements(list).into_iter().map(|element| term(message, element)).collect()
@@ -242,7 +242,7 @@ fn term(message: &'static str, text: &str) -> Result<Term, ProtocolError> {
     Term::read(text).ok_or_else(|| ProtocolError::Term { message, text: shortened(text) })
 }
 
-/// As much of a stranger's text as an error message can hold.
+/// Shortens received text for an error message.
 fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     crate::tokens::shortened(text, MAX_CHARS)
@@ -284,20 +284,20 @@ impl fmt::Display for News {
     }
 }
 
-/// `(a b )`: a blank after each element and none after the parenthesis.
+/// Writes `(a b )`: a blank after each element and none after the parenthesis.
 fn write_list(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     write!(f, "(")?;
     terms.iter().try_for_each(|term| write!(f, "{term} "))?;
     write!(f, ")")
 }
 
-/// The rules as they stand in a message: `(rule rule )` in one line, comments gone, a blank between
-/// any two tokens of a rule.
+/// Writes rules as a message has them: `(rule rule )` on one line, without comments, with a blank
+/// between any two tokens of a rule.
 pub fn wire_rules(rules: &str) -> String {
     let mut wire = String::with_capacity(rules.len() + rules.len() / 2);
     wire.push('(');
     for rule in elements(rules) {
-        spaced(&mut wire, rule).expect("a string takes everything");
+        spaced(&mut wire, rule).expect("writing to a string cannot fail");
         wire.push(' ');
     }
     wire.push(')');
@@ -367,7 +367,7 @@ mod tests {
         ];
         for (request, text) in written {
             assert_eq!(request.to_string(), text);
-            assert_eq!(read(&text).to_string(), text, "what is written is read");
+            assert_eq!(read(&text).to_string(), text, "writing and reading agree");
         }
     }
 
@@ -407,18 +407,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_say_what_is_wrong() {
         let wrong = [
             ("", "the message is empty"),
             ("()", "the message is empty"),
-            ("(hello)", "there is no message `hello`"),
+            ("(hello)", "unknown message `hello`"),
             (
                 "(start m x (rules) 5)",
-                "`start` has a match, a role, rules and two clocks, and here are 4",
+                "`start` needs a match, a role, rules and two clocks; found 4 parts",
             ),
             ("(start m x (rules) 5 soon)", "`soon` in `start` is not a number of seconds"),
-            ("(play m)", "`play` has"),
-            ("(play m 1 (a))", "and here are 3"),
+            ("(play m)", "`play` needs"),
+            ("(play m 1 (a))", "found 3 parts"),
             ("(play m one a (b))", "`one` in `play` is not a number of turns"),
             ("(play m (a ()))", "`()` in `play` is not a term"),
         ];

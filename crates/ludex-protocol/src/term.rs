@@ -10,11 +10,10 @@ use crate::tokens::Tokens;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Term(String);
 
-/// The longest term that is taken from a message, in bytes. Moves of known games have less than a
-/// hundred.
+/// Longest term read from a message, in bytes. Moves of known games have less than a hundred.
 pub const MAX_TERM: usize = 64 << 10;
 
-/// A list that is open: where its parenthesis stands and what is in it so far.
+/// An open list: the position of its parenthesis and its elements so far.
 struct Open {
     at: usize,
     n_elements: usize,
@@ -26,7 +25,7 @@ impl Term {
     /// Reads one term with nothing after it. `( noop )` is `noop`.
     pub fn read(text: &str) -> Option<Self> {
         let mut tokens: Vec<&str> = Vec::new();
-        // Around everything stands a list that is never written.
+        // An outer list around everything, which is never written.
         let mut open = vec![Open { at: 0, n_elements: 0, is_word: false }];
         for (_, token) in Tokens::new(text) {
             let mut is_word = false;
@@ -61,7 +60,7 @@ impl Term {
         is_whole.then(|| Self(compact(&tokens, text.len())))
     }
 
-    /// The term as rulesheets and games of Ludex write it: `(mark 1 1)`.
+    /// Returns the term as rulesheets and games of Ludex write it: `(mark 1 1)`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_term_is_none() {
+    fn malformed_terms_are_none() {
         for text in ["", "()", "a b", "(a", "a)", "(a) b", "(f ())", ")", "(a))"] {
             assert_eq!(Term::read(text), None, "{text}");
         }

@@ -1,18 +1,17 @@
-//! Words and parentheses, and where the elements of a list begin and end.
+//! Splits text into words and parentheses, and lists into elements.
 //!
-//! Nothing here recurses, so that no nesting is too deep.
+//! Nothing here recurses, so no nesting is too deep.
 
 use std::ops::Range;
 
 /// Splits text into words and parentheses, each with its range.
 ///
-/// A comment, from `;` to the end of its line, is skipped. The wire knows no comments and some
-/// programs glue lines together, so a `;` after which no line ends is part of a word.
+/// A comment, from `;` to the end of its line, is skipped. Messages have no comments, and some
+/// programs join lines, so a `;` without a line end after it is part of a word.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// Where the last line ends, if there is more than one; found once, since a stranger may send
-    /// a text full of `;`.
+    /// End of the last complete line, if any. Found once, because a message may be full of `;`.
     last_line_end: Option<usize>,
 }
 
@@ -48,9 +47,9 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
 
-/// The elements on the top level of a text: words, and lists as a whole.
+/// Returns the top-level elements of a text: words and whole lists.
 ///
-/// A list that is never closed goes to the end, and a parenthesis that closes nothing is skipped.
+/// An unclosed list goes to the end, and an unmatched closing parenthesis is skipped.
 pub(crate) fn elements(text: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut depth = 0_usize;
@@ -80,13 +79,13 @@ pub(crate) fn elements(text: &str) -> Vec<&str> {
     elements
 }
 
-/// What stands between the parentheses of a list; nothing if the element is a word.
+/// Returns the text between the parentheses of a list; `None` for a word.
 pub(crate) fn inside(element: &str) -> Option<&str> {
     let inner = element.trim().strip_prefix('(')?;
     Some(inner.strip_suffix(')').unwrap_or(inner))
 }
 
-/// As much of a stranger's text as fits: so many characters, and a mark if there were more.
+/// Shortens text to `max_chars` characters, and marks the cut with `…`.
 pub fn shortened(text: &str, max_chars: usize) -> String {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", &text[..end]),

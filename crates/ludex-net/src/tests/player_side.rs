@@ -179,15 +179,15 @@ fn what_is_no_message_is_answered_and_closed() {
         (
             "POST / HTTP/1.0\r\nContent-Length: 7\r\n\r\n(hello)",
             "400",
-            "there is no message `hello`",
+            "unknown message `hello`",
         ),
-        ("POST / HTTP/1.0\r\nContent-Length: 9\r\n\r\n( START )", "400", "`start` has a match"),
+        ("POST / HTTP/1.0\r\nContent-Length: 9\r\n\r\n( START )", "400", "`start` needs a match"),
         (
             "POST / HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\n",
             "413",
             "more than 16777216 bytes",
         ),
-        ("GET /favicon.ico HTTP/1.1\r\n\r\n", "400", "there is no message `favicon.ico`"),
+        ("GET /favicon.ico HTTP/1.1\r\n\r\n", "400", "unknown message `favicon.ico`"),
         ("what is this?\r\n\r\n", "400", "it is not HTTP"),
     ];
     for (request, status, words) in wrong {
