@@ -1,4 +1,4 @@
-//! One message to a player and its reply, within a total time.
+//! Sends one message to a player and reads the reply, within a total time.
 
 use std::fmt;
 use std::io::Write;
@@ -9,7 +9,7 @@ use ludex_base::Deadline;
 
 use crate::wire::{Wire, WireError, reply_head};
 
-/// Where a player listens.
+/// The address of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     host: String,
@@ -24,27 +24,27 @@ pub const DEFAULT_PORT: u16 = 9147;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// It is no `http://HOST:PORT`.
+    /// The text is not of the form `http://HOST:PORT`.
     #[error("malformed address `{0}`; use `http://HOST:PORT`")]
     Malformed(String),
-    /// Another scheme than `http`.
+    /// The scheme is not `http`.
     #[error("unsupported scheme `{0}`; use `http://HOST:PORT`")]
     Scheme(String),
-    /// The name is unknown.
-    #[error("`{host}` was not found: {reason}")]
+    /// The host cannot be resolved.
+    #[error("cannot resolve host `{host}`: {reason}")]
     Unknown {
-        /// The name.
+        /// The name of the host.
         host: String,
-        /// What the system says.
+        /// The message of the operating system.
         reason: String,
     },
 }
 
 impl Address {
-    /// Reads `http://host:port`, and looks the host up: once, so that no match waits for it.
+    /// Reads `http://HOST:PORT` and resolves the host, once, so that no match waits for it.
     ///
     /// # Errors
-    /// When it has another form or the host is unknown.
+    /// When the text is malformed or the host is unknown.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let malformed = || AddressError::Malformed(text.into());
         let authority = match text.split_once("://") {
@@ -67,7 +67,7 @@ impl Address {
         let found = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
         let sockets: Vec<SocketAddr> = found.collect();
         if sockets.is_empty() {
-            Err(unknown("it has no address".into()))
+            Err(unknown("the name has no address".into()))
         } else {
             Ok(Self { host: host.into(), port, sockets })
         }
@@ -75,7 +75,7 @@ impl Address {
 }
 
 impl Address {
-    /// Whether somebody who goes to either address may find the same player.
+    /// Whether both addresses may lead to the same player.
     pub fn leads_to(&self, other: &Address) -> bool {
         self.sockets.iter().any(|socket| other.sockets.contains(socket))
     }
@@ -95,28 +95,28 @@ impl fmt::Display for Address {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// It did not come in time.
+    /// The reply did not come in time.
     #[error("no reply in time")]
     Late,
-    /// There was no connection, or it broke off.
+    /// The connection failed or broke off.
     #[error("{0}")]
     Connection(String),
-    /// More than a reply can have.
+    /// The reply exceeds [`MAX_REPLY`].
     #[error("{0}")]
     TooLarge(String),
 }
 
-/// The longest time until there is a connection.
+/// Longest time to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// The longest reply that is read.
+/// Longest reply, in bytes.
 pub const MAX_REPLY: usize = 1 << 20;
 
 /// Sends a message as the reference implementation does, and reads the reply.
 ///
-/// The deadline is for all of it together, however the peer spreads its bytes.
+/// The deadline covers the whole exchange, however slowly the peer sends its bytes.
 ///
 /// # Errors
-/// When there is no whole reply by then.
+/// When no complete reply arrives by the deadline.
 pub fn ask(
     address: &Address,
     receiver: &str,
@@ -134,8 +134,8 @@ pub fn ask(
     };
     read(&mut wire).map_err(|error| match error {
         WireError::Late => AskError::Late,
-        WireError::TooLarge(_) => AskError::TooLarge(format!("the reply: {error}")),
-        _ => AskError::Connection(format!("the reply: {error}")),
+        WireError::TooLarge(_) => AskError::TooLarge(format!("the reply {error}")),
+        _ => AskError::Connection(format!("the reply {error}")),
     })
 }
 
@@ -164,7 +164,7 @@ fn connect(address: &Address, until: &Deadline) -> Result<TcpStream, AskError> {
     Err(failed)
 }
 
-/// Writes piece by piece, since a peer that does not read lets a write wait.
+/// Writes piece by piece, because a write blocks while the peer does not read.
 fn write_all(stream: &TcpStream, mut bytes: &[u8], until: &Deadline) -> Result<(), AskError> {
     let broken = |error: std::io::Error| AskError::Connection(error.to_string());
     while !bytes.is_empty() {
@@ -173,7 +173,7 @@ fn write_all(stream: &TcpStream, mut bytes: &[u8], until: &Deadline) -> Result<(
         }
         stream.set_write_timeout(Some(WRITE_WAIT)).map_err(broken)?;
         match (&mut &*stream).write(bytes) {
-            Ok(0) => return Err(AskError::Connection("it takes no more".into())),
+            Ok(0) => return Err(AskError::Connection("the peer accepts no more bytes".into())),
             Ok(n_bytes) => bytes = &bytes[n_bytes..],
             Err(error) => match error.kind() {
                 std::io::ErrorKind::WouldBlock

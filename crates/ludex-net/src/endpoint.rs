@@ -1,7 +1,7 @@
 //! The player's side of the protocol: which message gets which reply.
 //!
-//! It knows nothing of HTTP. A message comes with the moment at which its first byte came, from
-//! which all clocks count, and with a responder that sends the reply.
+//! This module is independent of HTTP. A message comes with the time of its first byte, from which
+//! all clocks count, and with a responder that sends the reply.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,37 +16,37 @@ use crate::loading::Loaders;
 use crate::responder::{Responder, Waiting};
 use crate::table::{MatchOrder, Progress, Table, TableConfig};
 
-/// How an endpoint plays.
+/// The settings of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointConfig {
-    /// The name it gives; one word.
+    /// The name of the player, a single word.
     pub name: String,
-    /// Who plays.
+    /// The player.
     pub spec: PlayerSpec,
-    /// What each player may use. Its seed is that of the endpoint, and its reserve is made smaller
-    /// where a clock is short.
+    /// Limits of each player. Its seed is the seed of the endpoint, and its reserve shrinks for
+    /// short clocks.
     pub player: PlayerConfig,
-    /// Bytes that loading a game may take.
+    /// Memory limit for loading a game, in bytes.
     pub load_memory: u64,
-    /// Matches at a time.
+    /// Number of matches played at once.
     pub max_matches: usize,
 }
 
-/// Answers for a player.
+/// Answers the messages to a player.
 pub struct Endpoint {
     config: EndpointConfig,
     observer: Observer,
     tables: Mutex<Vec<Arc<Table>>>,
     loaders: Arc<Loaders>,
-    /// Matches that are over, the last one first.
+    /// Finished matches, the latest first.
     past: Mutex<VecDeque<PastMatch>>,
     n_opened: AtomicU64,
-    /// Whether every search is to panic.
+    /// Makes every search panic.
     #[cfg(test)]
     pub(crate) breaks_down: std::sync::atomic::AtomicBool,
 }
 
-/// A match that is over, for the status page.
+/// A finished match, for the status page.
 #[derive(Clone, Debug)]
 pub(crate) struct PastMatch {
     pub match_id: String,
@@ -55,27 +55,27 @@ pub(crate) struct PastMatch {
     pub how: &'static str,
 }
 
-/// A match that is under way, for the status page.
+/// A running match, for the status page.
 pub(crate) struct Sight {
     pub order: MatchOrder,
     pub time: Duration,
     pub progress: Progress,
 }
 
-/// Characters of a name that are kept when its match is over.
+/// Characters of a name kept after its match.
 const MAX_SHOWN: usize = 200;
-/// Past matches that are shown.
+/// Finished matches that the status page shows.
 const MAX_PAST: usize = 20;
-/// The longest clock that is believed: a day.
+/// Longest clock accepted, in seconds: one day.
 const MAX_CLOCK: u64 = 86_400;
-/// The shortest play clock that is believed: one of 0 would be over before it began, and the
-/// reference implementation listens for another second.
+/// Shortest play clock used: a clock of 0 would be over before it began, and the reference
+/// implementation listens for another second.
 const MIN_PLAY_CLOCK: Duration = Duration::from_millis(500);
-/// What is kept back of a clock when nothing was heard of the player.
+/// Part of a clock kept back to send a reply when the player has not answered.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 impl Endpoint {
-    /// An endpoint without a match.
+    /// Creates an endpoint without a match.
     pub fn new(config: EndpointConfig, observer: Observer) -> Self {
         let loaders = Loaders::new(config.max_matches);
         let (tables, past) = (Mutex::default(), Mutex::default());
@@ -91,7 +91,7 @@ impl Endpoint {
         }
     }
 
-    /// The name it gives.
+    /// Returns the name of the player.
     pub fn name(&self) -> &str {
         &self.config.name
     }
@@ -111,7 +111,7 @@ impl Endpoint {
         }
     }
 
-    /// Matches at a time.
+    /// Number of matches played at once.
     pub fn max_matches(&self) -> usize {
         self.config.max_matches
     }
@@ -133,7 +133,7 @@ impl Endpoint {
         lock(&self.past).iter().cloned().collect()
     }
 
-    /// Replies to a message, at the latest when its clock runs out.
+    /// Replies to a message before its clock runs out.
     pub(crate) fn answer(
         &self,
         request: Request,
@@ -175,7 +175,7 @@ impl Endpoint {
             let mut tables = self.tables();
             let running = tables.iter().find(|table| table.order.match_id == order.match_id);
             if let Some(table) = running {
-                // A message that was sent twice, as long as it can be one.
+                // A repeated `start` is accepted until the first move is asked for.
                 let is_same = table.order == order && !table.progress().is_asked;
                 responder.respond(if is_same { &Reply::Ready } else { &Reply::Busy });
                 return;
@@ -197,14 +197,14 @@ impl Endpoint {
             let observer = Arc::clone(&self.observer);
             match Table::open(order, config, arrived, observer, responder, self.loaders.enter()) {
                 Ok(table) => tables.push(Arc::new(table)),
-                // The responder is gone with the thread, and whoever waits says `busy`.
+                // The thread dropped the responder, so `waiting` replies `busy`.
                 Err(error) => {
                     let reason = error.to_string();
                     notify(&self.observer, &Event::NotLoaded { match_id, reason });
                 }
             }
         }
-        // A game that is still loading may be ready for the first move.
+        // A game that is still loading may be ready by the first move.
         waiting.wait(until.unwrap_or(deadline), &Reply::Ready);
     }
 
@@ -246,7 +246,7 @@ impl Endpoint {
         self.tables().iter().find(|table| table.order.match_id == match_id).cloned()
     }
 
-    /// The matches under way; those that ended by themselves leave now.
+    /// Returns the running matches, after removing those that ended by themselves.
     fn tables(&self) -> MutexGuard<'_, Vec<Arc<Table>>> {
         let mut tables = lock(&self.tables);
         tables.retain(|table| {

@@ -1,4 +1,4 @@
-//! What an endpoint reports while it works.
+//! Events that an endpoint reports.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,28 +7,28 @@ use std::time::Duration;
 
 use ludex_player::Thought;
 
-/// Something that happened.
+/// An event of an endpoint.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// A message was answered.
     Answered {
-        /// Who sent it.
+        /// The sender.
         peer: SocketAddr,
-        /// The match it speaks of.
+        /// The match that the message belongs to.
         match_id: Option<String>,
         /// The message.
         request: String,
-        /// What was said.
+        /// The reply.
         reply: String,
-        /// From the first byte of the message to the last of the reply.
+        /// Time from the first byte of the message to the last of the reply.
         time: Duration,
     },
-    /// Something came that is no message, or too much, or too slowly.
+    /// The endpoint refused input: malformed, too large or too slow.
     Refused {
-        /// Who sent it.
+        /// The sender.
         peer: SocketAddr,
-        /// What was wrong.
+        /// Why it was refused.
         reason: String,
     },
     /// A game is loaded and the match can begin.
@@ -39,49 +39,49 @@ pub enum Event {
         role: String,
         /// The engine.
         engine: &'static str,
-        /// Why it is not a faster one.
+        /// Why no faster engine plays.
         fallback: Option<String>,
-        /// How long that took.
+        /// Loading time.
         time: Duration,
     },
-    /// A match that can't be played.
+    /// A match cannot be played.
     NotLoaded {
         /// The match.
         match_id: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A move was chosen and sent.
     Moved {
         /// The match.
         match_id: String,
-        /// Steps before it.
+        /// Steps before the move.
         turn: u64,
         /// The move.
         text: String,
-        /// How it came about; boxed, for it is large.
+        /// How the player chose it; boxed because it is large.
         thought: Box<Thought>,
-        /// From the choice to the last byte of the reply.
+        /// Time from the choice to the last byte of the reply.
         sent_after: Duration,
     },
-    /// A message did not fit what is known of the match.
+    /// A message contradicts the known course of the match.
     Odd {
         /// The match.
         match_id: String,
-        /// What was odd.
+        /// The contradiction.
         what: String,
     },
     /// A match is over.
     Ended {
         /// The match.
         match_id: String,
-        /// How: `stop`, `abort`, or `silence` if nothing was heard of it for too long.
+        /// Why: `stop`, `abort`, or `silence` if no message came for too long.
         how: &'static str,
     },
 }
 
 impl Event {
-    /// The match it is about.
+    /// Returns the match of the event.
     pub fn match_id(&self) -> Option<&str> {
         match self {
             Event::Answered { match_id, .. } => match_id.as_deref(),
@@ -95,7 +95,7 @@ impl Event {
     }
 }
 
-/// Receives every event. It should return soon: a match waits for it.
+/// Receives every event. It should return quickly, because the match waits for it.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Reports an event. A panic of the observer does not reach the match.

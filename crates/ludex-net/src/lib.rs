@@ -1,17 +1,17 @@
 //! The General Game Playing protocol over HTTP, from both sides.
 //!
-//! A [`Server`] answers for an [`Endpoint`], which plays whatever match a game manager sends it. A
-//! [`RemoteSeat`] is the other side: a player somewhere else, at the table of a referee.
+//! A [`Server`] receives messages for an [`Endpoint`], which plays the matches that a game manager
+//! sends. A [`RemoteSeat`] is the other side: the referee's seat for a player elsewhere.
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`wire`]: a connection, read within bounds.
-//! 2. [`event`]: what is told on the way.
-//! 3. [`participant`]: a player that hears of its match by messages.
+//! 1. [`wire`]: a connection, read within bounds of size and time.
+//! 2. [`event`]: events that an endpoint reports.
+//! 3. [`participant`]: a player that follows its match by messages.
 //! 4. [`responder`], [`loading`] and [`table`]: one match, in its own thread.
 //! 5. [`endpoint`]: which message gets which reply.
-//! 6. [`status`] and [`server`]: HTTP around it.
-//! 7. [`client`]: a message and its reply.
+//! 6. [`status`] and [`server`]: the endpoint over HTTP.
+//! 7. [`client`]: sends a message and reads the reply.
 //! 8. [`remote`]: a seat for a player elsewhere.
 
 mod wire;

@@ -1,4 +1,4 @@
-//! The game of a match, loaded within its clock.
+//! Loads the game of a match within its clock.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use ludex_pipeline::{EngineChoice, LoadOptions, LoadedGame, load_unless};
 
 use crate::table::STACK_BYTES;
 
-/// How many matches are loading. Compiling a large circuit can't be stopped, so that a load may
+/// Counts the matches that are loading. Compiling a large circuit cannot be stopped, so a load may
 /// outlive its match; without a bound, a peer that starts and aborts matches could fill the machine
-/// with them.
+/// with loads.
 #[derive(Debug)]
 pub(crate) struct Loaders {
     n_loading: AtomicUsize,
     max_loading: usize,
 }
 
-/// Loads that may go on for matches that nobody wants any more.
+/// Loads that may go on after their matches were aborted.
 const MAX_LEFT: usize = 2;
-/// How long a load may take beyond the clock: a game that is late can still be played.
+/// Time that a load may take beyond the clock: a game that loads late can still be played.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a waiting match looks whether anybody wants it.
+/// Interval at which a loading match checks whether it was stopped.
 const POLL: Duration = Duration::from_millis(50);
 
 impl Loaders {
@@ -44,7 +44,7 @@ impl Loaders {
     }
 }
 
-/// A match counts as loading as long as any of its threads has this.
+/// A match counts as loading as long as any of its threads holds a permit.
 pub(crate) type Permit = Arc<Loading>;
 
 pub(crate) struct Loading(Arc<Loaders>);
@@ -55,10 +55,10 @@ impl Drop for Loading {
     }
 }
 
-/// Loads the rules within half of the clock where that can be had.
+/// Loads the rules, within half of the clock if possible.
 ///
-/// Grounding keeps its bound, but compiling a large circuit has none: when it takes too long, a
-/// reasoner is built beside it, and whichever is ready first plays.
+/// Grounding keeps its bound, but compiling a large circuit has none: if it takes too long, a
+/// second thread builds a reasoner, and the engine that is ready first plays.
 pub(crate) fn load_in_time(
     rules: &str,
     clock: Duration,
@@ -85,7 +85,7 @@ pub(crate) fn load_in_time(
 
 type Loaded = Result<LoadedGame, String>;
 
-/// Loads in a thread of its own.
+/// Starts a load in its own thread.
 fn begin(
     rules: &str,
     options: LoadOptions,
@@ -99,10 +99,10 @@ fn begin(
         let result = match catch_unwind(AssertUnwindSafe(load)) {
             Ok(Ok(loaded)) => Ok(loaded),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("loading broke down".into()),
+            Err(_) => Err("loading panicked".into()),
         };
         drop(permit);
-        // Whoever was faster is heard; the other one ends here.
+        // The receiver is gone if the other load was faster.
         let _ = sender.send(result);
     };
     let thread = std::thread::Builder::new().name("ludex-load".into());
@@ -116,7 +116,7 @@ struct Race<'a> {
     stopped: &'a AtomicBool,
 }
 
-const TOO_LONG: &str = "compiling takes too long for the clock";
+const TOO_LONG: &str = "compiling takes longer than the clock allows";
 
 impl Race<'_> {
     fn run(&self, clock: Duration, begin: &dyn Fn(EngineChoice) -> Result<(), String>) -> Loaded {
@@ -129,7 +129,7 @@ impl Race<'_> {
         let last = begun + clock + PATIENCE;
         let result = match self.next(last)?.ok_or(TOO_LONG)? {
             Ok(loaded) => Ok(loaded),
-            // The one that is left may do better.
+            // The remaining load may still succeed.
             Err(_) => self.next(last)?.ok_or(TOO_LONG)?,
         };
         result.map(|mut loaded| {
@@ -140,7 +140,7 @@ impl Race<'_> {
         })
     }
 
-    /// The next result, if there is one by then; an error if nobody wants one.
+    /// Returns the next result, `None` at the deadline, or an error if the match was stopped.
     fn next(&self, until: Instant) -> Result<Option<Loaded>, String> {
         while !self.stopped.load(Ordering::Relaxed) {
             let left = until.saturating_duration_since(Instant::now());
@@ -150,7 +150,7 @@ impl Race<'_> {
                 Err(_) => return Ok(None),
             }
         }
-        Err("the match was broken off while it was loading".into())
+        Err("the match was aborted while loading".into())
     }
 }
 
@@ -158,7 +158,7 @@ impl Race<'_> {
 mod tests {
     use super::*;
 
-    /// Grounding these rules takes longer than anybody waits: a million fluents and their pairs.
+    /// Rules whose grounding never ends in practice: a million fluents and their pairs.
     const ENDLESS: &str = "(role me) (d 0) (d 1) (d 2) (d 3) (d 4) (d 5) (d 6) (d 7)
         (init (at 0 0 0 0 0 0 0 0)) (legal me wait)
         (<= (legal me (go ?a ?b ?c ?e ?f ?g ?h ?i))
@@ -167,7 +167,7 @@ mod tests {
         (<= terminal (true (at 7 7 7 7 7 7 7 7))) (goal me 100)";
 
     #[test]
-    fn a_load_that_nobody_wants_ends_soon() {
+    fn an_aborted_load_ends_soon() {
         let loaders = Loaders::new(1);
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
@@ -179,18 +179,18 @@ mod tests {
         let clock = Duration::from_secs(100);
         let error =
             load_in_time(ENDLESS, clock, 1 << 32, loaders.enter(), &stopped).expect_err("stopped");
-        assert!(error.contains("broken off"), "{error}");
+        assert!(error.contains("aborted"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
         stopper.join().expect("it only sleeps");
         let n_loading = || loaders.n_loading.load(Ordering::SeqCst);
         while n_loading() > 0 && begun.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(n_loading(), 0, "the thread left off as well");
+        assert_eq!(n_loading(), 0, "the loading thread ended as well");
     }
 
     #[test]
-    fn there_is_room_for_so_many_loads() {
+    fn the_number_of_loads_is_bounded() {
         let loaders = Loaders::new(1);
         let permits: Vec<Permit> = (0..3).map(|_| loaders.enter()).collect();
         let of_threads = permits.clone();

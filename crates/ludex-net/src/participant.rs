@@ -1,7 +1,7 @@
-//! A player in a match of which it hears by messages: from words to moves, and back.
+//! A player that follows its match by messages and answers with moves.
 //!
-//! What was played is taken from the messages and never from memory, so that a move that the
-//! manager made in the player's place is followed like any other.
+//! The moves played come from the messages and never from memory, so that the player follows a move
+//! that the manager made in its place like any other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -13,24 +13,24 @@ use ludex_protocol::{News, Term};
 
 /// A move for the manager.
 pub(crate) struct Played {
-    /// The move; `None` when not even a guess is known.
+    /// The move; `None` if not even a guess is known.
     pub text: Option<String>,
     pub thought: Thought,
-    /// Steps before it.
+    /// Steps before the move.
     pub turn: u64,
-    /// When it was chosen.
+    /// Time of the choice.
     pub chosen_at: Instant,
-    /// What was odd about the news.
+    /// What is wrong with the news, if anything.
     pub odd: Option<String>,
 }
 
-/// A player of one match, whatever engine it plays on.
+/// A player of one match, on any engine.
 pub(crate) trait Participant: Send {
-    /// Takes its role and prepares until then.
+    /// Takes its role and prepares until the deadline.
     fn start(&mut self, deadline: Instant);
-    /// Takes in the news and chooses a move.
+    /// Follows the news and chooses a move.
     fn play(&mut self, news: &News, deadline: Instant) -> Played;
-    /// What stops it from another thread.
+    /// Returns a handle that stops the player from another thread.
     fn interrupter(&self) -> Interrupter;
 }
 
@@ -39,32 +39,32 @@ pub(crate) struct Follower<G: Playable> {
     game: G,
     role: RoleId,
     player: Player<G>,
-    /// Where the match stands, as long as joint moves are told.
+    /// The current state, as long as the messages contain joint moves.
     cursor: G::Cursor,
-    /// Steps taken in.
+    /// Steps followed so far.
     turn: u64,
     last_news: Option<News>,
-    /// What was answered last.
+    /// The last answer.
     last_answer: Option<String>,
     rng: Rng,
 }
 
-/// What news amount to.
+/// The step that the news describe.
 enum Step {
-    /// Nothing new.
+    /// No new step.
     Nothing,
     Joint(Vec<MoveId>),
     Own(MoveId, Vec<PerceptId>),
 }
 
-/// Joint moves that are tried in place of one that was never heard of.
+/// Joint moves tried in place of a missed one.
 const MAX_TRIED: usize = 5_000;
 const TRY_TIME: Duration = Duration::from_millis(100);
-/// Of more turns that were never heard of it makes no difference how many they were.
+/// Beyond this many missed turns, their exact number makes no difference.
 const MAX_MISSED: u64 = 8;
 
 impl<G: Playable> Follower<G> {
-    /// A player at the beginning of a match.
+    /// Creates a player at the beginning of a match.
     pub fn new(game: &G, role: RoleId, player: Player<G>, seed: Seed) -> Self {
         Self {
             game: game.clone(),
@@ -78,32 +78,33 @@ impl<G: Playable> Follower<G> {
         }
     }
 
-    /// What the news say; in words what is odd about them.
+    /// Returns the step that the news describe, and what is wrong with them, if anything.
     fn take_in(&mut self, news: &News, deadline: Instant) -> (Step, Option<String>) {
         let is_repeated = self.last_news.as_ref() == Some(news);
         self.last_news = Some(news.clone());
         match news {
             News::Joint(moves) if moves.is_empty() => (Step::Nothing, None),
             News::Joint(moves) => {
-                // The same words may be the same message again, or the next step; then they tell what
-                // was answered last.
+                // Equal news may repeat the last message or describe the next step; the next step
+                // contains the last answer.
                 let own = moves.get(self.role.index()).map(Term::as_str);
                 if is_repeated && own != self.last_answer.as_deref() {
-                    return (Step::Nothing, Some("the same message came again".into()));
+                    return (Step::Nothing, Some("repeated message".into()));
                 }
                 if let Some(joint) = self.resolve(moves) {
                     return (self.step(joint), None);
                 }
                 if is_repeated {
-                    return (Step::Nothing, Some("the same message came again".into()));
+                    return (Step::Nothing, Some("repeated message".into()));
                 }
                 match self.find_missed(moves) {
                     Some(missed) => {
                         self.watch(missed, deadline);
-                        let joint = self.resolve(moves).expect("it was looked for");
-                        (self.step(joint), Some("a step was missed and guessed".into()))
+                        let joint =
+                            self.resolve(moves).expect("`find_missed` checked that it is legal");
+                        (self.step(joint), Some("missed a step and guessed its joint move".into()))
                     }
-                    None => (Step::Nothing, Some("the joint move is not legal here".into())),
+                    None => (Step::Nothing, Some("the joint move is illegal in this state".into())),
                 }
             }
             News::Own { turn, last_move, percepts } => {
@@ -120,25 +121,26 @@ impl<G: Playable> Follower<G> {
         deadline: Instant,
     ) -> (Step, Option<String>) {
         let Some(last_move) = last_move else {
-            // Turns are counted from the one that the first message has.
+            // Count turns from the number in the first message.
             self.turn = self.turn.max(turn);
             return (Step::Nothing, None);
         };
         if turn <= self.turn {
-            return (Step::Nothing, Some(format!("turn {turn} came again")));
+            return (Step::Nothing, Some(format!("repeated message for turn {turn}")));
         }
-        let odd = (turn > self.turn + 1).then(|| format!("turns before {turn} were missed"));
+        let odd = (turn > self.turn + 1).then(|| format!("missed turns before {turn}"));
         let Some(own) = self.game.find_move(self.role, last_move.as_str()) else {
-            return (Step::Nothing, Some(format!("`{last_move}` is no move of the game")));
+            return (Step::Nothing, Some(format!("`{last_move}` is not a move of the game")));
         };
         if !self.game.has_percepts() {
-            // Without `sees` rules a role is told everything, and alone it knows everything.
+            // Without `sees` rules, messages must contain all moves; a single role knows them
+            // anyway.
             return match self.game.roles().len() {
                 1 => (self.step(vec![own]), odd),
-                _ => (Step::Nothing, Some("the moves of the others were not told".into())),
+                _ => (Step::Nothing, Some("the moves of the other roles are missing".into())),
             };
         }
-        // What comes next may agree with a match in which they never were.
+        // Without these steps, later percepts could fit a match in which the turns never happened.
         for _ in 0..(turn - self.turn - 1).min(MAX_MISSED) {
             self.player.miss(deadline);
         }
@@ -148,7 +150,7 @@ impl<G: Playable> Follower<G> {
             match self.game.find_percept(self.role, percept.as_str()) {
                 Some(percept) => seen.push(percept),
                 None => {
-                    let odd = format!("`{percept}` is nothing that the role can see");
+                    let odd = format!("`{percept}` is not a percept of the role");
                     return (Step::Own(own, seen), Some(odd));
                 }
             }
@@ -156,7 +158,7 @@ impl<G: Playable> Follower<G> {
         (Step::Own(own, seen), odd)
     }
 
-    /// The joint move with these words, if it is legal where the match stands.
+    /// Finds the joint move with these texts, if it is legal in the current state.
     fn resolve(&mut self, moves: &[Term]) -> Option<Vec<MoveId>> {
         if moves.len() != self.game.roles().len() || self.cursor.is_terminal() {
             return None;
@@ -169,7 +171,7 @@ impl<G: Playable> Follower<G> {
         Some(joint)
     }
 
-    /// Plays a joint move; what the role sees of it.
+    /// Plays a joint move and returns the role's observation.
     fn step(&mut self, joint: Vec<MoveId>) -> Step {
         self.cursor.play(&joint);
         self.turn += 1;
@@ -181,8 +183,7 @@ impl<G: Playable> Follower<G> {
         }
     }
 
-    /// A step that was never heard of, after which these words are a legal joint move: with what was
-    /// answered last, if that fits.
+    /// Finds a missed step after which these moves are legal; prefers a step with the last answer.
     fn find_missed(&mut self, moves: &[Term]) -> Option<Vec<MoveId>> {
         let here = self.cursor.clone();
         let until = Instant::now() + TRY_TIME;
@@ -218,7 +219,7 @@ impl<G: Playable> Follower<G> {
         }
     }
 
-    /// When the player itself broke down: a legal move where the match stands.
+    /// Draws a legal move of the current state, for when the player itself panicked.
     fn draw(&mut self) -> Option<String> {
         let legal = self.cursor.legal_moves(self.role);
         self.rng.choose(legal).map(|&id| self.game.move_text(id))
@@ -245,7 +246,7 @@ impl<G: Playable> Participant for Follower<G> {
         let (text, thought, odd) = match catch_unwind(AssertUnwindSafe(choose)) {
             Ok((choice, odd)) => (Some(choice.text), choice.thought, odd),
             Err(_) => {
-                let note = "the player broke down".to_owned();
+                let note = "the player panicked".to_owned();
                 let text = catch_unwind(AssertUnwindSafe(|| self.draw())).unwrap_or(None);
                 (text, Thought { note: note.clone(), ..Thought::none(Rung::Random) }, Some(note))
             }

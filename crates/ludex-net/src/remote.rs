@@ -1,4 +1,4 @@
-//! The other side: a seat whose player is somewhere else.
+//! The manager's side: a seat for a player elsewhere.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,48 +11,48 @@ use ludex_referee::{Answer, Clocks, Lapse, Reply, Seat};
 
 use crate::client::{Address, AskError, ask};
 
-/// What the remote seats of one match have in common.
+/// The data that the remote seats of one match share.
 #[derive(Clone, Debug)]
 pub struct RemoteMatch {
-    /// The name of the match; one word.
+    /// The name of the match, a single word.
     pub match_id: String,
-    /// The words in which the players hear of it.
+    /// The names that the players see.
     pub codebook: Codebook,
     /// The clocks, in whole seconds.
     pub clocks: Clocks,
-    /// How long players may look at the rules before the match; `None` does not show them.
+    /// Time that players have for the rules before the match; `None` does not send them.
     pub preview_clock: Option<Duration>,
-    /// When to leave off waiting.
+    /// Ends all waiting when reached.
     pub stop: Deadline,
 }
 
-/// A seat whose player is asked by HTTP.
+/// A seat whose player answers over HTTP.
 pub struct RemoteSeat<G> {
     game: G,
     address: Address,
     name: String,
     shared: Arc<RemoteMatch>,
     role: RoleId,
-    /// Moves asked for.
+    /// Number of moves asked for.
     turn: u64,
 }
 
-/// The longest time that a player has for `stop`.
+/// Longest time that a player has for `stop`.
 const STOP_TIME: Duration = Duration::from_secs(5);
-/// How long a player has for `abort`, and for `info`.
+/// Time that a player has for `abort` and `info`.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// Asks who is there.
+/// Asks a player for its name and status.
 ///
 /// # Errors
-/// When nobody answers within a second.
+/// When no answer comes within a second.
 pub fn info(address: &Address) -> Result<Info, AskError> {
     let text = ask(address, "", &Request::Info.to_string(), &Deadline::after(SHORT))?;
     Ok(Info::read(&text))
 }
 
 impl<G: Describe> RemoteSeat<G> {
-    /// A seat for the player at that address, under that name.
+    /// Creates a seat for the player at an address, under a name.
     pub fn new(game: G, address: Address, name: String, shared: Arc<RemoteMatch>) -> Self {
         Self { game, address, name, shared, role: RoleId::new(0), turn: 0 }
     }
@@ -66,12 +66,12 @@ impl<G: Describe> RemoteSeat<G> {
         })
     }
 
-    /// Until then, or until the match is stopped from outside.
+    /// The deadline, or earlier if the match is stopped.
     fn until(&self, deadline: Instant) -> Deadline {
         self.shared.stop.no_later_than(deadline)
     }
 
-    /// What the role is told; everything before the first step is nothing.
+    /// The news for the role; empty before the first step.
     fn news(&self, seen: Seen<'_>) -> News {
         let send = |text: String| -> Term {
             self.shared.codebook.send(&text).expect("names of a game are terms")
@@ -93,7 +93,7 @@ impl<G: Describe> RemoteSeat<G> {
     }
 }
 
-/// An answer that is no move, as match records write it.
+/// The lapse for an answer that is not a term, as match records write it.
 fn unreadable() -> Lapse {
     Lapse::Illegal("null".into())
 }
@@ -149,8 +149,8 @@ impl<G: Describe> Seat for RemoteSeat<G> {
     fn stop(&mut self, seen: Seen<'_>) {
         let request =
             Request::Stop { match_id: self.shared.match_id.clone(), news: self.news(seen) };
-        // The match is over: what a player says to that changes nothing. An interrupt does not keep
-        // it from being told, and nobody waits long for its thanks.
+        // The match is over, so the reply does not matter. The message goes out even after an
+        // interrupt, but with a short deadline.
         let _ = self.ask(&request, &Deadline::after(self.shared.clocks.play.min(STOP_TIME)));
     }
 

@@ -1,4 +1,4 @@
-//! One reply to one message, by whoever has it first.
+//! One reply to one message: from the match, or from a timeout if that comes first.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) struct Responder {
     done: Sender<()>,
 }
 
-/// Waits for a reply, and gives one if none comes.
+/// Waits for a reply, and sends a default if none comes.
 pub(crate) struct Waiting {
     shared: Shared,
     done: Receiver<()>,
@@ -26,11 +26,11 @@ struct Shared {
     observer: Observer,
 }
 
-/// Sends the reply; what there is to tell about it.
+/// Sends the reply and returns the event to report.
 type SendReply = Box<dyn FnOnce(&Reply) -> Event + Send>;
 
 impl Responder {
-    /// Something to reply with, and something to wait with.
+    /// Creates a responder and the matching [`Waiting`].
     pub fn new(
         send: impl FnOnce(&Reply) -> Event + Send + 'static,
         observer: Observer,
@@ -41,18 +41,18 @@ impl Responder {
         (Self { shared: shared.clone(), done }, Waiting { shared, done: heard })
     }
 
-    /// Replies, unless that has been done.
+    /// Sends the reply, unless one was sent before.
     pub fn respond(&self, reply: &Reply) {
         let event = self.shared.send(reply);
-        // Nobody need be waiting. Who does need not wait for the telling.
+        // The other side may be gone. If it waits, wake it up before the observer runs.
         let _ = self.done.send(());
         self.shared.notify(event);
     }
 }
 
 impl Waiting {
-    /// Waits until then. What is late is replied to with `late`, and what nobody replies to any
-    /// more with `busy`.
+    /// Waits for the reply until a deadline, then sends `late`. If the responder was dropped, sends
+    /// `busy`.
     pub fn wait(self, until: Instant, late: &Reply) {
         let time = until.saturating_duration_since(Instant::now());
         let event = match self.done.recv_timeout(time) {

@@ -1,4 +1,4 @@
-//! The player's side of HTTP: a thread for each connection, none of which can hold up the others.
+//! The player's side of HTTP: one thread per connection, so that no connection delays another.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -17,7 +17,7 @@ use crate::responder::Responder;
 use crate::status;
 use crate::wire::{Framing, RequestHead, Wire, WireError, request_head};
 
-/// An endpoint that listens, until it is dropped.
+/// An endpoint that listens until the server is dropped.
 pub struct Server {
     address: SocketAddr,
     endpoint: Arc<Endpoint>,
@@ -25,33 +25,32 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The longest message. The longest known rulesheet has less than a megabyte.
+/// Longest message, in bytes. The longest known rulesheet has less than a megabyte.
 pub const MAX_MESSAGE: usize = 16 << 20;
-/// How long a message may be on its way.
+/// Longest time to receive a message.
 pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
-/// Connections whose message is on its way. When one more comes, the oldest of them is closed.
+/// Most connections whose message is incomplete. One more closes the oldest of them.
 pub const MAX_CONNECTIONS: usize = 64;
-/// Connections whose reply is sent and that are listened to for a while. When one more comes, the
-/// oldest of them is closed.
+/// Most connections that linger after their reply. One more closes the oldest of them.
 const MAX_LINGERING: usize = 64;
-/// Connections that wait for a reply, for each match: `start`, the move that is thought about, the
-/// next one, and one that is just being replaced.
+/// Most connections that wait for a reply, per match: `start`, the move that the player thinks
+/// about, the next one, and one that is just being replaced.
 const WAITING_PER_MATCH: usize = 4;
-/// And those whose message needs no thought.
+/// Most connections whose message is answered at once.
 const MAX_BRIEF: usize = 64;
-/// How long a closed connection is listened to, so that what still comes does not destroy the reply.
+/// Time to read on after the reply, because unread input would destroy it.
 const LINGER_TIME: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 1 << 20;
-/// How long a reply waits for a peer that does not read it.
+/// Longest time to write a reply to a peer that does not read.
 const WRITE_TIME: Duration = Duration::from_secs(2);
-/// Reading a message needs little, parsing it no recursion.
+/// A small stack suffices: reading needs little, and parsing does not recurse.
 const STACK_BYTES: usize = 1 << 20;
 
 impl Server {
-    /// Listens at an address and answers for the endpoint.
+    /// Listens at an address and passes messages to the endpoint.
     ///
     /// # Errors
-    /// When the address can't be had.
+    /// When the address cannot be bound.
     pub fn start(at: impl ToSocketAddrs, endpoint: Arc<Endpoint>) -> io::Result<Self> {
         let listener = TcpListener::bind(at)?;
         let address = listener.local_addr()?;
@@ -65,7 +64,7 @@ impl Server {
                 }
                 match stream {
                     Ok(stream) => serve(stream, &own, &connections),
-                    // Too many open files, or a peer that is gone already.
+                    // There are too many open files, or the peer is gone already.
                     Err(_) => std::thread::sleep(Duration::from_millis(10)),
                 }
             }
@@ -74,7 +73,7 @@ impl Server {
         Ok(Self { address, endpoint, is_stopped, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -84,7 +83,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.endpoint.end_all();
-        // Wakes the thread that waits for connections; an unspecified address is this machine.
+        // Connect once to wake up the accepting thread; an unspecified address is this machine.
         let mut address = self.address;
         if address.ip().is_unspecified() {
             address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
@@ -96,10 +95,10 @@ impl Drop for Server {
     }
 }
 
-/// The connections there are.
+/// The open connections.
 struct Connections {
     next_id: AtomicU64,
-    /// In the order in which they came.
+    /// The connections, in order of arrival.
     open: Mutex<Vec<Connection>>,
     max_waiting: usize,
 }
@@ -107,19 +106,19 @@ struct Connections {
 struct Connection {
     id: u64,
     stage: Stage,
-    /// A second handle to close it with.
+    /// A second handle, to close the connection.
     handle: TcpStream,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Its message is on its way.
+    /// The message is incomplete.
     Unread,
-    /// Its message is here: it is closed by nobody else any more.
+    /// The message is complete; the connection is no longer closed to make room.
     Waiting,
-    /// It is replied to.
+    /// The reply is sent.
     Lingering,
-    /// It was closed to make room, and its thread is about to see that.
+    /// Closed to make room; its thread is about to notice.
     Closed,
 }
 
@@ -129,8 +128,8 @@ impl Connections {
         Self { next_id: AtomicU64::new(0), open: Mutex::default(), max_waiting }
     }
 
-    /// Takes one more in, for which the oldest that has not sent its message may have to go. Who
-    /// waits for a reply takes no room from those who come.
+    /// Admits a connection; this may close the oldest one whose message is incomplete. Connections
+    /// that wait for a reply take no room from new ones.
     fn enter(&self, stream: &TcpStream) -> Option<u64> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let handle = stream.try_clone().ok()?;
@@ -140,7 +139,8 @@ impl Connections {
         Some(id)
     }
 
-    /// Its message is here. Whether it may wait for its reply: not if too many do already.
+    /// Marks the message as complete. Returns whether the connection may wait for its reply: it may
+    /// not if too many wait already.
     fn has_read(&self, id: u64) -> bool {
         let mut open = self.lock();
         let n_waiting = open.iter().filter(|it| it.stage == Stage::Waiting).count();
@@ -148,7 +148,7 @@ impl Connections {
         n_waiting < self.max_waiting
     }
 
-    /// Its reply is sent.
+    /// Marks the reply as sent.
     fn has_replied(&self, id: u64) {
         let mut open = self.lock();
         make_room(&mut open, Stage::Lingering, MAX_LINGERING);
@@ -164,13 +164,13 @@ impl Connections {
     }
 }
 
-/// Closes the oldest connection of a stage if there are so many of them.
+/// Closes the oldest connection of a stage if there are `most` of them.
 fn make_room(open: &mut [Connection], stage: Stage, most: usize) {
     let of_stage = |it: &&mut Connection| it.stage == stage;
     if open.iter_mut().filter(of_stage).count() >= most
         && let Some(oldest) = open.iter_mut().find(|it| it.stage == stage)
     {
-        // Its thread sees the end of the connection and leaves.
+        // Its thread sees the end of the connection and exits.
         let _ = oldest.handle.shutdown(Shutdown::Both);
         oldest.stage = Stage::Closed;
     }
@@ -186,7 +186,7 @@ fn serve(stream: TcpStream, endpoint: &Arc<Endpoint>, connections: &Arc<Connecti
     let Some(id) = connections.enter(&stream) else { return };
     let (endpoint, own) = (Arc::clone(endpoint), Arc::clone(connections));
     let work = move || {
-        // A mistake of ours in one connection is not the end of the others.
+        // A panic in one connection must not end the others.
         let _ = catch_unwind(AssertUnwindSafe(|| converse(&stream, &endpoint, &own, id)));
         own.has_replied(id);
         linger(&stream);
@@ -198,7 +198,7 @@ fn serve(stream: TcpStream, endpoint: &Arc<Endpoint>, connections: &Arc<Connecti
     }
 }
 
-/// One message and its reply.
+/// Reads one message and replies to it.
 fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, id: u64) {
     let (Ok(peer), Ok(())) = (stream.peer_addr(), stream.set_nodelay(true)) else { return };
     let mut wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
@@ -216,23 +216,26 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
             return write(stream, &reply_text("200 OK", "text/html", &status::page(endpoint)));
         }
         Ok(Message::Options) => return write(stream, &reply_text("200 OK", "text/acl", "")),
-        // Somebody looked whether anybody listens.
+        // The peer only tested whether the port is open.
         Err(WireError::Empty) => return,
         Err(error @ WireError::TooLarge(_)) => {
-            return refuse("413 Content Too Large", format!("the message: {error}"));
+            return refuse("413 Content Too Large", format!("the message {error}"));
         }
         Err(error @ WireError::Late) => {
-            return refuse("408 Request Timeout", format!("the message: {error}"));
+            return refuse("408 Request Timeout", format!("the message {error}"));
         }
-        Err(error) => return refuse("400 Bad Request", format!("the message: {error}")),
+        Err(error) => return refuse("400 Bad Request", format!("the message {error}")),
     };
     let request = match Request::read(&text) {
         Ok(request) => request,
         Err(error) => return refuse("400 Bad Request", error.to_string()),
     };
-    // What is answered at once always has room.
+    // Messages that are answered at once are never refused.
     if !has_room && matches!(request, Request::Start { .. } | Request::Play { .. }) {
-        return refuse("503 Service Unavailable", "too many messages at a time".into());
+        return refuse(
+            "503 Service Unavailable",
+            "too many messages at once; try again later".into(),
+        );
     }
     let Ok(out) = stream.try_clone() else { return };
     let match_id = request.match_id().map(str::to_owned);
@@ -249,11 +252,11 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
     endpoint.answer(request, arrived, responder, waiting);
 }
 
-/// What a peer wants.
+/// A request of a peer.
 enum Message {
     Text(String),
     StatusPage,
-    /// The form of the reply alone.
+    /// The headers of a reply only.
     Options,
 }
 
@@ -270,8 +273,8 @@ fn read_message(stream: &TcpStream, wire: &mut Wire<'_>) -> Result<Message, Wire
                 write(stream, "HTTP/1.1 100 Continue\r\n\r\n");
             }
             let mut depth = 0_usize;
-            // Without a length the message is whole when its list is, so that nobody has to wait
-            // for a peer that keeps the connection open.
+            // Without a length, the message ends with its list, so that a peer may keep the
+            // connection open.
             let closes = |piece: &[u8]| {
                 piece.iter().any(|byte| {
                     match byte {
@@ -293,7 +296,7 @@ fn read_message(stream: &TcpStream, wire: &mut Wire<'_>) -> Result<Message, Wire
     }
 }
 
-/// The reply as the reference implementation writes it, but for its type.
+/// Writes a reply as the reference implementation does, except for the content type.
 fn reply_text(status: &str, content_type: &str, body: &str) -> String {
     format!(
         "HTTP/1.0 {status}\r\nContent-type: {content_type}\r\nContent-length: {}\r\n\
@@ -304,15 +307,14 @@ fn reply_text(status: &str, content_type: &str, body: &str) -> String {
     )
 }
 
-/// In one piece, so that the reply leaves in one packet.
+/// Writes everything at once, so that the reply leaves in one packet.
 fn write(mut stream: &TcpStream, text: &str) {
-    // A peer that is gone misses its reply.
+    // Errors do not matter: the peer is gone and misses its reply.
     let _ = stream.set_write_timeout(Some(WRITE_TIME));
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// Closes the connection in such a way that the reply arrives: what a peer still sends is read and
-/// forgotten for a while.
+/// Closes the connection so that the reply arrives: reads and discards further input for a while.
 fn linger(mut stream: &TcpStream) {
     if stream.shutdown(Shutdown::Write).is_err() {
         return;
@@ -332,7 +334,7 @@ fn linger(mut stream: &TcpStream) {
     }
 }
 
-/// The text behind `%20` and `+`.
+/// Decodes `%20` and `+`.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -361,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_encoded_is_decoded() {
+    fn percent_encoding_is_decoded() {
         assert_eq!(percent_decoded("%28+INFO%20%29"), "( INFO )");
         assert_eq!(percent_decoded("100%"), "100%");
         assert_eq!(percent_decoded("%zz%2B"), "%zz+");

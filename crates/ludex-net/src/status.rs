@@ -1,4 +1,4 @@
-//! The page that says what an endpoint is doing.
+//! The status page of an endpoint.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use ludex_protocol::Status;
 
 use crate::endpoint::{Endpoint, Sight};
 
-/// The status page.
+/// Renders the status page.
 pub(crate) fn page(endpoint: &Endpoint) -> String {
     let name = escaped(endpoint.name());
     let status = match endpoint.status() {
@@ -65,10 +65,10 @@ fn row(page: &mut String, sight: &Sight) {
 }
 
 fn line(page: &mut String, words: std::fmt::Arguments<'_>) {
-    writeln!(page, "{words}").expect("a string takes everything");
+    writeln!(page, "{words}").expect("writing to a string cannot fail");
 }
 
-/// A stranger's text as text.
+/// Escapes and shortens received text for HTML.
 fn escaped(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     let mut escaped = String::new();

@@ -1,4 +1,4 @@
-//! One match of an endpoint: a thread that loads the game, prepares, and answers for its moves.
+//! One match of an endpoint: a thread that loads the game, prepares, and answers with moves.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use crate::loading::{Permit, load_in_time};
 use crate::participant::{Follower, Participant, Played};
 use crate::responder::Responder;
 
-/// What is played and with what.
+/// The data of a `start` message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct MatchOrder {
     pub match_id: String,
@@ -27,20 +27,20 @@ pub(crate) struct MatchOrder {
     pub play_clock: Duration,
 }
 
-/// How every match is played.
+/// The settings of every match.
 #[derive(Clone, Debug)]
 pub(crate) struct TableConfig {
     pub spec: PlayerSpec,
-    /// For the player, its reserve not yet fitted to the clocks.
+    /// Settings of the player, before its reserve is fitted to the clocks.
     pub player: PlayerConfig,
-    /// Bytes that loading may take.
+    /// Memory limit for loading, in bytes.
     pub load_memory: u64,
-    /// Whether every search is to panic.
+    /// Makes every search panic.
     #[cfg(test)]
     pub breaks_down: bool,
 }
 
-/// A match that is under way, as the endpoint sees it.
+/// A running match, as the endpoint sees it.
 pub(crate) struct Table {
     pub order: MatchOrder,
     pub began: Instant,
@@ -48,21 +48,21 @@ pub(crate) struct Table {
     shared: Arc<Shared>,
 }
 
-/// What the thread and the endpoint both know.
+/// State shared by the thread and the endpoint.
 struct Shared {
     progress: Mutex<Progress>,
-    /// Set when nobody wants the match any more.
+    /// Set when the match is stopped.
     is_stopped: AtomicBool,
-    /// What stops the player, once there is one.
+    /// Stops the player, once there is one.
     interrupter: Mutex<Option<Interrupter>>,
     waiting: Mutex<WaitingPlay>,
 }
 
-/// The newest move that was asked for and is not thought about yet.
+/// The newest request for a move that the thread has not begun.
 #[derive(Default)]
 struct WaitingPlay {
     ask: Option<Ask>,
-    /// Whether the thread is gone.
+    /// Whether the thread has ended.
     is_closed: bool,
 }
 
@@ -72,37 +72,37 @@ struct Ask {
     responder: Responder,
 }
 
-/// How far a match is.
+/// The progress of a match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     /// The engine, once there is one.
     pub engine: Option<&'static str>,
     pub turn: u64,
-    /// Whether a move was ever asked for.
+    /// Whether any move was asked for.
     pub is_asked: bool,
-    /// How it ended by itself.
+    /// How the match ended, if it ended by itself.
     pub ended: Option<&'static str>,
-    /// The last move and what was thought about it.
+    /// The last move and how the player chose it.
     pub last: Option<(String, Thought)>,
 }
 
 enum Command {
-    /// There is a move to choose: see [`Shared::waiting`].
+    /// Choose a move: see [`Shared::waiting`].
     Play,
     End(&'static str),
 }
 
-/// The reserve is no larger than this part of a clock.
+/// The reserve takes at most one part in this many of a clock.
 const RESERVE_PART: u32 = 4;
-/// A match of which nothing is heard for this long, and twice its longest clock, is over.
+/// A match ends without a message for this long plus twice its longest clock.
 const SILENCE: Duration = Duration::from_secs(60);
-/// The least time for loading and preparing, whatever the start clock says.
+/// Shortest time for loading and preparing, even if the start clock is shorter.
 const MIN_START: Duration = Duration::from_millis(500);
-/// Loading and searching may recurse once a level of nesting or a step.
+/// Loading and searching may recurse once per level of nesting or per step.
 pub(crate) const STACK_BYTES: usize = 16 << 20;
 
 impl Table {
-    /// Opens a match in a thread of its own; `ready` hears of it when it is prepared or can't be.
+    /// Opens a match in its own thread; `ready` responds once it is prepared or has failed.
     pub fn open(
         order: MatchOrder,
         config: TableConfig,
@@ -125,9 +125,9 @@ impl Table {
         Ok(Self { order, began: arrived, commands, shared })
     }
 
-    /// Asks for a move. The responder is dropped unused, which whoever waits for it sees, if the
-    /// match is over before or another move is asked for before this one is thought about: a manager
-    /// that asks again has left off listening.
+    /// Asks for a move. If the match is over, or another move is asked for before the player begins
+    /// with this one, the responder is dropped unused, which the waiting side sees: a manager that
+    /// asks again no longer listens for the earlier reply.
     pub fn play(&self, news: News, deadline: Instant, responder: Responder) {
         self.lock_progress().is_asked = true;
         let mut waiting = lock(&self.shared.waiting);
@@ -139,7 +139,7 @@ impl Table {
         }
     }
 
-    /// Ends the match, whatever it is thinking about.
+    /// Ends the match, even while the player thinks.
     pub fn end(&self, how: &'static str) {
         self.shared.is_stopped.store(true, Ordering::SeqCst);
         if let Some(interrupter) = &*lock(&self.shared.interrupter) {
@@ -148,7 +148,7 @@ impl Table {
         let _ = self.commands.send(Command::End(how));
     }
 
-    /// How far it is.
+    /// Returns the progress of the match.
     pub fn progress(&self) -> Progress {
         self.lock_progress().clone()
     }
@@ -177,7 +177,7 @@ impl Host {
         let ended = match &how {
             Ok(Ok(how)) => how,
             Ok(Err(_)) => "not loaded",
-            Err(_) => "broke down",
+            Err(_) => "panicked",
         };
         lock(&self.shared.progress).ended = Some(ended);
         *lock(&self.shared.waiting) = WaitingPlay { ask: None, is_closed: true };
@@ -189,15 +189,12 @@ impl Host {
             }
             Err(_) => {
                 ready.respond(&Reply::Busy);
-                self.notify(|match_id| Event::Odd {
-                    match_id,
-                    what: "the match broke down".into(),
-                });
+                self.notify(|match_id| Event::Odd { match_id, what: "the match panicked".into() });
             }
         }
     }
 
-    /// Plays the match; how it ended, or why it can't be played.
+    /// Plays the match; returns how it ended, or why it cannot be played.
     fn host(
         &self,
         arrived: Instant,
@@ -230,7 +227,7 @@ impl Host {
             time: event_time,
         });
         if prepared.is_err() {
-            self.notify(|match_id| Event::Odd { match_id, what: "preparing broke down".into() });
+            self.notify(|match_id| Event::Odd { match_id, what: "preparing panicked".into() });
         }
         let silence = SILENCE + 2 * self.order.start_clock.max(self.order.play_clock);
         loop {
@@ -248,8 +245,8 @@ impl Host {
         }
     }
 
-    /// Chooses a move and sends it from this thread, which the player keeps awake: no other has to
-    /// be woken up between the choice and the reply.
+    /// Chooses a move and sends it from this thread, so that no other thread has to wake up between
+    /// the choice and the reply.
     fn answer(&self, participant: &mut dyn Participant, ask: &Ask) {
         let Played { text, thought, turn, chosen_at, odd } =
             participant.play(&ask.news, ask.deadline);

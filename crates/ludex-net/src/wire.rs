@@ -1,8 +1,7 @@
 //! A connection, read within bounds of size and time.
 //!
-//! Heads are parsed by `httparse`. What it reads from is ours, because the protocol wants what
-//! server libraries do not do: bodies that only the end of the connection ends, and the moment at
-//! which the first byte came.
+//! `httparse` parses the heads. The reader is our own, because the protocol needs what server
+//! libraries do not offer: bodies that end with the connection, and the time of the first byte.
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -10,54 +9,54 @@ use std::time::{Duration, Instant};
 
 use ludex_base::Deadline;
 
-/// A connection and what was read from it so far.
+/// A connection with a buffer of the bytes read from it.
 pub(crate) struct Wire<'a> {
     stream: &'a TcpStream,
     buffer: Vec<u8>,
-    /// What is taken from the buffer already.
+    /// Number of buffered bytes already consumed.
     taken: usize,
     max_bytes: usize,
-    /// Bytes that came so far, and how many may come.
+    /// Bytes received so far, and the limit.
     n_read: usize,
     max_read: usize,
     until: Deadline,
-    /// When the first byte came.
+    /// Time of the first byte.
     pub arrived: Option<Instant>,
 }
 
-/// Why nothing more can be read.
+/// Why reading failed. The text is a predicate, as in "the message did not arrive in time".
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("it did not arrive in time")]
+    #[error("did not arrive in time")]
     Late,
-    #[error("it has more than {0} bytes")]
+    #[error("has more than {0} bytes")]
     TooLarge(usize),
-    #[error("the connection ended in the middle of it")]
+    #[error("is incomplete: the connection ended in the middle")]
     Cut,
-    #[error("the connection ended before it")]
+    #[error("is missing: the connection ended before it")]
     Empty,
-    #[error("the connection broke: {0}")]
+    #[error("is incomplete: {0}")]
     Broken(String),
-    #[error("it is not HTTP: {0}")]
+    #[error("is not HTTP: {0}")]
     NotHttp(String),
 }
 
 /// Where a body ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Framing {
-    /// After so many bytes.
+    /// After this many bytes.
     Length(usize),
     /// With the last of its chunks.
     Chunked,
-    /// Nothing was said.
+    /// Not specified.
     Unsaid,
 }
 
-/// The longest head. A `GET` has the whole message in it.
+/// Longest head, in bytes. In a `GET` it contains the whole message.
 const MAX_HEAD: usize = 1 << 20;
-/// The longest line before a chunk.
+/// Longest line before a chunk, in bytes.
 const MAX_CHUNK_HEAD: usize = 1 << 10;
-/// How often a waiting reader looks whether it was told to stop.
+/// Interval at which a waiting reader checks whether it was stopped.
 const POLL: Duration = Duration::from_millis(50);
 
 impl<'a> Wire<'a> {
@@ -66,7 +65,7 @@ impl<'a> Wire<'a> {
         Self { stream, buffer, taken: 0, max_bytes, n_read: 0, max_read, until, arrived: None }
     }
 
-    /// The head, to and with the empty line.
+    /// Reads the head, including the empty line.
     pub fn head(&mut self) -> Result<Vec<u8>, WireError> {
         let mut looked = 0;
         loop {
@@ -85,14 +84,14 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The body. One of unsaid length goes to the end of the connection, or as far as `is_whole`
-    /// says, which is shown piece after piece.
+    /// Reads the body. Without a length, it ends with the connection or as soon as `is_whole`
+    /// returns true, which sees piece after piece.
     pub fn body(
         &mut self,
         framing: Framing,
         mut is_whole: impl FnMut(&[u8]) -> bool,
     ) -> Result<String, WireError> {
-        // Chunks have more bytes than the body; one may have as many again.
+        // Chunks have more bytes than the body: allow twice as many.
         self.max_read = self.n_read + 2 * self.max_bytes.max(BLOCK);
         self.forget_taken();
         let bytes = match framing {
@@ -136,7 +135,7 @@ impl<'a> Wire<'a> {
                     Ok(httparse::Status::Complete(found)) => break found,
                     Ok(httparse::Status::Partial) if line.len() == MAX_CHUNK_HEAD => {
                         let reason =
-                            format!("a chunk begins with {MAX_CHUNK_HEAD} bytes of no use");
+                            format!("the line before a chunk has more than {MAX_CHUNK_HEAD} bytes");
                         return Err(WireError::NotHttp(reason));
                     }
                     Ok(httparse::Status::Partial) if self.fill()? => {}
@@ -162,7 +161,7 @@ impl<'a> Wire<'a> {
         self.taken = 0;
     }
 
-    /// Waits for more bytes; false at the end of the connection.
+    /// Waits for more bytes; returns false at the end of the connection.
     fn fill(&mut self) -> Result<bool, WireError> {
         self.forget_taken();
         if self.buffer.len() > self.max_bytes.max(MAX_HEAD) || self.n_read > self.max_read {
@@ -193,9 +192,9 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// What is read at a time.
+/// Bytes read at a time.
 const BLOCK: usize = 16 << 10;
-/// A timeout of nothing means none at all.
+/// Shortest wait, because a timeout of zero would mean none.
 const MIN_WAIT: Duration = Duration::from_millis(1);
 
 fn end_of_head(buffer: &[u8], from: usize) -> Option<usize> {
@@ -210,22 +209,22 @@ fn end_of_head(buffer: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// What the head of a request says.
+/// The head of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RequestHead {
-    /// In upper case.
+    /// The method, in upper case.
     pub method: String,
     pub target: String,
     pub framing: Framing,
-    /// Whether the peer waits for a word before it sends the body.
+    /// Whether the peer waits for `100 Continue` before it sends the body.
     pub expects_continue: bool,
 }
 
-/// Reads the head of a request. What version of HTTP it speaks says nothing.
+/// Reads the head of a request and ignores its version of HTTP.
 pub(crate) fn request_head(head: &[u8]) -> Result<RequestHead, WireError> {
     let (line, rest) = first_line(head);
     let line = String::from_utf8_lossy(line);
-    let not_http = || WireError::NotHttp("its first line is no request".into());
+    let not_http = || WireError::NotHttp("its first line is not a request".into());
     let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(not_http)?;
     let target = match target.rsplit_once(char::is_whitespace) {
         Some((target, version)) if is_version(version) => target,
@@ -244,18 +243,18 @@ pub(crate) fn request_head(head: &[u8]) -> Result<RequestHead, WireError> {
     })
 }
 
-/// Reads the head of a reply: where its body ends. Status and content type say nothing, since
-/// players say anything there.
+/// Reads the head of a reply and returns where its body ends. Ignores status and content type,
+/// because players put anything there.
 pub(crate) fn reply_head(head: &[u8]) -> Result<Framing, WireError> {
     let (line, rest) = first_line(head);
     if is_version(&String::from_utf8_lossy(line)) {
         with_headers(rest, framing)
     } else {
-        Err(WireError::NotHttp("its first line is no status".into()))
+        Err(WireError::NotHttp("its first line is not a status".into()))
     }
 }
 
-/// The first line and the rest.
+/// Splits off the first line.
 fn first_line(head: &[u8]) -> (&[u8], &[u8]) {
     let end = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1);
     head.split_at(end)
@@ -265,7 +264,7 @@ fn is_version(word: &str) -> bool {
     word.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http/"))
 }
 
-/// The path of a target that may be a whole address.
+/// Returns the path of a target, which may be a whole address.
 fn path(target: &str) -> &str {
     match target.get(..7) {
         Some(scheme) if scheme.eq_ignore_ascii_case("http://") => {
@@ -275,12 +274,12 @@ fn path(target: &str) -> &str {
     }
 }
 
-/// What is made of the headers. Those that are none are skipped.
+/// Parses the headers and passes them to a function; skips malformed lines.
 fn with_headers<T>(
     lines: &[u8],
     make: impl FnOnce(&[httparse::Header<'_>]) -> T,
 ) -> Result<T, WireError> {
-    // The parser is more patient with replies, and wants a status of its own kind before them.
+    // The parser tolerates more in replies, but needs a well-formed status line first.
     let head = [&b"HTTP/1.1 200 OK\r\n"[..], lines].concat();
     let n_lines = head.iter().filter(|&&byte| byte == b'\n').count();
     let mut headers = vec![httparse::EMPTY_HEADER; n_lines];
@@ -359,13 +358,13 @@ mod tests {
         assert_eq!(head.framing, Framing::Length(8));
     }
 
-    /// What a wire of a thousand bytes reads from these.
+    /// Reads a chunked message with a limit of a thousand bytes.
     fn read_chunked(bytes: Vec<u8>) -> Result<String, WireError> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let at = listener.local_addr().expect("it listens");
         let peer = std::thread::spawn(move || {
             let mut stream = TcpStream::connect(at).expect("it listens");
-            // It may be refused in the middle.
+            // The reader may close the connection in the middle.
             let _ = std::io::Write::write_all(&mut stream, &bytes);
         });
         let (stream, _) = listener.accept().expect("somebody connects");
@@ -388,7 +387,7 @@ mod tests {
         assert_eq!(read_chunked(body(&extended)), Ok("a".into()));
         let long = format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(2000));
         assert!(matches!(read_chunked(body(&long)), Err(WireError::NotHttp(_))));
-        // Little in much: every chunk has a byte, and a line of a thousand before it.
+        // Every chunk has one byte after a line of a thousand.
         let wasteful = format!("1;{}\r\na\r\n", "x".repeat(900)).repeat(900);
         assert_eq!(read_chunked(body(&wasteful)), Err(WireError::TooLarge(1000)));
     }

@@ -1,4 +1,4 @@
-//! `ludex referee` as players meet it, and what it makes of their faults.
+//! The manager's side against scripted players, with and without faults.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,16 +15,16 @@ use ludex_referee::{
 use super::{CARD, DUEL, loaded};
 use crate::{Address, AskError, RemoteMatch, RemoteSeat, ask, info};
 
-/// What a scripted player does with a message.
+/// How a scripted player reacts to a message.
 #[derive(Clone, Debug)]
 enum Act {
     /// Writes these bytes and closes.
     Bytes(Vec<u8>),
-    /// Writes a byte at a time, so many milliseconds apart.
+    /// Writes a byte at a time, this many milliseconds apart.
     Drip(Vec<u8>, u64),
-    /// Writes zeros until nobody listens any more.
+    /// Writes zeros until the peer closes.
     Flood,
-    /// Says nothing until the peer has gone.
+    /// Stays silent until the peer closes.
     Silence,
 }
 
@@ -32,14 +32,14 @@ fn body(text: &str) -> Act {
     Act::Bytes(format!("HTTP/1.0 200 OK\r\nContent-length: {}\r\n\r\n{text}", text.len()).into())
 }
 
-/// A player that does what its script says and notes every request in full.
+/// A player that follows its script and keeps every request.
 struct Scripted {
     address: Address,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
-    /// The script is asked with the body of each request.
+    /// The script maps the body of each request to an act.
     fn new(script: impl Fn(&str) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it listens").port();
@@ -107,7 +107,7 @@ fn perform(mut stream: &TcpStream, act: Act) {
     }
 }
 
-/// How a test match is played.
+/// The settings of a test match.
 struct Setting<'a> {
     rules: &'a str,
     codebook: fn(&str) -> Codebook,
@@ -130,7 +130,7 @@ impl<'a> Setting<'a> {
         Self { rules, codebook: plain, preview_clock: None, stop: Deadline::never(), clock }
     }
 
-    /// Plays with one address a seat.
+    /// Plays with one address per seat.
     fn play(&self, addresses: &[&Address]) -> MatchRecord {
         let (_, game) = loaded(self.rules);
         let clocks = Clocks { start: self.clock, play: self.clock };
@@ -146,7 +146,7 @@ impl<'a> Setting<'a> {
         let mut seats: Vec<Option<Box<dyn Seat>>> = Vec::new();
         for role in roles {
             let seat = (!role.is_random).then(|| -> Box<dyn Seat> {
-                let address = (*addresses.next().expect("one a seat")).clone();
+                let address = (*addresses.next().expect("one address per seat")).clone();
                 let shared = Arc::clone(&shared);
                 Box::new(RemoteSeat::new(game.clone(), address, "Rose".into(), shared))
             });
@@ -171,7 +171,7 @@ fn lapses(record: &MatchRecord, role: usize) -> Vec<Lapse> {
     record.lapses(RoleId::new(role)).cloned().collect()
 }
 
-/// Says `ready`, `done` and always the same move.
+/// A player that answers `ready`, `done` and always the same move.
 fn says(text: &'static str) -> Scripted {
     Scripted::new(move |message| match message.split_whitespace().nth(1) {
         Some("PLAY") => body(text),
@@ -208,7 +208,7 @@ fn messages_are_those_of_the_reference_to_the_byte() {
 }
 
 #[test]
-fn a_role_with_percepts_hears_of_itself_alone() {
+fn a_role_with_percepts_gets_only_its_own_move() {
     let player = Scripted::new(|message| match message {
         _ if message.contains("( card red )") && message.contains("PLAY") => body("( name red )"),
         _ if message.contains("( card blue )") && message.contains("PLAY") => body("( name blue )"),
@@ -230,13 +230,13 @@ fn a_role_with_percepts_hears_of_itself_alone() {
     );
 }
 
-/// A game of chance without percepts, which is over after a step.
+/// A game of chance without percepts and with one step.
 const COIN: &str =
     "(role me) (role random) (init begun) (legal me wait) (<= (next over) (true begun))
     (legal random (toss heads)) (<= terminal (true over)) (goal me 50) (goal random 50)";
 
 #[test]
-fn a_joint_move_has_the_move_of_random_in_it() {
+fn a_joint_move_contains_the_move_of_random() {
     let player = says("wait");
     let record = Setting::new(COIN).play(&[&player.address]);
     assert!(lapses(&record, 0).is_empty(), "{record:?}");
@@ -260,7 +260,7 @@ fn a_scrambled_match_is_recorded_in_the_names_of_the_game() {
     assert!(bodies.iter().all(|body| body.contains(" m.1 ")));
 }
 
-/// A player whose answers to `play` are these.
+/// A player that reacts to `play` with this act.
 fn answers(act: Act) -> Scripted {
     Scripted::new(move |message| if message.contains("PLAY") { act.clone() } else { body("ready") })
 }
@@ -288,7 +288,7 @@ fn replies_may_have_any_form() {
 }
 
 #[test]
-fn what_is_no_legal_move_is_replaced_and_recorded() {
+fn illegal_replies_are_replaced_and_recorded() {
     let illegal = |text: &str| Lapse::Illegal(text.into());
     let null = || illegal("null");
     let bytes = |text: &str| Act::Bytes(text.as_bytes().to_vec());
@@ -310,7 +310,7 @@ fn what_is_no_legal_move_is_replaced_and_recorded() {
         assert_eq!(record.ending, Ending::Terminal);
         assert_eq!(lapses(&record, 1), vec![lapse; 2], "{act:?}");
     }
-    // Without a length, the first megabyte is enough to know.
+    // Without a length, the reader stops after the first megabyte.
     let head = b"HTTP/1.0 200 OK\r\n\r\n".to_vec();
     let endless = answers(Act::Bytes([head, vec![b'x'; 3 << 20]].concat()));
     let record = Setting::new(DUEL).play(&[&endless.address, &endless.address]);
@@ -318,7 +318,7 @@ fn what_is_no_legal_move_is_replaced_and_recorded() {
 }
 
 #[test]
-fn who_is_not_there_or_breaks_off_has_failed() {
+fn a_missing_or_broken_connection_is_a_failure() {
     let failed = |lapses: &[Lapse]| lapses.iter().all(|lapse| matches!(lapse, Lapse::Failed(_)));
     let nobody = {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -343,13 +343,13 @@ fn who_is_not_there_or_breaks_off_has_failed() {
 }
 
 #[test]
-fn who_is_late_is_late_however_the_bytes_are_spread() {
+fn a_late_reply_is_late_however_slowly_it_arrives() {
     let reply = b"HTTP/1.0 200 OK\r\nContent-length: 9\r\n\r\n( say b )".to_vec();
     for act in [Act::Silence, Act::Drip(reply, 1000), Act::Flood] {
         let player = answers(act.clone());
         let asked = Instant::now();
         let record = Setting::new(DUEL).play(&[&player.address, &says("a").address]);
-        // A flood is no head of a reply at all, however long one listens.
+        // A flood never forms the head of a reply.
         let found = lapses(&record, 0);
         let is_flood = matches!(act, Act::Flood);
         assert!(
@@ -364,7 +364,7 @@ fn who_is_late_is_late_however_the_bytes_are_spread() {
         Scripted::new(|message| if message.contains("START") { Act::Silence } else { body("a") });
     let record = Setting::new(DUEL).play(&[&slow_start.address, &says("a").address]);
     assert_eq!(lapses(&record, 0), [Lapse::Late], "only the start was late");
-    // Players of the reference implementation do not know how a preview is sent.
+    // Players of the reference implementation do not understand `preview`.
     let no_preview =
         Scripted::new(|message| if message.contains("PREVIEW") { Act::Silence } else { body("a") });
     let setting = Setting { preview_clock: Some(Duration::from_secs(1)), ..Setting::new(DUEL) };
@@ -374,7 +374,7 @@ fn who_is_late_is_late_however_the_bytes_are_spread() {
 }
 
 #[test]
-fn who_is_busy_with_another_match_is_asked_all_the_same() {
+fn a_busy_player_is_asked_for_moves_all_the_same() {
     let player = Scripted::new(|_| body("busy"));
     let record = Setting::new(DUEL).play(&[&player.address, &says("a").address]);
     assert_eq!(lapses(&record, 0), vec![Lapse::Illegal("busy".into()); 2], "not at the start");
@@ -421,7 +421,7 @@ fn an_interrupt_aborts_the_match_at_once() {
 }
 
 #[test]
-fn a_match_that_is_over_is_told_in_spite_of_an_interrupt() {
+fn stop_is_sent_in_spite_of_an_interrupt() {
     let player = says("a");
     let (_, game) = loaded(DUEL);
     let clock = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use ludex_base::Source;
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 
-/// Two roles say `a` or `b` twice at once; who says `a` more often wins.
+/// Two roles play `a` or `b` simultaneously, twice; the one with more `a` wins.
 pub const DUEL: &str = "(role left) (role right) (init (step 1)) (init (lead 0))
     (succ 1 2) (succ 2 3) (plus 0 1) (plus 1 2) (plus m2 m1) (plus m1 0)
     (<= (legal ?r a) (role ?r)) (<= (legal ?r (say b)) (role ?r))
@@ -22,7 +22,7 @@ pub const DUEL: &str = "(role left) (role right) (init (step 1)) (init (lead 0))
     (<= (goal right 100) (true (lead ?x)) (behind ?x))
     (<= (goal left 50) (true (lead 0))) (<= (goal right 50) (true (lead 0)))";
 
-/// A card is dealt and seen, then it is to be named.
+/// The role sees a card and then has to name it.
 pub const CARD: &str = "(role me) (role random) (init start)
     (<= (legal random (deal red)) (true start)) (<= (legal random (deal blue)) (true start))
     (<= (legal random noop) (true naming)) (<= (legal me noop) (true start))

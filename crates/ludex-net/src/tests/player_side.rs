@@ -1,4 +1,4 @@
-//! `ludex player` as managers meet it.
+//! The player's side against scripted managers.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -34,12 +34,12 @@ fn player_with(spec: &str, max_matches: usize, iterations: Option<u64>) -> Playe
     Player { server, endpoint, events }
 }
 
-/// Quick, whatever the clocks.
+/// A player that is quick on any clock.
 fn player() -> Player {
     player_with("uct", 1, Some(50))
 }
 
-/// Sends bytes and reads all that comes.
+/// Sends bytes and reads the whole reply.
 fn exchange(address: SocketAddr, bytes: &[u8], half_closes: bool) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
@@ -149,13 +149,13 @@ fn requests_may_have_any_form() {
         ),
         ("GET /%28+INFO%20%29 HTTP/1.0\r\n\r\n", false),
         ("get /(INFO) HTTP/1.1\r\nHost: x\r\n\r\n", false),
-        // What stands in the first line beside the verb and the message does not matter.
+        // Only the verb and the message of the first line matter.
         ("POST / http/1.0\r\nContent-Length: 8\r\n\r\n( INFO )", false),
         ("POST /\r\nContent-Length: 8\r\n\r\n( INFO )", false),
         ("POST / HTTP/2.0\r\nContent-Length: 8\r\n\r\n( INFO )", false),
         ("GET /( INFO ) HTTP/1.0\r\n\r\n", false),
         ("GET http://h/(INFO)\r\n\r\n", false),
-        // More than was announced is left alone.
+        // Bytes after the announced length are ignored.
         ("POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )\r\n\r\nand more", false),
         ("POST / HTTP/1.0\r\nno colon here\r\nContent-Length: 8\r\n\r\n( INFO )", false),
     ];
@@ -171,16 +171,12 @@ fn requests_may_have_any_form() {
 }
 
 #[test]
-fn what_is_no_message_is_answered_and_closed() {
+fn malformed_messages_get_an_error_and_are_closed() {
     let player = player();
     let address = player.server.address();
     let wrong = [
         ("POST / HTTP/1.0\r\nContent-Length: 0\r\n\r\n", "400", "the message is empty"),
-        (
-            "POST / HTTP/1.0\r\nContent-Length: 7\r\n\r\n(hello)",
-            "400",
-            "unknown message `hello`",
-        ),
+        ("POST / HTTP/1.0\r\nContent-Length: 7\r\n\r\n(hello)", "400", "unknown message `hello`"),
         ("POST / HTTP/1.0\r\nContent-Length: 9\r\n\r\n( START )", "400", "`start` needs a match"),
         (
             "POST / HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\n",
@@ -188,7 +184,7 @@ fn what_is_no_message_is_answered_and_closed() {
             "more than 16777216 bytes",
         ),
         ("GET /favicon.ico HTTP/1.1\r\n\r\n", "400", "unknown message `favicon.ico`"),
-        ("what is this?\r\n\r\n", "400", "it is not HTTP"),
+        ("what is this?\r\n\r\n", "400", "is not HTTP"),
     ];
     for (request, status, words) in wrong {
         let reply = exchange(address, request.as_bytes(), false);
@@ -197,19 +193,19 @@ fn what_is_no_message_is_answered_and_closed() {
     }
     let cut = exchange(address, b"POST / HTTP/1.0\r\nContent-Length: 80\r\n\r\n( INFO )", true);
     assert!(cut.contains("ended in the middle"), "{cut}");
-    assert_eq!(exchange(address, b"", true), "", "who says nothing is told nothing");
+    assert_eq!(exchange(address, b"", true), "", "an empty message gets no reply");
     player.check("( INFO )", AVAILABLE);
 }
 
 #[test]
-fn peers_that_say_half_or_nothing_hold_up_nobody() {
+fn silent_and_incomplete_connections_delay_nobody() {
     let player = player();
     let address = player.server.address();
     let mut silent = Vec::new();
     for number in 0..3 * crate::server::MAX_CONNECTIONS {
         let mut stream = TcpStream::connect(address).expect("it listens");
         if number % 2 == 0 {
-            // It may be closed by now to make room for others.
+            // The server may have closed it to make room.
             let _ = stream.write_all(b"POST / HTTP/1.0\r\nContent-Length: 100\r\n\r\n( INF");
         }
         silent.push(stream);
@@ -220,7 +216,7 @@ fn peers_that_say_half_or_nothing_hold_up_nobody() {
 }
 
 #[test]
-fn moves_that_nobody_waits_for_shut_out_nobody() {
+fn abandoned_requests_do_not_block_the_player() {
     let player = player_with("uct", 1, None);
     let start = format!("( START m left {} 1 600)", wire_rules(DUEL));
     assert_eq!(player.post(&start), "ready");
@@ -239,17 +235,17 @@ fn moves_that_nobody_waits_for_shut_out_nobody() {
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     let replies = asking.into_iter().map(|mut stream| {
         let mut reply = String::new();
-        // Who came when too many were on their way was closed.
+        // The server closed the connections that were one too many.
         let _ = stream.read_to_string(&mut reply);
         reply.rsplit_once("\r\n").map_or(String::new(), |(_, body)| body.to_owned())
     });
     let n_moves = replies.filter(|reply| ["a", "( say b )"].contains(&reply.as_str())).count();
-    assert!(n_moves <= 2, "one was thought about, one waited, and {n_moves} were answered");
+    assert!(n_moves <= 2, "at most two requests get a move, {n_moves} did");
 }
 
 #[test]
-fn matches_that_are_broken_off_while_loading_leave_nothing_behind() {
-    // Nine places for eight letters: more than can be grounded while anybody waits.
+fn matches_aborted_while_loading_leave_nothing_behind() {
+    // Nine places for eight letters: far too many instances to ground in time.
     let letters = "(d 0) (d 1) (d 2) (d 3) (d 4) (d 5) (d 6) (d 7)";
     let [args, body]: [String; 2] = ["?x", "(d ?x"].map(|start| {
         let end = if start.starts_with('(') { ")" } else { "" };
@@ -267,20 +263,20 @@ fn matches_that_are_broken_off_while_loading_leave_nothing_behind() {
         let abort = format!("( ABORT m{number} )");
         let asked = Instant::now();
         while player.post(&abort) != "aborted" {
-            assert!(asked.elapsed() < Duration::from_secs(10), "match {number} can't begin");
+            assert!(asked.elapsed() < Duration::from_secs(10), "match {number} cannot begin");
             std::thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(thread.join().expect("it is answered"), "busy");
     }
     let asked = Instant::now();
     while player.start("m", "left", DUEL) != "ready" {
-        assert!(asked.elapsed() < Duration::from_secs(10), "what was broken off goes on");
+        assert!(asked.elapsed() < Duration::from_secs(10), "an aborted match goes on");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
 #[test]
-fn an_observer_that_breaks_down_disturbs_no_match() {
+fn a_panicking_observer_disturbs_no_match() {
     let config = EndpointConfig {
         name: "Ludex".into(),
         spec: PlayerSpec::parse("random").expect("it is there"),
@@ -300,7 +296,7 @@ fn an_observer_that_breaks_down_disturbs_no_match() {
 }
 
 #[test]
-fn a_search_that_panics_is_heard_of_but_not_felt() {
+fn a_panicking_search_is_reported_and_replaced() {
     let player = player_with("uct", 1, Some(50));
     player.endpoint.breaks_down.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(player.start("m", "x", ROW), "ready");
@@ -332,7 +328,7 @@ fn rules_that_cannot_be_played_are_refused_and_forgotten() {
         player.check("( INFO )", AVAILABLE);
     }
     assert_eq!(player.start("odd", "nobody", DUEL), "busy");
-    // A megabyte of nothing in particular.
+    // A megabyte of useless facts.
     let huge = "(p (f (g a b) (h c d)) 1 2 3) ".repeat(40_000);
     assert_eq!(player.start("huge", "left", &huge), "busy");
     player.check("( INFO )", AVAILABLE);
@@ -354,7 +350,7 @@ fn a_start_that_comes_twice_is_one_match() {
 }
 
 #[test]
-fn several_matches_are_played_where_that_was_asked_for() {
+fn several_matches_run_at_once_if_configured() {
     let player = player_with("random", 3, None);
     for id in ["m1", "m2", "m3"] {
         assert_eq!(player.start(id, "left", DUEL), "ready");
@@ -378,11 +374,11 @@ const ROW: &str =
     (goal x 50) (goal o 50)";
 
 #[test]
-fn its_last_move_is_what_the_joint_move_says() {
+fn the_joint_move_overrides_the_last_answer() {
     let player = player();
     assert_eq!(player.start("m", "x", ROW), "ready");
     let first = player.post("( PLAY m NIL )");
-    // The manager played something else in its place.
+    // The manager played another move in its place.
     let other = if first == "( mark 1 )" { 2 } else { 1 };
     assert_eq!(player.post(&format!("( PLAY m (( mark {other} ) noop ) )")), "noop");
     let left = 6 - other - 3;
@@ -391,7 +387,7 @@ fn its_last_move_is_what_the_joint_move_says() {
 }
 
 #[test]
-fn a_message_that_came_twice_or_never_does_not_lose_the_match() {
+fn repeated_and_lost_messages_do_not_lose_the_match() {
     let player = player();
     assert_eq!(player.start("m", "x", ROW), "ready");
     player.post("( PLAY m NIL )");
@@ -401,12 +397,12 @@ fn a_message_that_came_twice_or_never_does_not_lose_the_match() {
         ("( PLAY m (noop ( mark 2 ) ) )", "( mark 3 )"),
     ]);
     player.check("( STOP m (( mark 3 ) noop ) )", "done");
-    // The second message never came: only x's move can have been made.
+    // The second message was lost: the missed step must be a move of x.
     assert_eq!(player.start("m", "x", ROW), "ready");
     assert_eq!(player.post("( PLAY m NIL )").len(), "( mark 1 )".len());
     let last = player.post("( PLAY m (noop ( mark 2 ) ) )");
     assert!(["( mark 1 )", "( mark 3 )"].contains(&last.as_str()), "{last}");
-    // Nonsense is followed by a legal move of the state that is known.
+    // After nonsense, the player answers with a legal move of the known state.
     assert!(player.post("( PLAY m (castle castle castle) )").starts_with("( mark "));
 }
 
@@ -420,11 +416,11 @@ const THREE: &str = "(role x) (role o) (init (step 1)) (succ 1 2) (succ 2 3) (su
     (<= (goal x 100) (true won)) (<= (goal x 0) (not (true won))) (goal o 50)";
 
 #[test]
-fn the_same_words_are_a_new_step_only_if_they_tell_the_last_answer() {
+fn equal_news_are_a_new_step_only_if_they_contain_the_last_answer() {
     let player = player_with("uct", 1, Some(2000));
     assert_eq!(player.start("m", "x", THREE), "ready");
     player.post("( PLAY m NIL )");
-    // It said b, so the second message is the first again.
+    // It answered b, so the second message repeats the first.
     player.converse(&[
         ("( PLAY m (a noop) )", "b"),
         ("( PLAY m (a noop) )", "b"),
@@ -433,7 +429,7 @@ fn the_same_words_are_a_new_step_only_if_they_tell_the_last_answer() {
     player.check("( ABORT m )", "aborted");
     assert_eq!(player.start("m", "x", THREE), "ready");
     player.post("( PLAY m NIL )");
-    // It said b, and b was played.
+    // It answered b, and b was played.
     player.converse(&[("( PLAY m (b noop) )", "b"), ("( PLAY m (b noop) )", "c")]);
 }
 
@@ -442,7 +438,7 @@ fn percepts_are_heard_in_both_forms() {
     for (news, named) in [
         ("1 noop (( card blue ) )", "( name blue )"),
         ("1 noop (( card red ) )", "( name red )"),
-        // A manager that knows only the older form tells everything.
+        // A manager that knows only the older form sends all moves.
         ("(noop ( deal blue ) )", "( name blue )"),
     ] {
         let player = player();
@@ -466,14 +462,14 @@ fn info_and_abort_are_answered_while_it_thinks() {
     player.check("( INFO )", BUSY);
     player.check("( ABORT m )", "aborted");
     player.check("( INFO )", AVAILABLE);
-    // Nobody waits ten minutes for a move that nobody wants.
+    // The aborted search ends long before the clock of ten minutes.
     let reply = thread.join().expect("it is answered");
     assert!(["a", "( say b )"].contains(&reply.as_str()), "{reply}");
     assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
 }
 
 #[test]
-fn a_clock_of_nothing_leaves_time_for_a_move() {
+fn a_clock_of_zero_leaves_time_for_a_move() {
     let player = player_with("uct", 1, None);
     player.check(&format!("( START m left {} 0 0)", wire_rules(DUEL)), "ready");
     for news in ["NIL", "(a a)"] {
