@@ -1,7 +1,7 @@
 //! Match records in the form that the viewers of the community read.
 //!
-//! Keys and values are those of the reference implementation; what else a record of ours has is
-//! under the key `ludex`.
+//! Keys and values are those of the reference implementation; the key `ludex` holds what our
+//! records add.
 
 use std::time::Duration;
 
@@ -16,24 +16,24 @@ use crate::lapses::{by_step, errors};
 use crate::numbers::seconds;
 use crate::thought::ThoughtReport;
 
-/// What a record does not know by itself.
+/// Facts about a match that its record does not contain.
 #[derive(Clone, Debug)]
 pub struct Circumstances {
     /// The name of the match.
     pub match_id: String,
-    /// Thirty-two letters and digits that nobody can guess.
+    /// An unguessable token of thirty-two letters and digits.
     pub random_token: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub start_time: u64,
-    /// Whole seconds; none if the rules were not shown before.
+    /// Preview clock in whole seconds; `None` without a preview.
     pub preview_clock: Option<u64>,
-    /// The tournament it belongs to.
+    /// The tournament that the match belongs to.
     pub tournament: Option<String>,
-    /// Which roles a person played.
+    /// Whether each role was played by a person.
     pub is_person: Vec<bool>,
-    /// Whether names were replaced.
+    /// Whether the players saw scrambled names.
     pub is_scrambled: bool,
-    /// The seed of the series, by which it can be repeated.
+    /// The seed of the series, which reproduces it.
     pub series_seed: Seed,
 }
 
@@ -43,26 +43,26 @@ pub struct Circumstances {
 pub struct CommunityRecord {
     /// The name of the match.
     pub match_id: String,
-    /// Thirty-two letters and digits that nobody can guess.
+    /// An unguessable token of thirty-two letters and digits.
     pub random_token: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub start_time: u64,
-    /// Whether it reached a terminal state.
+    /// Whether the match reached a terminal state.
     pub is_completed: bool,
-    /// Whether it did not.
+    /// Whether the match ended before a terminal state.
     pub is_aborted: bool,
-    /// Every state, as one term each.
+    /// The states, one term each.
     pub states: Vec<String>,
     /// The joint moves.
     pub moves: Vec<Vec<String>>,
-    /// When each state was reached, in milliseconds since 1970.
+    /// Time of each state, in milliseconds since 1970.
     pub state_times: Vec<u64>,
-    /// One list for the start and one a step; an empty text where nothing went wrong.
+    /// One list for the start and one per step; an empty text stands for no error.
     pub errors: Vec<Vec<String>>,
     /// The goals, if the match was completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_values: Option<Vec<u8>>,
-    /// Whole seconds; -1 if the rules were not shown before.
+    /// Preview clock in whole seconds; -1 without a preview.
     pub preview_clock: i64,
     /// Seconds before the first move.
     pub start_clock: Number,
@@ -70,19 +70,19 @@ pub struct CommunityRecord {
     pub play_clock: Number,
     /// The players, in role order.
     pub player_names_from_host: Vec<String>,
-    /// Which of them are people.
+    /// Whether each player is a person.
     pub is_player_human: Vec<bool>,
-    /// The tournament it belongs to.
+    /// The tournament that the match belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tournament_name_from_host: Option<String>,
-    /// Whether names were replaced.
+    /// Whether the players saw scrambled names.
     pub scrambled: bool,
-    /// What only our records have; other hosts leave it out.
+    /// Additions of Ludex; other hosts leave them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ludex: Option<LudexRecord>,
 }
 
-/// What only our records have.
+/// Additions of Ludex to the record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LudexRecord {
@@ -94,20 +94,20 @@ pub struct LudexRecord {
     pub series_seed: u64,
     /// The roles, in the order of the rulesheet.
     pub roles: Vec<String>,
-    /// How it ended.
+    /// Why the match ended.
     pub ending: String,
-    /// How long it took.
+    /// Duration of the match.
     pub seconds: f64,
-    /// What was wrong with connections, in words, where `errors` has `CE`.
+    /// Messages of the connection errors that `errors` marks with `CE`.
     pub failures: Vec<String>,
-    /// How long each answer took, step by step.
+    /// Time of each answer, step by step.
     pub move_times: Vec<Vec<Option<f64>>>,
-    /// What the players say about their moves, step by step.
+    /// The players' accounts of their moves, step by step.
     pub reports: Vec<Vec<Option<ThoughtReport>>>,
 }
 
 impl CommunityRecord {
-    /// A record of ours as the community has it.
+    /// Converts a record into the form of the community.
     pub fn of<G: Describe>(game: &G, record: &MatchRecord, about: &Circumstances) -> Self {
         let is_completed = record.ending == Ending::Terminal;
         let steps = || record.steps.iter();
@@ -150,18 +150,19 @@ impl CommunityRecord {
     }
 }
 
-/// Characters of what a stranger said that a record keeps.
+/// Characters of received text that a record keeps.
 const MAX_SHOWN: usize = 200;
 
-/// A clock in seconds: a whole number where it is one, as the reference implementation has it.
+/// A clock in seconds; whole seconds are written as an integer, like the reference implementation
+/// does.
 fn clock(time: Duration) -> Number {
     match time.subsec_nanos() {
         0 => time.as_secs().into(),
-        _ => Number::from_f64(time.as_secs_f64()).expect("a time is a number"),
+        _ => Number::from_f64(time.as_secs_f64()).expect("a duration is finite"),
     }
 }
 
-/// Every state, played again from the moves.
+/// Replays the moves and writes every state.
 fn states<G: Describe>(game: &G, record: &MatchRecord) -> Vec<String> {
     let mut cursor = game.cursor();
     let text = |cursor: &G::Cursor| {
@@ -176,7 +177,7 @@ fn states<G: Describe>(game: &G, record: &MatchRecord) -> Vec<String> {
     for step in &record.steps {
         let moves = game.role_ids().zip(&step.moves);
         let joint: Option<Vec<_>> = moves.map(|(role, text)| game.find_move(role, text)).collect();
-        cursor.play(&joint.expect("what was played is a move of the game"));
+        cursor.play(&joint.expect("recorded moves are moves of the game"));
         states.push(text(&cursor));
     }
     states
@@ -204,7 +205,7 @@ fn failures(record: &MatchRecord) -> Vec<String> {
     failures
 }
 
-/// A term with the blanks of the wire.
+/// Writes a term with the blanks of the protocol.
 fn spaced(text: &str) -> String {
     Term::read(text).map_or_else(|| text.to_owned(), |term| term.to_string())
 }
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_strangers_say_is_shortened() {
+    fn received_text_is_shortened() {
         let lapse = Lapse::Illegal("x".repeat(100_000));
         assert_eq!(fault(&lapse), format!("IL {}…", "x".repeat(MAX_SHOWN)));
         assert_eq!(fault(&Lapse::Illegal("(mark 1)".into())), "IL ( mark 1 )");

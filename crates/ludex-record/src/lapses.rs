@@ -1,8 +1,8 @@
-//! What went wrong at each role, by step.
+//! Lapses of each role, by step.
 
 use ludex_referee::{AnswerRecord, Lapse, MatchRecord};
 
-/// What `take` makes of each answer: one list a step, one entry a role; `None` for `random`.
+/// Maps each answer with `take`: one list per step, one entry per role; `None` for `random`.
 pub(crate) fn by_step<T>(
     record: &MatchRecord,
     take: impl Fn(&AnswerRecord) -> Option<T>,
@@ -13,7 +13,7 @@ pub(crate) fn by_step<T>(
     record.steps.iter().map(|step| row(&step.answers)).collect()
 }
 
-/// One list for the start and one a step; an empty text where nothing went wrong.
+/// Returns one list for the start and one per step; an empty text stands for no error.
 pub(crate) fn errors(record: &MatchRecord, text: impl Fn(&Lapse) -> String) -> Vec<Vec<String>> {
     let start = record.seats.iter().map(|seat| seat.lapse.as_ref().map(&text).unwrap_or_default());
     let steps = by_step(record, |answer| answer.lapse.as_ref().map(&text));

@@ -1,14 +1,14 @@
-//! What was played, in shapes that are written and read as JSON.
+//! Matches, series and plays as JSON.
 //!
-//! The types here are counterparts of those that play: made from them by hand, so that the JSON stays
-//! as it is when they change. All of them can be read back.
+//! The types here mirror those of the referee and the players. They are converted by hand, so that
+//! the JSON stays stable when the originals change. All of them can be read back.
 //!
-//! 1. [`numbers`]: times and rates as reports have them.
-//! 2. [`thought`]: how a player came to a move.
-//! 3. [`series`]: a series of matches and its sums, as `ludex match --json` reports them.
+//! 1. [`numbers`]: times and rates, rounded for reports.
+//! 2. [`thought`]: how a player chose a move.
+//! 3. [`series`]: a series of matches and its totals, as `ludex match --json` reports them.
 //! 4. [`community`]: one match in the form that the viewers of the community read.
 //! 5. [`transcript`]: one random play with every state.
-//! 6. [`trace`]: the two lines of play by which engines are compared.
+//! 6. [`trace`]: the two fixed lines of play that engines are compared on.
 
 mod lapses;
 pub mod community;

@@ -1,4 +1,4 @@
-//! A series of matches and its sums.
+//! A series of matches and its totals.
 
 use ludex_referee::{
     Clocks, Decision, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally,
@@ -9,7 +9,7 @@ use crate::lapses::{by_step, errors};
 use crate::numbers::{round, seconds};
 use crate::thought::ThoughtReport;
 
-/// What a series was about.
+/// The settings of a series that a report repeats.
 #[derive(Clone, Debug)]
 pub struct Heading {
     /// The game.
@@ -18,9 +18,9 @@ pub struct Heading {
     pub engine: &'static str,
     /// The clocks.
     pub clocks: Clocks,
-    /// Matches asked for.
+    /// Number of matches requested.
     pub count: usize,
-    /// Whether the roles have the same goals, so that nobody beats anybody.
+    /// Whether all roles always get the same goal, so that nobody can win against another.
     pub is_cooperative: bool,
 }
 
@@ -35,99 +35,99 @@ pub struct SeriesReport {
     pub start_clock: f64,
     /// Seconds for each move.
     pub play_clock: f64,
-    /// Matches asked for.
+    /// Number of matches requested.
     pub count: usize,
-    /// Matches played.
+    /// Number of matches played.
     pub played: usize,
-    /// Matches that did not reach a terminal state.
+    /// Number of matches that did not reach a terminal state.
     pub unfinished: usize,
-    /// Why fewer matches were played than asked for: `known` or `stopped`.
+    /// Why fewer matches were played than requested: `known` or `stopped`.
     pub stopped: Option<String>,
-    /// Whether the roles have the same goals.
+    /// Whether all roles always get the same goal.
     pub cooperative: bool,
     /// The players, in the order in which they were named.
     pub players: Vec<PlayerReport>,
-    /// How two players compare.
+    /// The comparison of two players.
     pub share: Option<ShareReport>,
     /// The matches.
     pub matches: Vec<MatchReport>,
 }
 
-/// The sums of one player.
+/// The results of one player.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayerReport {
-    /// Its name.
+    /// The name of the player.
     pub name: String,
-    /// Seats in matches that ended.
+    /// Seats in matches that reached a terminal state.
     pub seats: usize,
-    /// Its mean goal.
+    /// The mean goal.
     pub mean_goal: Option<f64>,
-    /// The 95 % interval of that.
+    /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
     /// Goals above every other role's.
     pub wins: usize,
-    /// Goals that share the highest.
+    /// Goals that tie for the highest.
     pub draws: usize,
-    /// All others.
+    /// All other goals.
     pub losses: usize,
     /// Illegal moves.
     pub illegal: usize,
-    /// Answers after the clock.
+    /// Answers after the deadline.
     pub late: usize,
-    /// No answers.
+    /// Missing answers.
     pub failed: usize,
-    /// Moves that were not chosen by the search that was meant to choose.
+    /// Moves chosen by a fallback instead of the search.
     pub fallbacks: usize,
     /// Moves asked for.
     pub moves: usize,
 }
 
-/// How two players compare.
+/// The comparison of two players.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShareReport {
-    /// Whose share it is: the first player's.
+    /// The first player, whose share it is.
     pub player: String,
-    /// The share.
+    /// The share, in percent.
     pub percent: f64,
-    /// The 95 % interval of that.
+    /// Its 95 % interval.
     pub ci95: [f64; 2],
-    /// Exchanges of seats behind it.
+    /// Number of complete exchanges of seats.
     pub exchanges: usize,
     /// The mean goals of both in each exchange.
     pub goals: Vec<[f64; 2]>,
-    /// Who is the stronger, if the sequential test is sure.
+    /// The stronger player, if the sequential test decided.
     pub stronger: Option<String>,
 }
 
 /// One match of a series.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MatchReport {
-    /// Its number in the series.
+    /// The number of the match in its series.
     pub number: usize,
-    /// Its seed.
+    /// The seed of the match.
     pub seed: u64,
     /// The roles, in the order of the rulesheet.
     pub roles: Vec<String>,
-    /// Who played each; `None` for `random`.
+    /// The player of each role; `None` for `random`.
     pub players: Vec<Option<String>>,
-    /// How it ended.
+    /// Why the match ended.
     pub ending: String,
     /// Goals at the end, in role order.
     pub goals: Vec<u8>,
-    /// How long it took.
+    /// Duration of the match.
     pub seconds: f64,
     /// The joint moves.
     pub moves: Vec<Vec<String>>,
-    /// How long each answer took, step by step.
+    /// Time of each answer, step by step.
     pub times: Vec<Vec<Option<f64>>>,
-    /// What went wrong: one list for the start and one a step, empty texts where nothing did.
+    /// Errors: one list for the start and one per step; an empty text stands for no error.
     pub errors: Vec<Vec<String>>,
-    /// What the players say about their moves, step by step.
+    /// The players' accounts of their moves, step by step.
     pub reports: Vec<Vec<Option<ThoughtReport>>>,
 }
 
 impl SeriesReport {
-    /// The report of a series with its sums.
+    /// Builds the report of a series.
     pub fn of(heading: &Heading, series: &Series, tally: &Tally) -> Self {
         let stopped = match series.end {
             SeriesEnd::Complete => None,
@@ -175,7 +175,7 @@ fn ends(estimate: Estimate) -> [f64; 2] {
 }
 
 impl ShareReport {
-    /// The share of the first player; nobody has one where all have the same goal.
+    /// Returns the share of the first player; `None` if all roles always get the same goal.
     pub fn of(heading: &Heading, series: &Series, tally: &Tally) -> Option<Self> {
         let comparison = tally.comparison.as_ref().filter(|_| !heading.is_cooperative)?;
         let percent = comparison.share.scaled(100.0);
@@ -196,7 +196,7 @@ impl ShareReport {
 }
 
 impl MatchReport {
-    /// The counterpart of a record.
+    /// Converts a record.
     pub fn of(record: &MatchRecord) -> Self {
         Self {
             number: record.number,
@@ -214,7 +214,7 @@ impl MatchReport {
     }
 }
 
-/// As match records of the community have it, with the reason of a failure in full.
+/// Writes a lapse as the community does, with the full reason of a failure.
 fn lapse_text(lapse: &Lapse) -> String {
     match lapse {
         Lapse::Illegal(text) => format!("IL {text}"),

@@ -1,4 +1,4 @@
-//! How a player came to a move.
+//! How a player chose a move.
 
 use ludex_player::NetworkWork;
 use ludex_player::Thought;
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbers::{round, seconds};
 
-/// What a player says about its choice.
+/// A player's account of its choice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ThoughtReport {
-    /// How far down the ladder the move was made.
+    /// The rung of the fallback ladder that chose the move.
     pub rung: String,
-    /// What searched; empty when nothing did.
+    /// The search; empty if none ran.
     pub search: String,
-    /// The goal that is expected, 0 to 100.
+    /// The expected goal, 0 to 100.
     pub goal: Option<f64>,
-    /// Whether that is proved.
+    /// Whether the expected goal is proved.
     pub proven: bool,
     /// Iterations or nodes.
     pub iterations: u64,
     /// Playouts.
     pub playouts: u64,
-    /// How deep it looked, in steps.
+    /// Depth of the search, in steps.
     pub depth: u32,
-    /// The line of play it expects: joint moves.
+    /// The expected line of play, as joint moves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub line: Vec<Vec<String>>,
-    /// Why the rungs above were left.
+    /// Why the rungs above failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What was done on constraint networks.
+    /// Work on constraint networks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkReport>,
 }
 
-/// What a search did on constraint networks, times in seconds.
+/// Work of a search on constraint networks, with times in seconds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NetworkReport {
     /// Networks solved.
     pub solved: u64,
     /// Subtrees closed.
     pub closed: u64,
-    /// Time to put states into networks.
+    /// Time to inject states into networks.
     pub injection: f64,
-    /// Time to solve them.
+    /// Time to solve networks.
     pub resolution: f64,
     /// Time for playouts.
     pub simulation: f64,
-    /// The plan that was followed; empty if there was none.
+    /// The plan followed; empty if there was none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub plan: String,
     /// Why there was no network; empty if there was one.
@@ -56,7 +56,7 @@ pub struct NetworkReport {
 }
 
 impl ThoughtReport {
-    /// The counterpart of a thought.
+    /// Converts a thought.
     pub fn of(thought: &Thought) -> Self {
         Self {
             rung: thought.rung.name().into(),
@@ -74,7 +74,7 @@ impl ThoughtReport {
 }
 
 impl NetworkReport {
-    /// The counterpart of what a search reports.
+    /// Converts the work that a search reports.
     pub fn of(work: &NetworkWork) -> Self {
         Self {
             solved: work.n_solved,

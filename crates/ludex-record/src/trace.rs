@@ -1,9 +1,9 @@
-//! The two fixed lines of play of a game, in the shape of the recorded ones of the corpus.
+//! The two fixed lines of play of a game, in the format of the recordings of the corpus.
 
 use ludex_game::trace::{End, Line, Step, Trace};
 use serde::{Deserialize, Serialize};
 
-/// The two lines of a game, without the names of those who checked them.
+/// The two lines of a game, without the names of the engines that checked them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TraceRecord {
     /// The game.
@@ -12,10 +12,10 @@ pub struct TraceRecord {
     pub sha256: String,
     /// The roles, in the order of the rulesheet.
     pub roles: Vec<String>,
-    /// The initial state, unless it is large.
+    /// The initial state; left out if large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init: Option<Vec<String>>,
-    /// The legal moves in the initial state, unless there are many.
+    /// The legal moves in the initial state; left out if there are many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legal0: Option<Vec<Vec<String>>>,
     /// The lines.
@@ -34,37 +34,37 @@ pub struct LineRecords {
 /// One line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LineRecord {
-    /// Why it ends.
+    /// Why the line ends.
     pub end: String,
-    /// The states it passes.
+    /// The states of the line.
     pub steps: Vec<TraceStep>,
 }
 
 /// One state of a line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TraceStep {
-    /// How many fluents are true.
+    /// Number of true fluents.
     pub n: usize,
-    /// A hash of them.
+    /// Hash of the true fluents.
     pub h: String,
-    /// How many legal moves each role has.
+    /// Number of legal moves of each role.
     pub l: Vec<usize>,
-    /// A hash of the legal moves of each role.
+    /// Hash of the legal moves of each role.
     pub lh: Vec<String>,
     /// 1 if the state is terminal.
     pub t: u8,
     /// The goals of each role.
     pub g: Vec<Vec<u8>>,
-    /// The joint move that is played.
+    /// The joint move played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub m: Option<Vec<String>>,
-    /// What each role sees of that.
+    /// The percepts of each role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub s: Option<Vec<Vec<String>>>,
 }
 
 impl TraceRecord {
-    /// The counterpart of a trace.
+    /// Converts a trace.
     pub fn of(name: &str, sha256: &str, trace: Trace) -> Self {
         Self {
             name: name.into(),
@@ -99,7 +99,7 @@ impl TraceStep {
     }
 }
 
-/// Why a line ends, in one word.
+/// Returns why a line ends, in one word.
 pub fn end_name(end: End) -> &'static str {
     match end {
         End::Terminal => "terminal",

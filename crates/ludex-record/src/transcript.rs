@@ -1,4 +1,4 @@
-//! A random play, written down in full: what a person reviews when rules or engines change.
+//! A random play, written down in full for review when rules or engines change.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use ludex_game::trace::{hash_texts, sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Describe, Observe, PlayEnd, PlayVisitor, RandomPlay};
 use serde::{Deserialize, Serialize};
 
-/// Joint moves of the transcripts that are kept beside the rules of our games.
+/// Step limit of the transcripts in `games/`.
 pub const RECORDED_STEPS: usize = 60;
 
 /// One random play.
@@ -21,27 +21,27 @@ pub struct Transcript {
     pub roles: Vec<String>,
     /// The states, from the initial one.
     pub states: Vec<TranscriptState>,
-    /// Why it ends with the last of them.
+    /// Why the play ends with the last state.
     pub ending: TranscriptEnding,
     /// The goals of each role in a terminal state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goals: Option<Vec<Vec<u8>>>,
 }
 
-/// One state and what was played in it.
+/// One state and the joint move played in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TranscriptState {
-    /// What is true, sorted.
+    /// The true fluents, sorted.
     pub fluents: Vec<String>,
-    /// A hash of that, as traces have it.
+    /// Hash of the fluents, as in traces.
     pub hash: String,
-    /// The legal moves of each role, sorted; none in a terminal state.
+    /// The legal moves of each role, sorted; empty in a terminal state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub legal: Vec<Vec<String>>,
-    /// The joint move that was played; none in the last state.
+    /// The joint move played; empty in the last state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joint: Vec<String>,
-    /// What each role saw of that.
+    /// The percepts of each role.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percepts: Vec<Vec<String>>,
 }
@@ -52,7 +52,7 @@ pub struct TranscriptState {
 pub enum TranscriptEnding {
     /// The last state is terminal.
     Terminal,
-    /// There were as many steps as allowed.
+    /// The play reached the step limit.
     Cut,
     /// A role has no legal move.
     Stuck,
@@ -61,7 +61,7 @@ pub enum TranscriptEnding {
 impl Transcript {
     /// Plays one random game of at most `max_steps` joint moves.
     ///
-    /// Moves are drawn from the texts in sorted order, so that every engine plays the same game.
+    /// It draws moves from the texts in sorted order, so that every engine plays the same game.
     pub fn of_random_play<G>(game: &G, name: &str, seed: Seed, max_steps: usize) -> Self
     where
         G: Describe,
@@ -94,7 +94,7 @@ impl Transcript {
     }
 }
 
-/// Writes down a game while it is played.
+/// Writes the transcript during the play.
 struct Writer<'a, G> {
     game: &'a G,
     transcript: Transcript,

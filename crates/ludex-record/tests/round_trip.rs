@@ -1,4 +1,4 @@
-//! What is written is read back as it was.
+//! Reading returns what was written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use serde::de::DeserializeOwned;
 
 #[track_caller]
 fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(written: &T) {
-    let text = serde_json::to_string(written).expect("it can be written");
+    let text = serde_json::to_string(written).expect("it serializes");
     let read: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(&read, written);
-    assert_eq!(serde_json::to_string(&read).expect("it can be written"), text);
+    assert_eq!(serde_json::to_string(&read).expect("it serializes"), text);
 }
 
 #[test]
