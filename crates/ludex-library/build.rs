@@ -1,4 +1,4 @@
-//! Builds the games in: every folder of `games/` with a `rules.kif`. No list names them.
+//! Embeds every folder of `games/` that has a `rules.kif`. There is no list to maintain.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

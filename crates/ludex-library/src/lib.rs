@@ -1,4 +1,4 @@
-//! The games of `games/`, built in: their rules, and what each is.
+//! The built-in games of `games/`: their rules and descriptions.
 //!
 //! ```
 //! let game = ludex_library::find("Tic-Tac-Toe").expect("a built-in game");
@@ -21,42 +21,42 @@ pub struct LibraryGame {
     about: &'static str,
 }
 
-/// What `about.toml` says of a game.
+/// The description of a game in its `about.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct About {
     /// The name for people.
     pub title: String,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     pub summary: String,
     /// The kind of game, in the words of the corpus index.
     pub kind: String,
-    /// Whether two roles ever choose at once.
+    /// Whether two roles ever choose simultaneously.
     pub simultaneous: bool,
     /// Whether the role `random` takes part.
     pub chance: bool,
-    /// Whether roles see only part of what happens.
+    /// Whether the game has imperfect information.
     pub hidden: bool,
-    /// Where the rules of the game come from.
+    /// The source of the rules.
     pub rules_from: String,
-    /// How deep `perft.txt` counts.
+    /// Depth to which `perft.txt` counts.
     pub perft_depth: usize,
 }
 
 static GAMES: &[LibraryGame] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// Every game of the library, by name.
+/// Returns all games of the library, sorted by name.
 pub fn games() -> &'static [LibraryGame] {
     GAMES
 }
 
-/// The game of this name. Letter case, hyphens, underscores and blanks do not count.
+/// Finds a game by name, ignoring letter case, hyphens, underscores and blanks.
 pub fn find(name: &str) -> Option<&'static LibraryGame> {
     let wanted = fold(name);
     GAMES.iter().find(|game| fold(game.name) == wanted)
 }
 
-/// Names of the library that are close to this one, the closest first, at most three.
+/// Returns at most three similar names of the library, the closest first.
 pub fn suggestions(name: &str) -> Vec<&'static str> {
     let wanted = fold(name);
     let mut close: Vec<(usize, &str)> = GAMES
@@ -74,10 +74,10 @@ pub fn suggestions(name: &str) -> Vec<&'static str> {
 }
 
 impl LibraryGame {
-    /// What is said about it; empty where nothing is.
+    /// Returns the description of the game; empty without an `about.toml`.
     ///
     /// # Panics
-    /// When its `about.toml` is not well-formed, which a test rules out.
+    /// When the `about.toml` is not well-formed, which a test rules out.
     pub fn about(&self) -> About {
         toml::from_str(self.about).expect("the about.toml of a built-in game is well-formed")
     }
@@ -87,7 +87,7 @@ fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Insertions, deletions and replacements that lead from one word to the other.
+/// Counts the insertions, deletions and replacements that turn one word into the other.
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_however_they_are_written() {
+    fn names_are_found_in_any_spelling() {
         for name in ["tictactoe", "TicTacToe", "tic-tac-toe", "tic_tac_toe"] {
             assert_eq!(find(name).map(|game| game.name), Some("tictactoe"), "{name}");
         }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_gets_a_suggestion() {
+    fn a_typo_gets_a_suggestion() {
         assert_eq!(suggestions("tictactow").first(), Some(&"tictactoe"));
         assert!(suggestions("connect").contains(&"connectfour"));
         assert!(suggestions("zzzzzzzzzzzz").is_empty());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_says_what_it_is() {
+    fn every_game_has_a_description() {
         for game in games() {
             let about = game.about();
             assert!(!about.title.is_empty() && !about.summary.is_empty(), "{}", game.name);
