@@ -1,12 +1,12 @@
-//! What has to hold one step before a goal is reached, learned from the ends of random games.
+//! Facts needed one step before a goal is reached, learned from the ends of random games.
 //!
-//! From the last state before the end and the last joint move, facts are taken away one at a time. Those
-//! without which the move no longer ends the game with that goal are what it took: a conjunction, offensive
-//! for the role whose goal it is and defensive for the others. Other states are measured by how few facts
-//! of each conjunction they lack.
+//! Take the last state before the end and the last joint move, and remove facts one at a time. The
+//! facts without which the move no longer ends the game with that goal form a conjunction:
+//! offensive for the role whose goal it is, and defensive for the others. A state is graded by how
+//! few facts of each conjunction it lacks.
 //!
-//! After Kirci, Sturtevant and Schaeffer, *A GGP Feature Learning Algorithm* (GIFL), 2011. They follow features further back and keep them for
-//! playouts; here they are numbers for an evaluation.
+//! After Kirci, Sturtevant and Schaeffer, *A GGP Feature Learning Algorithm* (GIFL), 2011. They
+//! follow features further back and use them in playouts; we use them as numbers for an evaluation.
 
 use std::ops::ControlFlow;
 
@@ -15,29 +15,30 @@ use ludex_circuit::Circuit;
 use ludex_game::{Cursor, Game, Graded, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 use rustc_hash::FxHashSet;
 
-/// By role, what it took to reach its best goal.
+/// By role, the facts needed to reach its best goal.
 #[derive(Debug)]
 pub struct Conjunctions {
     names: Vec<String>,
-    /// By role of those with a name: lists of fluents.
+    /// By named role: lists of fluents.
     facts: Vec<Vec<Vec<u32>>>,
 }
 
-/// More facts are not one idea.
+/// Larger conjunctions are too specific to be useful.
 const MAX_FACTS: usize = 10;
-/// Conjunctions of a role that are kept.
+/// Conjunctions kept per role.
 const MAX_KEPT: usize = 128;
-/// Random games that are played.
+/// Random games played.
 const N_GAMES: usize = 400;
-/// Gates that are evaluated in all, and for one end.
+/// Gates evaluated in total, and per end of a game.
 const MAX_GATES: usize = 100_000_000;
 const MAX_GATES_AN_END: usize = 10_000_000;
-/// A conjunction that lacks more facts counts for nothing; each that is missing divides by this.
+/// A conjunction that lacks more facts than this counts for nothing; each missing fact multiplies
+/// its value by the factor below.
 const MAX_MISSING: usize = 2;
 const MISSING_FACTOR: f32 = 0.25;
 
 impl Conjunctions {
-    /// Learns from random games until the deadline; `None` if there was nothing to learn.
+    /// Learns from random games until the deadline; returns `None` if there was nothing to learn.
     pub fn learn<G: Game>(
         game: &G,
         circuit: &Circuit,
@@ -92,7 +93,7 @@ impl Conjunctions {
     }
 }
 
-/// Keeps the last state that is not terminal, until the time is up.
+/// Visitor that keeps the last state that is not terminal.
 struct LastState<'a> {
     before: BitSet,
     deadline: &'a Deadline,
@@ -100,12 +101,12 @@ struct LastState<'a> {
 
 impl<C: Cursor> PlayVisitor<C> for LastState<'_> {
     fn before(&mut self, cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
-        self.before.copy_from(cursor.fluents().expect("it numbers fluents"));
+        self.before.copy_from(cursor.fluents().expect("the engine numbers fluents"));
         stop_if(self.deadline.reached())
     }
 }
 
-/// The facts without which a joint move does not end the game with that goal.
+/// Returns the facts without which a joint move does not end the game with that goal.
 fn needed(
     circuit: &Circuit,
     before: &BitSet,
@@ -123,7 +124,7 @@ fn needed(
     before.iter().filter(|&fluent| is_needed(fluent)).map(|fluent| fluent as u32).collect()
 }
 
-/// Whether a joint move is legal, and ends the game with that goal of a role.
+/// Whether a joint move is legal and ends the game with that goal of a role.
 fn ends_with(
     circuit: &Circuit,
     state: &BitSet,
@@ -143,7 +144,7 @@ fn ends_with(
     values[circuit.terminal.index()] && reached.map(|it| it.1).max() == Some(goal)
 }
 
-/// Leaves out what all of them have, such as whose turn it is.
+/// Removes the facts common to all conjunctions, such as whose turn it is.
 fn leave_out_common(list: &mut Vec<Vec<u32>>) {
     if list.len() > 1 {
         let (first, others) = list.split_first().expect("there are several");
@@ -157,7 +158,8 @@ fn leave_out_common(list: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// Leaves out what is part of another: the goal was reached in two ways at once, and neither was needed.
+/// Removes conjunctions contained in others: they arise when two lines are completed at once, so
+/// that no fact of either is needed.
 fn leave_out_parts(list: &mut Vec<Vec<u32>>) {
     let is_part = |facts: &Vec<u32>| {
         let has_all = |larger: &&Vec<u32>| {
@@ -197,8 +199,8 @@ mod tests {
     use super::*;
     use crate::tests::library;
 
-    /// In tic-tac-toe it takes two marks of a line and the empty third cell; whose turn it is goes
-    /// without saying.
+    /// In tic-tac-toe a win needs two marks of a line and the empty third cell; whose turn it is
+    /// was removed as common to all.
     #[test]
     fn two_marks_and_an_empty_cell_win_tic_tac_toe() {
         let machine = library("tictactoe");
@@ -209,7 +211,7 @@ mod tests {
             circuit.vocabulary.fluent_text(ludex_base::FluentId::new(fluent as usize))
         };
         for (list, mark) in found.facts.iter().zip(["x", "o"]) {
-            // Eight lines, and which of three cells is the last; a rare one may not have come up.
+            // Eight lines times three last cells; a rare combination may not have occurred.
             assert!((22..=24).contains(&list.len()), "{mark}: {}", list.len());
             for facts in list {
                 let texts: Vec<String> = facts.iter().map(text).collect();
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_counts_less() {
+    fn missing_facts_reduce_the_value() {
         let names = vec!["of r".to_string()];
         let it = Conjunctions { names, facts: vec![vec![vec![0, 1, 2], vec![3]]] };
         let value = |true_fluents: &[usize]| {

@@ -1,23 +1,22 @@
-//! Counters, boards and pieces: what families of fluents stand for.
+//! Counters, boards and pieces: what families of fluents represent.
 //!
-//! A family has all fluents of one name. Which of them can't be true together says what its arguments
-//! are:
+//! A family consists of all fluents of one name. Which of them are never true together shows what
+//! its arguments are:
 //!
-//! - If an argument runs along an [`Order`] and has one value at a time, the family is a *counter*, or
-//!   several, one for each value of the other arguments. A counter that goes on in every step is a
-//!   *clock*.
-//! - If an argument has one value at a time for each value of the others, and is in no order, it is the
-//!   *content* of a *board*, and the others are its coordinates, in order or not.
-//! - If each value of an argument that is in no order is at one place of the others at a time, it is a
-//!   piece, and again the family is a board.
+//! - If an argument runs along an [`Order`] and has one value at a time, the family is a *counter*,
+//!   or several counters, one for each value of the other arguments. A counter that advances in
+//!   every step is a *clock*.
+//! - If an argument has one value at a time for each value of the others, and is not ordered, it is
+//!   the *content* of a *board*, and the others are its coordinates, ordered or not.
+//! - If each value of an unordered argument is at one place of the others at a time, it is a piece,
+//!   and again the family is a board.
 //! - A family with coordinates and nothing else marks the cells of a board.
 //!
-//! A *piece* is what can be in a cell. It is a role's if it came to cells when that role had a choice, and
-//! never when another had.
+//! A *piece* is a possible content of a cell. It belongs to a role if it appeared only when that
+//! role had a choice.
 //!
-//! That fluents exclude each other, that a clock always goes on, and whose a piece is, is what random
-//! games show and not what is certain; [`Board::is_proved`] and [`Counter::is_proved`] say where
-//! `ludex-encode` proves the first.
+//! Mutual exclusion, clocks and owners are observed in random games, so they are not certain.
+//! [`Board::is_proved`] and [`Counter::is_proved`] say whether `ludex-encode` proved the exclusion.
 
 use std::fmt::Write as _;
 
@@ -32,29 +31,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::orders::{Order, find_orders, order_of};
 use crate::watch::{Step, watch};
 
-/// What was found.
+/// The structure found in a game.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Facts {
     /// The chains of successor relations.
     pub orders: Vec<Order>,
-    /// Fluents of which one is true at a time, and which are in an order.
+    /// Ordered fluents of which one is true at a time.
     pub counters: Vec<Counter>,
     /// Families with coordinates.
     pub boards: Vec<Board>,
 }
 
-/// Fluents of which at most one is true, one for each of some terms in a row.
+/// Fluents along an order, of which at most one is true.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counter {
     /// The fluents of the family, with `?` for the argument that counts: `(heap a ?)`.
     pub name: String,
-    /// Which of [`Facts::orders`] it runs along.
+    /// Index of its order in [`Facts::orders`].
     pub order: usize,
     /// Each fluent with the index of its value in the order, ascending.
     pub values: Vec<(i32, FluentId)>,
-    /// It went on by one value in every step that was seen.
+    /// Whether it advanced by one value in every observed step.
     pub is_clock: bool,
-    /// That at most one is true was proved.
+    /// Whether it is proved that at most one fluent is true.
     pub is_proved: bool,
 }
 
@@ -63,54 +62,54 @@ pub struct Counter {
 pub struct Board {
     /// The name of the family.
     pub name: Symbol,
-    /// The arguments that say where.
+    /// The arguments that name a cell.
     pub coordinates: Vec<Coordinate>,
-    /// The arguments that say what, ascending; none if being there is all.
+    /// The arguments that name the content, ascending; empty if fluents only mark cells.
     pub content: Vec<usize>,
-    /// At most one content a cell.
+    /// Whether a cell has at most one content.
     pub is_exclusive: bool,
-    /// That it is so, or that each piece is in one cell at most, was proved.
+    /// Whether it is proved that a cell has at most one content, or a piece at most one cell.
     pub is_proved: bool,
-    /// What can be there, by content.
+    /// The possible contents of cells.
     pub pieces: Vec<Piece>,
 }
 
-/// An argument of a board that says where.
+/// An argument of a board that names a coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coordinate {
-    /// Which argument.
+    /// Index of the argument.
     pub argument: usize,
-    /// Which of [`Facts::orders`] its values are in, if any.
+    /// Index of the order of its values in [`Facts::orders`], if any.
     pub order: Option<usize>,
-    /// How many values it has.
+    /// Number of values.
     pub n_values: usize,
 }
 
-/// What can be in a cell.
+/// A possible content of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The content, a term for each argument of [`Board::content`].
+    /// The content, one term for each argument of [`Board::content`].
     pub content: Vec<TermId>,
-    /// Whose it is, if that shows.
+    /// The owner, if observed.
     pub owner: Option<RoleId>,
-    /// Whether it was ever put anywhere.
+    /// Whether it was ever placed on a cell.
     pub comes: bool,
-    /// Whether it was ever taken away.
+    /// Whether it was ever removed from a cell.
     pub goes: bool,
-    /// Where it can be: each fluent, with its index along each coordinate that is in an order.
+    /// Its possible cells: each fluent, with its index along each ordered coordinate.
     pub cells: Vec<(FluentId, Vec<Option<i32>>)>,
 }
 
-/// How much is done to find facts.
+/// Limits of the search for facts.
 #[derive(Clone, Debug)]
 pub struct Effort {
-    /// Steps of random games to watch.
+    /// Steps of random games to observe.
     pub n_steps: usize,
-    /// What is done to prove that fluents exclude each other; by default nothing.
+    /// Effort to prove mutual exclusion; by default none.
     pub proof: GroupEffort,
-    /// For the random games.
+    /// Seed of the random games.
     pub seed: Seed,
-    /// When to stop watching, and proving: then nothing is proved.
+    /// Deadline of observing and proving; once it passes, nothing is proved.
     pub deadline: Deadline,
 }
 
@@ -125,12 +124,12 @@ impl Default for Effort {
     }
 }
 
-/// A board has at least so many cells.
+/// Smallest number of cells of a board.
 const MIN_CELLS: usize = 4;
-/// A family with more arguments is not looked at.
+/// Families with more arguments are skipped.
 const MAX_ARGUMENTS: usize = 8;
 
-/// Finds what the rules of a game, whose circuit this is, tell about its fluents.
+/// Finds the structure of a game, given its circuit.
 pub fn find_facts<G: Game>(game: &G, circuit: &Circuit, effort: &Effort) -> Facts {
     let vocabulary = &*circuit.vocabulary;
     let orders = find_orders(vocabulary);
@@ -160,7 +159,7 @@ struct Family {
     name: Symbol,
     fluents: Vec<FluentId>,
     arguments: Vec<Argument>,
-    /// Sets of arguments, as bits, such that at most one fluent was true for each value of the others.
+    /// Sets of arguments, as bits, for which at most one fluent was true per value of the others.
     single: Vec<Single>,
 }
 
@@ -169,18 +168,18 @@ struct Argument {
     order: Option<usize>,
 }
 
-/// A guess: for each value of the other arguments at most one fluent is true.
+/// A hypothesis: for each value of the other arguments, at most one fluent is true.
 struct Single {
     free: u32,
     /// For each fluent of the family, in ascending order, its number and that of its group.
     group_of: Vec<(u32, u32)>,
-    /// By group, the number of the state in which one of its fluents was last seen.
+    /// By group, the number of the last state in which one of its fluents was true.
     last_seen: Vec<u32>,
     n_states: u32,
     is_refuted: bool,
 }
 
-/// The families of a game.
+/// Returns the families of a game.
 fn families(vocabulary: &Vocabulary, orders: &[Order]) -> Vec<Family> {
     let terms = &vocabulary.terms;
     let mut numbers: FxHashMap<(Symbol, usize), usize> = FxHashMap::default();
@@ -211,8 +210,8 @@ fn families(vocabulary: &Vocabulary, orders: &[Order]) -> Vec<Family> {
     lists.into_iter().filter(|(_, fluents)| in_reach(fluents)).map(family).collect()
 }
 
-/// The sets of arguments that are worth a guess: each alone, all, all that are in an order, and any two
-/// that are not.
+/// Returns the sets of arguments to test: each alone, all, all ordered ones, and any two unordered
+/// ones.
 fn guesses(arguments: &[Argument]) -> Vec<u32> {
     let all = (1_u32 << arguments.len()) - 1;
     let bits = 0..arguments.len();
@@ -288,10 +287,10 @@ impl Family {
     }
 }
 
-/// Whose doing fluents are.
+/// Observations about which role makes fluents true.
 struct Seen {
     n_steps: u64,
-    /// By fluent: who chose when it became true, and whether it became false.
+    /// By fluent: which role had a choice when it became true, and whether it became false.
     comes: Vec<Comes>,
     goes: Vec<bool>,
 }
@@ -321,7 +320,7 @@ impl Seen {
     fn look(&mut self, step: &Step<'_>) {
         self.n_steps += 1;
         let by = match *step.choosers {
-            // What had to come says nothing about whose it is.
+            // A forced change says nothing about the owner.
             [] => Comes::Never,
             [role] => Comes::By(role),
             _ => Comes::ByAnybody,
@@ -341,8 +340,8 @@ impl Facts {
         let arguments = 0..family.arguments.len();
         let of_one =
             |at: &usize| family.arguments[*at].n_values > 1 && family.single(1 << *at).is_some();
-        // A content: the last such argument, as most sheets write it, and another beside it if that has
-        // one value at a time too: `(cell ?x ?y ?role ?piece)`.
+        // The content is the last such argument, as in most rulesheets, and another next to it if
+        // that has one value at a time too: `(cell ?x ?y ?role ?piece)`.
         let n_cells = |free: u32| family.single(free).map_or(0, |single| single.last_seen.len());
         let is_content =
             |at: &usize| !is_ordered(at) && of_one(at) && n_cells(1 << at) >= MIN_CELLS;
@@ -361,7 +360,7 @@ impl Facts {
         }
         let whole = family.single(family.all());
         let ordered: Vec<usize> = arguments.clone().filter(is_ordered).collect();
-        // One marker for the whole game that has two coordinates or more is on a board.
+        // A single marker with two or more coordinates is on a board.
         if whole.is_some() && ordered.len() > 1 {
             let is_proved = whole.is_some_and(|single| single.is_proved(proved));
             self.add_board(family, vocabulary, seen, &[], true, is_proved);
@@ -369,7 +368,7 @@ impl Facts {
         }
         let unordered: Vec<usize> = arguments.filter(|at| !is_ordered(at)).collect();
         let only: &[usize] = if unordered.len() == 1 { &unordered } else { &[] };
-        // Each of some pieces is at one place at a time.
+        // Each piece is at one place at a time.
         let ordered_bits = ordered.iter().map(|at| 1_u32 << at).sum();
         if let Some(single) = family.single(ordered_bits)
             && ordered.len() > 1
@@ -467,13 +466,13 @@ impl Facts {
         self.boards.push(Board { name, coordinates, content, is_exclusive, is_proved, pieces });
     }
 
-    /// Watches once more, for the counters that always go on.
+    /// Observes more games to find the counters that always advance.
     fn find_clocks<G: Game>(&mut self, game: &G, effort: &Effort) {
         let value = |counter: &Counter, state: &BitSet| {
             let is_true = |(_, fluent): &&(i32, FluentId)| state.contains(fluent.index());
             counter.values.iter().find(is_true).map(|value| value.0)
         };
-        // By how much each moved, in every step so far; `None` for no clock.
+        // By how much each counter moved in every step so far; `None` if it is not a clock.
         let mut moves: Vec<Option<i32>> = Vec::new();
         watch(game, effort.n_steps / 4, effort.seed.child(1), &effort.deadline, |step| {
             let moved = self.counters.iter().map(|counter| {
@@ -494,7 +493,7 @@ impl Facts {
         }
     }
 
-    /// What was found, a line each, for people and tests.
+    /// Describes the facts, one line each, for people and tests.
     pub fn lines(&self, vocabulary: &Vocabulary) -> Vec<String> {
         let terms = &vocabulary.terms;
         let name = |symbol: Symbol| terms.symbols().name(symbol);
@@ -527,7 +526,7 @@ impl Facts {
     }
 }
 
-/// What is in a cell, in words.
+/// Describes the content of a cell.
 pub(crate) fn in_words(vocabulary: &Vocabulary, content: &[TermId]) -> String {
     let words: Vec<String> =
         content.iter().map(|&it| vocabulary.terms.display(it).to_string()).collect();

@@ -1,11 +1,12 @@
-//! Numbers of a state, from what was found in the rules.
+//! Numeric features of a state, derived from the facts about its rules.
 //!
-//! - How many of each piece there are, and how far they are along each coordinate that is in an order and
-//!   away from its middle.
-//! - What counters say, and how far they are from the values that goals ask for.
-//! - How nearly goals hold ([`FuzzyGoals`]), and what it took to reach them ([`Conjunctions`]).
+//! - The number of each piece, and the sums of its positions along each ordered coordinate and of
+//!   its distances from the middle.
+//! - The values of counters, and their distances from the values that goals ask for.
+//! - Degrees of truth of goals ([`FuzzyGoals`]), and the facts needed to reach them
+//!   ([`Conjunctions`]).
 //!
-//! What of this is worth something in a game, and how much, is learned by who asks.
+//! The caller learns which of these features matter in a game, and how much.
 
 use std::sync::Arc;
 
@@ -17,17 +18,17 @@ use crate::conjunctions::Conjunctions;
 use crate::facts::{Board, Counter, Effort, Facts, Piece, find_facts, in_words};
 use crate::fuzzy::FuzzyGoals;
 
-/// Most sums over fluents.
+/// Largest number of linear features.
 const MAX_LINEAR: usize = 96;
-/// An axis that is shorter has no middle.
+/// Shortest axis with a middle.
 const MIN_VALUES_FOR_MIDDLE: usize = 4;
 const MIN_VALUES_FOR_AXIS: usize = 3;
-/// Goals that ask for more values of a counter ask for none.
+/// If goals ask for more values of a counter, none of them is a target.
 const MAX_ASKED: usize = 3;
-/// The part of the time for facts.
+/// Share of the time spent on facts.
 const FACTS_PART: f64 = 0.3;
 
-/// The features of a game, as far as the time allows.
+/// Finds the features of a game, as far as the time allows.
 pub fn find_features<G: Game>(
     game: &G,
     circuit: &Circuit,
@@ -56,7 +57,7 @@ fn linear(circuit: &Circuit, facts: &Facts) -> Vec<LinearFeature> {
         let is_owned = board.pieces.iter().any(|piece| piece.owner.is_some());
         for piece in board.pieces.iter().filter(|piece| piece.comes || piece.goes) {
             features.push(count(circuit, board, piece));
-            // Where nobody's pieces are follows from where the others are.
+            // The positions of unowned pieces follow from those of the others.
             if piece.owner.is_some() || !is_owned {
                 features.extend(positions(circuit, board, piece));
             }
@@ -87,7 +88,8 @@ fn count(circuit: &Circuit, board: &Board, piece: &Piece) -> LinearFeature {
     LinearFeature { name: format!("number of {}", name_of(circuit, board, piece)), weights }
 }
 
-/// For each coordinate, the sum of indices scaled to -1..1, and of their distances from 0.
+/// For each coordinate, the sum of the indices scaled to -1..1, and the sum of their distances from
+/// 0.
 fn positions(circuit: &Circuit, board: &Board, piece: &Piece) -> Vec<LinearFeature> {
     let mut features = Vec::new();
     for (at, coordinate) in board.coordinates.iter().enumerate() {
@@ -114,7 +116,7 @@ fn positions(circuit: &Circuit, board: &Board, piece: &Piece) -> Vec<LinearFeatu
     features
 }
 
-/// The value of a counter from 0 to 1, and its distance from values that goals ask for.
+/// The value of a counter from 0 to 1, and its distances from the values that goals ask for.
 fn counted(counter: &Counter, is_asked: &[bool]) -> Vec<LinearFeature> {
     let [(first, _), .., (last, _)] = counter.values[..] else { return Vec::new() };
     let part = |by: i32| by as f32 / (last - first).max(1) as f32;
@@ -126,7 +128,7 @@ fn counted(counter: &Counter, is_asked: &[bool]) -> Vec<LinearFeature> {
     let asked = counter.values.iter().filter(|(_, fluent)| is_asked[fluent.index()]);
     let asked: Vec<i32> = asked.map(|value| value.0).collect();
     if asked.len() <= MAX_ASKED {
-        // The distance from an end is the value itself.
+        // The distance from an end is linear in the value itself.
         for &to in asked.iter().filter(|&&to| to != first && to != last) {
             let name = format!("distance of {} from {to}", counter.name);
             features.push(sum(name, &|at| part((at - to).abs())));
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_alone_are_the_same_sums() {
+    fn linear_features_agree_with_all_features() {
         let machine = library("breakthrough-small");
         let (circuit, never) = (machine.circuit(), Deadline::never());
         let sums = find_features(&machine, circuit, Wanted::Sums, Seed(1), &never);
@@ -173,7 +175,7 @@ mod tests {
         assert!(sums.graded.is_empty());
     }
 
-    /// Sums over fluents, held against the positions they stand for.
+    /// Compares sums over fluents with the positions of the pieces.
     #[test]
     fn pieces_at_the_beginning_are_in_balance() {
         let machine = library("breakthrough-small");

@@ -1,14 +1,16 @@
-//! How nearly a goal holds: the formula of the goal, with degrees of truth in place of truth.
+//! Degrees of truth of goals: the formula of a goal, evaluated with degrees in place of truth
+//! values.
 //!
-//! A fluent that holds has a degree above one half, one that does not has a degree below; the nearer a
-//! counter is to the value that a fluent asks for, the nearer the degree is to one half. A disjunction has
-//! the degree of its best part, and a little more for each other one; a conjunction likewise from its
-//! worst part down. Degrees never cross one half on the way, so that a gate holds exactly if its degree is
-//! above it, and formulas of any size keep a slope.
+//! A true fluent has a degree above one half, a false one a degree below; the nearer a counter is
+//! to the value that a fluent asks for, the nearer the degree is to one half. A disjunction has the
+//! degree of its best part, plus a little for each other part; a conjunction has that of its worst
+//! part, minus a little. Degrees never cross one half on the way, so a gate holds exactly if its
+//! degree is above one half, and formulas of any size keep a slope.
 //!
-//! After Schiffel and Thielscher, *Fluxplayer: A Successful General Game Player*, 2007. Their norms are
-//! associative and need roots of high order; gates have any number of inputs, so ours need not be, and
-//! cost a division a gate. They also measure distances on boards, which we leave to other features.
+//! After Schiffel and Thielscher, *Fluxplayer: A Successful General Game Player*, 2007. Their norms
+//! are associative and need roots of high order; gates have any number of inputs, so ours need not
+//! be associative and cost one division per gate. They also measure distances on boards, which we
+//! leave to other features.
 
 use ludex_base::{BitSet, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId};
@@ -17,21 +19,21 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::Facts;
 
-/// The degree of a fluent that holds.
+/// The degree of a true fluent.
 const TRUE_DEGREE: f32 = 0.75;
-/// What the other parts add to the best one.
+/// Weight of the other parts of a disjunction beside the best one.
 const OTHER_PARTS_WEIGHT: f32 = 0.5;
-/// A larger formula takes too long for what it tells.
+/// Evaluating a larger formula costs more than it is worth.
 const MAX_EDGES: usize = 6_000;
 
-/// The goals of all roles but `random`, by degrees.
+/// The goals of all roles but `random`, with degrees of truth.
 #[derive(Debug)]
 pub struct FuzzyGoals {
     names: Vec<String>,
     nodes: Vec<Node>,
     inputs: Vec<u32>,
-    /// The counters that goals ask about: the fluents with their indices, and the distance at which a
-    /// degree is that of any false fluent.
+    /// The counters that goals ask about: the fluents with their indices, and the distance from
+    /// which a degree equals that of any false fluent.
     counters: Vec<(Vec<(i32, u32)>, f32)>,
     /// By role: the values with their nodes, ascending.
     goals: Vec<Vec<(f32, u32)>>,
@@ -44,13 +46,14 @@ enum Node {
     /// The fluent of a counter, with the counter and the index it asks for.
     Counted(u32, u32, i32),
     Not(u32),
-    /// Inputs from and to.
+    /// A range of inputs, from and to.
     And(u32, u32),
     Or(u32, u32),
 }
 
 impl FuzzyGoals {
-    /// The goals of a game; `None` if they have loops, are too large, or say nothing.
+    /// Builds the formulas of a game's goals; returns `None` if they have loops, are too large or
+    /// are constant.
     pub fn new(circuit: &Circuit, facts: &Facts) -> Option<Self> {
         let vocabulary = &circuit.vocabulary;
         let is_player = |role: &RoleId| !vocabulary.is_random(*role);
@@ -92,8 +95,8 @@ impl FuzzyGoals {
                 Gate::Not(_) => Node::Not(it.inputs[start as usize]),
                 Gate::And(_) => Node::And(start, end),
                 Gate::Or(_) => Node::Or(start, end),
-                // A goal does not depend on moves; a circle is worked out by rounds, which degrees
-                // have no meaning for.
+                // A goal does not depend on moves. Feedback is evaluated in rounds, which have no
+                // meaning for degrees.
                 Gate::Move(_) | Gate::Feedback => return None,
             };
             if it.inputs.len() > MAX_EDGES {
@@ -114,7 +117,7 @@ impl FuzzyGoals {
         it.goals.iter().any(|goals| goals.len() > 1).then_some(it)
     }
 
-    /// The degree of every node.
+    /// Computes the degree of every node.
     fn degrees(&self, fluents: &BitSet, degrees: &mut Vec<f32>) {
         degrees.clear();
         for node in &self.nodes {
@@ -138,7 +141,8 @@ impl FuzzyGoals {
         }
     }
 
-    /// A false fluent of a counter, half way up to one half where the counter is almost there.
+    /// The degree of a false fluent of a counter: halfway up to one half when the counter is next
+    /// to it.
     fn counted(&self, fluents: &BitSet, fluent: u32, counter: u32, index: i32) -> f32 {
         if fluents.contains(fluent as usize) {
             return TRUE_DEGREE;
@@ -164,11 +168,11 @@ fn joined(degrees: impl Iterator<Item = f32>) -> f32 {
     let others = OTHER_PARTS_WEIGHT * (squares - best * best);
     let limit = if best > 0.5 { 1.0 } else { 0.5 };
     let degree = best + (limit - best) * others / (1.0 + others);
-    // So many others that the difference to the limit is lost.
+    // With very many parts, rounding may reach one half.
     if best > 0.5 { degree } else { degree.min(MOST_FALSE) }
 }
 
-/// The largest degree that is not above one half, rounding included.
+/// The largest degree of a false gate, with room for rounding.
 const MOST_FALSE: f32 = 0.4999;
 
 impl Graded for FuzzyGoals {
@@ -208,7 +212,8 @@ mod tests {
         assert!(of(&[0.9, 0.9]) > 0.9 && of(&[0.9; 1000]) <= 1.0);
     }
 
-    /// A gate holds exactly if its degree is above one half: compared with the plain evaluation.
+    /// Compares degrees with plain evaluation: a gate holds exactly if its degree is above one
+    /// half.
     #[test]
     fn degrees_above_one_half_are_truths() {
         for name in ["tictactoe", "connectfour", "breakthrough-small", "othello6", "nim"] {
@@ -250,7 +255,7 @@ mod tests {
         let machine = machine(rules);
         let circuit = machine.circuit();
         let facts = find_facts(&machine, circuit, &Effort::default());
-        let goals = FuzzyGoals::new(circuit, &facts).expect("goals without circles");
+        let goals = FuzzyGoals::new(circuit, &facts).expect("goals without loops");
         let degree = |goal_idx: usize, true_fluents: &[&str]| {
             let mut state = BitSet::new(circuit.vocabulary.fluents.len());
             for (idx, _) in circuit.vocabulary.fluents.iter().enumerate() {

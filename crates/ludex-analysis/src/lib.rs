@@ -1,22 +1,23 @@
-//! What the rules of a game tell about it before it is played.
+//! Finds structure in the rules of a game before it is played.
 //!
-//! [`find_facts`] finds structure in the rules: orders, counters, boards and pieces. Nothing depends on
-//! names: a successor relation is one that behaves like one. [`find_features`] makes numbers of states
-//! of that, for searches that have to say what a state is worth. [`Layout`] arranges the fluents of a
-//! state on boards, for people to look at.
+//! [`find_facts`] finds orders, counters, boards and pieces. It ignores names: a successor relation
+//! is one that behaves like one. [`find_features`] derives numeric features of states for searches
+//! that evaluate states. [`Layout`] arranges the fluents of a state on boards, for people to look
+//! at.
 //!
-//! To add a feature: a `LinearFeature` in `features` if it is a sum over fluents, and else a module with
-//! a `Graded` of its own, which `find_features` appends. The search learns what it is worth.
+//! To add a feature, write a `LinearFeature` in `features` if it is a sum over fluents, or else a
+//! module with its own `Graded`, which `find_features` appends. The search learns the weight of the
+//! feature.
 //!
 //! Read the modules in this order; each uses only those before it.
 
-pub mod orders; // 1. which terms stand in a row
-pub mod watch; // 2. what random games show of fluents
+pub mod orders; // 1. successor relations
+pub mod watch; // 2. observing fluents in random games
 pub mod facts; // 3. counters, boards and pieces
-pub mod fuzzy; // 4. how nearly goals hold
-pub mod conjunctions; // 5. what it took to reach a goal
-pub mod features; // 6. numbers of a state
-pub mod layout; // 7. states as boards, for the eye
+pub mod fuzzy; // 4. degrees of truth of goals
+pub mod conjunctions; // 5. facts needed to reach a goal
+pub mod features; // 6. numeric features of a state
+pub mod layout; // 7. states as boards, for people
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! Successor relations, by what they are and not by what they are called.
+//! Successor relations, recognized by their properties instead of their names.
 //!
 //! [`find_orders`] looks at a ground program and [`stated_orders`] at the facts of a rulesheet.
 //!
 //! A static relation of two arguments is a successor relation if it is antisymmetric, functional,
-//! injective and acyclic; then it is a set of chains, and each chain puts its terms in a row.
+//! injective and acyclic; then it is a set of chains, and each chain orders its terms.
 //!
 //! After Schiffel and Thielscher, *Fluxplayer: A Successful General Game Player*, 2007, who took the
 //! idea of Kuhlmann, Dresner and Stone, *Automatic heuristic construction in a complete general game
@@ -16,7 +16,7 @@ use ludex_gdl::{Pattern, Program, RelationId, Stage, TermId};
 use ludex_ground::{StaticPairs, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Terms in a row, as a successor relation has them.
+/// A chain of terms ordered by a successor relation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Order {
     /// The relation.
@@ -25,10 +25,10 @@ pub struct Order {
     pub terms: Vec<TermId>,
 }
 
-/// Two terms in a row are a pair and no order.
+/// A shorter chain is not an order.
 const MIN_TERMS: usize = 3;
 
-/// The chains of all successor relations, in the order of the rulesheet.
+/// Returns the chains of all successor relations, in the order of the rulesheet.
 pub fn find_orders(vocabulary: &Vocabulary) -> Vec<Order> {
     let of = |it: &StaticPairs| {
         let chains = chains(&it.pairs).unwrap_or_default().into_iter();
@@ -38,10 +38,10 @@ pub fn find_orders(vocabulary: &Vocabulary) -> Vec<Order> {
     vocabulary.static_pairs.iter().flat_map(of).collect()
 }
 
-/// The orders that the facts of a program state, of two terms or more.
+/// Returns the orders stated by the facts of a program, with at least two terms.
 ///
-/// Nothing is grounded for them, so that every game has them, also those that only the reasoner plays;
-/// orders that rules derive are missing.
+/// This needs no grounding, so it works for every game, including those that only the reasoner
+/// plays; it misses orders that are derived by rules.
 pub fn stated_orders(program: &Program) -> Vec<Order> {
     let orders = |(&relation, pairs): (&RelationId, &Vec<[TermId; 2]>)| {
         let pairs: Vec<(TermId, TermId)> = pairs.iter().map(|&[from, to]| (from, to)).collect();
@@ -52,7 +52,7 @@ pub fn stated_orders(program: &Program) -> Vec<Order> {
     ground_facts(program).iter().flat_map(orders).collect()
 }
 
-/// The facts of every static relation of `N` arguments.
+/// Returns the facts of every static relation of `N` arguments.
 pub(crate) fn ground_facts<const N: usize>(
     program: &Program,
 ) -> BTreeMap<RelationId, Vec<[TermId; N]>> {
@@ -73,14 +73,14 @@ pub(crate) fn ground_facts<const N: usize>(
     facts
 }
 
-/// The chains of a relation; `None` if it is no successor relation.
+/// Returns the chains of a relation; `None` if it is not a successor relation.
 fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
     let mut after: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut has_one_before: FxHashSet<TermId> = FxHashSet::default();
     let mut starts: Vec<TermId> = Vec::new();
     for &(from, to) in pairs {
         match after.insert(from, to) {
-            // A fact may be written twice.
+            // Tolerate a fact that is written twice.
             Some(before) if before == to => continue,
             Some(_) => return None,
             None => starts.push(from),
@@ -93,7 +93,7 @@ fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
     let chains: Vec<Vec<TermId>> = (starts.into_iter())
         .map(|first| std::iter::successors(Some(first), |term| after.get(term).copied()).collect())
         .collect();
-    // What is on no chain goes round in a circle.
+    // Pairs that are on no chain form a cycle.
     let n_steps: usize = chains.iter().map(|chain| chain.len() - 1).sum();
     (n_steps == after.len()).then_some(chains)
 }
@@ -105,7 +105,7 @@ impl Order {
     }
 }
 
-/// The smallest order that has all these terms, which are at least two; of equal ones the first.
+/// Returns the smallest order that contains all these terms, at least two; the first among equals.
 pub(crate) fn order_of(orders: &[Order], terms: &FxHashSet<TermId>) -> Option<usize> {
     if terms.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Small sheets, and what is found in known games.
+//! Facts of small rulesheets and of known games.
 
 use expect_test::expect;
 use ludex_base::Source;
@@ -30,7 +30,7 @@ fn lines(machine: &Machine) -> Vec<String> {
     facts(machine, 0).lines(&machine.circuit().vocabulary)
 }
 
-/// A walker on five cells and a clock, with relations that look like orders and are none.
+/// A walker on five cells and a clock, with relations that look like orders but are not.
 const WALK: &str = "
     (role r) (init (at 1)) (init (time 0))
     (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
@@ -62,7 +62,7 @@ fn orders_are_relations_that_behave_like_one() {
 }
 
 #[test]
-fn a_proof_says_so() {
+fn proved_facts_are_marked() {
     let machine = machine(WALK);
     let is_proved = |facts: &Facts| facts.counters.iter().all(|it| it.is_proved);
     assert!(is_proved(&facts(&machine, 1_000_000)));

@@ -1,4 +1,4 @@
-//! What random games show: fluents that were never true together, and who brings fluents about.
+//! Plays random games and shows every step to a visitor.
 
 use std::ops::ControlFlow;
 
@@ -7,16 +7,17 @@ use ludex_game::{Cursor, Game, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 
 /// One step of a random game.
 pub struct Step<'a> {
-    /// The fluents before.
+    /// The fluents before the step.
     pub before: &'a BitSet,
-    /// The fluents after.
+    /// The fluents after the step.
     pub after: &'a BitSet,
     /// The roles that had a choice.
     pub choosers: &'a [RoleId],
 }
 
-/// Plays random games and shows every step, until there were `max_steps` or the time is up. Gives the
-/// number of steps; 0 too if the engine does not number fluents.
+/// Plays random games and shows every step, up to `max_steps` steps or the deadline.
+///
+/// Returns the number of steps; 0 if the engine does not number fluents.
 pub fn watch<G: Game>(
     game: &G,
     max_steps: usize,
@@ -42,8 +43,8 @@ pub fn watch<G: Game>(
     watcher.n_steps
 }
 
-/// A game that is longer begins anew, so that one that seldom ends does not use up all steps: late
-/// states of one game have more in common than those of several.
+/// Longer games start over, so that a game that seldom ends does not use up all steps: late states
+/// of one game have more in common than states of several games.
 const MAX_GAME_STEPS: usize = 300;
 
 struct Watcher<'a, F> {
@@ -58,7 +59,7 @@ struct Watcher<'a, F> {
 
 impl<C: Cursor, F: FnMut(Step<'_>)> PlayVisitor<C> for Watcher<'_, F> {
     fn before(&mut self, cursor: &mut C, _n_steps: usize, _rng: &mut Rng) -> ControlFlow<()> {
-        self.before.copy_from(cursor.fluents().expect("it numbers fluents"));
+        self.before.copy_from(cursor.fluents().expect("the engine numbers fluents"));
         self.choosers.clear();
         stop_if(self.n_steps >= self.max_steps || self.deadline.reached())
     }
@@ -73,7 +74,7 @@ impl<C: Cursor, F: FnMut(Step<'_>)> PlayVisitor<C> for Watcher<'_, F> {
 
     fn after(&mut self, cursor: &mut C, _joint: &[MoveId], _rng: &mut Rng) -> ControlFlow<()> {
         self.n_steps += 1;
-        let after = cursor.fluents().expect("it numbers fluents");
+        let after = cursor.fluents().expect("the engine numbers fluents");
         (self.show)(Step { before: &self.before, after, choosers: &self.choosers });
         ControlFlow::Continue(())
     }

@@ -1,6 +1,6 @@
-//! Which constants are in a row, and which name a cell of a grid.
+//! Orders of constants, and constants that name a cell of a grid.
 //!
-//! Beside the orders that the rules state, names that anyone can sort are in a row: numbers, letters, a
+//! Besides the orders that the rules state, names with an obvious order count: numbers, letters, a
 //! word with numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    /// The orders and grids of a program's facts.
+    /// Collects the orders and grids in a program's facts.
     pub(super) fn of(program: &Program) -> Self {
         let text = |term| program.terms.display(term).to_string();
         let indices = |order: &Order| {
@@ -36,7 +36,7 @@ impl Axes {
         axes
     }
 
-    /// The cells of a relation in which each has its own pair of ordered coordinates.
+    /// Returns the cells of a relation that gives each cell its own pair of ordered coordinates.
     fn grid_of(&self, triples: &[[String; 3]]) -> Option<CellNames> {
         let mut grid = CellNames::new();
         let mut taken = BTreeSet::new();
@@ -51,9 +51,9 @@ impl Axes {
         (taken.len() == grid.len() && self.is_grid(&grid)).then_some(grid)
     }
 
-    /// The coordinates of constants that are all cells of one grid.
+    /// Returns the coordinates of constants that are all cells of one grid.
     pub(super) fn cells(&self, names: &BTreeSet<String>) -> Option<CellNames> {
-        // A number is a coordinate and no cell, whatever relations it stands in.
+        // A number is a coordinate and never a cell, whatever relations it occurs in.
         if names.len() < 4 || names.iter().all(|name| name.parse::<i64>().is_ok()) {
             return None;
         }
@@ -75,7 +75,7 @@ impl Axes {
             && self.sort(&rows).is_some()
     }
 
-    /// The constants in order, if there is one that all share.
+    /// Sorts the constants, if they share an order.
     pub(super) fn sort(&self, names: &BTreeSet<String>) -> Option<Vec<String>> {
         if names.is_empty() {
             return None;
@@ -93,7 +93,7 @@ impl Axes {
     }
 }
 
-/// The coordinates of a cell that is named like `a1` or `c33`: a letter and a number, or a word
+/// Reads the coordinates of a cell with a name like `a1` or `c33`: a letter and a number, or a word
 /// and two digits.
 fn read_cell(name: &str) -> Option<(String, String)> {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -108,7 +108,7 @@ fn read_cell(name: &str) -> Option<(String, String)> {
     }
 }
 
-/// Sort keys of names whose order anyone knows: whole numbers, letters in sequence without a
+/// Returns sort keys for names with an obvious order: whole numbers, letters in sequence without a
 /// gap, or one word with different numbers.
 fn natural_keys(names: &[String]) -> Option<BTreeMap<String, i64>> {
     let keyed = |key: &dyn Fn(&str) -> Option<i64>| -> Option<BTreeMap<String, i64>> {

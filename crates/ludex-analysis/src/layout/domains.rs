@@ -1,29 +1,29 @@
-//! Which constants can stand in which argument of a fluent, read off the rules.
+//! Domains: the constants that can occur in each argument of a fluent, read off the rules.
 //!
 //! A position is an argument of a relation or of a function. Constants flow from the body of a rule to
 //! its head along variables; a variable with several positions in the body takes the constants they
-//! share. That overestimates what can occur and needs no play, so it costs the same for every game.
+//! share. The domains are an overestimate and need no play, so they are cheap for every game.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ludex_base::Symbol;
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Rule, TermId};
 
-/// What can stand in a position.
+/// A value that can occur in a position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Value {
     /// A constant.
     Constant(Symbol),
-    /// A function of so many arguments; what they can be is in its own positions.
+    /// A function with its arity; the values of its arguments are in its own positions.
     Function(Symbol, usize),
 }
 
 /// An argument of a relation or of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Position {
-    /// Argument of a relation.
+    /// A relation and the index of its argument.
     Relation(RelationId, usize),
-    /// Argument of a function of so many arguments.
+    /// A function, its arity and the index of its argument.
     Function(Symbol, usize, usize),
 }
 
@@ -31,18 +31,18 @@ pub(super) enum Position {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domains {
     values: BTreeMap<Position, BTreeSet<Value>>,
-    /// What the author says by `base` can stand in the positions of fluents.
+    /// The values that `base` declares for the positions of fluents.
     declared: BTreeMap<Position, BTreeSet<Value>>,
-    /// What stands in the positions of fluents at the beginning.
+    /// The values in the positions of fluents in the initial state.
     initial: BTreeMap<Position, BTreeSet<Value>>,
 }
 
-/// Rounds after which flowing stops. The rules of a chain may be written backwards, one round
-/// a link; a drawing can do without the rest.
+/// Limit on the rounds of propagation. A chain of rules that is written backwards needs one round
+/// per link; a drawing can do without the rest.
 const MAX_ROUNDS: usize = 50;
 
 impl Domains {
-    /// The domains of all positions of a program.
+    /// Computes the domains of all positions of a program.
     pub(super) fn of(program: &Program) -> Self {
         let mut domains = Self::default();
         let is = |rule: &Rule, keyword: Keyword| rule.head.relation == keyword.into();
@@ -68,7 +68,8 @@ impl Domains {
         domains
     }
 
-    /// What can stand in a position: what the rules say, and where `base` says less, that.
+    /// Returns the values of a position according to the rules, restricted by `base` unless that
+    /// leaves none.
     pub(super) fn values(&self, position: Position) -> BTreeSet<Value> {
         let derived = self.values.get(&position).cloned().unwrap_or_default();
         let Some(declared) = self.declared.get(&position) else { return derived };
@@ -76,17 +77,17 @@ impl Domains {
         if both.is_empty() { derived } else { both }
     }
 
-    /// What stands in a position of a fluent at the beginning.
+    /// Returns the values in a position of a fluent in the initial state.
     pub(super) fn initial(&self, position: Position) -> BTreeSet<Value> {
         self.initial.get(&position).cloned().unwrap_or_default()
     }
 
-    /// What can be true in a state.
+    /// Returns the functions and constants that can be true in a state.
     pub(super) fn fluents(&self) -> BTreeSet<Value> {
         self.values(position_of(Keyword::True.into(), 0))
     }
 
-    /// Lets constants flow through one rule; whether any was new to its head.
+    /// Propagates constants through one rule; returns whether any was new to its head.
     fn flow(&mut self, program: &Program, rule: &Rule) -> bool {
         let bindings = self.bindings(rule);
         if bindings.iter().flatten().any(BTreeSet::is_empty) {
@@ -100,7 +101,8 @@ impl Domains {
         has_grown
     }
 
-    /// What the rules of one keyword alone put into the positions of their heads.
+    /// Returns the values that the rules of one keyword alone put into the positions of their
+    /// heads.
     fn heads_of(&self, program: &Program, keyword: Keyword) -> BTreeMap<Position, BTreeSet<Value>> {
         let mut heads = Self::default();
         for rule in program.rules.iter().filter(|rule| rule.head.relation == keyword.into()) {
@@ -112,7 +114,7 @@ impl Domains {
         heads.values
     }
 
-    /// What each variable of a rule can be; `None` for one that its body does not bind.
+    /// Returns the values of each variable of a rule; `None` for one that its body does not bind.
     fn bindings(&self, rule: &Rule) -> Vec<Option<BTreeSet<Value>>> {
         let mut bindings = vec![None; rule.n_variables()];
         for literal in &rule.body {
@@ -153,7 +155,7 @@ impl Domains {
         }
     }
 
-    /// Adds what a pattern of a head can be to its position; whether any was new.
+    /// Adds the values of a head's pattern to its position; returns whether any was new.
     fn fill(
         &mut self,
         program: &Program,
@@ -200,8 +202,8 @@ impl Domains {
     }
 }
 
-/// The position of an argument. What is derived by `init` and `next` is what `true` asks for, and
-/// what is `legal` is what `does` asks for.
+/// Returns the position of an argument. `init`, `next` and `true` share positions, and so do
+/// `legal` and `does`.
 fn position_of(relation: RelationId, argument: usize) -> Position {
     let is = |keyword: Keyword| relation == RelationId::from(keyword);
     if is(Keyword::Init) || is(Keyword::Next) {

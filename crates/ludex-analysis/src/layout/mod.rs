@@ -1,23 +1,23 @@
-//! How the states of a game are laid out as boards, for any rulesheet, from the rules alone.
+//! Lays out the states of any game as boards, from the rules alone.
 //!
 //! A family of fluents is a board if two of its arguments step along ordered constants: whole
 //! numbers, letters in sequence, a word with numbers (`c1 c2 c3`), or constants that a binary
-//! relation of the rules puts in a row, as `(succ one two)` does. The other arguments name the
-//! piece; if there are none, being there is all there is to see. More than two ordered
+//! relation of the rules orders, as `(succ one two)` does. The other arguments name the
+//! piece; if there are none, the fluents only mark cells. More than two ordered
 //! arguments beside a piece make several grids.
 //!
 //! One argument can be both coordinates at once: a constant that a relation of three arguments
 //! ties to two ordered ones, as `(cell a1 a 1)` does, or one that reads like `a1`.
 //!
-//! The first coordinate runs to the right and the second one up, which is how most sheets mean
-//! `(cell ?x ?y ?piece)`; the labels show where it is meant otherwise.
+//! The first coordinate runs to the right and the second one up, as most rulesheets mean `(cell ?x
+//! ?y ?piece)`; the labels help if a rulesheet means it otherwise.
 //!
-//! [`find_facts`](crate::find_facts) finds boards too, from how fluents behave in play and never by a
-//! name, for searches. A layout is for the eye: it needs neither grounding nor play, so that games
-//! have one which only the reasoner plays, and it reads the names that a person reads.
+//! [`find_facts`](crate::find_facts) finds boards too, for searches, from the behavior of fluents
+//! in play and never from names. A layout is for people: it needs neither grounding nor play, so it
+//! also works for games that only the reasoner plays, and it reads names as a person does.
 
-mod axes; // 1. which constants are in a row
-mod domains; // 2. which constants can stand where
+mod axes; // 1. orders of constants
+mod domains; // 2. constants by argument
 mod picture; // the result
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ use axes::{Axes, CellNames};
 use domains::{Domains, Position, Value};
 pub use picture::{BoardPicture, Cell, Grid, Occupant, Picture};
 
-/// How the states of one game are laid out.
+/// The layout of the states of one game.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     boards: Vec<Board>,
@@ -43,19 +43,19 @@ struct Board {
     rows: Vec<String>,
     /// For each leaf that selects a grid, its names.
     selector_names: Vec<Vec<String>>,
-    /// How each name of a piece is shortened, where it is.
+    /// Short forms of the names of pieces, if they are shortened.
     short: BTreeMap<String, String>,
     /// The names that mean an empty cell.
     blanks: BTreeSet<String>,
 }
 
-/// The fluents of one function and what their leaves mean.
+/// The fluents of one function and the meaning of their leaves.
 ///
 /// Leaves are the constants of a fluent in order of writing: `(cell (at 1 2) x)` has three.
 #[derive(Clone, Debug)]
 struct Family {
     name: String,
-    /// Leaves as they are written, before those that are two coordinates at once are split.
+    /// Number of leaves as written, before splitting those that are two coordinates at once.
     n_leaves: usize,
     /// For each leaf as written, its two coordinates if it has them.
     cell_names: Vec<Option<CellNames>>,
@@ -65,9 +65,9 @@ struct Family {
     pieces: Vec<usize>,
 }
 
-/// A grid with more columns or rows than this is no board a person reads.
+/// Most columns or rows of a board that a person can read.
 const MAX_SIDE: usize = 40;
-/// Grids without anything on are drawn if there are no more than this.
+/// Empty grids are drawn if a board has at most this many grids.
 const MAX_GRIDS: usize = 16;
 
 impl Layout {
@@ -92,7 +92,7 @@ impl Layout {
         Self { boards: merged }
     }
 
-    /// The state of these fluents, laid out.
+    /// Lays out the state with these fluents.
     pub fn picture(&self, fluents: &[String]) -> Picture {
         let mut others = Vec::new();
         let mut occupied: Vec<Occupied> = vec![Occupied::new(); self.boards.len()];
@@ -103,8 +103,7 @@ impl Layout {
                 None => others.push(fluent.clone()),
             }
         }
-        // A board without anything on it, or with a single mark, is not worth its room beside
-        // another one.
+        // An empty board, or one with a single mark, is not worth its space next to another one.
         let most =
             (0..self.boards.len()).max_by_key(|&board| (placed[board].len(), usize::MAX - board));
         let mut boards = Vec::new();
@@ -120,7 +119,7 @@ impl Layout {
         Picture { boards, others }
     }
 
-    /// Puts a fluent on its board and gives the board; `None` if it has none.
+    /// Puts a fluent on its board and returns the index of the board; `None` if it has none.
     fn place(&self, fluent: &str, occupied: &mut [Occupied]) -> Option<usize> {
         let (name, leaves) = leaves_of(fluent)?;
         for (board_idx, (board, occupied)) in self.boards.iter().zip(occupied).enumerate() {
@@ -150,8 +149,8 @@ impl Layout {
 }
 
 impl Family {
-    /// The leaves with those that are two coordinates at once replaced by the two; `None` if
-    /// one of them is no cell of the grid.
+    /// Replaces each leaf that is two coordinates at once by the two; returns `None` if a leaf is
+    /// not a cell of the grid.
     fn split<'a>(&'a self, leaves: &[&'a str]) -> Option<Vec<&'a str>> {
         let mut all = Vec::new();
         for (&leaf, cell_names) in leaves.iter().zip(&self.cell_names) {
@@ -167,7 +166,7 @@ impl Family {
     }
 }
 
-/// Boards whose axes are part of a larger board's are drawn on that one's.
+/// Gives boards the axes of a larger board that contains theirs.
 fn share_axes(boards: &mut [Board]) {
     let axes: Vec<(Vec<String>, Vec<String>)> =
         boards.iter().map(|board| (board.columns.clone(), board.rows.clone())).collect();
@@ -186,7 +185,7 @@ fn share_axes(boards: &mut [Board]) {
     }
 }
 
-/// For each grid of a board, what is on the cells that fluents mention, by column and row.
+/// For each grid of a board, the occupants of the cells that fluents mention, by column and row.
 type Occupied = BTreeMap<Vec<String>, BTreeMap<(usize, usize), Vec<Occupant>>>;
 
 impl Board {
@@ -198,12 +197,13 @@ impl Board {
             && self.rows == other.rows
     }
 
-    /// Whether being on a cell is all there is to see.
+    /// Whether the fluents only mark cells.
     fn is_plain(&self) -> bool {
         self.families.iter().all(|family| family.pieces.is_empty() && family.selectors.is_empty())
     }
 
-    /// What a fluent puts on its cell; `None` for a piece that means an empty cell.
+    /// Returns the occupant that a fluent puts on its cell; `None` for a piece that means an empty
+    /// cell.
     fn occupant(&self, family: &Family, leaves: &[&str]) -> Option<Occupant> {
         if family.pieces.is_empty() {
             let label = if self.families.len() == 1 { "#".into() } else { initial(&family.name) };
@@ -238,7 +238,7 @@ impl Board {
         }
     }
 
-    /// A cell with these occupants; `None` if no fluent mentions it.
+    /// Returns a cell with these occupants, `None` if no fluent mentions it.
     fn cell(&self, occupants: Option<&Vec<Occupant>>) -> Cell {
         match occupants {
             None if !self.blanks.is_empty() => Cell::Outside,
@@ -247,7 +247,8 @@ impl Board {
         }
     }
 
-    /// The grids to show: all there can be, unless they are many; then those with something on.
+    /// Returns the grids to show: all possible ones, or only the occupied ones if there are too
+    /// many.
     fn selectors(&self, occupied: &Occupied) -> Vec<Vec<String>> {
         let n_grids: usize = self.selector_names.iter().map(Vec::len).product();
         if n_grids > MAX_GRIDS {
@@ -277,7 +278,7 @@ impl Board {
     }
 }
 
-/// The board of the fluents `name(…)` with `arity` arguments, if they form one.
+/// Finds the board of the fluents `name(…)` with `arity` arguments, if they form one.
 fn find_board(
     program: &Program,
     domains: &Domains,
@@ -304,7 +305,7 @@ fn find_board(
                 ordered.extend([axes.sort(&columns), axes.sort(&rows)]);
                 names.extend([columns, rows]);
             }
-            // Constants that rules mix up may still stand apart at the beginning.
+            // Constants that the rules mix may still be distinct in the initial state.
             None => {
                 let sorted = axes.sort(&all).or_else(|| axes.sort(&initial));
                 ordered.push(sorted.filter(|sorted| leaf.is_plain && sorted.len() > 1));
@@ -344,19 +345,19 @@ fn find_board(
     Some(Board { families: vec![family], columns, rows, selector_names, short, blanks })
 }
 
-/// What can stand in one leaf of a family.
+/// The values of one leaf of a family.
 #[derive(Default)]
 struct Leaf {
-    /// The constants that ever can.
+    /// All possible constants.
     all: BTreeSet<Symbol>,
-    /// Those that do at the beginning.
+    /// The constants in the initial state.
     initial: BTreeSet<Symbol>,
-    /// Whether constants are all that can.
+    /// Whether only constants are possible.
     is_plain: bool,
 }
 
-/// The leaves below a position, in order of writing. A position that can hold functions of several
-/// kinds is one leaf.
+/// Collects the leaves below a position, in order of writing. A position that can hold several
+/// functions is one leaf.
 fn collect_leaves(domains: &Domains, position: Position, depth: usize, leaves: &mut Vec<Leaf>) {
     let mut functions = Vec::new();
     let mut constants = |values: BTreeSet<Value>| {
@@ -388,7 +389,7 @@ fn collect_leaves(domains: &Domains, position: Position, depth: usize, leaves: &
     }
 }
 
-/// What each leaf of a family is for.
+/// The purpose of each leaf of a family.
 struct LeafRoles {
     column: usize,
     row: usize,
@@ -396,10 +397,10 @@ struct LeafRoles {
     pieces: Vec<usize>,
 }
 
-/// Takes the longest run of ordered leaves side by side as coordinates. Its last two are the
-/// cell and those before select a board, unless the run is all there is: then its first two
-/// are the cell and the others the piece, as in `(cell ?row ?column ?digit)`. With leaves on
-/// both sides of the run, those before it select a board, too: `(cell left 1 2 x)`.
+/// Takes the longest run of adjacent ordered leaves as coordinates. Its last two are the cell and
+/// those before select a board, unless all leaves are in the run: then its first two are the cell
+/// and the others the piece, as in `(cell ?row ?column ?digit)`. With leaves on both sides of the
+/// run, those before it select a board, too: `(cell left 1 2 x)`.
 fn assign(ordered: &[Option<Vec<String>>]) -> Option<LeafRoles> {
     let mut best = 0..0;
     let mut start = 0;
@@ -415,8 +416,8 @@ fn assign(ordered: &[Option<Vec<String>>]) -> Option<LeafRoles> {
         return None;
     }
     let side = |leaf: usize| ordered[leaf].as_ref().map_or(0, Vec::len);
-    // Three ordered leaves of which the first two are alike and the third is not: a cell and
-    // what is on it, as in `(cell ?x ?y ?height ?owner)`.
+    // Three ordered leaves, the first two alike and the third different, are a cell and its
+    // content, as in `(cell ?x ?y ?height ?owner)`.
     if best.len() == 3
         && side(best.start) == side(best.start + 1)
         && side(best.start) != side(best.end - 1)
@@ -440,8 +441,7 @@ fn assign(ordered: &[Option<Vec<String>>]) -> Option<LeafRoles> {
     })
 }
 
-/// Whether a piece means that nothing is there. `b` does unless there is a `w`: then it is
-/// black.
+/// Whether a piece means an empty cell. `b` does unless there is a `w`: then it means black.
 fn is_blank(piece: &str, pieces: &BTreeSet<String>) -> bool {
     let has = |name: &str| pieces.contains(name);
     match piece.to_ascii_lowercase().as_str() {
@@ -451,8 +451,8 @@ fn is_blank(piece: &str, pieces: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Short forms of names, where some are too long for a cell: the first letter where that is
-/// enough to tell them apart, else the shortest beginnings that are.
+/// Shortens names if some are too long for a cell: to the first letter if that tells them apart,
+/// else to their shortest distinct prefixes.
 fn shorten(names: &BTreeSet<String>) -> BTreeMap<String, String> {
     if names.iter().all(|name| name.chars().count() <= 2) {
         return BTreeMap::new();
@@ -476,11 +476,11 @@ fn initial(name: &str) -> String {
     name.chars().take(1).collect()
 }
 
-/// The function of a fluent and its leaves; `None` for a constant.
+/// Returns the function of a fluent and its leaves; `None` for a constant.
 fn leaves_of(fluent: &str) -> Option<(&str, Vec<&str>)> {
     let mut function = None;
     let mut leaves = Vec::new();
-    // The name of a function follows its parenthesis and is no leaf.
+    // The name of a function follows its parenthesis and is not a leaf.
     let mut is_name = false;
     for token in tokens(fluent) {
         match token {
@@ -493,7 +493,7 @@ fn leaves_of(fluent: &str) -> Option<(&str, Vec<&str>)> {
     Some((function?, leaves))
 }
 
-/// Parentheses and words.
+/// Splits text into parentheses and words.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['(', ')', ' ']).flat_map(|piece| {
         let word = piece.trim_end_matches(['(', ')', ' ']);
