@@ -67,6 +67,13 @@ pub enum Pruning {
     Entailed,
 }
 
+impl Pruning {
+    /// After a call that has to be repeated until it prunes nothing.
+    pub fn after(is_reduced: bool) -> Self {
+        if is_reduced { Pruning::MayPruneMore } else { Pruning::Fixpoint }
+    }
+}
+
 /// How much work a call is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cost {

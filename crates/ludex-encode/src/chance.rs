@@ -1,7 +1,7 @@
 //! Networks of steps as stochastic ones, in which the move of `random` is drawn.
 //!
 //! Everyone who decides knows the state: this is for games of complete information. With hidden
-//! information a [`Plan`](crate::Plan) has beliefs in place of states.
+//! information a [`Lookahead`](crate::Lookahead) has beliefs in place of states.
 
 use ludex_base::RoleId;
 use ludex_csp::propagators::table::{STAR, Table};

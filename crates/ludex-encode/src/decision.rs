@@ -1,7 +1,7 @@
 //! One decision of some roles who don't know the state, as the template under a belief.
 //!
 //! The constraints are those of the template: which moves of the party are legal, what follows and
-//! what is seen is left to them. [`Plan`](crate::Plan) says the same of one step by tables, and of
+//! what is seen is left to them. [`Lookahead`](crate::Lookahead) says the same of one step by tables, and of
 //! several. As most variables follow from others, solve it with propagation
 //! ([`Method::Propagation`](ludex_scsp::Method)).
 
@@ -11,7 +11,7 @@ use ludex_game::{Belief, Cursor, Game};
 use ludex_scsp::{Distribution, Rational, StochasticNetwork, StochasticVariable, rational};
 use rustc_hash::FxHashMap;
 
-use crate::plan::Worlds;
+use crate::lookahead::Worlds;
 use crate::template::Template;
 
 /// One step of a party of roles as a stochastic network.

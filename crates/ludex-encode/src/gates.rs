@@ -1,8 +1,8 @@
 //! Gates as conditions on variables of a network.
 //!
-//! Each gate becomes a [`Form`] over few variables. Where joining the inputs of a gate would make a
-//! form too large, inputs get auxiliary variables, and a gate with many inputs one of its own, so
-//! that no table explodes. How an auxiliary variable is tied to its form is chosen by size: a table
+//! Each gate becomes a [`GateCondition`] over few variables. Where joining the inputs of a gate would make a
+//! condition too large, inputs get auxiliary variables, and a gate with many inputs one of its own, so
+//! that no table explodes. How an auxiliary variable is tied to its condition is chosen by size: a table
 //! with short tuples, or an expression.
 //!
 //! Invariant: auxiliary variables are functions of the state and the moves, whatever these are.
@@ -13,8 +13,8 @@ use ludex_csp::{Comparison, Expr, Network, Value, ValueSet, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::bounds::Bounds;
+use crate::condition::{Dense, GateCondition, Member, Scope};
 use crate::config::EncodeError;
-use crate::form::{Dense, Form, Member, Scope};
 
 /// The most values of a variable whose membership in a set becomes a table.
 const MAX_MEMBER: usize = 16;
@@ -29,7 +29,7 @@ pub(crate) struct Weaver {
     /// By variable, whether it is a move or depends on one.
     has_moves: Vec<bool>,
     /// Auxiliary variables by what they are true for.
-    truths: FxHashMap<Form, VarId>,
+    truths: FxHashMap<GateCondition, VarId>,
     n_auxiliary: usize,
     bounds: Bounds,
 }
@@ -60,7 +60,7 @@ impl Weaver {
         self.network.bool(name)
     }
 
-    /// Adds a variable that no form speaks of.
+    /// Adds a variable that no condition speaks of.
     pub fn number(&mut self, name: String, values: ValueSet) -> VarId {
         self.sizes.push(usize::MAX);
         self.has_moves.push(false);
@@ -95,54 +95,55 @@ impl Weaver {
     }
 
     /// The variable has the value.
-    pub fn equals(&self, var: VarId, value: Value) -> Form {
-        Form::equals(var, value, self.size_of(var))
+    pub fn equals(&self, var: VarId, value: Value) -> GateCondition {
+        GateCondition::equals(var, value, self.size_of(var))
     }
 
-    /// The forms of all gates. `input` gives those of fluents and moves; the gate of `terminal`
+    /// The conditions of all gates. `input` gives those of fluents and moves; the gate of `terminal`
     /// becomes the variable.
     ///
     /// # Errors
     /// When a bound was reached.
-    pub fn forms(
+    pub fn conditions(
         &mut self,
         circuit: &Circuit,
         terminal: VarId,
-        input: impl Fn(Gate<'_>) -> Form,
-    ) -> Result<Vec<Form>, EncodeError> {
-        let mut forms: Vec<Form> = Vec::with_capacity(circuit.n_gates());
+        input: impl Fn(Gate<'_>) -> GateCondition,
+    ) -> Result<Vec<GateCondition>, EncodeError> {
+        let mut conditions: Vec<GateCondition> = Vec::with_capacity(circuit.n_gates());
         for id in circuit.gate_ids() {
-            let of = |ids: &[GateId]| ids.iter().map(|id| forms[id.index()].clone()).collect();
-            let form = match circuit.gate(id) {
-                Gate::Constant(value) => Form::Constant(value),
+            let of = |ids: &[GateId]| ids.iter().map(|id| conditions[id.index()].clone()).collect();
+            let condition = match circuit.gate(id) {
+                Gate::Constant(value) => GateCondition::Constant(value),
                 gate @ (Gate::Fluent(_) | Gate::Move(_)) => input(gate),
-                Gate::Not(input) => forms[input.index()].negated(),
+                Gate::Not(input) => conditions[input.index()].negated(),
                 Gate::And(inputs) => self.all_of(of(inputs)),
                 Gate::Or(inputs) => self.any_of(of(inputs)),
                 Gate::Feedback => unreachable!("loops were unrolled"),
             };
             if id == circuit.terminal {
-                self.define(terminal, &form);
+                self.define(terminal, &condition);
             }
-            let is_read = id == circuit.terminal && !matches!(form, Form::Constant(_));
-            let form = if is_read { self.equals(terminal, 1) } else { form };
-            self.bounds.add(form.n_bytes());
+            let is_read =
+                id == circuit.terminal && !matches!(condition, GateCondition::Constant(_));
+            let condition = if is_read { self.equals(terminal, 1) } else { condition };
+            self.bounds.add(condition.n_bytes());
             self.go_on()?;
-            forms.push(form);
+            conditions.push(condition);
         }
-        Ok(forms)
+        Ok(conditions)
     }
 
-    /// One of the forms holds.
-    pub fn any_of(&mut self, parts: Vec<Form>) -> Form {
-        self.all_of(parts.iter().map(Form::negated).collect()).negated()
+    /// One of the conditions holds.
+    pub fn any_of(&mut self, parts: Vec<GateCondition>) -> GateCondition {
+        self.all_of(parts.iter().map(GateCondition::negated).collect()).negated()
     }
 
-    /// All forms hold.
-    pub fn all_of(&mut self, parts: Vec<Form>) -> Form {
-        let Some(mut parts) = self.merged(parts) else { return Form::Constant(false) };
+    /// All conditions hold.
+    pub fn all_of(&mut self, parts: Vec<GateCondition>) -> GateCondition {
+        let Some(mut parts) = self.merged(parts) else { return GateCondition::Constant(false) };
         match &parts[..] {
-            [] => return Form::Constant(true),
+            [] => return GateCondition::Constant(true),
             [only] => return only.clone(),
             _ => {}
         }
@@ -151,11 +152,11 @@ impl Weaver {
         }
         // What is listed gets a variable of its own; a member of a large domain too.
         for part in &mut parts {
-            if let Form::Dense(_) = part {
-                *part = self.truth_form(part);
+            if let GateCondition::Dense(_) = part {
+                *part = self.truth_condition(part);
             }
         }
-        let Some(parts) = self.merged(parts) else { return Form::Constant(false) };
+        let Some(parts) = self.merged(parts) else { return GateCondition::Constant(false) };
         match (&parts[..], self.joined(&parts)) {
             ([only], _) => only.clone(),
             (_, Some(joined)) => joined,
@@ -165,23 +166,23 @@ impl Weaver {
 
     /// The parts with one member a variable and without what is always true; `None` when they
     /// contradict each other.
-    fn merged(&self, parts: Vec<Form>) -> Option<Vec<Form>> {
+    fn merged(&self, parts: Vec<GateCondition>) -> Option<Vec<GateCondition>> {
         let mut members: Vec<Member> = Vec::new();
-        let mut merged: Vec<Form> = Vec::new();
+        let mut merged: Vec<GateCondition> = Vec::new();
         for part in parts {
             match part {
-                Form::Constant(true) => {}
-                Form::Constant(false) => return None,
-                Form::Member(member) => members.push(member),
+                GateCondition::Constant(true) => {}
+                GateCondition::Constant(false) => return None,
+                GateCondition::Member(member) => members.push(member),
                 dense => merged.push(dense),
             }
         }
         members.sort_by_key(|member| member.var);
         for of_one in members.chunk_by(|a, b| a.var == b.var) {
             match self.intersection(of_one) {
-                Form::Constant(true) => {}
-                Form::Constant(false) => return None,
-                form => merged.push(form),
+                GateCondition::Constant(true) => {}
+                GateCondition::Constant(false) => return None,
+                condition => merged.push(condition),
             }
         }
         merged.sort_by(|a, b| a.vars().cmp(b.vars()));
@@ -190,9 +191,9 @@ impl Weaver {
     }
 
     /// All members of one variable at once.
-    fn intersection(&self, members: &[Member]) -> Form {
+    fn intersection(&self, members: &[Member]) -> GateCondition {
         if let [only] = members {
-            return Form::Member(only.clone());
+            return GateCondition::Member(only.clone());
         }
         let var = members[0].var;
         let mut excluded: Vec<Value> = Vec::new();
@@ -203,18 +204,18 @@ impl Weaver {
         excluded.dedup();
         let mut inside = members.iter().filter(|member| member.is_inside);
         let Some(first) = inside.next() else {
-            return Form::member(var, excluded, false, self.size_of(var));
+            return GateCondition::member(var, excluded, false, self.size_of(var));
         };
         let mut values = first.values.to_vec();
         values.retain(|value| excluded.binary_search(value).is_err());
         for other in inside {
             values.retain(|value| other.values.binary_search(value).is_ok());
         }
-        Form::member(var, values, true, self.size_of(var))
+        GateCondition::member(var, values, true, self.size_of(var))
     }
 
-    /// The conjunction as one form, if it is small.
-    fn joined(&self, parts: &[Form]) -> Option<Form> {
+    /// The conjunction as one condition, if it is small.
+    fn joined(&self, parts: &[GateCondition]) -> Option<GateCondition> {
         let scope = self.scope(parts)?;
         let mut cells = scope.cells_of(&parts[0]);
         for part in &parts[1..] {
@@ -222,29 +223,32 @@ impl Weaver {
                 *cell &= holds;
             }
         }
-        Some(scope.form(cells))
+        Some(scope.condition(cells))
     }
 
-    pub fn scope<'a>(&self, forms: impl IntoIterator<Item = &'a Form>) -> Option<Scope> {
-        Scope::of(forms, &|var| self.size_of(var))
+    pub fn scope<'a>(
+        &self,
+        conditions: impl IntoIterator<Item = &'a GateCondition>,
+    ) -> Option<Scope> {
+        Scope::of(conditions, &|var| self.size_of(var))
     }
 
-    /// The form as an auxiliary variable that is true or false.
-    fn truth_form(&mut self, form: &Form) -> Form {
-        let (truth, is_positive) = self.truth_of(form);
+    /// The condition as an auxiliary variable that is true or false.
+    fn truth_condition(&mut self, condition: &GateCondition) -> GateCondition {
+        let (truth, is_positive) = self.truth_of(condition);
         self.equals(truth, Value::from(is_positive))
     }
 
-    /// The variable that is 1, or 0, exactly where the form holds.
-    fn truth_of(&mut self, form: &Form) -> (VarId, bool) {
-        // A form and its opposite share a variable.
-        let is_positive = match form {
-            Form::Member(member) => member.is_inside,
-            Form::Dense(dense) => !dense.cells[0],
-            Form::Constant(_) => true,
+    /// The variable that is 1, or 0, exactly where the condition holds.
+    fn truth_of(&mut self, condition: &GateCondition) -> (VarId, bool) {
+        // A condition and its opposite share a variable.
+        let is_positive = match condition {
+            GateCondition::Member(member) => member.is_inside,
+            GateCondition::Dense(dense) => !dense.cells[0],
+            GateCondition::Constant(_) => true,
         };
-        let key = if is_positive { form.clone() } else { form.negated() };
-        if let Form::Member(member) = &key
+        let key = if is_positive { condition.clone() } else { condition.negated() };
+        if let GateCondition::Member(member) = &key
             && self.size_of(member.var) == 2
         {
             return (member.var, is_positive == (member.values[0] == 1));
@@ -259,7 +263,7 @@ impl Weaver {
     }
 
     /// A new variable, for something that depends on these parts.
-    fn auxiliary(&mut self, parts: &[Form]) -> VarId {
+    fn auxiliary(&mut self, parts: &[GateCondition]) -> VarId {
         self.n_auxiliary += 1;
         let truth = self.truth(format!("aux {}", self.n_auxiliary));
         let mut vars = parts.iter().flat_map(|part| part.vars());
@@ -267,11 +271,13 @@ impl Weaver {
         truth
     }
 
-    /// Ties a variable with the values 0 and 1 to a form.
-    pub fn define(&mut self, truth: VarId, form: &Form) {
-        match form {
-            Form::Constant(value) => self.network.require(truth.equals(Value::from(*value))),
-            Form::Member(member) if self.size_of(member.var) > MAX_MEMBER => {
+    /// Ties a variable with the values 0 and 1 to a condition.
+    pub fn define(&mut self, truth: VarId, condition: &GateCondition) {
+        match condition {
+            GateCondition::Constant(value) => {
+                self.network.require(truth.equals(Value::from(*value)))
+            }
+            GateCondition::Member(member) if self.size_of(member.var) > MAX_MEMBER => {
                 let positive = Member { is_inside: true, ..member.clone() };
                 let holds = self.membership(&positive);
                 let law = if member.is_inside {
@@ -281,10 +287,10 @@ impl Weaver {
                 };
                 self.network.require(law);
             }
-            Form::Dense(dense) if self.define_conjunction(truth, dense) => {}
-            form => {
-                let scope = self.scope([form]).expect("a form is small");
-                let holds = scope.cells_of(form);
+            GateCondition::Dense(dense) if self.define_conjunction(truth, dense) => {}
+            condition => {
+                let scope = self.scope([condition]).expect("a condition is small");
+                let holds = scope.cells_of(condition);
                 let results: Vec<Option<Value>> =
                     holds.into_iter().map(|holds| Some(Value::from(holds))).collect();
                 let tuples = scope.short_tuples(&results);
@@ -325,7 +331,7 @@ impl Weaver {
     }
 
     /// A new variable for a conjunction of many.
-    fn conjunction(&mut self, parts: &[Form]) -> Form {
+    fn conjunction(&mut self, parts: &[GateCondition]) -> GateCondition {
         let truth = self.auxiliary(parts);
         let n_tuples = 1 + parts.iter().map(|part| self.n_falsifying(part)).sum::<usize>();
         if parts.iter().all(|part| self.n_satisfying(part) == 1)
@@ -339,23 +345,23 @@ impl Weaver {
         self.equals(truth, 1)
     }
 
-    fn n_satisfying(&self, part: &Form) -> usize {
+    fn n_satisfying(&self, part: &GateCondition) -> usize {
         match part {
-            Form::Member(member) if member.is_inside => member.values.len(),
-            Form::Member(member) => self.size_of(member.var) - member.values.len(),
+            GateCondition::Member(member) if member.is_inside => member.values.len(),
+            GateCondition::Member(member) => self.size_of(member.var) - member.values.len(),
             _ => usize::MAX,
         }
     }
 
-    fn n_falsifying(&self, part: &Form) -> usize {
+    fn n_falsifying(&self, part: &GateCondition) -> usize {
         match part {
-            Form::Member(member) => self.size_of(member.var) - self.n_satisfying(part),
+            GateCondition::Member(member) => self.size_of(member.var) - self.n_satisfying(part),
             _ => usize::MAX / 2,
         }
     }
 
     /// One tuple where all parts hold, and one for each value that makes a part fail.
-    fn short_conjunction(&mut self, truth: VarId, parts: &[Form]) {
+    fn short_conjunction(&mut self, truth: VarId, parts: &[GateCondition]) {
         let mut columns: Vec<VarId> = parts.iter().map(|part| part.vars()[0]).collect();
         let n = columns.len();
         let values = |place: usize, wanted: bool| {
@@ -379,18 +385,18 @@ impl Weaver {
         self.network.table(&columns, Table::from_tuples(n + 1, tuples));
     }
 
-    /// The form as an expression about one variable; where there is none it gets a variable.
-    pub fn literal(&mut self, form: &Form) -> Expr {
-        match form {
-            Form::Constant(value) => Expr::Constant(i64::from(*value)),
-            Form::Member(member) if member.values.len() == 1 => {
+    /// The condition as an expression about one variable; where there is none it gets a variable.
+    pub fn literal(&mut self, condition: &GateCondition) -> Expr {
+        match condition {
+            GateCondition::Constant(value) => Expr::Constant(i64::from(*value)),
+            GateCondition::Member(member) if member.values.len() == 1 => {
                 if self.size_of(member.var) == 2 {
                     return self.truth_literal(member.var, member.holds(1));
                 }
                 self.membership(member)
             }
-            form => {
-                let (truth, is_positive) = self.truth_of(form);
+            condition => {
+                let (truth, is_positive) = self.truth_of(condition);
                 self.truth_literal(truth, is_positive)
             }
         }

@@ -8,7 +8,7 @@
 //!
 //! With hidden information there is a [`Belief`](ludex_game::Belief) in place of a state.
 //! [`Template::decision`] is the template under a belief, a stochastic network: roles decide, the
-//! state and what others do is drawn. [`Template::plan`] looks several steps ahead, and draws what
+//! state and what others do is drawn. [`Template::lookahead`] looks several steps ahead, and draws what
 //! is learned after each.
 //!
 //! The rules become constraints by completion: a gate is true exactly if its inputs make it so. That
@@ -22,7 +22,7 @@ mod prove; // 1. what can't be true at once, in one step
 mod groups; // 2. fluents of which at most one is true: they share a variable
 mod config; // 3. what may be asked, and how large it may become
 mod bounds;
-mod form; // 4. conditions on few variables
+mod condition; // 4. conditions on few variables
 mod gates; // 5. gates as such conditions, cut where they grow too large
 mod information; // 6. whether all roles see the same
 mod template; // 7. one step as a network
@@ -31,7 +31,7 @@ mod legal; // 9. the legal moves, and what it takes to find them
 mod frames; // 10. what moves leave as it is
 mod unroll; // 11. several steps as one network
 mod chance; // 12. the same with the moves of `random` drawn
-mod plan; // 13. several steps of roles who don't know the state, by what they learn
+mod lookahead; // 13. several steps of roles who don't know the state, by what they learn
 mod decision; // 14. one step of them, by the constraints of the template
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ pub use decision::Decision;
 pub use groups::{GroupEffort, find_groups};
 pub use information::Information;
 pub use legal::{FoundBy, PossibleMoves};
-pub use plan::{Plan, PlanError, PlanLimits};
+pub use lookahead::{Lookahead, LookaheadError, LookaheadLimits};
 pub use prove::Group;
 pub use steps::{Solution, Steps};
 pub use template::{Chance, MoveVar, StateVar, Template, encode};

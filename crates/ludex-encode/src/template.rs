@@ -6,8 +6,8 @@ use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{Condition, Constraint, Expr, Network, Value, ValueSet, VarId};
 
 use crate::bounds::Bounds;
+use crate::condition::GateCondition;
 use crate::config::{EncodeConfig, EncodeError};
-use crate::form::Form;
 use crate::gates::Weaver;
 use crate::groups::find_groups;
 use crate::information::Information;
@@ -63,7 +63,7 @@ pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, Enco
     bounds.go_on(&Network::new())?;
     let state_vars = chosen_groups(&circuit, &groups);
     let mut encoder = Encoder::new(&circuit, state_vars, bounds);
-    encoder.forms()?;
+    encoder.conditions()?;
     encoder.legal_moves()?;
     encoder.next_state()?;
     encoder.goals()?;
@@ -216,7 +216,7 @@ fn chosen_groups(circuit: &Circuit, groups: &[Group]) -> Vec<StateVar> {
 struct Encoder<'a> {
     circuit: &'a Circuit,
     weaver: Weaver,
-    forms: Vec<Form>,
+    conditions: Vec<GateCondition>,
     state_vars: Vec<StateVar>,
     now: Vec<VarId>,
     next: Vec<VarId>,
@@ -272,28 +272,41 @@ impl<'a> Encoder<'a> {
             .collect();
         let next =
             state_vars.iter().map(|it| add_state_var(&mut weaver, circuit, it, "next ")).collect();
-        let forms = Vec::new();
-        Self { circuit, weaver, forms, state_vars, now, next, terminal, goals, moves, percepts }
+        let conditions = Vec::new();
+        Self {
+            circuit,
+            weaver,
+            conditions,
+            state_vars,
+            now,
+            next,
+            terminal,
+            goals,
+            moves,
+            percepts,
+        }
     }
 
-    fn forms(&mut self) -> Result<(), EncodeError> {
-        let mut fluents = vec![Form::Constant(false); self.circuit.vocabulary.fluents.len()];
+    fn conditions(&mut self) -> Result<(), EncodeError> {
+        let mut fluents =
+            vec![GateCondition::Constant(false); self.circuit.vocabulary.fluents.len()];
         for (state_var, &var) in self.state_vars.iter().zip(&self.now) {
             for (place, fluent) in state_var.fluents.iter().enumerate() {
                 fluents[fluent.index()] = self.weaver.equals(var, state_var.value_of(place));
             }
         }
-        let moves: Vec<Form> = (self.circuit.vocabulary.moves.iter().enumerate())
+        let moves: Vec<GateCondition> = (self.circuit.vocabulary.moves.iter().enumerate())
             .map(|(idx, (role, _))| {
                 let of_role = &self.moves[role.index()];
                 self.weaver.equals(of_role.var, (idx - of_role.first.index()) as Value)
             })
             .collect();
-        self.forms = self.weaver.forms(self.circuit, self.terminal, |gate| match gate {
-            Gate::Fluent(fluent) => fluents[fluent.index()].clone(),
-            Gate::Move(played) => moves[played.index()].clone(),
-            _ => unreachable!("only fluents and moves are inputs"),
-        })?;
+        self.conditions =
+            self.weaver.conditions(self.circuit, self.terminal, |gate| match gate {
+                Gate::Fluent(fluent) => fluents[fluent.index()].clone(),
+                Gate::Move(played) => moves[played.index()].clone(),
+                _ => unreachable!("only fluents and moves are inputs"),
+            })?;
         Ok(())
     }
 
@@ -302,13 +315,13 @@ impl<'a> Encoder<'a> {
         for of_role in self.moves.clone() {
             let is_none = of_role.var.equals(of_role.none());
             self.weaver.network.require(Expr::Var(self.terminal).equals(is_none));
-            let legal: Vec<Form> = (0..of_role.n_moves)
+            let legal: Vec<GateCondition> = (0..of_role.n_moves)
                 .map(|idx| self.circuit.legal[of_role.first.index() + idx])
-                .map(|gate| self.forms[gate.index()].clone())
+                .map(|gate| self.conditions[gate.index()].clone())
                 .collect();
             if !self.legal_tables(&of_role, &legal) {
                 let mut list: Vec<Expr> =
-                    legal.iter().map(|form| self.weaver.literal(form)).collect();
+                    legal.iter().map(|condition| self.weaver.literal(condition)).collect();
                 list.push(Expr::Constant(1));
                 self.weaver.network.add(Constraint::Element {
                     list,
@@ -323,12 +336,14 @@ impl<'a> Encoder<'a> {
     }
 
     /// One table for the moves whose legality depends on the same variables, if they are small.
-    fn legal_tables(&mut self, of_role: &MoveVar, legal: &[Form]) -> bool {
+    fn legal_tables(&mut self, of_role: &MoveVar, legal: &[GateCondition]) -> bool {
         let mut by_scope: Vec<(&[VarId], Vec<usize>)> = Vec::new();
-        for (idx, form) in legal.iter().enumerate().filter(|(_, it)| **it != Form::Constant(true)) {
-            match by_scope.iter_mut().find(|(vars, _)| *vars == form.vars()) {
+        for (idx, condition) in
+            legal.iter().enumerate().filter(|(_, it)| **it != GateCondition::Constant(true))
+        {
+            match by_scope.iter_mut().find(|(vars, _)| *vars == condition.vars()) {
                 Some((_, list)) => list.push(idx),
-                None => by_scope.push((form.vars(), vec![idx])),
+                None => by_scope.push((condition.vars(), vec![idx])),
             }
             if by_scope.len() * (legal.len() + 1) > MAX_LEGAL_TUPLES {
                 return false;
@@ -338,14 +353,14 @@ impl<'a> Encoder<'a> {
         let mut n_tuples = 0;
         for (vars, of_scope) in by_scope {
             let mut tuples: Vec<Vec<Value>> = Vec::new();
-            for (idx, form) in legal.iter().enumerate() {
+            for (idx, condition) in legal.iter().enumerate() {
                 if of_scope.binary_search(&idx).is_err() {
                     let any = std::iter::repeat_n(STAR, vars.len());
                     tuples.push(any.chain([idx as Value]).collect());
                     continue;
                 }
-                let Some(scope) = self.weaver.scope([form]) else { return false };
-                let holds = scope.cells_of(form).into_iter();
+                let Some(scope) = self.weaver.scope([condition]) else { return false };
+                let holds = scope.cells_of(condition).into_iter();
                 let results: Vec<Option<Value>> =
                     holds.map(|holds| holds.then_some(idx as Value)).collect();
                 tuples.extend(scope.short_tuples(&results));
@@ -369,24 +384,30 @@ impl<'a> Encoder<'a> {
     fn next_state(&mut self) -> Result<(), EncodeError> {
         for place in 0..self.state_vars.len() {
             let state_var = self.state_vars[place].clone();
-            let forms: Vec<Form> = (state_var.fluents.iter())
-                .map(|fluent| self.forms[self.circuit.next[fluent.index()].index()].clone())
+            let conditions: Vec<GateCondition> = (state_var.fluents.iter())
+                .map(|fluent| self.conditions[self.circuit.next[fluent.index()].index()].clone())
                 .collect();
-            if !self.next_table(place, &state_var, &forms) {
-                self.next_clauses(place, &state_var, &forms);
+            if !self.next_table(place, &state_var, &conditions) {
+                self.next_clauses(place, &state_var, &conditions);
             }
             self.weaver.go_on()?;
         }
         Ok(())
     }
 
-    fn next_table(&mut self, place: usize, state_var: &StateVar, forms: &[Form]) -> bool {
-        let Some(scope) = self.weaver.scope(forms) else { return false };
-        let holds: Vec<Vec<bool>> = forms.iter().map(|form| scope.cells_of(form)).collect();
+    fn next_table(
+        &mut self,
+        place: usize,
+        state_var: &StateVar,
+        conditions: &[GateCondition],
+    ) -> bool {
+        let Some(scope) = self.weaver.scope(conditions) else { return false };
+        let holds: Vec<Vec<bool>> =
+            conditions.iter().map(|condition| scope.cells_of(condition)).collect();
         // Where not one of a group follows, the combination never occurs.
         let results: Vec<Option<Value>> = (0..scope.n_cells())
             .map(|cell| {
-                let mut true_ones = (0..forms.len()).filter(|&it| holds[it][cell]);
+                let mut true_ones = (0..conditions.len()).filter(|&it| holds[it][cell]);
                 match (true_ones.next(), true_ones.next()) {
                     (None, _) => state_var.none(),
                     (Some(it), None) => Some(state_var.value_of(it)),
@@ -425,18 +446,18 @@ impl<'a> Encoder<'a> {
         true
     }
 
-    fn next_clauses(&mut self, place: usize, state_var: &StateVar, forms: &[Form]) {
+    fn next_clauses(&mut self, place: usize, state_var: &StateVar, conditions: &[GateCondition]) {
         let (now, next) = (self.now[place], self.next[place]);
         let is_over = || self.terminal.equals(1);
-        for (it, form) in forms.iter().enumerate() {
+        for (it, condition) in conditions.iter().enumerate() {
             let value = state_var.value_of(it);
-            if *form != Form::Constant(false) {
-                let fails = self.weaver.literal(&form.negated());
+            if *condition != GateCondition::Constant(false) {
+                let fails = self.weaver.literal(&condition.negated());
                 let clause = vec![is_over(), fails, next.equals(value)];
                 self.weaver.network.require(without_falsehood(clause));
             }
-            if *form != Form::Constant(true) {
-                let holds = self.weaver.literal(form);
+            if *condition != GateCondition::Constant(true) {
+                let holds = self.weaver.literal(condition);
                 let clause = vec![is_over(), holds, next.differs(value)];
                 self.weaver.network.require(without_falsehood(clause));
             }
@@ -449,10 +470,10 @@ impl<'a> Encoder<'a> {
     /// At the end a role gets the largest value that is derived for it, before that 0.
     fn goals(&mut self) -> Result<(), EncodeError> {
         for role in 0..self.goals.len() {
-            let derived: Vec<(Value, Form)> = (self.circuit.goals.iter())
+            let derived: Vec<(Value, GateCondition)> = (self.circuit.goals.iter())
                 .filter(|(of, goal, _)| of.index() == role && goal.value() > 0)
                 .map(|(_, goal, gate)| {
-                    (Value::from(goal.value()), self.forms[gate.index()].clone())
+                    (Value::from(goal.value()), self.conditions[gate.index()].clone())
                 })
                 .collect();
             if !self.goal_table(self.goals[role], &derived) {
@@ -463,14 +484,14 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn goal_table(&mut self, goal: VarId, derived: &[(Value, Form)]) -> bool {
+    fn goal_table(&mut self, goal: VarId, derived: &[(Value, GateCondition)]) -> bool {
         let is_over = self.weaver.equals(self.terminal, 1);
-        let all = derived.iter().map(|(_, form)| form).chain([&is_over]);
+        let all = derived.iter().map(|(_, condition)| condition).chain([&is_over]);
         let Some(scope) = self.weaver.scope(all) else { return false };
         let over = scope.cells_of(&is_over);
         let mut results = vec![Some(0); scope.n_cells()];
-        for (value, form) in derived {
-            for (cell, holds) in scope.cells_of(form).into_iter().enumerate() {
+        for (value, condition) in derived {
+            for (cell, holds) in scope.cells_of(condition).into_iter().enumerate() {
                 if holds && over[cell] {
                     results[cell] = results[cell].max(Some(*value));
                 }
@@ -482,11 +503,11 @@ impl<'a> Encoder<'a> {
         true
     }
 
-    fn goal_clauses(&mut self, goal: VarId, derived: &[(Value, Form)]) {
+    fn goal_clauses(&mut self, goal: VarId, derived: &[(Value, GateCondition)]) {
         let terminal = self.terminal;
-        for (value, form) in derived {
-            let holds = self.weaver.literal(form);
-            let fails = self.weaver.literal(&form.negated());
+        for (value, condition) in derived {
+            let holds = self.weaver.literal(condition);
+            let fails = self.weaver.literal(&condition.negated());
             let network = &mut self.weaver.network;
             network.require(without_falsehood(vec![goal.differs(*value), holds]));
             network.require(goal.differs(*value) | terminal.equals(1));
@@ -498,9 +519,9 @@ impl<'a> Encoder<'a> {
     fn percepts(&mut self) -> Result<(), EncodeError> {
         for (idx, percept) in self.percepts.clone().into_iter().enumerate() {
             let goes_on = self.weaver.equals(self.terminal, 0);
-            let seen = self.forms[self.circuit.sees[idx].index()].clone();
-            let form = self.weaver.all_of(vec![goes_on, seen]);
-            self.weaver.define(percept, &form);
+            let seen = self.conditions[self.circuit.sees[idx].index()].clone();
+            let condition = self.weaver.all_of(vec![goes_on, seen]);
+            self.weaver.define(percept, &condition);
             self.weaver.go_on()?;
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ludex_base::{BitSet, MoveId, PerceptId, RoleId, Seed, Source};
-use ludex_encode::{EncodeConfig, Information, PlanError, PlanLimits, Template, encode};
+use ludex_encode::{EncodeConfig, Information, LookaheadError, LookaheadLimits, Template, encode};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned, Observe,
 };
@@ -255,8 +255,8 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     let template = template(&machine);
     let j1 = role(&machine, "j1");
     let belief = Belief::initial(&machine, &[j1]);
-    let limits = PlanLimits::default();
-    let plan = template.plan(&machine, &belief, j1, 2, &limits).expect("the game is small");
+    let limits = LookaheadLimits::default();
+    let plan = template.lookahead(&machine, &belief, j1, 2, &limits).expect("the game is small");
     assert_eq!(best_by_definition(&plan.network), rational(75, 1));
     for (_, method) in Method::ALL {
         let (value, policy) = best(&plan.network, method);
@@ -298,8 +298,9 @@ fn value_of(
 ) -> Rational {
     let of_role = template.moves[role.index()];
     let value = (chosen.index() - of_role.first.index()) as i32;
-    let limits = PlanLimits::default();
-    let mut plan = template.plan(machine, belief, role, 1, &limits).expect("one step is small");
+    let limits = LookaheadLimits::default();
+    let mut plan =
+        template.lookahead(machine, belief, role, 1, &limits).expect("one step is small");
     plan.network.require(plan.moves[0][0].equals(value));
     let by_tables = best(&plan.network, Method::ForwardChecking).0;
     let mut decision = template.decision(machine, belief, role);
@@ -333,7 +334,13 @@ fn switching_doors_wins_two_times_out_of_three() {
     assert_eq!(worth["keep"], rational(100, 3));
     assert_eq!(worth["switch"], rational(200, 3));
     let plan = template
-        .plan(&machine, &Belief::initial(&machine, &[guest]), guest, 4, &PlanLimits::default())
+        .lookahead(
+            &machine,
+            &Belief::initial(&machine, &[guest]),
+            guest,
+            4,
+            &LookaheadLimits::default(),
+        )
         .expect("the game is small");
     assert_eq!(best(&plan.network, Method::ForwardChecking).0, rational(200, 3));
 }
@@ -354,9 +361,9 @@ fn networks_of_decisions_say_what_the_plays_say() {
         let plays = Plays { machine: &machine, party: vec![own] };
         let belief = Belief::initial(&machine, &[own]);
         for n_steps in 1..=n_steps {
-            let limits = PlanLimits::default();
+            let limits = LookaheadLimits::default();
             let plan =
-                template.plan(&machine, &belief, own, n_steps, &limits).expect("it is small");
+                template.lookahead(&machine, &belief, own, n_steps, &limits).expect("it is small");
             let expected = plays.best(belief.states(), own, n_steps);
             let (value, _) = best(&plan.network, Method::ForwardChecking);
             assert_eq!(value, expected, "{name} in {n_steps} steps");
@@ -469,8 +476,9 @@ fn games_of_shared_information_are_played_on_beliefs() {
         assert!(expected.is_empty(), "the game of beliefs has all histories");
         let belief = Belief::initial(&machine, &party);
         for &role in &party {
-            let limits = PlanLimits::default();
-            let plan = template.plan(&machine, &belief, role, n_steps, &limits).expect("small");
+            let limits = LookaheadLimits::default();
+            let plan =
+                template.lookahead(&machine, &belief, role, n_steps, &limits).expect("small");
             let (value, _) = best(&plan.network, Method::ForwardChecking);
             assert_eq!(value, plays.best(belief.states(), role, n_steps));
         }
@@ -506,7 +514,7 @@ fn a_guess_at_a_coin_that_is_not_seen_is_worth_50() {
         let guesser = role(&machine, "guesser");
         let belief = Belief::initial(&machine, &[guesser]);
         let plan = template(&machine)
-            .plan(&machine, &belief, guesser, 2, &PlanLimits::default())
+            .lookahead(&machine, &belief, guesser, 2, &LookaheadLimits::default())
             .expect("the game is small");
         assert_eq!(best(&plan.network, Method::ForwardChecking).0, rational(worth, 1));
     }
@@ -529,7 +537,10 @@ fn what_is_too_large_or_impossible_is_an_error() {
     let never = Learned { percepts: vec![PerceptId::new(0)], is_over: false };
     let followed = belief.follow(&mut cursor, &wait, &never, &BeliefLimits::default());
     assert_eq!(followed.map(|_| ()).unwrap_err(), BeliefError::Impossible);
-    let limits = PlanLimits { max_beliefs: 100, ..PlanLimits::default() };
-    let plan = template(&machine).plan(&machine, &belief, player, 3, &limits);
-    assert!(matches!(plan.map(|_| ()), Err(PlanError::TooManyBeliefs { n_steps: 3, limit: 100 })));
+    let limits = LookaheadLimits { max_beliefs: 100, ..LookaheadLimits::default() };
+    let plan = template(&machine).lookahead(&machine, &belief, player, 3, &limits);
+    assert!(matches!(
+        plan.map(|_| ()),
+        Err(LookaheadError::TooManyBeliefs { n_steps: 3, limit: 100 })
+    ));
 }

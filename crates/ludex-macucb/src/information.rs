@@ -1,6 +1,6 @@
 //! MAC-UCB-II: planning with hidden information, by stochastic networks.
 //!
-//! The role's knowledge is a belief. The next steps from it are a [`Plan`](ludex_encode::Plan): in each step
+//! The role's knowledge is a belief. The next steps from it are a [`Lookahead`](ludex_encode::Lookahead): in each step
 //! the role decides and its observation is drawn; in the end the state is drawn, given all observations. So
 //! the fluents of the next state are chance variables, and their distribution depends on the percepts. The
 //! value of a move is the value of the best policy that begins with it.
@@ -10,7 +10,7 @@
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::{Value, Variable};
-use ludex_encode::{Plan, PlanError, PlanLimits, Template};
+use ludex_encode::{Lookahead, LookaheadError, LookaheadLimits, Template};
 use ludex_game::{Belief, Cursor, Describe, Observe};
 use ludex_scsp::{Distribution, SolveConfig, StochasticVariable, rational, solve};
 use rustc_hash::FxHashMap;
@@ -58,16 +58,16 @@ pub fn plan_moves<G>(
     game: &G,
     belief: &Belief<BitSet>,
     n_steps: usize,
-    limits: &PlanLimits,
+    limits: &LookaheadLimits,
     deadline: &Deadline,
     estimate: &mut Estimate<'_>,
-) -> Result<Option<Planned>, PlanError>
+) -> Result<Option<Planned>, LookaheadError>
 where
     G: Describe<Cursor: Observe<State = BitSet>>,
 {
     let [role]: [RoleId; 1] = belief.party().try_into().expect("a party of one role");
     assert!(n_steps > 0, "a plan has at least one step");
-    let mut plan = template.plan(game, belief, role, n_steps, limits)?;
+    let mut plan = template.lookahead(game, belief, role, n_steps, limits)?;
     let of_role = template.moves[role.index()];
     let first = plan.moves[0][0];
     let config = SolveConfig { deadline: deadline.clone(), ..SolveConfig::best() };
@@ -108,7 +108,7 @@ const STATES_PER_CLOCK_CHECK: usize = 64;
 /// Makes the value of the last state the utility of a plan: its goal, or the estimate. Returns false when the
 /// deadline was reached.
 fn value_worlds<C: Cursor<State = BitSet>>(
-    plan: &mut Plan,
+    plan: &mut Lookahead,
     cursor: &mut C,
     role: RoleId,
     deadline: &Deadline,

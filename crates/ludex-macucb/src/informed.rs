@@ -2,7 +2,7 @@
 //!
 //! First the search plans the next steps by a stochastic network of what the role knows
 //! ([`information`](crate::information)): one step, then two, as many as fit in a part of the time and
-//! within [`PlanLimits`]. A plan that reaches the end of every play gives exact values. Without such a plan
+//! within [`LookaheadLimits`]. A plan that reaches the end of every play gives exact values. Without such a plan
 //! another search plays. In the published variant that is the list of networks, for one possible state after
 //! the other. Otherwise it is a search by what roles know, without the possible states whose result is
 //! certain: the network proves that every play from them ends alike.
@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use ludex_base::{BitSet, Deadline, Goal, MoveId, PerceptId, Rng, RoleId};
 use ludex_circuit::Rules;
-use ludex_encode::{PlanError, PlanLimits};
+use ludex_encode::{LookaheadError, LookaheadLimits};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, MAX_RANDOM_STEPS, Observe, OneByOne,
     PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, Role, StateOf,
@@ -58,10 +58,10 @@ const MIN_BELIEFS: u64 = 20;
 /// Most possible states of a belief.
 const MAX_STATES_OF_BELIEF: usize = 500;
 
-fn limits_of_plan(options: PlanOptions, limits: &Limits, deadline: &Deadline) -> PlanLimits {
+fn limits_of_plan(options: PlanOptions, limits: &Limits, deadline: &Deadline) -> LookaheadLimits {
     // With an iteration limit, each belief counts as an iteration.
     let max_beliefs = limits.iterations.map_or(MAX_BELIEFS, |n| n.clamp(MIN_BELIEFS, MAX_BELIEFS));
-    PlanLimits {
+    LookaheadLimits {
         max_beliefs: max_beliefs as usize,
         max_rows: 1 << 14,
         belief: BeliefLimits {
@@ -150,7 +150,7 @@ impl<G: Searchable> Informed<G> {
                 Ok(Some(planned)) if planned.is_exact || !deadline.reached() => {
                     longest = Some(planned);
                 }
-                Ok(_) | Err(PlanError::Belief(BeliefError::Late)) => {
+                Ok(_) | Err(LookaheadError::Belief(BeliefError::Late)) => {
                     why = format!("no time to plan {n_steps} steps");
                 }
                 Err(error) => why = error.to_string(),

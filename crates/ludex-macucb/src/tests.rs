@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{BitSet, Deadline, MoveId, Rng, RoleId, Seed, Source};
 use ludex_circuit::Rules;
-use ludex_encode::{EncodeConfig, EncodeError, PlanError, PlanLimits, Template, encode};
+use ludex_encode::{EncodeConfig, EncodeError, LookaheadError, LookaheadLimits, Template, encode};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned, draw_joint,
 };
@@ -252,7 +252,7 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     let template = template(&machine);
     let me = RoleId::new(0);
     let plan = |belief: &Belief<BitSet>, n_steps| {
-        let limits = PlanLimits::default();
+        let limits = LookaheadLimits::default();
         let late = Deadline::never();
         plan_moves(&template, &machine, belief, n_steps, &limits, &late, &mut nothing)
             .expect("a small plan")
@@ -328,7 +328,7 @@ fn estimates_value_the_states_that_are_not_terminal() {
     let template = template(&machine);
     let start = Belief::initial(&machine, &[RoleId::new(0)]);
     let late = Deadline::never();
-    let limits = PlanLimits::default();
+    let limits = LookaheadLimits::default();
     let mut seen = 0;
     let mut estimate = |open: &[&BitSet]| {
         seen = open.len();
@@ -339,7 +339,7 @@ fn estimates_value_the_states_that_are_not_terminal() {
     assert!(!planned.is_exact && seen > 1, "{planned:?}");
     assert!((planned.moves[0].1 - 0.625).abs() < 1e-6, "{planned:?}");
     // Only chance has a choice outside the party, so this restriction changes nothing.
-    let alone = PlanLimits { others_may_choose: false, has_fluents: false, ..limits };
+    let alone = LookaheadLimits { others_may_choose: false, has_fluents: false, ..limits };
     let planned = plan_moves(&template, &machine, &start, 2, &alone, &late, &mut nothing);
     let planned = planned.expect("small").expect("there is time");
     assert!((planned.moves[0].1 - 0.75).abs() < 1e-9, "{planned:?}");
@@ -522,14 +522,14 @@ fn planning_stops_at_the_deadline() {
     let start = Belief::initial(&machine, &[RoleId::new(0)]);
     let late = Deadline::after(Duration::ZERO);
     let never = Deadline::never();
-    let limits = |deadline: &Deadline| PlanLimits {
+    let limits = |deadline: &Deadline| LookaheadLimits {
         belief: BeliefLimits { deadline: deadline.clone(), ..BeliefLimits::default() },
-        ..PlanLimits::default()
+        ..LookaheadLimits::default()
     };
-    let plan = |limits: &PlanLimits, deadline: &Deadline, n_steps| {
+    let plan = |limits: &LookaheadLimits, deadline: &Deadline, n_steps| {
         plan_moves(&template, &machine, &start, n_steps, limits, deadline, &mut nothing)
     };
-    assert_eq!(plan(&limits(&late), &never, 2), Err(PlanError::Belief(BeliefError::Late)));
+    assert_eq!(plan(&limits(&late), &never, 2), Err(LookaheadError::Belief(BeliefError::Late)));
     // The plan is built in time, but its states or its moves are not evaluated.
     assert_eq!(plan(&limits(&never), &late, 1), Ok(None));
     assert_eq!(plan(&limits(&never), &late, 2), Ok(None));

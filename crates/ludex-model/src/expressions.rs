@@ -225,13 +225,11 @@ impl Parser {
         let mut n = 0;
         loop {
             match (self.peek_after(n), self.peek_after(n + 1)) {
-                (TokenKind::Word(name), TokenKind::Sign(","))
-                    if !KEYWORDS.contains(&name.as_str()) =>
-                {
+                (TokenKind::Word(name), TokenKind::Sign(",")) if !is_keyword(name) => {
                     n += 2;
                 }
                 (TokenKind::Word(name), TokenKind::Word(word))
-                    if word == "in" && !KEYWORDS.contains(&name.as_str()) =>
+                    if word == "in" && !is_keyword(name) =>
                 {
                     return self.is_followed_by_body(n);
                 }

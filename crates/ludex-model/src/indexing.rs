@@ -8,7 +8,7 @@ use ludex_csp::ValueSet;
 use crate::eval::{Evaluated, Evaluator};
 use crate::syntax::{Expr, ExprKind};
 use crate::value::{Array, Binding, Term, Value};
-use crate::{arithmetic, codes};
+use crate::{codes, members};
 
 impl Evaluator<'_> {
     /// A family whose indices fill a box, as an array.
@@ -181,7 +181,7 @@ impl Evaluator<'_> {
                 },
             });
         }
-        arithmetic::select(self, array, &places, span)
+        members::select(self, array, &places, span)
     }
 }
 

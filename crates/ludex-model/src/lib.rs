@@ -24,7 +24,7 @@
 //! 3. `names`: whether every name means something, from the text alone; `suggest`
 //! 4. `data`: values of parameters
 //! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
-//!    `arithmetic`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
+//!    `arithmetic`, `members`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
 //! 6. `problem`: what comes out; `draft`: scopes with their owners, before it is known which kind
 //!    of problem they make; `stochastic`: a draft with chance as a network
 //! 7. `lower`: items to a draft; by theme `parameters`, `scopes`, `chance`, `objectives`;
@@ -48,6 +48,7 @@ mod lexer;
 mod limits;
 mod loops;
 mod lower;
+mod members;
 mod names;
 mod objectives;
 mod optimum;

@@ -169,7 +169,9 @@ impl Parser {
                 }
                 // The item that is broken may begin with such a word itself.
                 TokenKind::Word(word)
-                    if n_open == 0 && self.is_behind_item() && STARTS.contains(&word.as_str()) =>
+                    if n_open == 0
+                        && self.is_behind_item()
+                        && item_starts().any(|own| own == word) =>
                 {
                     return;
                 }
@@ -204,7 +206,7 @@ impl Parser {
     pub(crate) fn name(&mut self, what: &str) -> Parsed<Name> {
         let span = self.span();
         match self.peek().clone() {
-            TokenKind::Word(text) if !KEYWORDS.contains(&text.as_str()) => {
+            TokenKind::Word(text) if !is_keyword(&text) => {
                 self.advance();
                 Ok(Name { text, at: At(span) })
             }
@@ -683,25 +685,6 @@ impl Parser {
     }
 }
 
-/// Words that begin an item, for going on after a mistake.
-const STARTS: &[&str] = &[
-    "param",
-    "enum",
-    "let",
-    "function",
-    "predicate",
-    "assert",
-    "exists",
-    "forall",
-    "random",
-    "for",
-    "if",
-    "game",
-    "goal",
-    "threshold",
-    "utility",
-];
-
 fn statement_help(word: &str) -> String {
     match word {
         "var" => "variables are declared by their scope: `exists x: 1..3;`".into(),
@@ -715,9 +698,9 @@ fn statement_help(word: &str) -> String {
         }
         "include" => "data comes from `--data FILE` or `-D name=value`".into(),
         "state" | "move" | "next" => format!("`{word}` stands inside `game {{ … }}`"),
-        word => match crate::suggest::closest(word, STARTS.iter().copied()) {
+        word => match crate::suggest::closest(word, item_starts()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("statements begin with {}", STARTS.join(", ")),
+            None => format!("statements begin with {}", item_starts().collect::<Vec<_>>().join(", ")),
         },
     }
 }

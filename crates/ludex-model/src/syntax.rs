@@ -502,8 +502,8 @@ impl Binary {
     }
 }
 
-/// Words that are no names.
-pub const KEYWORDS: &[&str] = &[
+/// Keywords that begin an item.
+pub const ITEM_KEYWORDS: &[&str] = &[
     "param",
     "enum",
     "let",
@@ -512,13 +512,22 @@ pub const KEYWORDS: &[&str] = &[
     "assert",
     "exists",
     "forall",
+    "random",
+    "for",
+    "if",
+    "game",
+    "goal",
+];
+
+/// Words that begin an item and are names elsewhere.
+pub const ITEM_WORDS: &[&str] = &["threshold", "utility"];
+
+/// Keywords that stand inside of items.
+const INNER_KEYWORDS: &[&str] = &[
     "where",
     "minimize",
     "maximize",
     "aggregate",
-    "goal",
-    "for",
-    "if",
     "then",
     "else",
     "elseif",
@@ -539,11 +548,24 @@ pub const KEYWORDS: &[&str] = &[
     "set",
     "int",
     "bool",
-    "game",
-    "random",
     "chance",
     "optimum",
 ];
+
+/// The keywords: words that are no names.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    ITEM_KEYWORDS.iter().chain(INNER_KEYWORDS).copied()
+}
+
+/// Whether a word is a keyword.
+pub fn is_keyword(word: &str) -> bool {
+    keywords().any(|own| own == word)
+}
+
+/// The words that begin an item.
+pub fn item_starts() -> impl Iterator<Item = &'static str> {
+    ITEM_KEYWORDS.iter().chain(ITEM_WORDS).copied()
+}
 
 /// A word kept for what may come.
 pub const RESERVED: &[&str] = &["chance"];

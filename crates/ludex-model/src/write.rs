@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::builtins::usages;
 use crate::conditions::sign;
-use crate::syntax::KEYWORDS;
+use crate::syntax::keywords;
 
 /// The most numbers of a table in one line.
 const MAX_IN_LINE: usize = 24;
@@ -110,8 +110,7 @@ fn in_comment(text: &str) -> String {
 
 fn names<'a>(variables: impl Iterator<Item = &'a Variable>) -> Vec<String> {
     let functions = usages().map(|(name, _)| name);
-    let mut taken: FxHashSet<String> =
-        KEYWORDS.iter().copied().chain(functions).map(String::from).collect();
+    let mut taken: FxHashSet<String> = keywords().chain(functions).map(String::from).collect();
     let mut names = Vec::new();
     for variable in variables {
         let mut stem = String::new();

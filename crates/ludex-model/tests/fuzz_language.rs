@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ludex_base::{Deadline, Source};
-use ludex_model::syntax::KEYWORDS;
+use ludex_model::syntax::keywords;
 use ludex_model::{Data, Limits, compile, parse, print};
 use ludex_testkit::property::holds_for_all;
 use proptest::collection::vec;
@@ -122,7 +122,7 @@ const OTHERS: &[&str] = &[
 
 /// Words that a text may be made of.
 fn words() -> Vec<&'static str> {
-    [KEYWORDS, OTHERS].concat()
+    keywords().chain(OTHERS.iter().copied()).collect()
 }
 
 /// Words in any order.

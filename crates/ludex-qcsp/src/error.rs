@@ -90,7 +90,7 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
-    /// More scopes that read more earlier variables than a plan has room for.
+    /// More scopes that read more earlier variables than a schedule has room for.
     #[error(
         "the scopes read more than {limit} earlier variables in all; define what matters of the \
          past by fewer variables, or take fewer scopes"

@@ -40,7 +40,7 @@
 //!    is defined
 //! 3. `strategy`: winning strategies of either side, and their checker
 //! 4. `config`: options, verdicts, reports
-//! 5. `plan`: which variable is decided when, and what follows; `search`: the search over it
+//! 5. `schedule`: which variable is decided when, and what follows; `search`: the search over it
 //! 6. [`consistency`]: quantified consistencies; `solve`: the entry
 
 mod check;
@@ -50,7 +50,7 @@ mod definition;
 mod error;
 mod measure;
 mod model;
-mod plan;
+mod schedule;
 mod scope;
 mod search;
 mod solve;

@@ -10,7 +10,7 @@ use crate::config::{Report, SolveConfig, Statistics, StrategyRequest};
 use crate::consistency::{enforce, pure_values};
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::plan::{Plan, plan};
+use crate::schedule::{Schedule, schedule};
 use crate::scope::Quantifier;
 use crate::search::optimize::{NONE, Outcome};
 use crate::search::{Memory, Searcher, Stopped, extract, parallel, share};
@@ -43,17 +43,17 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     }
     // Measures of choices that lose don't matter, but ties are settled among what is left.
     let fuses_goal = !model.is_optimization();
-    let plan = plan(model, config.symmetry, fuses_goal)?;
+    let schedule = schedule(model, config.symmetry, fuses_goal)?;
     let memory = Arc::new(Memory::new(config.memory_bytes));
-    let mut searcher = Searcher::new(&plan, config, memory)?;
+    let mut searcher = Searcher::new(&schedule, config, memory)?;
     let setup_time = start.elapsed();
     let (verdict, value) = if is_parallel(&searcher) {
         let found = decide_by_threads(&mut searcher, stack_bytes(model))?;
         (found.map_or_else(|stopped| Verdict::Unknown(stopped.0), Verdict::from), None)
-    } else if config.n_threads > 1 && model.is_optimization() && share::can_share(&plan) {
+    } else if config.n_threads > 1 && model.is_optimization() && share::can_share(&schedule) {
         optimize_by_threads(&mut searcher, stack_bytes(model))?
     } else {
-        answer(&plan, &mut searcher)
+        answer(&schedule, &mut searcher)
     };
     let mut report = Report {
         verdict,
@@ -62,9 +62,9 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
         strategy_refused: None,
         statistics: Statistics::default(),
     };
-    if plan.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
+    if schedule.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
         // The universal player answers choices that lose, too.
-        let whole = crate::plan::plan(model, config.symmetry, false)?;
+        let whole = crate::schedule::schedule(model, config.symmetry, false)?;
         let memory = Arc::new(Memory::new(config.memory_bytes));
         add_strategy(&mut report, &mut Searcher::new(&whole, config, memory)?);
     } else {
@@ -95,7 +95,7 @@ fn solve_reduced(
     let no_strategy = SolveConfig { strategy: StrategyRequest::None, ..plain.clone() };
     let mut report = solve_here(&reduced, &no_strategy)?;
     if config.strategy != StrategyRequest::None {
-        let whole = crate::plan::plan(model, config.symmetry, false)?;
+        let whole = crate::schedule::schedule(model, config.symmetry, false)?;
         let memory = Arc::new(Memory::new(config.memory_bytes));
         add_strategy(&mut report, &mut Searcher::new(&whole, &plain, memory)?);
     }
@@ -129,7 +129,7 @@ fn decide_by_threads(
 fn is_parallel(searcher: &Searcher<'_>) -> bool {
     let config = searcher.config;
     config.n_threads > 1
-        && !searcher.plan.model.is_optimization()
+        && !searcher.schedule.model.is_optimization()
         && !(config.refinement && searcher.can_refine())
         && !(config.deepening || config.backjumping || config.learning)
 }
@@ -138,16 +138,16 @@ fn stack_bytes(model: &Model) -> usize {
     (16 << 20) + (model.variables().len() + model.scopes().len()) * (8 << 10)
 }
 
-fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {
+fn answer(schedule: &Schedule<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>) {
     let config = searcher.config;
-    if plan.model.is_optimization() {
+    if schedule.model.is_optimization() {
         let outcome = searcher.optimize_all();
-        return optimum(plan, &outcome, searcher.incumbents[0]);
+        return optimum(schedule, &outcome, searcher.incumbents[0]);
     }
     let verdict = if config.refinement && searcher.can_refine() {
         searcher.refine()
     } else if config.deepening {
-        deepen(plan, searcher)
+        deepen(schedule, searcher)
     } else if config.backjumping || config.learning {
         searcher.decide_with_reasons()
     } else {
@@ -161,14 +161,14 @@ fn answer(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Option<i64>
 
 /// What an optimization came to; when it was stopped, the best value so far.
 fn optimum(
-    plan: &Plan<'_>,
+    schedule: &Schedule<'_>,
     outcome: &Result<Option<Outcome>, Stopped>,
     incumbent: Option<i64>,
 ) -> (Verdict, Option<i64>) {
     match outcome {
         Ok(None) => (Verdict::False, None),
         Ok(Some(outcome)) => {
-            let value = plan.measures.root.map(|root| outcome.measures[root]);
+            let value = schedule.measures.root.map(|root| outcome.measures[root]);
             (Verdict::True, value.filter(|&value| value != NONE))
         }
         Err(Stopped(reason)) => (Verdict::Unknown(*reason), incumbent),
@@ -180,25 +180,25 @@ fn optimize_by_threads(
     searcher: &mut Searcher<'_>,
     stack_bytes: usize,
 ) -> Result<(Verdict, Option<i64>), ModelError> {
-    let (plan, config) = (searcher.plan, searcher.config);
+    let (schedule, config) = (searcher.schedule, searcher.config);
     if config.nodes_alone > 0 {
         searcher.max_nodes = config.max_nodes.min(config.nodes_alone);
         let outcome = searcher.optimize_all();
         let is_out = outcome == Err(Stopped(StopReason::Count));
         if !is_out || searcher.max_nodes == config.max_nodes {
-            return Ok(optimum(plan, &outcome, searcher.incumbents[0]));
+            return Ok(optimum(schedule, &outcome, searcher.incumbents[0]));
         }
         searcher.max_nodes = config.max_nodes;
     }
     let shared = share::optimize(searcher, stack_bytes)?;
     searcher.statistics.absorb(&shared.statistics);
-    Ok(optimum(plan, &shared.outcome, shared.best))
+    Ok(optimum(schedule, &shared.outcome, shared.best))
 }
 
 /// Cuts the prefix after more and more scopes. A model that is true although plays that reach
 /// the cut count as lost is true, and one that is false although they count as won is false.
-fn deepen(plan: &Plan<'_>, searcher: &mut Searcher<'_>) -> Result<bool, Stopped> {
-    let n_scopes = plan.model.scopes().len();
+fn deepen(schedule: &Schedule<'_>, searcher: &mut Searcher<'_>) -> Result<bool, Stopped> {
+    let n_scopes = schedule.model.scopes().len();
     for cut in (2..n_scopes).step_by(2) {
         for assumed in [false, true] {
             searcher.cut = Some((cut, assumed));

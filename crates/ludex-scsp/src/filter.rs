@@ -3,9 +3,9 @@
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::{Engine, Network, PostConfig, Value, ValueSet, VarId};
 
+use crate::config::{Method, SolveConfig};
 use crate::error::{ScspError, Stop};
 use crate::network::{StochasticConstraint, StochasticNetwork};
-use crate::solve::{Method, SolveConfig};
 
 /// Follows the values of a play, one level a variable.
 pub(crate) trait Filter {

@@ -12,12 +12,13 @@ use ludex_base::StopReason;
 use ludex_csp::{Value, VarId};
 use num_traits::{One, Zero};
 
+use crate::config::{SolveConfig, Statistics};
 use crate::error::{ScspError, Stop};
 use crate::memory::{Asked, Memory};
 use crate::network::{Rational, StochasticNetwork};
+use crate::number::Number;
 use crate::policy::{PolicyBuilder, PolicyId};
 use crate::search::{Draw, Found, STEPS_A_LOOK};
-use crate::solve::{Number, SolveConfig, Statistics};
 
 /// One of the numbers of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

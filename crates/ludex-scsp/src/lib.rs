@@ -31,13 +31,15 @@
 //!    whether it means something
 //! 2. `memory`: what is known of equal rests of plays; `policy`: what to decide when;
 //!    `evaluate`: its satisfaction, from the definition alone
-//! 3. `solve`: options and reports; `filter`: which values are left; `search`: stochastic
-//!    backtracking and forward checking
-//! 4. `frontier`: several thresholds at once; `scenarios`: everything in one ordinary network,
-//!    for a second opinion
-//! 5. `consistency`: stochastic arc consistency; `one_stage`: hard part and chance part apart
+//! 3. `config`: options and reports; `number`: what probabilities are computed in; `filter`:
+//!    which values are left; `search`: stochastic backtracking and forward checking
+//! 4. `frontier`: several thresholds at once; `consistency`: stochastic arc consistency;
+//!    `solve`: the entry
+//! 5. `scenarios`: everything in one ordinary network, for a second opinion; `one_stage`: hard
+//!    part and chance part apart
 
 mod check;
+mod config;
 mod consistency;
 mod distribution;
 mod error;
@@ -46,12 +48,14 @@ mod filter;
 mod frontier;
 mod memory;
 mod network;
+mod number;
 mod one_stage;
 mod policy;
 mod scenarios;
 mod search;
 mod solve;
 
+pub use config::{Aim, Arithmetic, Method, Report, SolveConfig, Statistics};
 pub use consistency::{StochasticDomains, arc_consistency};
 pub use distribution::Distribution;
 pub use error::{Part, ScspError};
@@ -63,4 +67,4 @@ pub use network::{
 pub use one_stage::{OneStage, solve_one_stage};
 pub use policy::{Policy, PolicyId, PolicyNode};
 pub use scenarios::{Expansion, ExpansionReport, expand_scenarios, expand_scenarios_by};
-pub use solve::{Aim, Arithmetic, Method, Report, SolveConfig, Statistics, solve};
+pub use solve::solve;

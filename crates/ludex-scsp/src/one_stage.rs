@@ -8,10 +8,10 @@ use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Goal, Network, SearchConfig, Value, VarId, solve};
 use num_traits::Zero;
 
+use crate::config::SolveConfig;
 use crate::error::{ScspError, Stop};
 use crate::network::StochasticNetwork;
 use crate::search::feasible_tuples;
-use crate::solve::SolveConfig;
 
 /// All solutions of a network of one stage.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -101,6 +101,27 @@ fn expand(
     if let Some(error) = network.check_by(deadline).into_iter().next() {
         return Err(error.into());
     }
+    check_independent(network)?;
+    let mut room = Room { deadline, bytes_left: max_bytes };
+    let mut scenarios = Vec::new();
+    let mut values = vec![0; network.variables().len()];
+    network.on_deep_stack(|| {
+        draw(network, 0, &mut values, Rational::one(), &mut scenarios, &mut room)
+    })?;
+    let weight = whole_weight(&scenarios)?;
+    let mut expander = Expander::new(network, weight);
+    for (s, scenario) in scenarios.iter().enumerate() {
+        room.take(expander.bytes_a_scenario)?;
+        let n_before = expander.plain.variables().len();
+        let copies = expander.variables(&scenario.values);
+        room.take(BYTES_A_VARIABLE * (expander.plain.variables().len() - n_before))?;
+        expander.constraints(s, scenario, &copies)?;
+    }
+    Ok(Expansion { network: expander.finish(), weight, n_scenarios: scenarios.len() })
+}
+
+/// What is drawn may not depend on what is decided: scenarios are listed before any decision.
+fn check_independent(network: &StochasticNetwork) -> Result<(), ScspError> {
     for x in network.ids() {
         let Some(distribution) = &network.variable(x).distribution else { continue };
         if let Some(&parent) = distribution.parents(x).iter().find(|&&y| !network.is_chance(y)) {
@@ -108,62 +129,98 @@ fn expand(
                 "how `{}` is drawn depends on the decision `{}`",
                 network.name(x),
                 network.name(parent)
-            ))
-            .into());
+            )));
         }
     }
-    let mut room = Room { deadline, bytes_left: max_bytes };
-    let mut scenarios = Vec::new();
-    let mut values = vec![0; network.variables().len()];
-    network.on_deep_stack(|| {
-        draw(network, 0, &mut values, Rational::one(), &mut scenarios, &mut room)
-    })?;
-    let denominator =
-        scenarios.iter().fold(BigInt::one(), |all, (_, p)| common_multiple(&all, p.denom()));
-    let weight = denominator.to_i32().filter(|&weight| weight <= VALUE_LIMIT);
-    let weight = weight
-        .ok_or_else(|| refused(format!("the probabilities have denominator {denominator}")))?;
+    Ok(())
+}
 
-    let mut plain = Network::new();
-    let mut copies: FxHashMap<(VarId, Vec<Value>), VarId> = FxHashMap::default();
-    let mut satisfied: Vec<Expr> = Vec::new();
-    let mut own: Vec<Vec<Expr>> = vec![Vec::new(); network.constraints().len()];
-    let n_mentioned = |c: &StochasticConstraint| match &c.constraint {
-        Constraint::Intension(expr) => n_parts(expr),
-        Constraint::Table { table, .. } => table.len() * table.arity(),
-        other => other.scope().len().pow(2),
-    };
-    let n_mentioned: usize = network.constraints().iter().map(n_mentioned).sum();
-    for (s, (values, p)) in scenarios.iter().enumerate() {
-        // Truth variables with their names, and the constraints, which the solver copies.
+/// What all scenarios weigh together when each weighs a whole number.
+fn whole_weight(scenarios: &[Scenario]) -> Result<Value, ScspError> {
+    let denominator = scenarios
+        .iter()
+        .fold(BigInt::one(), |all, scenario| common_multiple(&all, scenario.probability.denom()));
+    let weight = denominator.to_i32().filter(|&weight| weight <= VALUE_LIMIT);
+    weight.ok_or_else(|| refused(format!("the probabilities have denominator {denominator}")))
+}
+
+/// One outcome of everything that is drawn.
+struct Scenario {
+    /// By variable; those of decisions are 0.
+    values: Vec<Value>,
+    probability: Rational,
+}
+
+/// The ordinary network, as far as it is built.
+struct Expander<'a> {
+    network: &'a StochasticNetwork,
+    weight: Value,
+    plain: Network,
+    /// The copies of variables: of a decision by the draws before it, of a chance variable by its
+    /// value.
+    copies: FxHashMap<(VarId, Vec<Value>), VarId>,
+    /// The weights of scenarios that are satisfied, and by constraint with a threshold of its own
+    /// those of scenarios that satisfy it.
+    satisfied: Vec<Expr>,
+    own: Vec<Vec<Expr>>,
+    /// Truth variables with their names, and the constraints, which the solver copies.
+    bytes_a_scenario: usize,
+}
+
+impl<'a> Expander<'a> {
+    fn new(network: &'a StochasticNetwork, weight: Value) -> Self {
         let n_constraints = network.constraints().len();
-        room.take(BYTES_A_VARIABLE * (1 + n_constraints) + BYTES_A_PART * n_mentioned)?;
-        let n_before = plain.variables().len();
-        let copy: Vec<VarId> = network
-            .ids()
-            .map(|x| {
-                let drawn_before = network.ids().take(x.index()).filter(|&y| network.is_chance(y));
-                let history: Vec<Value> = drawn_before.map(|y| values[y.index()]).collect();
-                if network.is_chance(x) {
-                    let value = values[x.index()];
-                    *copies.entry((x, vec![value])).or_insert_with(|| {
-                        plain.int(format!("{}={value}", network.name(x)), value..=value)
-                    })
-                } else {
-                    *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
-                        let name = format!("{}{history:?}", network.name(x));
-                        plain.int(name, network.domain(x).clone())
-                    })
-                }
+        let n_mentioned = |c: &StochasticConstraint| match &c.constraint {
+            Constraint::Intension(expr) => n_parts(expr),
+            Constraint::Table { table, .. } => table.len() * table.arity(),
+            other => other.scope().len().pow(2),
+        };
+        let n_mentioned: usize = network.constraints().iter().map(n_mentioned).sum();
+        Self {
+            network,
+            weight,
+            plain: Network::new(),
+            copies: FxHashMap::default(),
+            satisfied: Vec::new(),
+            own: vec![Vec::new(); n_constraints],
+            bytes_a_scenario: BYTES_A_VARIABLE * (1 + n_constraints) + BYTES_A_PART * n_mentioned,
+        }
+    }
+
+    /// By variable of the stochastic network, its copy for a scenario.
+    fn variables(&mut self, values: &[Value]) -> Vec<VarId> {
+        let Self { network, plain, copies, .. } = self;
+        let copy = |x: VarId| {
+            if network.is_chance(x) {
+                let value = values[x.index()];
+                return *copies.entry((x, vec![value])).or_insert_with(|| {
+                    plain.int(format!("{}={value}", network.name(x)), value..=value)
+                });
+            }
+            let drawn_before = network.ids().take(x.index()).filter(|&y| network.is_chance(y));
+            let history: Vec<Value> = drawn_before.map(|y| values[y.index()]).collect();
+            *copies.entry((x, history)).or_insert_with_key(|(_, history)| {
+                let name = format!("{}{history:?}", network.name(x));
+                plain.int(name, network.domain(x).clone())
             })
-            .collect();
-        room.take(BYTES_A_VARIABLE * (plain.variables().len() - n_before))?;
-        let times = (p * Rational::from_integer(weight.into())).to_integer();
+        };
+        network.ids().map(copy).collect()
+    }
+
+    /// The constraints on the copies of a scenario, with variables for their truth.
+    fn constraints(
+        &mut self,
+        s: usize,
+        scenario: &Scenario,
+        copies: &[VarId],
+    ) -> Result<(), ScspError> {
+        let Self { network, plain, satisfied, own, weight, .. } = self;
+        let times = (&scenario.probability * Rational::from_integer((*weight).into())).to_integer();
         let times = times.to_i32().expect("at most the whole weight");
         let joint = plain.bool(format!("satisfied@{s}"));
         satisfied.push(joint * times);
         for (i, constraint) in network.constraints().iter().enumerate() {
-            let to = |x: VarId| copy[x.index()];
+            let to = |x: VarId| copies[x.index()];
             let constraint_here = constraint.constraint.renamed(&to, &|x| to(x).into());
             let truth = match constraint.threshold {
                 None => joint,
@@ -174,22 +231,28 @@ fn expand(
                 }
             };
             if let Constraint::Intension(expr) = &constraint_here
-                && may_lack_value(expr, &plain)
+                && may_lack_value(expr, plain)
             {
                 let reason = "an expression may have no value, as it divides by 0 or has an index \
                               outside of its list, and can't be made conditional";
-                return Err(refused(reason.into()).into());
+                return Err(refused(reason.into()));
             }
             plain.add(implied(truth, constraint_here)?);
         }
+        Ok(())
     }
-    for (i, weights) in own.into_iter().enumerate() {
-        let Some(threshold) = &network.constraints()[i].threshold else { continue };
-        let least = (threshold * Rational::from_integer(weight.into())).ceil().to_integer();
-        plain.require(sum(weights).at_least(least.to_i32().expect("at most the whole weight")));
+
+    /// States the thresholds and the objective.
+    fn finish(self) -> Network {
+        let Self { network, mut plain, satisfied, own, weight, .. } = self;
+        for (constraint, weights) in network.constraints().iter().zip(own) {
+            let Some(threshold) = &constraint.threshold else { continue };
+            let least = (threshold * Rational::from_integer(weight.into())).ceil().to_integer();
+            plain.require(sum(weights).at_least(least.to_i32().expect("at most the whole weight")));
+        }
+        plain.maximize(sum(satisfied));
+        plain
     }
-    plain.maximize(sum(satisfied));
-    Ok(Expansion { network: plain, weight, n_scenarios: scenarios.len() })
 }
 
 fn refused(reason: String) -> ScspError {
@@ -231,7 +294,7 @@ fn draw(
     at: usize,
     values: &mut Vec<Value>,
     p: Rational,
-    scenarios: &mut Vec<(Vec<Value>, Rational)>,
+    scenarios: &mut Vec<Scenario>,
     room: &mut Room<'_>,
 ) -> Result<(), Stop> {
     let Some(x) = (at..network.variables().len()).map(VarId::new).find(|&x| network.is_chance(x))
@@ -240,8 +303,8 @@ fn draw(
             let reason = format!("there are more than {MAX_SCENARIOS} scenarios");
             return Err(refused(reason).into());
         }
-        room.take(size_of_val(&values[..]) + size_of::<(Vec<Value>, Rational)>() + 64)?;
-        scenarios.push((values.clone(), p));
+        room.take(size_of_val(&values[..]) + size_of::<Scenario>() + 64)?;
+        scenarios.push(Scenario { values: values.clone(), probability: p });
         return Ok(());
     };
     let outcomes = network.outcomes(x, &|y| values[y.index()]);

@@ -13,13 +13,14 @@ use ludex_csp::{Value, VarId};
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
+use crate::config::{SolveConfig, Statistics};
 use crate::distribution::Distribution;
 use crate::error::{ScspError, Stop};
 use crate::filter::{Filter, filter};
 use crate::memory::{Asked, Memory, Rest};
 use crate::network::{Rational, StochasticNetwork};
+use crate::number::Number;
 use crate::policy::{Policy, PolicyBuilder, PolicyId};
-use crate::solve::{Number, SolveConfig, Statistics};
 
 /// The deadline is asked after so many nodes, or values that are drawn.
 pub(crate) const STEPS_A_LOOK: u64 = 1024;

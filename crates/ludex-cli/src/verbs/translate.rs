@@ -7,7 +7,7 @@ use std::time::Instant;
 use ludex_base::{Deadline, MoveId, RoleId};
 use ludex_csp::Variable;
 use ludex_encode::{
-    EncodeConfig, Information, PlanLimits, Sizes, Steps, Template, Unrolled, encode,
+    EncodeConfig, Information, LookaheadLimits, Sizes, Steps, Template, Unrolled, encode,
 };
 use ludex_formats::xcsp3;
 use ludex_game::{Belief, BeliefLimits, Cursor as _, Describe as _, Game as _};
@@ -218,9 +218,9 @@ fn drawn(
         (Information::Shared, _) | (_, Some(_)) => {
             let belief = Belief::initial(machine, &deciders);
             let belief_limits = BeliefLimits { deadline, ..BeliefLimits::default() };
-            let limits = PlanLimits { belief: belief_limits, ..PlanLimits::default() };
+            let limits = LookaheadLimits { belief: belief_limits, ..LookaheadLimits::default() };
             let n_steps = unrolled.steps.len() - 1;
-            let plan = template.plan(machine, &belief, player, n_steps, &limits).map_err(limit)?;
+            let plan = template.lookahead(machine, &belief, player, n_steps, &limits).map_err(limit)?;
             Ok(plan.network)
         }
         _ => Err(Failure::Call(

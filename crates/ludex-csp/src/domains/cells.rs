@@ -1,6 +1,7 @@
 //! Reversible words for propagators, in the same trail as the domains.
 
 use super::Domains;
+use crate::trail::Trail;
 
 /// A reversible 64-bit word of a propagator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,31 +62,10 @@ impl Domains {
         self.trail.slice(cells.first as usize, cells.n as usize)
     }
 
-    /// Intersects a sparse set of reversible words with a mask; see `Trail::narrow`.
+    /// The trail that holds a run of reversible words, and where the run begins in it.
     #[inline]
-    pub(crate) fn narrow(
-        &mut self,
-        cells: Cells,
-        index: &mut [u32],
-        place: &mut [u32],
-        limit: usize,
-        mask: impl Fn(usize) -> u64,
-    ) -> (usize, bool) {
-        self.trail.narrow(cells.first as usize, index, place, limit, mask)
-    }
-
-    /// The same with a mask that has bits in some words only; see `Trail::narrow_among`.
-    #[inline]
-    pub(crate) fn narrow_among(
-        &mut self,
-        cells: Cells,
-        index: &mut [u32],
-        place: &mut [u32],
-        limit: usize,
-        candidates: &[u64],
-        mask: impl Fn(usize) -> u64,
-    ) -> (usize, bool) {
-        self.trail.narrow_among(cells.first as usize, index, place, limit, candidates, mask)
+    pub(crate) fn in_trail(&mut self, cells: Cells) -> (&mut Trail, usize) {
+        (&mut self.trail, cells.first as usize)
     }
 
     /// What a reversible word was before level `level` (counted from 1) changed it, if it did.

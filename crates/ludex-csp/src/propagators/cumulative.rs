@@ -194,7 +194,7 @@ impl Propagator for Cumulative {
             is_reduced |= self.edge_find(false, domains)?;
             is_reduced |= self.edge_find(true, domains)?;
         }
-        Ok(if is_reduced { Pruning::MayPruneMore } else { Pruning::Fixpoint })
+        Ok(Pruning::after(is_reduced))
     }
 
     fn cost(&self) -> Cost {

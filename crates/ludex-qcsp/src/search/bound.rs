@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 
 use super::Searcher;
 use super::optimize::{NONE, own_wish};
-use crate::plan::interval::Certainty;
-use crate::plan::measures::Wish;
-use crate::plan::{Level, Step};
+use crate::schedule::interval::Certainty;
+use crate::schedule::measures::Wish;
+use crate::schedule::{Level, Step};
 use crate::scope::{AggregateFunction, Quantifier};
 
 /// What can be known of the outcome from a scope on.
@@ -52,13 +52,14 @@ impl Searcher<'_> {
     /// The best that the criterion of a scope can become after the choice just made at a
     /// level; `None` when it can't be won.
     pub(super) fn bound(&mut self, level: usize, wish: &Wish) -> Option<i64> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         for (range, &value) in self.ranges.iter_mut().zip(&self.values) {
             *range = (value, value);
         }
         let mut can_hold = self.goal_may_hold(spec);
-        for next in plan.levels[level + 1..].iter().take_while(|next| next.scope == spec.scope) {
+        for next in schedule.levels[level + 1..].iter().take_while(|next| next.scope == spec.scope)
+        {
             self.widen(next);
             can_hold &= self.run_on_ranges(&next.generic) != Certainty::Fails;
             can_hold &= self.goal_may_hold(next);
@@ -70,7 +71,7 @@ impl Searcher<'_> {
         if !forecast.may_win {
             return None;
         }
-        for &(number, x) in &plan.measures.scopes[spec.scope].variables {
+        for &(number, x) in &schedule.measures.scopes[spec.scope].variables {
             let (lo, hi) = self.ranges[x.index()];
             forecast.measures[number] = (lo.into(), hi.into());
         }
@@ -81,7 +82,7 @@ impl Searcher<'_> {
 
     pub(super) fn widen(&mut self, level: &Level) {
         if let Some(x) = level.x {
-            let (lo, hi) = self.plan.model.bounds(x);
+            let (lo, hi) = self.schedule.model.bounds(x);
             self.ranges[x.index()] = (lo as i32, hi as i32);
         }
     }
@@ -103,19 +104,19 @@ impl Searcher<'_> {
     }
 
     fn forecast(&mut self, scope: usize) -> Forecast {
-        let n = self.plan.measures.n;
-        let level = self.plan.first_level[scope];
-        if level == self.plan.levels.len() {
+        let n = self.schedule.measures.n;
+        let level = self.schedule.first_level[scope];
+        if level == self.schedule.levels.len() {
             let measures = SmallVec::from_elem(ANYTHING, n);
             return Forecast { may_win: true, must_win: true, measures };
         }
-        let opening = self.run_on_ranges(&self.plan.levels[level].opening);
+        let opening = self.run_on_ranges(&self.schedule.levels[level].opening);
         let mut branches: Vec<Branch> = Vec::new();
         if opening != Certainty::Fails {
             let so_far = SoFar { n_choices: 1, is_legal: opening == Certainty::Holds, holds: true };
             self.branches(level, so_far, &mut branches);
         }
-        match self.plan.levels[level].quantifier {
+        match self.schedule.levels[level].quantifier {
             Quantifier::Exists => self.existential(scope, &branches),
             Quantifier::Forall => self.universal(scope, &branches),
         }
@@ -123,7 +124,7 @@ impl Searcher<'_> {
 
     /// Plays the levels of a scope on ranges.
     fn branches(&mut self, level: usize, so_far: SoFar, into: &mut Vec<Branch>) {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         let is_ranged = spec.values.len() > self.config.sizes.max_branches;
         let n_values = if is_ranged { spec.values.len() as i64 } else { 1 };
         let n_choices = so_far.n_choices.saturating_mul(n_values);
@@ -163,7 +164,7 @@ impl Searcher<'_> {
             let mut forecast = self.forecast(spec.scope + 1);
             forecast.may_win &= may_hold;
             forecast.must_win &= holds;
-            for &(number, x) in &self.plan.measures.scopes[spec.scope].variables {
+            for &(number, x) in &self.schedule.measures.scopes[spec.scope].variables {
                 let (lo, hi) = self.ranges[x.index()];
                 forecast.measures[number] = (lo.into(), hi.into());
             }
@@ -173,16 +174,16 @@ impl Searcher<'_> {
 
     /// The open variable that a choice of a follower depends on, if there is just one.
     fn split_variable(&self, level: usize, place: usize) -> Option<VarId> {
-        let spec = &self.plan.levels[level];
-        own_wish(&self.plan.measures.scopes[spec.scope])?;
-        let is_leaf = level + 1 == self.plan.levels.len() && spec.goal.is_empty();
+        let spec = &self.schedule.levels[level];
+        own_wish(&self.schedule.measures.scopes[spec.scope])?;
+        let is_leaf = level + 1 == self.schedule.levels.len() && spec.goal.is_empty();
         let reads = spec.reads.get(place).filter(|_| is_leaf)?;
         let is_open = |x: &&VarId| self.ranges[x.index()].0 != self.ranges[x.index()].1;
         let mut open = reads.iter().filter(is_open);
         let y = *open.next()?;
-        let is_few = self.plan.model.domain(y).len() <= self.config.sizes.max_branches as u64;
+        let is_few = self.schedule.model.domain(y).len() <= self.config.sizes.max_branches as u64;
         // A defined variable stands for what it is computed from, and can't be split alone.
-        let is_decided = self.plan.levels.iter().any(|level| level.x == Some(y));
+        let is_decided = self.schedule.levels.iter().any(|level| level.x == Some(y));
         (open.next().is_none() && is_few && is_decided).then_some(y)
     }
 
@@ -195,14 +196,14 @@ impl Searcher<'_> {
         so_far: SoFar,
         into: &mut Vec<Branch>,
     ) {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         let range = self.ranges[y.index()];
         let first = into.len();
         let SoFar { n_choices, is_legal: mut is_whole, holds } = so_far;
         if let Some(x) = spec.x {
             self.ranges[x.index()] = (spec.values[place], spec.values[place]);
         }
-        for value in self.plan.model.domain(y).iter() {
+        for value in self.schedule.model.domain(y).iter() {
             if value < range.0 || range.1 < value {
                 continue;
             }
@@ -214,7 +215,7 @@ impl Searcher<'_> {
             }
             let mut forecast = self.forecast(spec.scope + 1);
             forecast.must_win &= holds;
-            for &(number, x) in &self.plan.measures.scopes[spec.scope].variables {
+            for &(number, x) in &self.schedule.measures.scopes[spec.scope].variables {
                 let (lo, hi) = self.ranges[x.index()];
                 forecast.measures[number] = (lo.into(), hi.into());
             }
@@ -231,7 +232,7 @@ impl Searcher<'_> {
     }
 
     fn existential(&self, scope: usize, branches: &[Branch]) -> Forecast {
-        let measures = &self.plan.measures.scopes[scope];
+        let measures = &self.schedule.measures.scopes[scope];
         let wish = own_wish(measures);
         // The worst that the follower can be forced to take.
         let worst = wish.and_then(|wish| {
@@ -268,13 +269,14 @@ impl Searcher<'_> {
         Forecast {
             may_win: hull.is_some(),
             must_win: branches.iter().any(|b| b.is_legal && b.forecast.must_win),
-            measures: hull.unwrap_or_else(|| SmallVec::from_elem(ANYTHING, self.plan.measures.n)),
+            measures: hull
+                .unwrap_or_else(|| SmallVec::from_elem(ANYTHING, self.schedule.measures.n)),
         }
     }
 
     fn universal(&self, scope: usize, branches: &[Branch]) -> Forecast {
-        let mut measures = SmallVec::from_elem(ANYTHING, self.plan.measures.n);
-        for &(number, function, of) in &self.plan.measures.scopes[scope].aggregates {
+        let mut measures = SmallVec::from_elem(ANYTHING, self.schedule.measures.n);
+        for &(number, function, of) in &self.schedule.measures.scopes[scope].aggregates {
             measures[number] = aggregate(function, of, branches);
         }
         Forecast {

@@ -25,8 +25,8 @@ struct Candidate {
 impl Searcher<'_> {
     /// Whether the existential player wins.
     pub fn decide_all(&mut self) -> Result<bool, Stopped> {
-        if self.plan.levels.is_empty() {
-            return Ok(self.plan.goal_without_levels);
+        if self.schedule.levels.is_empty() {
+            return Ok(self.schedule.goal_without_levels);
         }
         match self.look(0) {
             Opened::Decided(verdict) => Ok(verdict),
@@ -37,14 +37,14 @@ impl Searcher<'_> {
     /// Opens the scope that begins at a level: it may be blocked, cut off or remembered.
     #[inline]
     pub fn look(&mut self, level: usize) -> Opened {
-        let scope = self.plan.levels[level].scope;
+        let scope = self.schedule.levels[level].scope;
         if let Some((cut, verdict)) = self.cut
             && scope >= cut
         {
             return Opened::Decided(verdict);
         }
         if !self.open(level) {
-            return Opened::Decided(self.plan.levels[level].quantifier == Quantifier::Forall);
+            return Opened::Decided(self.schedule.levels[level].quantifier == Quantifier::Forall);
         }
         if let Some(verdict) = self.cascade(scope) {
             return Opened::Decided(verdict);
@@ -52,7 +52,7 @@ impl Searcher<'_> {
         if !self.remembers(scope) {
             return Opened::Open(0);
         }
-        let key = self.plan.keys[scope].of(&self.values);
+        let key = self.schedule.keys[scope].of(&self.values);
         self.asked[scope].0 += 1;
         match self.memory.get(scope, key) {
             Some(verdict) => {
@@ -75,7 +75,7 @@ impl Searcher<'_> {
     /// Searches a scope that was looked at.
     pub fn decide_scope(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
         let n_before = self.statistics.n_nodes;
-        let scope = self.plan.levels[level].scope;
+        let scope = self.schedule.levels[level].scope;
         let verdict =
             if self.engines.solves(scope) { self.solve_last(scope)? } else { self.decide(level)? };
         if self.remembers(scope) {
@@ -103,9 +103,9 @@ impl Searcher<'_> {
     /// is blocked, or a verdict that is remembered.
     #[inline]
     fn looks_ahead(&self, level: usize) -> bool {
-        let Some(next) = self.plan.levels.get(level + 1) else { return false };
+        let Some(next) = self.schedule.levels.get(level + 1) else { return false };
         let (n_asked, n_answered) = self.asked[next.scope];
-        self.plan.levels[level].is_last_of_scope
+        self.schedule.levels[level].is_last_of_scope
             && (!next.opening.is_empty()
                 || self.config.value_order == ValueOrder::Preserve
                 || self.config.memory && (n_asked < 1000 || n_answered * 100 >= n_asked))
@@ -117,17 +117,17 @@ impl Searcher<'_> {
         if !self.goal_holds(level) {
             return Opened::Decided(false);
         }
-        if self.plan.levels[level].is_won {
+        if self.schedule.levels[level].is_won {
             return Opened::Decided(true);
         }
-        if self.plan.levels[level].is_last_of_scope {
+        if self.schedule.levels[level].is_last_of_scope {
             return self.look(level + 1);
         }
         self.cascade_within(level).map_or(Opened::Open(0), Opened::Decided)
     }
 
     pub(super) fn search_after(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
-        if self.plan.levels[level].is_last_of_scope {
+        if self.schedule.levels[level].is_last_of_scope {
             self.decide_scope(level + 1, key)
         } else {
             self.decide(level + 1)
@@ -135,8 +135,8 @@ impl Searcher<'_> {
     }
 
     fn decide_in_one_pass(&mut self, level: usize) -> Result<bool, Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         let wanted = spec.quantifier == Quantifier::Exists;
         // An order of a few values is not worth having.
         const MIN_SORTED: usize = 6;
@@ -174,13 +174,13 @@ impl Searcher<'_> {
     }
 
     fn uses_history(&self, level: usize) -> bool {
-        !self.plan.levels[level].is_ordered
+        !self.schedule.levels[level].is_ordered
             && matches!(self.config.value_order, ValueOrder::Auto | ValueOrder::History)
     }
 
     fn credit(&mut self, level: usize, place: usize) {
-        let depth = (self.plan.levels.len() - level) as u64;
-        self.history[self.plan.levels[level].class].credit(place, depth);
+        let depth = (self.schedule.levels.len() - level) as u64;
+        self.history[self.schedule.levels[level].class].credit(place, depth);
         self.last_decider[level] = place as u32;
     }
 
@@ -188,8 +188,8 @@ impl Searcher<'_> {
     /// memory knows to win, decides at once. The others are searched, those first that
     /// decided often elsewhere.
     fn decide_in_two_passes(&mut self, level: usize) -> Result<bool, Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         debug_assert!(spec.is_last_of_scope);
         let wanted = spec.quantifier == Quantifier::Exists;
         let uses_history = self.uses_history(level);
@@ -235,7 +235,7 @@ impl Searcher<'_> {
     fn replay(&mut self, level: usize, place: usize) {
         let is_there = self.choose(level, place);
         debug_assert!(is_there, "it was there before");
-        if level + 1 < self.plan.levels.len() && self.plan.levels[level].is_last_of_scope {
+        if level + 1 < self.schedule.levels.len() && self.schedule.levels[level].is_last_of_scope {
             self.open(level + 1);
         }
     }

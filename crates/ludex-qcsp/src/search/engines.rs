@@ -17,7 +17,7 @@ use super::{Searcher, Stopped};
 use crate::config::{Propagation, SolveConfig};
 use crate::error::{ModelError, Part};
 use crate::model::Model;
-use crate::plan::Plan;
+use crate::schedule::Schedule;
 use crate::scope::{Quantifier, ScopeId};
 
 /// The engines of a model.
@@ -43,11 +43,11 @@ struct Filter {
 }
 
 impl Engines {
-    pub fn new(plan: &Plan<'_>, config: &SolveConfig) -> Result<Self, ModelError> {
-        let model = plan.model;
+    pub fn new(schedule: &Schedule<'_>, config: &SolveConfig) -> Result<Self, ModelError> {
+        let model = schedule.model;
         let n_scopes = model.scopes().len();
         let propagates = |scope: usize| match config.propagation {
-            Propagation::Auto => is_worth_propagating(plan, scope, config.sizes.min_propagated),
+            Propagation::Auto => is_worth_propagating(schedule, scope, config.sizes.min_propagated),
             Propagation::None => false,
             Propagation::Restrictor
             | Propagation::Fusion
@@ -87,10 +87,14 @@ impl Engines {
         };
         let entitled = (0..n_scopes)
             .map(|scope| {
-                if is_free(scope) && !plan.can_block[scope] { variables(scope) } else { Vec::new() }
+                if is_free(scope) && !schedule.can_block[scope] {
+                    variables(scope)
+                } else {
+                    Vec::new()
+                }
             })
             .collect();
-        Ok(Self { scopes, last, cascade, can_block: plan.can_block.clone(), entitled })
+        Ok(Self { scopes, last, cascade, can_block: schedule.can_block.clone(), entitled })
     }
 
     /// Whether choices of a scope are filtered by an engine.
@@ -106,17 +110,17 @@ impl Engines {
 }
 
 /// Whether a scope has so many choices, tied by constraints, that propagation pays.
-fn is_worth_propagating(plan: &Plan<'_>, scope: usize, min_choices: u64) -> bool {
-    let levels = &plan.levels[plan.first_level[scope]..plan.first_level[scope + 1]];
+fn is_worth_propagating(schedule: &Schedule<'_>, scope: usize, min_choices: u64) -> bool {
+    let levels = &schedule.levels[schedule.first_level[scope]..schedule.first_level[scope + 1]];
     let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
-    let is_last = scope + 2 == plan.first_level.len()
-        && plan.model.scopes()[scope].quantifier == Quantifier::Exists;
+    let is_last = scope + 2 == schedule.first_level.len()
+        && schedule.model.scopes()[scope].quantifier == Quantifier::Exists;
     let own = |constraint: &Constraint| {
         let scopes = constraint.scope();
-        scopes.iter().filter(|x| plan.model.variable(**x).scope.index() == scope).count()
+        scopes.iter().filter(|x| schedule.model.variable(**x).scope.index() == scope).count()
     };
-    let restrictor = plan.model.scopes()[scope].restrictor.iter();
-    let goal = plan.model.goal_constraints().iter().filter(|_| is_last);
+    let restrictor = schedule.model.scopes()[scope].restrictor.iter();
+    let goal = schedule.model.goal_constraints().iter().filter(|_| is_last);
     n_choices >= min_choices as f64 && restrictor.chain(goal).any(|constraint| own(constraint) > 1)
 }
 
@@ -190,21 +194,21 @@ impl Searcher<'_> {
 
     /// The values that are known when a scope is opened.
     fn known_before(&self, scope: usize) -> Vec<(VarId, Value)> {
-        (0..self.plan.n_variables_before[scope])
-            .filter(|&i| self.plan.is_known[i])
+        (0..self.schedule.n_variables_before[scope])
+            .filter(|&i| self.schedule.is_known[i])
             .map(|i| (VarId::new(i), self.values[i]))
             .collect()
     }
 
     /// Tells the engine of a level's scope of its value; says whether it can have it.
     pub(super) fn choose_in_engine(&mut self, level: usize) -> bool {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         let Some(Filter { engine, .. }) = &mut self.engines.scopes[spec.scope] else {
             return true;
         };
         let Some(x) = spec.x else { return true };
         // The scope was opened at level 1; each variable of it has a level of its own.
-        engine.pop_to(1 + level - self.plan.first_level[spec.scope]);
+        engine.pop_to(1 + level - self.schedule.first_level[spec.scope]);
         engine.push_level();
         let can_be = engine.assign(x, self.values[x.index()]).is_ok();
         self.statistics.n_pruned += u64::from(!can_be);
@@ -228,9 +232,9 @@ impl Searcher<'_> {
         if self.config.propagation != Propagation::Full {
             return None;
         }
-        let scope = self.plan.levels[level].scope;
+        let scope = self.schedule.levels[level].scope;
         let mut known = self.known_before(scope);
-        let chosen = &self.plan.levels[self.plan.first_level[scope]..=level];
+        let chosen = &self.schedule.levels[self.schedule.first_level[scope]..=level];
         known
             .extend(chosen.iter().filter_map(|level| level.x).map(|x| (x, self.values[x.index()])));
         self.cascade_from(scope, known, true)
@@ -243,9 +247,9 @@ impl Searcher<'_> {
         is_partly_chosen: bool,
     ) -> Option<bool> {
         let engines = &mut self.engines;
-        let model = self.plan.model;
+        let model = self.schedule.model;
         let n_scopes = model.scopes().len();
-        let first = self.plan.n_variables_before[scope];
+        let first = self.schedule.n_variables_before[scope];
         let mut reduced: Vec<(VarId, ValueSet)> = Vec::new();
         let mut can_block = [false; 2];
         if is_partly_chosen {
@@ -299,7 +303,7 @@ impl Searcher<'_> {
                 return (is_full && !can_block[0]).then_some(true);
             }
             can_block[usize::from(is_universal)] |= engines.can_block[k];
-            let until = self.plan.n_variables_before[k + 1];
+            let until = self.schedule.n_variables_before[k + 1];
             for i in first..until {
                 let x = VarId::new(i);
                 if engine.domains().size(x) < model.domain(x).len() {
@@ -318,7 +322,7 @@ impl Searcher<'_> {
         let known = self.known_before(scope);
         let mut filter = self.engines.last.take().expect("the last scope is solved so");
         let found = filter.open(known) && {
-            let own = &self.plan.model.scopes()[scope].variables;
+            let own = &self.schedule.model.scopes()[scope].variables;
             match self.solve_in(&mut filter.engine, own) {
                 Ok(found) => found,
                 Err(stopped) => {

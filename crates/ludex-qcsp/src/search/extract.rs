@@ -18,7 +18,7 @@ pub(crate) fn extract(
     winner: Quantifier,
     takes_all: bool,
 ) -> Result<Strategy, StrategyRefused> {
-    let optimizes = searcher.plan.model.is_optimization() && winner == Quantifier::Exists;
+    let optimizes = searcher.schedule.model.is_optimization() && winner == Quantifier::Exists;
     let max_bytes = searcher.config.strategy_bytes;
     let mut extractor = Extractor {
         searcher,
@@ -61,13 +61,13 @@ impl Extractor<'_, '_> {
     /// The node of a scope, all before it being chosen. `decided` says that the goal has made
     /// the verdict certain, whatever is still played.
     fn walk(&mut self, scope: usize, decided: Option<bool>) -> Result<NodeId, Stopped> {
-        let plan = self.searcher.plan;
-        let level = plan.first_level[scope];
-        if level == plan.levels.len() {
+        let schedule = self.searcher.schedule;
+        let level = schedule.first_level[scope];
+        if level == schedule.levels.len() {
             return self.node(StrategyNode::End);
         }
         // A declared key decides who wins, but not which choices there are.
-        let live = plan.live[scope].iter();
+        let live = schedule.live[scope].iter();
         let state: Vec<Value> = live.map(|x| self.searcher.values[x.index()]).collect();
         let state = (scope, state, decided.is_some());
         if let Some(&node) = self.states.get(&state) {
@@ -85,7 +85,7 @@ impl Extractor<'_, '_> {
             branches.found = vec![(choice, self.walk(scope + 1, None)?)];
         }
         let branches = branches.found;
-        if branches.is_empty() && plan.levels[level].quantifier == self.winner {
+        if branches.is_empty() && schedule.levels[level].quantifier == self.winner {
             // Only a scope that was declared non-blocking and is not can end here.
             return Err(Stopped(StopReason::Fault));
         }
@@ -120,7 +120,7 @@ impl Extractor<'_, '_> {
         decided: Option<bool>,
         into: &mut Branches,
     ) -> Result<bool, Stopped> {
-        let spec = &self.searcher.plan.levels[level];
+        let spec = &self.searcher.schedule.levels[level];
         let wanted = self.winner == Quantifier::Exists;
         let is_own = spec.quantifier == self.winner;
         if is_own
@@ -184,15 +184,15 @@ impl Extractor<'_, '_> {
         decided: Option<bool>,
         into: &mut Branches,
     ) -> Result<bool, Stopped> {
-        let plan = self.searcher.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.searcher.schedule;
+        let spec = &schedule.levels[level];
         let scope = spec.scope;
         let choice = self.choice(scope);
         let is_own = spec.quantifier == self.winner;
         if is_own && self.optimizes {
             if let Some(outcome) = self.searcher.optimize_scope(scope + 1)? {
                 let outcome = self.searcher.own(scope, outcome);
-                let measures = &plan.measures.scopes[scope];
+                let measures = &schedule.measures.scopes[scope];
                 let best = into.best.as_ref();
                 if best.is_none_or(|(best, _, _)| is_preferred(measures, &outcome, best)) {
                     into.best = Some((outcome, choice, places.to_vec()));
@@ -216,7 +216,7 @@ impl Extractor<'_, '_> {
 
     /// The values of the scope's variables that are not definitions.
     fn choice(&self, scope: usize) -> Vec<Value> {
-        let model = self.searcher.plan.model;
+        let model = self.searcher.schedule.model;
         let variables = model.scopes()[scope].variables.iter();
         let chosen = variables.filter(|x| model.variable(**x).definition.is_none());
         chosen.map(|x| self.searcher.values[x.index()]).collect()

@@ -6,7 +6,7 @@
 //! restrictors for that; ranges are cheaper and see less.
 
 use super::Searcher;
-use crate::plan::interval::Certainty;
+use crate::schedule::interval::Certainty;
 use crate::scope::Quantifier;
 
 /// How many scopes are looked at.
@@ -16,15 +16,15 @@ impl Searcher<'_> {
     /// How good the choice just made at the last level of a scope looks; more is better.
     pub(super) fn foresight(&mut self, level: usize) -> u64 {
         const NEUTRAL: usize = HORIZON + 1;
-        let plan = self.plan;
-        let own = &plan.levels[level];
+        let schedule = self.schedule;
+        let own = &schedule.levels[level];
         for (range, &value) in self.ranges.iter_mut().zip(&self.values) {
             *range = (value, value);
         }
         for distance in 1..=HORIZON {
             let scope = own.scope + distance;
-            let Some(&end) = plan.first_level.get(scope + 1) else { break };
-            let levels = &plan.levels[plan.first_level[scope]..end];
+            let Some(&end) = schedule.first_level.get(scope + 1) else { break };
+            let levels = &schedule.levels[schedule.first_level[scope]..end];
             let mut is_blocked = self.run_on_ranges(&levels[0].opening) == Certainty::Fails;
             let mut is_goal_lost = false;
             for next in levels {

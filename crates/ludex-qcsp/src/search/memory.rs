@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::plan::mix;
+use crate::schedule::mix;
 
 /// A table of verdicts with a bound on its size, shared by threads without locks.
 ///

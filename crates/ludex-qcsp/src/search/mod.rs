@@ -1,4 +1,4 @@
-//! Search over the levels of a plan.
+//! Search over the levels of a schedule.
 //!
 //! [`decide`](Searcher::decide) answers whether a model is true, [`optimize`] what its
 //! measures become; `reasoned` is the search that keeps track of why.
@@ -24,8 +24,8 @@ use ludex_csp::Value;
 use crate::config::{SolveConfig, Statistics};
 use crate::error::ModelError;
 use crate::measure::Partial;
-use crate::plan::Plan;
-use crate::plan::interval::Range;
+use crate::schedule::Schedule;
+use crate::schedule::interval::Range;
 use engines::Engines;
 pub(crate) use extract::extract;
 use history::History;
@@ -39,7 +39,7 @@ pub(crate) struct Stopped(pub StopReason);
 
 /// A searcher stands somewhere in the tree: values of decided levels are known.
 pub(crate) struct Searcher<'p> {
-    pub plan: &'p Plan<'p>,
+    pub schedule: &'p Schedule<'p>,
     pub config: &'p SolveConfig,
     pub values: Vec<Value>,
     pub memory: Arc<Memory>,
@@ -76,27 +76,27 @@ pub(crate) struct Searcher<'p> {
 
 impl<'p> Searcher<'p> {
     pub fn new(
-        plan: &'p Plan<'p>,
+        schedule: &'p Schedule<'p>,
         config: &'p SolveConfig,
         memory: Arc<Memory>,
     ) -> Result<Self, ModelError> {
         Ok(Self {
-            plan,
+            schedule,
             config,
-            values: vec![0; plan.model.variables().len()],
+            values: vec![0; schedule.model.variables().len()],
             memory,
-            history: plan.history_sizes.iter().map(|&n| History::new(n)).collect(),
-            last_decider: vec![u32::MAX; plan.levels.len()],
-            asked: vec![(0, 0); plan.first_level.len()],
+            history: schedule.history_sizes.iter().map(|&n| History::new(n)).collect(),
+            last_decider: vec![u32::MAX; schedule.levels.len()],
+            asked: vec![(0, 0); schedule.first_level.len()],
             statistics: Statistics::default(),
             max_nodes: config.max_nodes,
             cut: None,
             outcomes: FxHashMap::default(),
-            incumbents: vec![None; plan.first_level.len()],
+            incumbents: vec![None; schedule.first_level.len()],
             partials: Vec::new(),
-            ranges: vec![(0, 0); plan.model.variables().len()],
-            learnt: plan.first_level.iter().map(|_| reasoned::Learnt::default()).collect(),
-            engines: Engines::new(plan, config)?,
+            ranges: vec![(0, 0); schedule.model.variables().len()],
+            learnt: schedule.first_level.iter().map(|_| reasoned::Learnt::default()).collect(),
+            engines: Engines::new(schedule, config)?,
             pool: None,
             offers: Vec::new(),
             best_elsewhere: None,
@@ -133,7 +133,7 @@ impl<'p> Searcher<'p> {
     /// such a choice.
     #[inline]
     pub fn choose(&mut self, level: usize, place: usize) -> bool {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         if let Some(x) = spec.x {
             self.values[x.index()] = spec.values[place];
         }
@@ -147,13 +147,13 @@ impl<'p> Searcher<'p> {
     /// Does what a scope needs before its first variable; says whether its owner can go on.
     #[inline]
     pub fn open(&mut self, level: usize) -> bool {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         spec.opening.iter().all(|step| step.run(&mut self.values)) && self.open_engine(spec.scope)
     }
 
     /// Whether the part of the goal that is checked at a level holds.
     #[inline]
     pub fn goal_holds(&self, level: usize) -> bool {
-        self.plan.levels[level].goal.iter().all(|check| check.holds(&self.values))
+        self.schedule.levels[level].goal.iter().all(|check| check.holds(&self.values))
     }
 }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{Searcher, Stopped};
 use crate::measure::Partial;
-use crate::plan::measures::{ScopeMeasures, Wish};
+use crate::schedule::measures::{ScopeMeasures, Wish};
 use crate::scope::{Quantifier, Ties};
 
 /// Stands for a measure without a value.
@@ -31,23 +31,26 @@ pub(crate) struct Outcome {
 impl Searcher<'_> {
     /// The outcome of the whole model; `None` when the existential player loses.
     pub fn optimize_all(&mut self) -> Result<Option<Outcome>, Stopped> {
-        if self.plan.levels.is_empty() {
-            return Ok(self.plan.goal_without_levels.then(|| self.empty()));
+        if self.schedule.levels.is_empty() {
+            return Ok(self.schedule.goal_without_levels.then(|| self.empty()));
         }
         self.optimize_scope(0)
     }
 
     fn empty(&self) -> Outcome {
-        Outcome { measures: SmallVec::from_elem(NONE, self.plan.measures.n), choice: Vec::new() }
+        Outcome {
+            measures: SmallVec::from_elem(NONE, self.schedule.measures.n),
+            choice: Vec::new(),
+        }
     }
 
     /// The outcome from a scope on.
     pub fn optimize_scope(&mut self, scope: usize) -> Result<Option<Outcome>, Stopped> {
-        let level = self.plan.first_level[scope];
-        if level == self.plan.levels.len() {
+        let level = self.schedule.first_level[scope];
+        if level == self.schedule.levels.len() {
             return Ok(Some(self.empty()));
         }
-        let key = (self.remembers(scope)).then(|| self.plan.keys[scope].of(&self.values));
+        let key = (self.remembers(scope)).then(|| self.schedule.keys[scope].of(&self.values));
         if let Some(key) = key {
             self.asked[scope].0 += 1;
             if let Some(outcome) = self.outcomes.get(&(scope as u32, key)) {
@@ -56,7 +59,7 @@ impl Searcher<'_> {
                 return Ok(outcome.clone());
             }
         }
-        let outcome = match self.plan.levels[level].quantifier {
+        let outcome = match self.schedule.levels[level].quantifier {
             Quantifier::Exists => {
                 let before = self.incumbents[scope].take();
                 let best = if self.open(level) { self.best_choice(level)? } else { None };
@@ -64,13 +67,13 @@ impl Searcher<'_> {
                 best
             }
             Quantifier::Forall => {
-                let n = self.plan.measures.scopes[scope].aggregates.len();
+                let n = self.schedule.measures.scopes[scope].aggregates.len();
                 self.partials.push(vec![Partial::default(); n]);
                 let is_won = !self.open(level) || self.all_choices(level)?;
                 let partials = self.partials.pop().expect("it was pushed");
                 is_won.then(|| {
                     let mut outcome = self.empty();
-                    let aggregates = &self.plan.measures.scopes[scope].aggregates;
+                    let aggregates = &self.schedule.measures.scopes[scope].aggregates;
                     for (partial, &(number, function, _)) in partials.iter().zip(aggregates) {
                         outcome.measures[number] = partial.value(function).unwrap_or(NONE);
                     }
@@ -90,9 +93,9 @@ impl Searcher<'_> {
 
     /// The best outcome of an existential scope from a level on.
     pub(super) fn best_choice(&mut self, level: usize) -> Result<Option<Outcome>, Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
-        let measures = &plan.measures.scopes[spec.scope];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
+        let measures = &schedule.measures.scopes[spec.scope];
         let mut best: Option<Outcome> = None;
         for (place, bound) in self.ordered(level) {
             if bound.is_some_and(|bound| !self.can_improve(spec.scope, bound)) {
@@ -127,20 +130,20 @@ impl Searcher<'_> {
 
     /// Adds what the scope itself decides to an outcome.
     pub fn own(&self, scope: usize, mut outcome: Outcome) -> Outcome {
-        let measures = &self.plan.measures.scopes[scope];
+        let measures = &self.schedule.measures.scopes[scope];
         for &(number, x) in &measures.variables {
             outcome.measures[number] = self.values[x.index()].into();
         }
         outcome.choice.clear();
         if measures.is_settled_by_choice {
-            let variables = &self.plan.model.scopes()[scope].variables;
+            let variables = &self.schedule.model.scopes()[scope].variables;
             outcome.choice.extend(variables.iter().map(|x| self.values[x.index()]));
         }
         outcome
     }
 
     pub(super) fn note_incumbent(&mut self, scope: usize, outcome: &Outcome) {
-        let Some(wish) = own_wish(&self.plan.measures.scopes[scope]) else { return };
+        let Some(wish) = own_wish(&self.schedule.measures.scopes[scope]) else { return };
         let value = outcome.measures[wish.measure];
         let is_better = self.incumbents[scope].is_none_or(|best| better(wish, value, best).is_gt());
         if is_better {
@@ -153,7 +156,7 @@ impl Searcher<'_> {
 
     /// Whether a choice whose criterion is at best so can change the outcome of the scope.
     pub(super) fn can_improve(&self, scope: usize, bound: Option<i64>) -> bool {
-        let measures = &self.plan.measures.scopes[scope];
+        let measures = &self.schedule.measures.scopes[scope];
         let own_best = self.incumbents[scope];
         let best = match self.best_elsewhere {
             Some(elsewhere) if scope == 0 => elsewhere.get().or(own_best),
@@ -174,9 +177,9 @@ impl Searcher<'_> {
     /// Places of values with bounds on the criterion, the best first. `None` where no bound
     /// was computed, `Some(None)` where the choice can't win.
     pub(super) fn ordered(&mut self, level: usize) -> Vec<(usize, Option<Option<i64>>)> {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         let n_values = spec.values.len();
-        let wish = own_wish(&self.plan.measures.scopes[spec.scope]).copied();
+        let wish = own_wish(&self.schedule.measures.scopes[spec.scope]).copied();
         let Some(wish) = wish.filter(|_| self.config.branch_and_bound && spec.is_worth_bounding)
         else {
             return (0..n_values).map(|place| (place, None)).collect();
@@ -187,7 +190,7 @@ impl Searcher<'_> {
                 order.push((place, Some(self.bound(level, &wish))));
             }
         }
-        if !self.plan.levels[level].is_ordered {
+        if !self.schedule.levels[level].is_ordered {
             order.sort_by(|a, b| {
                 let value = |bound: Option<Option<i64>>| bound.flatten().unwrap_or(NONE);
                 better(&wish, value(b.1), value(a.1))
@@ -198,8 +201,8 @@ impl Searcher<'_> {
 
     /// Whether a universal scope is won in all of its branches, which are added up.
     fn all_choices(&mut self, level: usize) -> Result<bool, Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         for place in 0..spec.values.len() {
             if !self.choose(level, place) {
                 continue;
@@ -216,7 +219,7 @@ impl Searcher<'_> {
             }
             let Some(outcome) = self.optimize_scope(spec.scope + 1)? else { return Ok(false) };
             let partials = self.partials.last_mut().expect("the scope has its own");
-            let aggregates = &plan.measures.scopes[spec.scope].aggregates;
+            let aggregates = &schedule.measures.scopes[spec.scope].aggregates;
             for (partial, &(_, _, of)) in partials.iter_mut().zip(aggregates) {
                 if outcome.measures[of] != NONE {
                     partial.add(outcome.measures[of]);

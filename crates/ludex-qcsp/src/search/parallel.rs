@@ -70,7 +70,7 @@ pub(crate) fn decide(
     let pool = Pool::default();
     let mut searchers = Vec::new();
     for _ in 0..first.config.n_threads {
-        let mut searcher = Searcher::new(first.plan, first.config, Arc::clone(&first.memory))?;
+        let mut searcher = Searcher::new(first.schedule, first.config, Arc::clone(&first.memory))?;
         searcher.pool = Some(&pool);
         searcher.history.clone_from(&first.history);
         searchers.push(searcher);
@@ -114,10 +114,10 @@ impl Searcher<'_> {
     pub(super) fn should_offer(&self, level: usize) -> bool {
         let Some(pool) = self.pool else { return false };
         pool.n_waiting.load(Ordering::Relaxed) > 0
-            && self.plan.levels.len() - level >= self.config.sizes.min_shared_levels
+            && self.schedule.levels.len() - level >= self.config.sizes.min_shared_levels
             // Another thread's engine does not know the choices made so far in this scope, and
             // this thread's engines of earlier scopes would be lost when it helps elsewhere.
-            && !(0..=self.plan.levels[level].scope).any(|scope| self.engines.filters(scope))
+            && !(0..=self.schedule.levels[level].scope).any(|scope| self.engines.filters(scope))
     }
 
     /// Searches choices of a level together with whoever is free; says whether one decides.

@@ -35,14 +35,14 @@ const MAX_PATTERNS: usize = 8;
 impl Searcher<'_> {
     /// Whether the existential player wins.
     pub fn decide_with_reasons(&mut self) -> Result<bool, Stopped> {
-        if self.plan.levels.is_empty() {
-            return Ok(self.plan.goal_without_levels);
+        if self.schedule.levels.is_empty() {
+            return Ok(self.schedule.goal_without_levels);
         }
         Ok(self.reasoned_scope(0)?.0)
     }
 
     fn reason(&self, levels: &[usize], below: usize) -> Reason {
-        let mut reason = BitSet::new(self.plan.levels.len());
+        let mut reason = BitSet::new(self.schedule.levels.len());
         for &level in levels.iter().filter(|&&level| level < below) {
             reason.insert(level);
         }
@@ -52,29 +52,29 @@ impl Searcher<'_> {
     /// Why a value can't be chosen, or can: what its checks depend on. Propagation does not
     /// say, so that it may be anything before.
     fn reason_of_steps(&self, level: usize) -> Reason {
-        let spec = &self.plan.levels[level];
+        let spec = &self.schedule.levels[level];
         if self.engines.filters(spec.scope) {
             return self.reason(&(0..level).collect::<Vec<_>>(), level);
         }
-        let opening = &self.plan.levels[self.plan.first_level[spec.scope]].reasons.opening;
+        let opening = &self.schedule.levels[self.schedule.first_level[spec.scope]].reasons.opening;
         let mut reason = self.reason(&spec.reasons.steps, level);
         join(&mut reason, &self.reason(opening, level));
         reason
     }
 
     fn reasoned_scope(&mut self, level: usize) -> Result<(bool, Reason), Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         let scope = spec.scope;
         if !self.open(level) {
             let reason = self.reason_of_steps(level);
             return Ok((spec.quantifier == Quantifier::Forall, reason));
         }
         let is_kept = self.config.memory && scope > 0;
-        let key = if is_kept { plan.keys[scope].of(&self.values) } else { 0 };
+        let key = if is_kept { schedule.keys[scope].of(&self.values) } else { 0 };
         if is_kept && let Some(verdict) = self.memory.get(scope, key) {
             self.statistics.n_memory_hits += 1;
-            return Ok((verdict, self.reason(&plan.key_levels[scope], level)));
+            return Ok((verdict, self.reason(&schedule.key_levels[scope], level)));
         }
         if self.config.learning
             && let Some((verdict, levels)) = self.recall(scope)
@@ -95,7 +95,7 @@ impl Searcher<'_> {
     }
 
     fn pattern_values(&self, levels: &[usize]) -> Vec<Value> {
-        let variables = levels.iter().filter_map(|&level| self.plan.levels[level].x);
+        let variables = levels.iter().filter_map(|&level| self.schedule.levels[level].x);
         variables.map(|x| self.values[x.index()]).collect()
     }
 
@@ -109,7 +109,7 @@ impl Searcher<'_> {
     fn learn(&mut self, scope: usize, reason: &Reason, verdict: bool) {
         let levels: Vec<usize> = reason.iter().collect();
         let values = self.pattern_values(&levels);
-        let n_tables = MAX_PATTERNS * self.plan.model.scopes().len();
+        let n_tables = MAX_PATTERNS * self.schedule.model.scopes().len();
         let max_verdicts = self.config.memory_bytes / (64 * n_tables);
         let patterns = &mut self.learnt[scope].patterns;
         let place = patterns.iter().position(|(of, _)| *of == levels);
@@ -128,10 +128,10 @@ impl Searcher<'_> {
     }
 
     fn reasoned(&mut self, level: usize) -> Result<(bool, Reason), Stopped> {
-        let plan = self.plan;
-        let spec = &plan.levels[level];
+        let schedule = self.schedule;
+        let spec = &schedule.levels[level];
         let wanted = spec.quantifier == Quantifier::Exists;
-        let mut against = BitSet::new(plan.levels.len());
+        let mut against = BitSet::new(schedule.levels.len());
         for place in 0..spec.values.len() {
             if !self.choose(level, place) {
                 join(&mut against, &self.reason_of_steps(level));

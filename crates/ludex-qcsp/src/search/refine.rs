@@ -20,11 +20,12 @@ use crate::scope::Quantifier;
 impl Searcher<'_> {
     /// Whether the model has the shape for refinement, and enough choices.
     pub fn can_refine(&self) -> bool {
-        let model = self.plan.model;
+        let model = self.schedule.model;
         let quantifiers: Vec<Quantifier> =
             model.scopes().iter().map(|scope| scope.quantifier).collect();
         let shape = [Quantifier::Exists, Quantifier::Forall, Quantifier::Exists];
-        let levels = &self.plan.levels[..self.plan.first_level.get(1).copied().unwrap_or(0)];
+        let levels =
+            &self.schedule.levels[..self.schedule.first_level.get(1).copied().unwrap_or(0)];
         let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
         (2..=3).contains(&quantifiers.len())
             && quantifiers == shape[..quantifiers.len()]
@@ -40,7 +41,7 @@ impl Searcher<'_> {
 
     /// Whether the existential player wins.
     pub fn refine(&mut self) -> Result<bool, Stopped> {
-        let model = self.plan.model;
+        let model = self.schedule.model;
         let mut network = Network::new();
         for &x in &model.scopes()[0].variables {
             network.int(model.name(x), model.domain(x).clone());
@@ -48,8 +49,8 @@ impl Searcher<'_> {
         add_scope(model, 0, &mut network, &FxHashMap::default());
         // The search below begins behind the first scope, and with it behind the goals that
         // are decided there.
-        let n_levels = self.plan.first_level[1];
-        if self.plan.levels[..n_levels].iter().any(|level| !level.goal.is_empty()) {
+        let n_levels = self.schedule.first_level[1];
+        if self.schedule.levels[..n_levels].iter().any(|level| !level.goal.is_empty()) {
             let is_own = |x: &VarId| model.variable(*x).scope.index() == 0;
             for constraint in conjuncts(model.goal_constraints()) {
                 if constraint.scope().iter().all(is_own) {
@@ -69,7 +70,7 @@ impl Searcher<'_> {
             };
             let n_own = model.scopes()[0].variables.len();
             self.values[..n_own].copy_from_slice(&solution[..n_own]);
-            let level = self.plan.first_level[1];
+            let level = self.schedule.first_level[1];
             let verdict = match self.look(level) {
                 Opened::Decided(verdict) => verdict,
                 Opened::Open(key) => self.decide_scope(level, key)?,
@@ -85,11 +86,11 @@ impl Searcher<'_> {
 
     /// Adds the rest of the model with the universal choice that was just found.
     fn add_counter_example(&self, network: &mut Network) {
-        let model = self.plan.model;
+        let model = self.schedule.model;
         let mut names: FxHashMap<VarId, VarId> = FxHashMap::default();
         for &x in &model.scopes()[1].variables {
             // Definitions that nobody reads have no value; nothing reads the copy either.
-            let value = if self.plan.is_known[x.index()] { self.values[x.index()] } else { 0 };
+            let value = if self.schedule.is_known[x.index()] { self.values[x.index()] } else { 0 };
             names.insert(x, network.int(model.name(x), ValueSet::from([value])));
         }
         if let Some(scope) = model.scopes().get(2) {

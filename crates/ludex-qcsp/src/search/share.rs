@@ -11,8 +11,8 @@ use super::optimize::{NONE, Outcome, better, is_preferred, own_wish};
 use super::{Memory, Searcher, Stopped};
 use crate::config::Statistics;
 use crate::error::ModelError;
-use crate::plan::Plan;
-use crate::plan::measures::Wish;
+use crate::schedule::Schedule;
+use crate::schedule::measures::Wish;
 use crate::scope::Quantifier;
 
 /// The best value of the first criterion that any thread knows.
@@ -43,11 +43,11 @@ type Task = (Vec<usize>, Option<Option<i64>>);
 /// How many tasks there are for each thread, so that no long one is left for the end.
 const TASKS_PER_THREAD: usize = 64;
 
-/// Whether the first scope of a plan is one that threads can share.
-pub(crate) fn can_share(plan: &Plan<'_>) -> bool {
-    let first = plan.levels.first();
+/// Whether the first scope of a schedule is one that threads can share.
+pub(crate) fn can_share(schedule: &Schedule<'_>) -> bool {
+    let first = schedule.levels.first();
     first.is_some_and(|level| level.quantifier == Quantifier::Exists)
-        && own_wish(&plan.measures.scopes[0]).is_some()
+        && own_wish(&schedule.measures.scopes[0]).is_some()
 }
 
 /// What the threads found together.
@@ -61,8 +61,8 @@ pub(crate) struct Shared {
 
 /// Optimizes a model whose first scope threads can share.
 pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Shared, ModelError> {
-    let (plan, n_threads) = (first.plan, first.config.n_threads);
-    let measures = &plan.measures.scopes[0];
+    let (schedule, n_threads) = (first.schedule, first.config.n_threads);
+    let measures = &schedule.measures.scopes[0];
     let wish = *own_wish(measures).expect("the first scope has a criterion");
     let best = SharedBest { value: AtomicI64::new(NONE), wish };
     // The tables of all threads together have the size of one.
@@ -73,7 +73,7 @@ pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Share
     let mut searchers = Vec::new();
     for _ in 0..n_threads {
         let memory = Arc::new(Memory::new(config.memory_bytes));
-        let mut searcher = Searcher::new(plan, &config, memory)?;
+        let mut searcher = Searcher::new(schedule, &config, memory)?;
         searcher.best_elsewhere = Some(&best);
         searchers.push(searcher);
     }
@@ -135,7 +135,7 @@ pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Share
 impl Searcher<'_> {
     /// Choices of so many of the first variables that there are enough tasks.
     fn tasks(&mut self, n_wanted: usize) -> Vec<Task> {
-        let n_levels = self.plan.first_level[1];
+        let n_levels = self.schedule.first_level[1];
         let mut tasks: Vec<Task> = vec![(Vec::new(), None)];
         for level in 0..n_levels {
             if tasks.len() >= n_wanted {
@@ -153,7 +153,7 @@ impl Searcher<'_> {
             tasks = longer;
         }
         // Without a bound the order is that of the values.
-        let wish = own_wish(&self.plan.measures.scopes[0]).copied();
+        let wish = own_wish(&self.schedule.measures.scopes[0]).copied();
         if let Some(wish) = wish {
             let value = |task: &Task| task.1.map_or(NONE, |bound| bound.unwrap_or(NONE));
             tasks.sort_by(|a, b| better(&wish, value(b), value(a)));
@@ -179,7 +179,7 @@ impl Searcher<'_> {
         }
         let last = places.len() - 1;
         self.count_node(last)?;
-        let outcome = if self.plan.levels[last].is_last_of_scope {
+        let outcome = if self.schedule.levels[last].is_last_of_scope {
             let outcome = self.optimize_scope(1)?;
             outcome.map(|outcome| self.own(0, outcome))
         } else {

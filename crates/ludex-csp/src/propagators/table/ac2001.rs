@@ -67,13 +67,7 @@ impl Propagator for Ac2001 {
         "binary table by AC2001"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple) == self.is_positive
-    }
+    scope_and_meaning!(self => self.is_positive);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();

@@ -82,13 +82,7 @@ impl Propagator for BitTable {
         "binary table"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple) == self.is_positive
-    }
+    scope_and_meaning!(self => self.is_positive);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();

@@ -190,11 +190,12 @@ impl CompactTable {
     ) -> (usize, bool) {
         let all = &*self.rows;
         let (index, place) = (&mut self.index, &mut self.place);
+        let (trail, first) = domains.in_trail(state.words);
         let rows: SmallVec<[&[u64]; 8]> = fixed.iter().map(|&row_idx| all.row(row_idx)).collect();
         let (one, others) = rows.split_first().expect("a variable is fixed");
         let mask = |at: usize| others.iter().fold(one[at], |kept, row| kept & row[at]);
         if limit < index.len() / 8 {
-            return domains.narrow(state.words, index, place, limit, mask);
+            return trail.narrow(first, index, place, limit, mask);
         }
         // Where tuples are sorted, a row has bits in few words, and two rows share fewer.
         let candidates = &mut self.mask[..all.n_summary_words];
@@ -202,7 +203,7 @@ impl CompactTable {
         for &row_idx in &fixed[1..] {
             candidates.iter_mut().zip(all.summary(row_idx)).for_each(|(kept, row)| *kept &= row);
         }
-        domains.narrow_among(state.words, index, place, limit, candidates, mask)
+        trail.narrow_among(first, index, place, limit, candidates, mask)
     }
 
     /// Keeps the tuples with a value that the variable at this position still has: by the
@@ -245,7 +246,8 @@ impl CompactTable {
         let flip = if from_removed { !0 } else { 0 };
         let mask = &self.mask;
         let (index, place) = (&mut self.index, &mut self.place);
-        domains.narrow(state.words, index, place, limit, |at| mask[at] ^ flip)
+        let (trail, first) = domains.in_trail(state.words);
+        trail.narrow(first, index, place, limit, |at| mask[at] ^ flip)
     }
 
     /// Takes out the values of one variable that no valid tuple supports, but for those
@@ -304,13 +306,7 @@ impl Propagator for CompactTable {
         "table"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => true);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed_in_order, scan_cost};
+use super::{Permutation, STAR_INDEX, Table, scan_cost};
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -15,15 +15,14 @@ use crate::{Value, duplicate_by_clone};
 pub struct ForbiddenShort {
     scope: Vec<VarId>,
     table: Arc<Table>,
-    tuples: Arc<[u32]>,
-    position: Vec<u32>,
+    permutation: Permutation,
     n_active: Option<Cell>,
 }
 
 impl ForbiddenShort {
     /// The constraint that the variables match none of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
-        Self { scope, table, tuples: Arc::from([]), position: Vec::new(), n_active: None }
+        Self { scope, table, permutation: Permutation::default(), n_active: None }
     }
 }
 
@@ -32,17 +31,11 @@ impl Propagator for ForbiddenShort {
         "forbidden short tuples"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        !self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => false);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
-        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, setup.domains());
-        self.n_active = Some(setup.domains().new_cell(self.position.len() as u64));
+        self.permutation = Permutation::new(&self.scope, &self.table, setup.domains());
+        self.n_active = Some(setup.domains().new_cell(self.permutation.len() as u64));
         for &x in &self.scope {
             setup.subscribe(x, Events::FIXED);
         }
@@ -50,17 +43,13 @@ impl Propagator for ForbiddenShort {
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
         let n_active = self.n_active.expect("a propagator is posted before it propagates");
-        let arity = self.scope.len();
         let mut result = Pruning::Fixpoint;
-        let mut active = domains.get(n_active) as usize;
-        let mut place = 0;
-        while place < active {
-            let tuple_idx = self.position[place] as usize;
-            let tuple = &self.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
+        let Self { scope, permutation, .. } = self;
+        let active = permutation.retain(domains.get(n_active) as usize, |tuple| {
             let mut open = None;
             let mut n_open = 0;
             let mut is_satisfied = false;
-            for (&x, &index) in self.scope.iter().zip(tuple) {
+            for (&x, &index) in scope.iter().zip(tuple) {
                 if index == STAR_INDEX {
                     continue;
                 }
@@ -82,19 +71,14 @@ impl Propagator for ForbiddenShort {
                 }
                 _ => {}
             }
-            if is_satisfied {
-                active -= 1;
-                self.position.swap(place, active);
-            } else {
-                place += 1;
-            }
-        }
+            Ok(!is_satisfied)
+        })?;
         domains.set(n_active, active as u64);
         Ok(if active == 0 { Pruning::Entailed } else { result })
     }
 
     fn cost(&self) -> Cost {
-        scan_cost(self.position.len())
+        scan_cost(self.permutation.len())
     }
 
     duplicate_by_clone!();

@@ -11,6 +11,20 @@
 //! | [`Str2`] | allowed, also short | tables whose bit sets would not fit; comparison |
 //! | [`Str`] | allowed, also short | comparison |
 
+/// The scope and the meaning of a propagator that has the fields `scope` and `table`: whether one
+/// of the tuples is to be taken, or none of them.
+macro_rules! scope_and_meaning {
+    ($self:ident => $is_positive:expr) => {
+        fn scope(&$self) -> &[VarId] {
+            &$self.scope
+        }
+
+        fn holds(&$self, tuple: &[Value]) -> bool {
+            $self.table.matches(tuple) == $is_positive
+        }
+    };
+}
+
 mod ac2001;
 mod bit_table;
 mod compact;
@@ -31,7 +45,7 @@ pub use small::SmallTable;
 pub use str1::Str;
 pub use str2::Str2;
 
-use crate::domains::{Domains, VarId};
+use crate::domains::{Conflict, Domains, VarId};
 use crate::{Cost, Propagator, Value};
 
 /// In a tuple: any value will do.
@@ -204,12 +218,49 @@ fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
     indexes
 }
 
-/// The tuples that the domains still allow, as in [`indexed`], and their numbers in order:
-/// what algorithms start from that swap tuples behind a limit.
-fn indexed_in_order(scope: &[VarId], table: &Table, domains: &Domains) -> (Arc<[u32]>, Vec<u32>) {
-    let tuples: Arc<[u32]> = indexed(scope, table, domains).into();
-    let n_tuples = tuples.len() / scope.len();
-    (tuples, (0..n_tuples as u32).collect())
+/// The tuples of a table in an order in which those that are still valid come first: what
+/// propagators work on that look at tuples one by one.
+#[derive(Clone, Default)]
+struct Permutation {
+    arity: usize,
+    /// The tuples as in [`indexed`].
+    tuples: Arc<[u32]>,
+    /// The numbers of the tuples in the order.
+    position: Vec<u32>,
+}
+
+impl Permutation {
+    /// The tuples that the domains still allow, in their order.
+    fn new(scope: &[VarId], table: &Table, domains: &Domains) -> Self {
+        let tuples: Arc<[u32]> = indexed(scope, table, domains).into();
+        let n_tuples = tuples.len() / scope.len();
+        Self { arity: scope.len(), tuples, position: (0..n_tuples as u32).collect() }
+    }
+
+    fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Keeps those of the first tuples for which the function says so, in their order; the others
+    /// change places with the last. Gives how many are kept.
+    #[inline]
+    fn retain(
+        &mut self,
+        n_valid: usize,
+        mut is_kept: impl FnMut(&[u32]) -> Result<bool, Conflict>,
+    ) -> Result<usize, Conflict> {
+        let (mut place, mut n_valid) = (0, n_valid);
+        while place < n_valid {
+            let start = self.position[place] as usize * self.arity;
+            if is_kept(&self.tuples[start..start + self.arity])? {
+                place += 1;
+            } else {
+                n_valid -= 1;
+                self.position.swap(place, n_valid);
+            }
+        }
+        Ok(n_valid)
+    }
 }
 
 /// What it costs to look at so many tuples one by one.

@@ -90,13 +90,7 @@ impl Propagator for NegativeTable {
         "negative table"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        !self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => false);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();

@@ -58,13 +58,7 @@ impl Propagator for SmallTable {
         "small table"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => true);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();

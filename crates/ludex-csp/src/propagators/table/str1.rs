@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed_in_order, no_values, scan_cost};
+use super::{Permutation, STAR_INDEX, Table, no_values, scan_cost};
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -16,8 +16,7 @@ use crate::{Value, duplicate_by_clone};
 pub struct Str {
     scope: Vec<VarId>,
     table: Arc<Table>,
-    tuples: Arc<[u32]>,
-    position: Vec<u32>,
+    permutation: Permutation,
     n_valid: Option<Cell>,
     /// By variable: the bits of the values met in a valid tuple.
     supported: Vec<Vec<u64>>,
@@ -29,8 +28,7 @@ impl Str {
         Self {
             scope,
             table,
-            tuples: Arc::from([]),
-            position: Vec::new(),
+            permutation: Permutation::default(),
             n_valid: None,
             supported: Vec::new(),
         }
@@ -38,7 +36,7 @@ impl Str {
 
     /// The permutation of the tuples: valid ones first.
     pub fn position(&self) -> &[u32] {
-        &self.position
+        &self.permutation.position
     }
 
     /// The place of the last valid tuple, -1 when there is none.
@@ -57,47 +55,34 @@ impl Propagator for Str {
         "table by STR"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => true);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();
-        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, domains);
-        self.n_valid = Some(domains.new_cell(self.position.len() as u64));
+        self.permutation = Permutation::new(&self.scope, &self.table, domains);
+        self.n_valid = Some(domains.new_cell(self.permutation.len() as u64));
         self.supported = no_values(&self.scope, domains);
         setup.subscribe_all(&self.scope, Events::ANY);
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
         let cell = self.n_valid.expect("a propagator is posted before it propagates");
-        let arity = self.scope.len();
-        let mut n_valid = domains.get(cell) as usize;
-        self.supported.iter_mut().for_each(|words| words.fill(0));
-        let mut place = 0;
-        while place < n_valid {
-            let tuple_idx = self.position[place] as usize;
-            let tuple = &self.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
-            let is_valid = (self.scope.iter().zip(tuple))
+        let Self { scope, permutation, supported, .. } = self;
+        supported.iter_mut().for_each(|words| words.fill(0));
+        let n_valid = permutation.retain(domains.get(cell) as usize, |tuple| {
+            let is_valid = (scope.iter().zip(tuple))
                 .all(|(&x, &index)| index == STAR_INDEX || domains.contains_index(x, index));
             if is_valid {
-                for (words, &index) in self.supported.iter_mut().zip(tuple) {
+                for (words, &index) in supported.iter_mut().zip(tuple) {
                     if index == STAR_INDEX {
                         words.fill(!0);
                     } else {
                         words[index as usize / 64] |= 1 << (index % 64);
                     }
                 }
-                place += 1;
-            } else {
-                n_valid -= 1;
-                self.position.swap(place, n_valid);
             }
-        }
+            Ok(is_valid)
+        })?;
         if n_valid as u64 != domains.get(cell) {
             domains.set(cell, n_valid as u64);
         }
@@ -111,7 +96,7 @@ impl Propagator for Str {
     }
 
     fn cost(&self) -> Cost {
-        scan_cost(self.position.len())
+        scan_cost(self.permutation.len())
     }
 
     duplicate_by_clone!();

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{STAR_INDEX, Table, indexed_in_order, no_values, scan_cost};
+use super::{Permutation, STAR_INDEX, Table, no_values, scan_cost};
 use crate::domains::{Cell, Cells, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -18,8 +18,7 @@ use crate::{Value, duplicate_by_clone};
 pub struct Str2 {
     scope: Vec<VarId>,
     table: Arc<Table>,
-    tuples: Arc<[u32]>,
-    position: Vec<u32>,
+    permutation: Permutation,
     state: Option<State>,
     /// By variable: the bits of the values met in a valid tuple, and how many are missing.
     supported: Vec<Vec<u64>>,
@@ -40,8 +39,7 @@ impl Str2 {
         Self {
             scope,
             table,
-            tuples: Arc::from([]),
-            position: Vec::new(),
+            permutation: Permutation::default(),
             state: None,
             supported: Vec::new(),
             n_missing: Vec::new(),
@@ -56,20 +54,14 @@ impl Propagator for Str2 {
         "table by STR2"
     }
 
-    fn scope(&self) -> &[VarId] {
-        &self.scope
-    }
-
-    fn holds(&self, tuple: &[Value]) -> bool {
-        self.table.matches(tuple)
-    }
+    scope_and_meaning!(self => true);
 
     fn post(&mut self, setup: &mut Setup<'_>) {
         let domains = setup.domains();
-        (self.tuples, self.position) = indexed_in_order(&self.scope, &self.table, domains);
+        self.permutation = Permutation::new(&self.scope, &self.table, domains);
         self.supported = no_values(&self.scope, domains);
         self.n_missing = vec![0; self.scope.len()];
-        let n_valid = domains.new_cell(self.position.len() as u64);
+        let n_valid = domains.new_cell(self.permutation.len() as u64);
         let seen_sizes = domains.new_cells(self.scope.len(), 0);
         self.state = Some(State { n_valid, seen_sizes });
         setup.subscribe_all(&self.scope, Events::ANY);
@@ -77,7 +69,6 @@ impl Propagator for Str2 {
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
         let state = self.state.expect("a propagator is posted before it propagates");
-        let arity = self.scope.len();
         // Step 1. Which variables to look at.
         self.to_validate.clear();
         self.to_support.clear();
@@ -94,23 +85,16 @@ impl Propagator for Str2 {
             }
         }
         // Step 2. Scan the tuples that were valid.
-        let mut n_valid = domains.get(state.n_valid) as usize;
-        let mut place = 0;
-        while place < n_valid {
-            let tuple_idx = self.position[place] as usize;
-            let tuple = &self.tuples[tuple_idx * arity..(tuple_idx + 1) * arity];
-            let is_valid = self.to_validate.iter().all(|&position| {
+        let Self { scope, permutation, supported, n_missing, to_validate, to_support, .. } = self;
+        let n_valid = permutation.retain(domains.get(state.n_valid) as usize, |tuple| {
+            let is_valid = to_validate.iter().all(|&position| {
                 let index = tuple[position];
-                index == STAR_INDEX || domains.contains_index(self.scope[position], index)
+                index == STAR_INDEX || domains.contains_index(scope[position], index)
             });
             if !is_valid {
-                n_valid -= 1;
-                self.position.swap(place, n_valid);
-                continue;
+                return Ok(false);
             }
-            place += 1;
-            let (supported, n_missing) = (&mut self.supported, &mut self.n_missing);
-            self.to_support.retain(|&position| {
+            to_support.retain(|&position| {
                 let index = tuple[position];
                 if index == STAR_INDEX {
                     supported[position].fill(!0);
@@ -123,7 +107,8 @@ impl Propagator for Str2 {
                 }
                 n_missing[position] > 0
             });
-        }
+            Ok(true)
+        })?;
         if n_valid == 0 {
             return Err(Conflict);
         }
@@ -140,7 +125,7 @@ impl Propagator for Str2 {
     }
 
     fn cost(&self) -> Cost {
-        scan_cost(self.position.len())
+        scan_cost(self.permutation.len())
     }
 
     duplicate_by_clone!();

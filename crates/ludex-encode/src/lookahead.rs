@@ -20,7 +20,7 @@ use crate::template::Template;
 /// state they think possible, and then it is drawn what they learn. In the last stage the state
 /// that was reached is drawn, and its fluents, the end and the goals follow.
 #[derive(Clone)]
-pub struct Plan {
+pub struct Lookahead {
     /// The variables, constraints, and as utility the goal of a role, if one is given. A play that is not over
     /// after the last step is worth nothing.
     pub network: StochasticNetwork,
@@ -40,23 +40,23 @@ pub struct Plan {
     pub goals: Vec<VarId>,
 }
 
-/// How large a plan may become.
+/// How large a lookahead may become.
 #[derive(Clone, Debug)]
-pub struct PlanLimits {
+pub struct LookaheadLimits {
     /// What may be known, over all steps.
     pub max_beliefs: usize,
     /// Entries of the table of one distribution.
     pub max_rows: usize,
-    /// Of one step from one belief. Its deadline is that of the whole plan.
+    /// Of one step from one belief. Its deadline is that of the whole.
     pub belief: BeliefLimits,
-    /// Whether roles outside the party, `random` apart, may have a choice: a plan takes them to play
+    /// Whether roles outside the party, `random` apart, may have a choice: a lookahead takes them to play
     /// each move equally likely.
     pub others_may_choose: bool,
     /// Whether the fluents of the last state are variables too. What is expected does not depend on it.
     pub has_fluents: bool,
 }
 
-impl Default for PlanLimits {
+impl Default for LookaheadLimits {
     fn default() -> Self {
         Self {
             max_beliefs: 20_000,
@@ -68,15 +68,15 @@ impl Default for PlanLimits {
     }
 }
 
-/// Why there is no plan.
+/// Why there is no lookahead.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
-pub enum PlanError {
+pub enum LookaheadError {
     /// A belief that can't be followed.
     #[error(transparent)]
     Belief(#[from] BeliefError),
     /// Too much may be known.
-    #[error("a plan of {n_steps} steps has more than {limit} beliefs: plan fewer steps")]
+    #[error("a lookahead of {n_steps} steps has more than {limit} beliefs: take fewer steps")]
     TooManyBeliefs {
         /// The steps asked for.
         n_steps: usize,
@@ -85,7 +85,7 @@ pub enum PlanError {
     },
     /// A distribution would be too large.
     #[error(
-        "what is learned of step {step} has a table of more than {limit} rows: plan fewer steps"
+        "what is learned of step {step} has a table of more than {limit} rows: take fewer steps"
     )]
     TooManyRows {
         /// The step.
@@ -120,14 +120,14 @@ impl Template {
     ///
     /// # Errors
     /// When it becomes too large, or a role of the party is not sure of any move.
-    pub fn plan<G>(
+    pub fn lookahead<G>(
         &self,
         game: &G,
         belief: &Belief<BitSet>,
         role: impl Into<Option<RoleId>>,
         n_steps: usize,
-        limits: &PlanLimits,
-    ) -> Result<Plan, PlanError>
+        limits: &LookaheadLimits,
+    ) -> Result<Lookahead, LookaheadError>
     where
         G: Describe<Cursor: Observe<State = BitSet>>,
     {
@@ -175,7 +175,7 @@ struct Planner<'a, G: Describe> {
     game: &'a G,
     cursor: G::Cursor,
     n_steps: usize,
-    limits: &'a PlanLimits,
+    limits: &'a LookaheadLimits,
     n_beliefs: usize,
     network: StochasticNetwork,
 }
@@ -184,7 +184,7 @@ impl<G> Planner<'_, G>
 where
     G: Describe<Cursor: Observe<State = BitSet>>,
 {
-    fn layer(&mut self, step: usize, nodes: &[Node]) -> Result<Layer, PlanError> {
+    fn layer(&mut self, step: usize, nodes: &[Node]) -> Result<Layer, LookaheadError> {
         let mut layer = Layer { steps: FxHashMap::default(), nodes: Vec::new() };
         for (at, node) in nodes.iter().enumerate() {
             in_time(&self.limits.belief.deadline)?;
@@ -216,7 +216,7 @@ where
     }
 
     /// Whether nobody outside the party has a choice, `random` apart.
-    fn check_alone(&mut self, step: usize, belief: &Belief<BitSet>) -> Result<(), PlanError> {
+    fn check_alone(&mut self, step: usize, belief: &Belief<BitSet>) -> Result<(), LookaheadError> {
         let roles = self.game.roles();
         let is_other =
             |role: &RoleId| !belief.party().contains(role) && !roles[role.index()].is_random;
@@ -225,7 +225,7 @@ where
                 self.cursor.set_state(state);
                 if self.cursor.legal_moves(role).len() > 1 {
                     let role = roles[role.index()].name.clone();
-                    return Err(PlanError::OthersChoose { role, step });
+                    return Err(LookaheadError::OthersChoose { role, step });
                 }
             }
         }
@@ -237,11 +237,11 @@ where
         layer: &mut Layer,
         belief: Belief<BitSet>,
         label: String,
-    ) -> Result<Value, PlanError> {
+    ) -> Result<Value, LookaheadError> {
         self.n_beliefs += 1;
         if self.n_beliefs > self.limits.max_beliefs {
             let limit = self.limits.max_beliefs;
-            return Err(PlanError::TooManyBeliefs { n_steps: self.n_steps, limit });
+            return Err(LookaheadError::TooManyBeliefs { n_steps: self.n_steps, limit });
         }
         layer.nodes.push(Node { belief, label });
         Ok(layer.nodes.len() as Value)
@@ -252,17 +252,17 @@ where
         &mut self,
         step: usize,
         belief: &Belief<BitSet>,
-    ) -> Result<Vec<Vec<MoveId>>, PlanError> {
+    ) -> Result<Vec<Vec<MoveId>>, LookaheadError> {
         let mut joints: Vec<Vec<MoveId>> = vec![Vec::new()];
         for &role in belief.party() {
             let sure = belief.legal_moves(&mut self.cursor, role);
             if sure.is_empty() {
                 let role = self.game.roles()[role.index()].name.clone();
-                return Err(PlanError::NoSureMove { role, step });
+                return Err(LookaheadError::NoSureMove { role, step });
             }
             let limit = self.limits.max_rows;
             if joints.len().saturating_mul(sure.len()) > limit {
-                return Err(PlanError::TooManyRows { step, limit });
+                return Err(LookaheadError::TooManyRows { step, limit });
             }
             let extend = |joint: Vec<MoveId>| {
                 sure.iter().map(move |&id| [&joint[..], &[id]].concat()).collect::<Vec<_>>()
@@ -313,14 +313,14 @@ where
         layer: &Layer,
         before: Option<VarId>,
         moves: &[VarId],
-    ) -> Result<VarId, PlanError> {
+    ) -> Result<VarId, LookaheadError> {
         // Where a move is not legal nothing is learned, and where nothing was learned nothing will be.
         let from = if before.is_some() { 0..=n_before } else { 1..=n_before };
         let mut rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>> = FxHashMap::default();
         let mut legal: Vec<Vec<Value>> = Vec::new();
         let sizes = moves.iter().map(|&var| self.network.domain(var).len() as usize);
         if sizes.fold(n_before + 1, usize::saturating_mul) > self.limits.max_rows {
-            return Err(PlanError::TooManyRows { step, limit: self.limits.max_rows });
+            return Err(LookaheadError::TooManyRows { step, limit: self.limits.max_rows });
         }
         let choices = self.choices(moves);
         for node in from {
@@ -367,7 +367,7 @@ where
         nodes: &[Node],
         moves: Vec<Vec<VarId>>,
         learned: Vec<VarId>,
-    ) -> Result<Plan, PlanError> {
+    ) -> Result<Lookahead, LookaheadError> {
         let deadline = self.limits.belief.deadline.clone();
         let mut worlds = Worlds { deadline: deadline.clone(), ..Worlds::default() };
         let first = learned.is_empty();
@@ -420,7 +420,7 @@ where
         }
         let worlds = worlds.states;
         let network = self.network;
-        Ok(Plan { network, moves, learned, world, worlds, state, terminal, goals })
+        Ok(Lookahead { network, moves, learned, world, worlds, state, terminal, goals })
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) use key::{Key, mix};
 use measures::Measures;
 
 /// A model ready to be searched.
-pub(crate) struct Plan<'m> {
+pub(crate) struct Schedule<'m> {
     pub model: &'m Model,
     pub levels: Vec<Level>,
     /// By scope, whether its owner can be blocked, as far as is cheap to see.
@@ -193,7 +193,7 @@ impl Rule {
     }
 }
 
-/// Makes the plan of a model that means something.
+/// Makes the schedule of a model that means something.
 ///
 /// With `fuses_goal`, constraints of the goal that mention the last scope, if that is
 /// existential, join its restrictor. The verdict is the same, but choices that lose there are
@@ -201,11 +201,11 @@ impl Rule {
 ///
 /// # Errors
 /// When a variable that has to be decided has too many values.
-pub(crate) fn plan(
+pub(crate) fn schedule(
     model: &Model,
     uses_symmetry: bool,
     fuses_goal: bool,
-) -> Result<Plan<'_>, ModelError> {
+) -> Result<Schedule<'_>, ModelError> {
     let n_scopes = model.scopes().len();
     let is_fused = |constraint: &Constraint| {
         let mut scope = constraint.scope().into_iter();
@@ -224,16 +224,16 @@ pub(crate) fn plan(
             return Err(ModelError::WideDomain { variable: model.named(x) });
         }
     }
-    Planner { model, arranged, goal, is_fused: !fused.is_empty() }.plan(uses_symmetry)
+    Scheduler { model, arranged, goal, is_fused: !fused.is_empty() }.schedule(uses_symmetry)
 }
 
 /// A variable with more values than this is not decided by trying them.
 const MAX_VALUES: u64 = 1 << 20;
 
-/// Scopes read at most so many earlier variables in all: the plan has some 50 bytes for each.
+/// Scopes read at most so many earlier variables in all: the schedule has some 50 bytes for each.
 const MAX_LIVE: usize = 10_000_000;
 
-struct Planner<'m> {
+struct Scheduler<'m> {
     model: &'m Model,
     arranged: Vec<Arranged>,
     /// The constraints of the goal that are checked as such.
@@ -241,8 +241,8 @@ struct Planner<'m> {
     is_fused: bool,
 }
 
-impl<'m> Planner<'m> {
-    fn plan(mut self, uses_symmetry: bool) -> Result<Plan<'m>, ModelError> {
+impl<'m> Scheduler<'m> {
+    fn schedule(mut self, uses_symmetry: bool) -> Result<Schedule<'m>, ModelError> {
         // Symmetries keep verdicts; what measures become is another matter.
         let uses_symmetry = uses_symmetry && !self.model.is_optimization();
         let live = self.drop_unused()?;
@@ -278,7 +278,7 @@ impl<'m> Planner<'m> {
                 is_known[x.index()] = true;
             }
         }
-        let mut plan = Plan {
+        let mut schedule = Schedule {
             model: self.model,
             can_block,
             n_variables_before,
@@ -293,13 +293,13 @@ impl<'m> Planner<'m> {
             goal_without_levels: true,
             history_sizes: classes.iter().map(|(_, values)| values.len()).collect(),
         };
-        if plan.levels.is_empty() {
+        if schedule.levels.is_empty() {
             let constraints = self.goal.iter();
-            plan.goal_without_levels =
+            schedule.goal_without_levels =
                 constraints.map(|c| Check::new(c, self.model)).all(|check| check.holds(&[]));
         }
-        plan.explain(&self.arranged, &self.goal);
-        Ok(plan)
+        schedule.explain(&self.arranged, &self.goal);
+        Ok(schedule)
     }
 
     /// Drops definitions that nobody reads and that always have a value; says for each scope
@@ -562,7 +562,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-impl Plan<'_> {
+impl Schedule<'_> {
     /// Finds the levels that checks depend on.
     fn explain(&mut self, arranged: &[Arranged], goal: &[Constraint]) {
         let mut depends: Vec<Vec<usize>> = vec![Vec::new(); self.model.variables().len()];

@@ -91,7 +91,7 @@ mod tests {
     use ludex_csp::propagators::table::Table;
 
     use super::*;
-    use crate::plan::plan;
+    use crate::schedule::schedule;
 
     /// A move that is declared behind the state it leads to, by tables.
     #[test]
@@ -112,8 +112,8 @@ mod tests {
         model.goal((after + step).less_than(20));
         assert_eq!(decider(&model, 1, &[parity, step]), Some(step));
         assert_eq!(decider(&model, 1, &[parity, after, step]), Some(after));
-        let plan = plan(&model, true, false).unwrap();
-        assert_eq!(plan.levels[1].x, Some(after));
+        let schedule = schedule(&model, true, false).unwrap();
+        assert_eq!(schedule.levels[1].x, Some(after));
         // Of two that decide nothing, none is found.
         assert_eq!(decider(&model, 0, &[before]), None);
     }

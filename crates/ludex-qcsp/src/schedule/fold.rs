@@ -205,7 +205,7 @@ mod tests {
             let known = rng.below(4);
             let value = rng.below(6) as Value - 2;
             let folded = fold(&e, &|x| (x.index() == known).then_some(value), &bounds);
-            let code = crate::plan::code::compile(&folded, &bounds);
+            let code = crate::schedule::code::compile(&folded, &bounds);
             for at in 0..216_i32 {
                 let mut values = [at % 6 - 2, at / 6 % 6 - 2, at / 36 - 2];
                 if known < 3 {

@@ -1,6 +1,6 @@
 //! Conditions on a few variables, as small as they can be said.
 //!
-//! A gate of a circuit becomes a [`Form`] over variables of the network. Forms are joined as long as
+//! A gate of a circuit becomes a [`GateCondition`] over variables of the network. Conditions are joined as long as
 //! they stay small; what would grow too large is cut by an auxiliary variable, by whoever joins them.
 
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use ludex_csp::propagators::table::STAR;
 use ludex_csp::{Value, VarId};
 
-/// The most combinations of values a [`Dense`] form lists.
+/// The most combinations of values a [`Dense`] condition lists.
 pub const MAX_CELLS: usize = 256;
-/// The most variables of a [`Dense`] form.
+/// The most variables of a [`Dense`] condition.
 pub const MAX_VARS: usize = 6;
 
 /// A condition on variables whose values are 0, 1, ….
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum GateCondition {
     /// Always so.
     Constant(bool),
     /// A variable has one of some values.
@@ -46,38 +46,42 @@ pub struct Dense {
     pub cells: Vec<bool>,
 }
 
-impl Form {
+impl GateCondition {
     /// The variable has the value.
-    pub fn equals(var: VarId, value: Value, size: usize) -> Form {
-        Form::member(var, vec![value], true, size)
+    pub fn equals(var: VarId, value: Value, size: usize) -> GateCondition {
+        GateCondition::member(var, vec![value], true, size)
     }
 
     /// The variable has one of the values, ascending, or none of them.
-    pub fn member(var: VarId, values: Vec<Value>, is_inside: bool, size: usize) -> Form {
+    pub fn member(var: VarId, values: Vec<Value>, is_inside: bool, size: usize) -> GateCondition {
         if values.is_empty() {
-            return Form::Constant(!is_inside);
+            return GateCondition::Constant(!is_inside);
         }
         if values.len() == size {
-            return Form::Constant(is_inside);
+            return GateCondition::Constant(is_inside);
         }
         // Half or less is listed, and the smaller half of a tie is the one with the last value.
         let n = values.len();
         if 2 * n > size || (2 * n == size && values.binary_search(&(size as Value - 1)).is_err()) {
             let mut listed = values.iter().peekable();
             let others = (0..size as Value).filter(|v| listed.next_if(|&&it| it == *v).is_none());
-            return Form::Member(Member { var, values: others.collect(), is_inside: !is_inside });
+            return GateCondition::Member(Member {
+                var,
+                values: others.collect(),
+                is_inside: !is_inside,
+            });
         }
-        Form::Member(Member { var, values: values.into(), is_inside })
+        GateCondition::Member(Member { var, values: values.into(), is_inside })
     }
 
     /// The opposite.
-    pub fn negated(&self) -> Form {
+    pub fn negated(&self) -> GateCondition {
         match self {
-            Form::Constant(value) => Form::Constant(!value),
-            Form::Member(member) => Form::Member(member.negated()),
-            Form::Dense(dense) => {
+            GateCondition::Constant(value) => GateCondition::Constant(!value),
+            GateCondition::Member(member) => GateCondition::Member(member.negated()),
+            GateCondition::Dense(dense) => {
                 let cells = dense.cells.iter().map(|cell| !cell).collect();
-                Form::Dense(Arc::new(Dense { cells, ..(**dense).clone() }))
+                GateCondition::Dense(Arc::new(Dense { cells, ..(**dense).clone() }))
             }
         }
     }
@@ -85,28 +89,30 @@ impl Form {
     /// The variables.
     pub fn vars(&self) -> &[VarId] {
         match self {
-            Form::Constant(_) => &[],
-            Form::Member(member) => std::slice::from_ref(&member.var),
-            Form::Dense(dense) => &dense.vars,
+            GateCondition::Constant(_) => &[],
+            GateCondition::Member(member) => std::slice::from_ref(&member.var),
+            GateCondition::Dense(dense) => &dense.vars,
         }
     }
 
     /// What it takes in memory, where it is not shared.
     pub fn n_bytes(&self) -> u64 {
         let listed = match self {
-            Form::Constant(_) => 0,
-            Form::Member(member) => size_of_val(&*member.values),
-            Form::Dense(dense) => size_of::<Dense>() + 16 * dense.vars.len() + dense.cells.len(),
+            GateCondition::Constant(_) => 0,
+            GateCondition::Member(member) => size_of_val(&*member.values),
+            GateCondition::Dense(dense) => {
+                size_of::<Dense>() + 16 * dense.vars.len() + dense.cells.len()
+            }
         };
-        (size_of::<Form>() + listed) as u64
+        (size_of::<GateCondition>() + listed) as u64
     }
 
     /// Whether it holds for values of its variables, in their order.
     pub fn holds(&self, values: &[Value]) -> bool {
         match self {
-            Form::Constant(value) => *value,
-            Form::Member(member) => member.holds(values[0]),
-            Form::Dense(dense) => {
+            GateCondition::Constant(value) => *value,
+            GateCondition::Member(member) => member.holds(values[0]),
+            GateCondition::Dense(dense) => {
                 let place = dense.sizes.iter().zip(values);
                 dense.cells[place.fold(0, |place, (size, &value)| place * size + value as usize)]
             }
@@ -117,7 +123,7 @@ impl Form {
 impl Dense {
     /// The members of its variables whose conjunction it is, or is the opposite of when `wanted`
     /// is false; `None` when it is no such thing.
-    pub fn members(&self, wanted: bool) -> Option<Vec<Form>> {
+    pub fn members(&self, wanted: bool) -> Option<Vec<GateCondition>> {
         let mut occurs: Vec<Vec<bool>> = self.sizes.iter().map(|&size| vec![false; size]).collect();
         let mut n_wanted = 0;
         for (at, _) in self.cells.iter().enumerate().filter(|(_, cell)| **cell == wanted) {
@@ -134,7 +140,7 @@ impl Dense {
             let listed = (0..values.len()).filter(|&value| values[value]);
             let listed: Vec<Value> = listed.map(|value| value as Value).collect();
             n_product *= listed.len();
-            members.push(Form::member(var, listed, true, values.len()));
+            members.push(GateCondition::member(var, listed, true, values.len()));
         }
         (n_product == n_wanted).then_some(members)
     }
@@ -162,14 +168,14 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The variables of some forms, if there are few enough with few enough combinations.
+    /// The variables of some conditions, if there are few enough with few enough combinations.
     pub fn of<'a>(
-        forms: impl IntoIterator<Item = &'a Form>,
+        conditions: impl IntoIterator<Item = &'a GateCondition>,
         size_of: &dyn Fn(VarId) -> usize,
     ) -> Option<Scope> {
         let mut vars: Vec<VarId> = Vec::new();
-        for form in forms {
-            for var in form.vars() {
+        for condition in conditions {
+            for var in condition.vars() {
                 if let Err(at) = vars.binary_search(var) {
                     vars.insert(at, *var);
                 }
@@ -188,12 +194,14 @@ impl Scope {
         self.sizes.iter().product()
     }
 
-    /// The truth of a form for each combination of values.
-    pub fn cells_of(&self, form: &Form) -> Vec<bool> {
-        let places: Vec<usize> = form
+    /// The truth of a condition for each combination of values.
+    pub fn cells_of(&self, condition: &GateCondition) -> Vec<bool> {
+        let places: Vec<usize> = condition
             .vars()
             .iter()
-            .map(|var| self.vars.binary_search(var).expect("the scope has the variables of a form"))
+            .map(|var| {
+                self.vars.binary_search(var).expect("the scope has the variables of a condition")
+            })
             .collect();
         let mut values = vec![0; places.len()];
         let mut tuple = vec![0; self.vars.len()];
@@ -202,7 +210,7 @@ impl Scope {
                 for (value, &place) in values.iter_mut().zip(&places) {
                     *value = tuple[place];
                 }
-                let holds = form.holds(&values);
+                let holds = condition.holds(&values);
                 self.step(&mut tuple);
                 holds
             })
@@ -220,12 +228,12 @@ impl Scope {
         }
     }
 
-    /// The form that is true where `cells` says, without variables that don't matter.
-    pub fn form(&self, cells: Vec<bool>) -> Form {
+    /// The condition that is true where `cells` says, without variables that don't matter.
+    pub fn condition(&self, cells: Vec<bool>) -> GateCondition {
         if let Some(&first) = cells.first()
             && cells.iter().all(|&cell| cell == first)
         {
-            return Form::Constant(first);
+            return GateCondition::Constant(first);
         }
         for place in 0..self.vars.len() {
             let stride: usize = self.sizes[place + 1..].iter().product();
@@ -237,17 +245,17 @@ impl Scope {
                 rest.vars.remove(place);
                 rest.sizes.remove(place);
                 let kept = (0..cells.len()).filter(|at| (at / stride).is_multiple_of(size));
-                return rest.form(kept.map(|at| cells[at]).collect());
+                return rest.condition(kept.map(|at| cells[at]).collect());
             }
         }
         match self.vars[..] {
             [var] => {
                 let values = (0..cells.len()).filter(|&at| cells[at]).map(|at| at as Value);
-                Form::member(var, values.collect(), true, self.sizes[0])
+                GateCondition::member(var, values.collect(), true, self.sizes[0])
             }
             _ => {
                 let Scope { vars, sizes } = self.clone();
-                Form::Dense(Arc::new(Dense { vars, sizes, cells }))
+                GateCondition::Dense(Arc::new(Dense { vars, sizes, cells }))
             }
         }
     }
@@ -304,39 +312,50 @@ mod tests {
     #[test]
     fn a_form_speaks_only_of_what_matters() {
         let [x, y] = [VarId::new(3), VarId::new(5)];
-        let both = [Form::equals(x, 1, 2), Form::equals(y, 2, 3)];
-        let cells: Vec<Vec<bool>> = both.iter().map(|form| scope().cells_of(form)).collect();
+        let both = [GateCondition::equals(x, 1, 2), GateCondition::equals(y, 2, 3)];
+        let cells: Vec<Vec<bool>> =
+            both.iter().map(|condition| scope().cells_of(condition)).collect();
         let joined = (0..12).map(|at| cells[0][at] && cells[1][at]).collect();
-        assert_eq!(scope().form(joined).vars(), [x, y]);
-        assert_eq!(scope().form(cells[1].clone()), both[1]);
-        assert_eq!(scope().form(vec![true; 12]), Form::Constant(true));
+        assert_eq!(scope().condition(joined).vars(), [x, y]);
+        assert_eq!(scope().condition(cells[1].clone()), both[1]);
+        assert_eq!(scope().condition(vec![true; 12]), GateCondition::Constant(true));
     }
 
     #[test]
     fn a_conjunction_of_members_is_seen() {
-        let members =
-            [Form::equals(VarId::new(3), 1, 2), Form::member(VarId::new(5), vec![0, 2], true, 3)];
+        let members = [
+            GateCondition::equals(VarId::new(3), 1, 2),
+            GateCondition::member(VarId::new(5), vec![0, 2], true, 3),
+        ];
         let two = Scope { vars: vec![VarId::new(3), VarId::new(5)], sizes: vec![2, 3] };
-        let cells: Vec<Vec<bool>> = members.iter().map(|form| two.cells_of(form)).collect();
+        let cells: Vec<Vec<bool>> =
+            members.iter().map(|condition| two.cells_of(condition)).collect();
         let both: Vec<bool> = (0..6).map(|at| cells[0][at] && cells[1][at]).collect();
-        let Form::Dense(dense) = two.form(both) else { panic!("of two variables") };
+        let GateCondition::Dense(dense) = two.condition(both) else { panic!("of two variables") };
         assert_eq!(dense.members(true).as_deref(), Some(&members[..]));
         assert_eq!(dense.members(false), None);
-        let Form::Dense(opposite) = Form::Dense(dense).negated() else { panic!("as before") };
+        let GateCondition::Dense(opposite) = GateCondition::Dense(dense).negated() else {
+            panic!("as before")
+        };
         assert_eq!(opposite.members(false).as_deref(), Some(&members[..]));
         let differ = (0..6).map(|at| cells[0][at] != cells[1][at]).collect();
-        let Form::Dense(differ) = two.form(differ) else { panic!("of two variables") };
+        let GateCondition::Dense(differ) = two.condition(differ) else {
+            panic!("of two variables")
+        };
         assert_eq!((differ.members(true), differ.members(false)), (None, None));
     }
 
     #[test]
     fn a_member_has_one_way_to_be_written() {
         let x = VarId::new(0);
-        assert_eq!(Form::member(x, vec![1, 2], true, 3), Form::member(x, vec![0], false, 3));
-        assert_eq!(Form::equals(x, 0, 2), Form::equals(x, 1, 2).negated());
-        assert_eq!(Form::member(x, vec![0, 1], true, 2), Form::Constant(true));
-        let half = Form::member(x, vec![0, 1], true, 4);
-        assert_eq!(half, Form::member(x, vec![2, 3], false, 4));
+        assert_eq!(
+            GateCondition::member(x, vec![1, 2], true, 3),
+            GateCondition::member(x, vec![0], false, 3)
+        );
+        assert_eq!(GateCondition::equals(x, 0, 2), GateCondition::equals(x, 1, 2).negated());
+        assert_eq!(GateCondition::member(x, vec![0, 1], true, 2), GateCondition::Constant(true));
+        let half = GateCondition::member(x, vec![0, 1], true, 4);
+        assert_eq!(half, GateCondition::member(x, vec![2, 3], false, 4));
         assert!(half.holds(&[1]) && !half.holds(&[2]));
     }
 
