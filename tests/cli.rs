@@ -223,7 +223,7 @@ fn a_person_plays_to_the_end() {
 fn the_end_of_input_is_polite() {
     let output = ludex_with(&["play", "connectfour", "--move-time", "0.05"], "4\n");
     assert_eq!(output.status.code(), Some(0));
-    assert!(stdout(&output).ends_with("The input ends, and with it the game.\n"));
+    assert!(stdout(&output).ends_with("End of input: the game ends here.\n"));
 }
 
 #[test]

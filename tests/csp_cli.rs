@@ -76,7 +76,7 @@ fn a_file_is_read_by_its_path() {
 fn a_file_that_is_not_there_is_a_wrong_call() {
     let output = ludex(&["csp", "solve", "no-such-file.xml"]);
     assert_eq!(lines(&output, 2), [""; 0]);
-    assert!(stderr(&output).contains("there is no file `no-such-file.xml`"));
+    assert!(stderr(&output).contains("cannot read `no-such-file.xml`: no such file"));
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Pictures of states as text for a terminal.
+//! Draws states as text for a terminal.
 
 use std::fmt::Write as _;
 
 use ludex_analysis::layout::{BoardPicture, Cell, Grid, Occupant, Picture};
 
-/// A picture as text, in lines of about `width` characters.
+/// Draws a picture in lines of about `width` characters.
 pub fn draw(picture: &Picture, width: usize) -> String {
     let has_titles = picture.boards.len() > 1;
     let blocks: Vec<Vec<String>> = (picture.boards.iter())
@@ -20,7 +20,7 @@ pub fn draw(picture: &Picture, width: usize) -> String {
     text
 }
 
-/// A grid as a block of lines, with its title if it has one or needs one.
+/// Draws a grid as a block of lines, with a title if needed.
 fn draw_grid(board: &BoardPicture, grid: &Grid, has_title: bool) -> Vec<String> {
     let texts: Vec<Vec<String>> =
         grid.cells.iter().map(|row| row.iter().map(cell_text).collect()).collect();
@@ -54,7 +54,7 @@ fn cell_text(cell: &Cell) -> String {
     }
 }
 
-/// Blocks of lines next to each other, as many as fit.
+/// Puts blocks of lines next to each other, as many as fit.
 fn side_by_side(blocks: &[Vec<String>], width: usize) -> String {
     let width_of =
         |block: &[String]| block.iter().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -71,7 +71,7 @@ fn side_by_side(blocks: &[Vec<String>], width: usize) -> String {
         for line_idx in 0..height {
             let mut line = String::new();
             for block in &blocks[start..end] {
-                // Titles may be missing: blocks are aligned at their last line.
+                // Some blocks have no title, so align blocks at their last line.
                 let text = (line_idx + block.len())
                     .checked_sub(height)
                     .map_or("", |line_idx| block[line_idx].as_str());
@@ -84,7 +84,7 @@ fn side_by_side(blocks: &[Vec<String>], width: usize) -> String {
     text
 }
 
-/// Words in columns of equal width, filled line by line.
+/// Arranges words in columns of equal width, line by line.
 pub fn in_columns<T: AsRef<str>>(words: &[T], width: usize) -> String {
     let column = words.iter().map(|word| word.as_ref().chars().count()).max().unwrap_or(0) + 2;
     let n_columns = (width.saturating_sub(1) / column).max(1);
@@ -109,7 +109,7 @@ mod tests {
         let (sheet, _) = ludex_gdl::parse(&Source::new("test", rules));
         let (program, _) = ludex_gdl::lower(&sheet);
         let fluents: Vec<String> = fluents.iter().map(ToString::to_string).collect();
-        // The first line holds the margin, which expectations do not keep of themselves.
+        // The first line keeps the indentation, which `expect!` would strip.
         expected
             .assert_eq(&format!("drawn:\n{}", draw(&Layout::of(&program).picture(&fluents), 60)));
     }

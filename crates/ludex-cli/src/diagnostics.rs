@@ -1,4 +1,4 @@
-//! Diagnostics for people and for programs.
+//! Diagnostics as text and as JSON.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use ludex_base::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
-/// A diagnostic on the wire.
+/// A diagnostic as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiagnosticJson {
     code: &'static str,
@@ -21,7 +21,7 @@ pub struct DiagnosticJson {
 }
 
 impl DiagnosticJson {
-    /// The counterpart of a diagnostic about `source`.
+    /// Converts a diagnostic about `source`.
     pub fn new(source: &Source, diagnostic: &Diagnostic) -> Self {
         let (line, column) = source.line_column(diagnostic.span.start);
         let (end_line, end_column) = source.line_column(diagnostic.span.end);
@@ -42,7 +42,7 @@ impl DiagnosticJson {
         }
     }
 
-    /// A mistake of which only the line is known.
+    /// Creates an error of which only the line is known.
     pub fn on_line(code: &'static str, message: String, line: usize) -> Self {
         Self {
             code,
@@ -57,7 +57,7 @@ impl DiagnosticJson {
     }
 }
 
-/// Errors, and then everything milder, in order of place.
+/// Splits diagnostics into errors and the rest, each in order of position.
 pub fn split_json(
     source: &Source,
     diagnostics: &[Diagnostic],
@@ -72,12 +72,12 @@ pub fn split_json(
     (to_json(errors), to_json(rest))
 }
 
-/// More than this many are counted and not shown.
+/// Most diagnostics shown; the rest are only counted.
 const MAX_SHOWN: usize = 40;
 
 /// Writes diagnostics to standard error, the worst first.
 ///
-/// With `is_lenient`, what is tolerated is shown as a warning: the game is played all the same.
+/// With `is_lenient`, tolerated errors are shown as warnings, because the game is played anyway.
 pub fn report(source: &Source, diagnostics: &[Diagnostic], is_lenient: bool) {
     let is_terminal = io::stderr().is_terminal();
     let renderer = if is_terminal { Renderer::styled() } else { Renderer::plain() };
@@ -86,7 +86,7 @@ pub fn report(source: &Source, diagnostics: &[Diagnostic], is_lenient: bool) {
     sorted.sort_by_key(|diagnostic| (std::cmp::Reverse(diagnostic.severity), diagnostic.span));
     for diagnostic in sorted.iter().take(MAX_SHOWN) {
         let text = render(&renderer, source, diagnostic, is_lenient);
-        // Nothing is left to tell when standard error itself is gone.
+        // If standard error fails, there is nowhere to report it.
         let _ = writeln!(stderr, "{text}");
     }
     if sorted.len() > MAX_SHOWN {
@@ -94,7 +94,7 @@ pub fn report(source: &Source, diagnostics: &[Diagnostic], is_lenient: bool) {
     }
 }
 
-/// One diagnostic with its line, a caret under the place, and its help.
+/// Renders a diagnostic with its line, a caret under the position, and its help.
 pub fn render(
     renderer: &Renderer,
     source: &Source,
@@ -133,7 +133,7 @@ pub fn render(
     renderer.render(&[group])
 }
 
-/// The whole lines that hold the spans: a sheet may be large, and only these are shown.
+/// Returns the whole lines that contain the spans; a large rulesheet is not shown in full.
 fn window(source: &Source, spans: impl Iterator<Item = Span> + Clone) -> Span {
     let text = source.text();
     let limit = |offset: u32| {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tolerated_is_a_warning_to_those_who_play() {
+    fn tolerated_errors_are_warnings_when_lenient() {
         let source = Source::new("x", "a");
         let diagnostic = Diagnostic::new(Severity::Tolerated, "odd", Span::new(0, 1), "odd");
         assert!(render(&Renderer::plain(), &source, &diagnostic, true).starts_with("warning"));

@@ -1,4 +1,4 @@
-//! Why a call did not do its job, and what the process says then.
+//! Why a call failed, with its error message and exit code.
 
 use std::io;
 use std::process::ExitCode;
@@ -19,27 +19,27 @@ pub const USAGE_ERROR: u8 = 2;
 /// A limit stopped the work.
 pub const LIMIT: u8 = 3;
 
-/// Why a call did not do its job.
+/// Why a call failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// There is no text.
+    /// The input cannot be read.
     Input(InputError),
-    /// The rulesheet has no meaning.
+    /// The rulesheet is invalid.
     Rules {
         /// The rulesheet.
         source: Box<Source>,
-        /// What is wrong with it, and what else there is to say.
+        /// Its errors and warnings.
         diagnostics: Vec<Diagnostic>,
     },
-    /// A file that is no rulesheet has a mistake.
+    /// A file other than a rulesheet is invalid.
     File {
-        /// What it is called.
+        /// The path.
         path: String,
-        /// The kind of mistake, in kebab case.
+        /// The kind of error, in kebab case.
         code: &'static str,
-        /// Where it is, counted from 1, where that is known.
+        /// The line, counted from 1, if known.
         line: Option<usize>,
-        /// What is wrong.
+        /// The message.
         message: String,
     },
     /// An option does not fit the game or the file.
@@ -59,12 +59,12 @@ struct FailureJson {
 }
 
 impl Failure {
-    /// Tells the person on standard error, and a program on standard output if it asked for
-    /// JSON; gives the exit code.
+    /// Prints the failure on standard error, and with `json` also on standard output; returns the
+    /// exit code.
     pub fn report(self, json: bool) -> ExitCode {
         let mut found = Vec::new();
         let (code, message, about) = match self {
-            // Whoever read our output has gone: nothing is left to say to them.
+            // The reader of our output is gone, so there is nobody to tell.
             Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 return ExitCode::from(DONE);
             }
@@ -86,7 +86,7 @@ impl Failure {
             }
             Failure::Call(message) => (USAGE_ERROR, message, None),
             Failure::Limit(message) => (LIMIT, message, None),
-            Failure::Io(error) => (INVALID_INPUT, format!("output failed: {error}"), None),
+            Failure::Io(error) => (INVALID_INPUT, format!("cannot write output: {error}"), None),
         };
         if let Some((source, diagnostics)) = &about {
             diagnostics::report(source, diagnostics, false);
@@ -97,7 +97,7 @@ impl Failure {
                 Some((source, diagnostics)) => diagnostics::split_json(source, diagnostics),
                 None => (found, Vec::new()),
             };
-            // The exit code says it all the same when standard output is closed.
+            // If standard output is closed, the exit code still reports the failure.
             let _ = output::json(&FailureJson { ok: false, error: message, errors, warnings });
         }
         ExitCode::from(code)

@@ -1,4 +1,4 @@
-//! From the `RULES` or the `FILE` of a call to a text.
+//! Finds and reads the `RULES` or the `FILE` of a call.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,50 +8,50 @@ use ludex_base::{Diagnostic, Severity, Source};
 use ludex_library::LibraryGame;
 use sha2::{Digest, Sha256};
 
-/// A rulesheet that was found, not yet read as a rulesheet.
+/// The text of a rulesheet, not yet parsed.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The stem of the file, the name in the library, or `stdin`.
     pub name: String,
-    /// The text under the name it has in messages.
+    /// The text, with its name for messages.
     pub source: Source,
-    /// What is odd about its bytes.
+    /// Diagnostics about its encoding and size.
     pub diagnostics: Vec<Diagnostic>,
     /// SHA-256 of the bytes, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// Why there is no text.
+/// Why the input cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// Neither a file nor a game of the library.
     #[error("`{rules}` is neither a file nor a game of the library{}", suggest(.suggestions))]
     NotFound {
-        /// What was asked for.
+        /// The argument of the call.
         rules: String,
         /// Games with similar names.
         suggestions: Vec<&'static str>,
     },
-    /// No file where it has to be one.
-    #[error("there is no file `{path}`")]
+    /// The file does not exist.
+    #[error("cannot read `{path}`: no such file")]
     NoFile {
-        /// What was asked for.
+        /// The argument of the call.
         path: String,
     },
-    /// A file that is larger than the memory allowed.
-    #[error("`{path}` has more than {max_bytes} bytes")]
+    /// The file is larger than the limit.
+    #[error("`{path}` is too large: the limit is {max_bytes} bytes")]
     TooLarge {
         /// The path, or `<stdin>`.
         path: String,
-        /// How many bytes are allowed.
+        /// The limit, in bytes.
         max_bytes: u64,
     },
-    /// Bytes that are no text.
+    /// The file is not UTF-8 text.
     #[error("`{path}`, line {line}: not UTF-8")]
     NoText {
         /// The path, or `<stdin>`.
         path: String,
-        /// Where the text ends, counted from 1.
+        /// The line of the first invalid byte, counted from 1.
         line: usize,
     },
     /// The file cannot be read.
@@ -59,13 +59,13 @@ pub enum InputError {
     Unreadable {
         /// The path, or `-`.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
 impl InputError {
-    /// Whether the call was wrong, and not what it names.
+    /// Whether the call is wrong rather than the file that it names.
     pub fn is_usage_error(&self) -> bool {
         matches!(self, InputError::NotFound { .. } | InputError::NoFile { .. })
     }
@@ -80,7 +80,7 @@ fn suggest(names: &[&str]) -> String {
 
 /// Finds and reads `rules`: `-` for standard input, a path, or the name of a built-in game.
 ///
-/// A file goes before a game of the same name; a folder stands for the `rules.kif` in it.
+/// A file takes precedence over a game of the same name; a folder stands for its `rules.kif`.
 pub fn read(rules: &str) -> Result<Input, InputError> {
     if rules == "-" {
         let bytes = read_bytes(rules, io::stdin().lock())?;
@@ -112,7 +112,7 @@ fn read_file(name: &str, path: &Path) -> Result<Input, InputError> {
     }
 }
 
-/// Reads a file that is no rulesheet, or standard input for `-`, as UTF-8.
+/// Reads a file other than a rulesheet as UTF-8; `-` is standard input.
 pub fn read_text(file: &str, max_bytes: u64) -> Result<String, InputError> {
     let path = || shown_path(file).to_string();
     let unreadable = |error: io::Error| match error.kind() {
@@ -135,31 +135,31 @@ pub fn read_text(file: &str, max_bytes: u64) -> Result<String, InputError> {
     })
 }
 
-/// What a file is called in messages.
+/// Returns the name of a file in messages.
 pub fn shown_path(file: &str) -> &str {
     if file == "-" { "<stdin>" } else { file }
 }
 
-/// The rulesheet of a built-in game.
+/// Returns the rulesheet of a built-in game.
 pub fn of_library(game: &LibraryGame) -> Input {
     Input::new(game.name, &format!("games/{}/rules.kif", game.name), game.rules.as_bytes())
 }
 
 impl Input {
-    /// These bytes under a name, and under another in messages.
+    /// Decodes bytes, with a name for reports and a path for messages.
     pub fn new(name: &str, path: &str, bytes: &[u8]) -> Self {
         let (source, diagnostics) = ludex_gdl::decode(path, bytes);
         let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Self { name: name.into(), source, diagnostics, sha256 }
     }
 
-    /// Whether the bytes are no text at all.
+    /// Whether the bytes cannot be decoded as text.
     pub fn is_fatal(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Fatal)
     }
 }
 
-/// Reads one byte more than a rulesheet may have, and no further: that is enough to refuse it.
+/// Reads at most one byte more than a rulesheet may have, which is enough to refuse it.
 fn read_bytes(path: &str, reader: impl Read) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     reader
@@ -174,13 +174,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn binary_input_is_refused() {
         assert!(Input::new("x", "x.kif", &[0, 159, 146, 150]).is_fatal());
         assert!(!Input::new("x", "x.kif", b"(role a)\n; caf\xe9").is_fatal());
     }
 
     #[test]
-    fn too_much_is_refused() {
+    fn oversized_input_is_refused() {
         let bytes = read_bytes("x.kif", io::repeat(b' ')).expect("blanks can be read");
         assert!(Input::new("x", "x.kif", &bytes).is_fatal());
     }

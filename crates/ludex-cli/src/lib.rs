@@ -1,18 +1,18 @@
-//! The `ludex` command: everything a person runs.
+//! The `ludex` command.
 //!
-//! Read the modules in the order a call passes them:
+//! Read the modules in the order in which a call passes through them:
 //!
-//! 1. [`args`] and [`net_args`]: what can be said.
-//! 2. [`input`]: from a name to a text.
-//! 3. [`load`]: from a text to a game.
-//! 4. [`verbs`]: one module a job.
-//! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal, for
-//!    [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
-//!    [`player_log`] and [`log_writer`]: what `ludex player` prints.
-//! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: what is said at the end.
+//! 1. [`args`] and [`net_args`]: verbs and options.
+//! 2. [`input`]: finds and reads a rulesheet or file.
+//! 3. [`load`]: turns a rulesheet into a game.
+//! 4. [`verbs`]: one module per verb.
+//! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal,
+//!    for [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
+//!    [`player_log`] and [`log_writer`]: the log of `ludex player`.
+//! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: reports and errors.
 //!
-//! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to
-//! [`run`]. What other programs than the command could use has its place in a library crate.
+//! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to [`run`].
+//! Code that other programs could use belongs in a library crate.
 
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ pub mod failure;
 pub mod output;
 pub mod resources;
 
-/// Does what the command line asks for.
+/// Runs the verb of the command line and returns the exit code.
 pub fn run(cli: Cli) -> ExitCode {
     let json = cli.common.json;
     match dispatch(cli) {

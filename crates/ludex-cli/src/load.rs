@@ -1,4 +1,4 @@
-//! From a text to a game that is ready to play, within the limits of the call.
+//! Loads a rulesheet as a game, within the limits of the call.
 
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::output;
 
-/// A game that is ready, and how long that took.
+/// A loaded game and its loading time.
 pub struct Loaded {
     game: LoadedGame,
-    /// From the text to the engine.
+    /// Time from the text to the engine.
     pub setup_time: Duration,
 }
 
-/// Loads a rulesheet for playing: what is tolerated is shown as a warning, and so is a game
-/// that the reasoner has to play.
+/// Loads a rulesheet; prints tolerated errors as warnings, and a note if the reasoner plays the
+/// game.
 pub fn load(input: &Input, engine: EngineChoice, common: &Common) -> Result<Loaded, Failure> {
     let loaded = load_quietly(input, engine, common)?;
     diagnostics::report(&loaded.source, &loaded.diagnostics, true);
@@ -31,7 +31,7 @@ pub fn load(input: &Input, engine: EngineChoice, common: &Common) -> Result<Load
     Ok(loaded)
 }
 
-/// Loads a rulesheet without a word about what is odd in it.
+/// Loads a rulesheet without printing diagnostics.
 pub fn load_quietly(
     input: &Input,
     engine: EngineChoice,
@@ -55,13 +55,13 @@ pub fn load_quietly(
     }
 }
 
-/// A rulesheet without a meaning.
+/// The failure for an invalid rulesheet.
 pub fn invalid_rules(input: &Input, mut diagnostics: Vec<Diagnostic>) -> Failure {
     diagnostics.extend(input.diagnostics.iter().cloned());
     Failure::Rules { source: Box::new(input.source.clone()), diagnostics }
 }
 
-/// What the call allows.
+/// The limits of the call.
 pub fn options(engine: EngineChoice, common: &Common) -> LoadOptions {
     let mut options = LoadOptions { engine, ..LoadOptions::default() };
     if let Some(time) = common.time {
@@ -74,12 +74,12 @@ pub fn options(engine: EngineChoice, common: &Common) -> LoadOptions {
 }
 
 impl Loaded {
-    /// The name of the engine in reports.
+    /// Returns the name of the engine in reports.
     pub fn engine_name(&self) -> &'static str {
         self.game.engine.name()
     }
 
-    /// The names of the roles.
+    /// Returns the names of the roles.
     pub fn role_names(&self) -> Vec<String> {
         with_game!(&self.game.engine, |game| game
             .roles()

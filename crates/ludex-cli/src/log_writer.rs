@@ -1,4 +1,4 @@
-//! Lines on standard error that nobody has to wait for.
+//! Writes lines to standard error without blocking the caller.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::time::Duration;
 
-/// Writes lines from a thread of its own.
+/// Writes lines from a separate thread.
 ///
-/// Whoever reads standard error may be slow, or gone: a match waits for neither. When too many lines
-/// wait, those that come are dropped, and a line says how many.
+/// The reader of standard error may be slow or gone, and a match must not wait for it. When too
+/// many lines wait, new lines are dropped, and a line reports how many.
 pub struct LogWriter {
     items: SyncSender<Item>,
     n_dropped: Arc<AtomicU64>,
@@ -17,13 +17,13 @@ pub struct LogWriter {
 
 enum Item {
     Line(String),
-    /// Everything before is written.
+    /// Signals that everything before is written.
     Mark(Sender<()>),
 }
 
-/// Lines that may wait.
+/// Most lines that may wait.
 const MAX_WAITING: usize = 1024;
-/// How long the last lines may take.
+/// Longest wait for the last lines.
 const LAST_TIME: Duration = Duration::from_millis(500);
 
 impl LogWriter {
@@ -36,7 +36,7 @@ impl LogWriter {
         let (items, waiting) = mpsc::sync_channel(MAX_WAITING);
         let n_dropped = Arc::new(AtomicU64::new(0));
         let dropped = Arc::clone(&n_dropped);
-        // Nobody is there to be told that nobody is there.
+        // If standard error fails, there is nowhere to report it.
         let mut write = move |line: String| drop(out.write_all(line.as_bytes()));
         std::thread::spawn(move || {
             for item in waiting {
@@ -60,7 +60,7 @@ impl LogWriter {
         }
     }
 
-    /// Waits for the last lines, but not long; whether they were written.
+    /// Waits briefly for the last lines; returns whether they were written.
     pub fn finish(&self) -> bool {
         let (sender, heard) = mpsc::channel();
         let is_sent = self.items.try_send(Item::Mark(sender)).is_ok();
@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes a line when it is let.
+    /// Writes only when allowed to.
     struct Slow {
         is_let: Receiver<()>,
         written: Arc<Mutex<Vec<u8>>>,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_who_does_not_read() {
+    fn a_slow_reader_blocks_nobody() {
         let (let_go, is_let) = mpsc::channel();
         let written = Arc::new(Mutex::new(Vec::new()));
         let writer = LogWriter::new(Slow { is_let, written: Arc::clone(&written) });
@@ -115,7 +115,7 @@ mod tests {
         assert!(text.contains(" lines were dropped\n"), "{text}");
     }
 
-    /// Is gone.
+    /// A closed reader.
     struct Gone;
 
     impl Write for Gone {

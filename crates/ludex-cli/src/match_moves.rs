@@ -1,11 +1,11 @@
-//! The moves of a match, one a line, with how each came about.
+//! The moves of a match, one per line, with how each was chosen.
 
 use std::fmt::Write as _;
 
 use ludex_player::Thought;
 use ludex_referee::{AnswerRecord, MatchRecord};
 
-/// A match move by move.
+/// Formats a match move by move.
 pub fn text(record: &MatchRecord) -> String {
     let players: Vec<&str> =
         record.seats.iter().map(|seat| seat.player.as_deref().unwrap_or(&seat.role)).collect();

@@ -1,11 +1,11 @@
-//! Series of matches as people read them.
+//! The report of a series of matches as text.
 
 use std::fmt::Write as _;
 
 use ludex_record::{Heading, ShareReport};
 use ludex_referee::{Series, SeriesEnd, Tally};
 
-/// The report of a series as text.
+/// Formats the report of a series.
 pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
     let mut text = format!(
         "{} on the {}, {} of {} matches, start clock {} s, play clock {} s\n",
@@ -56,13 +56,13 @@ pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
         if let Some(stronger) = share.stronger {
             line(
                 &mut text,
-                format_args!("{stronger} is the stronger: the sequential test is sure"),
+                format_args!("{stronger} is stronger: the sequential test has decided"),
             );
         }
     } else if heading.is_cooperative {
         line(
             &mut text,
-            format_args!("a cooperative game: the goals are the team's, nobody has a share"),
+            format_args!("cooperative game: all roles get the same goal, so there is no share"),
         );
     }
     if tally.n_unfinished > 0 {

@@ -1,4 +1,4 @@
-//! What can be said to the verbs that speak the General Game Playing protocol.
+//! The options of the verbs that use the General Game Playing protocol.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,76 +7,77 @@ use clap::Args;
 
 use crate::args::{EngineArgs, Rules, parse_clock, parse_count, parse_memory};
 
-/// How to answer game managers.
+/// The options of `ludex player`.
 #[derive(Clone, Debug, Args)]
 pub struct PlayerArgs {
-    /// The port to listen at; 0 takes any that is free
+    /// Listen on this port; 0 picks a free one
     #[arg(long, value_name = "P", default_value_t = ludex_net::client::DEFAULT_PORT)]
     pub port: u16,
-    /// The address to listen at; 0.0.0.0 lets everybody in who can reach this machine
+    /// Listen at this address; 0.0.0.0 accepts connections from all machines
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub listen: String,
-    /// Who plays, with options where wanted; `ludex players` lists them
+    /// Serve this player, with options if needed; `ludex players` lists the players
     #[arg(long, value_name = "P", default_value = ludex_player::FLAGSHIP)]
     pub player: String,
-    /// The name to give to managers, one word [default: Ludex]
+    /// Give managers this name, a single word [default: Ludex]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// How many matches to play at a time; they share the machine
+    /// Play up to N matches at once; they share the machine
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_matches)]
     pub matches: usize,
-    /// Keep every message of a match in a file of this folder
+    /// Log every message to this folder, one file per match
     #[arg(long, value_name = "FOLDER")]
     pub log_dir: Option<PathBuf>,
-    /// What the way back to the manager takes, in seconds; a quarter of the clock at most
+    /// Answer this long before the deadline, in seconds, to allow for the network; at most a
+    /// quarter of the clock
     #[arg(long, value_name = "SECONDS", default_value = "0.3", value_parser = parse_reserve)]
     pub reserve: Duration,
-    /// How much memory the trees and tables of a match may use, in MB or with a unit
+    /// Limit the memory of the search in each match, in MB or with a unit
     #[arg(long, value_name = "SIZE", default_value = "512MB", value_parser = parse_memory)]
     pub search_memory: u64,
-    /// Most iterations of each search
+    /// Limit each search to N iterations
     #[arg(long, value_name = "N")]
     pub iterations: Option<u64>,
-    /// Think while it is not its turn
+    /// Think during the turns of others
     #[arg(long)]
     pub ponder: bool,
 }
 
-/// Which matches to manage.
+/// The options of `ludex referee`.
 #[derive(Clone, Debug, Args)]
 pub struct RefereeArgs {
-    /// Which rulesheet.
+    /// The rulesheet.
     #[command(flatten)]
     pub rules: Rules,
-    /// Who sits where: addresses such as http://host:9147, names that `ludex players` lists, or
-    /// `person` for whoever sits at this terminal
+    /// Seat these players: addresses such as http://host:9147, names that `ludex players` lists, or
+    /// `person` for a person at this terminal
     #[arg(long, value_name = "A,B")]
     pub players: String,
-    /// How many matches, one after the other; seats rotate
+    /// Play N matches, one after the other; seats rotate
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_count)]
     pub count: usize,
-    /// Time before the first move, in seconds; whole ones when a seat is an address
+    /// Give players this long before the first move, in seconds; remote players need whole seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = parse_clock)]
     pub start_clock: Duration,
-    /// Time for each move, in seconds; whole ones when a seat is an address
+    /// Give players this long for each move, in seconds; remote players need whole seconds
     #[arg(long, value_name = "S", default_value = "15", value_parser = parse_clock)]
     pub play_clock: Duration,
-    /// Show the rules to players elsewhere before the match, for so many seconds
+    /// Send the rules to remote players before the match, and give them this many seconds
     #[arg(long, value_name = "S", value_parser = parse_clock)]
     pub preview_clock: Option<Duration>,
-    /// Replace every name of the rules by another word, so that nobody knows the game
+    /// Replace every name in the rules, so that players cannot recognize the game
     #[arg(long)]
     pub scramble: bool,
-    /// Write the record of each match to a file of this folder
+    /// Write the record of each match to a file in this folder
     #[arg(long, value_name = "FOLDER")]
     pub record_dir: Option<PathBuf>,
-    /// The tournament to name in the records
+    /// Name this tournament in the records
     #[arg(long, value_name = "NAME")]
     pub tournament: Option<String>,
-    /// Most iterations of each search of players in this process
+    /// Limit each search of local players to N iterations
     #[arg(long, value_name = "N")]
     pub iterations: Option<u64>,
-    /// Which engine.
+    /// The engine.
     #[command(flatten)]
     pub engine: EngineArgs,
 }
@@ -84,11 +85,12 @@ pub struct RefereeArgs {
 fn parse_matches(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n_matches @ 1..=1000) => Ok(n_matches),
-        _ => Err("a number of matches is 1 to 1000".into()),
+        _ => Err("use a number from 1 to 1000".into()),
     }
 }
 
 fn parse_reserve(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a time is a number of seconds".to_string())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "a reserve is 0 seconds or more".into())
+    let seconds: f64 =
+        text.parse().map_err(|_| "use a number of seconds, such as 0.5".to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "use 0 seconds or more".into())
 }

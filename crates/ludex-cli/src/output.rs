@@ -1,4 +1,4 @@
-//! Standard output and the progress of long work.
+//! Standard output, and the progress of long work.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -28,13 +28,13 @@ pub fn text(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Says something beside the report, on standard error.
+/// Prints a line on standard error, apart from the report.
 pub fn say(words: &str) {
-    // Nobody is there to be told that nobody is there.
+    // If standard error fails, there is nowhere to report it.
     let _ = writeln!(io::stderr(), "{words}");
 }
 
-/// Turns a wheel on a terminal while something takes long; shows nothing elsewhere.
+/// Shows a spinner during long work if standard error is a terminal.
 pub fn spinner(message: impl Into<String>) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -46,7 +46,7 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
-/// Fills up on a terminal while many things are done; shows nothing elsewhere.
+/// Shows a progress bar if standard error is a terminal.
 pub fn bar(length: u64, what: impl Into<String>) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -58,12 +58,12 @@ pub fn bar(length: u64, what: impl Into<String>) -> ProgressBar {
     bar
 }
 
-/// Now, in milliseconds since 1970.
+/// Returns the current time, in milliseconds since 1970.
 pub fn unix_millis() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
-/// How wide lines may be: as the terminal is, or 80 characters where there is none.
+/// Returns the width of the terminal, or 80 without one.
 pub fn width() -> usize {
     terminal_width().unwrap_or(80).clamp(40, 200)
 }

@@ -1,7 +1,7 @@
-//! A person at the terminal: what they are shown, and how they are asked for a move.
+//! A person at the terminal: shows the game and asks for moves.
 //!
-//! `ludex play` and `ludex referee` seat people. They differ in the [`Console`]: where it prints, and
-//! whether a clock runs.
+//! `ludex play` and `ludex referee` both use this module. They differ in the [`Console`]: where it
+//! prints, and whether a clock runs.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use ludex_game::{Describe, StateOf};
 
 use crate::board::{draw, in_columns};
 
-/// Where a person reads and types.
+/// The terminal of a person.
 pub(crate) trait Console {
     /// Prints a text that ends its own lines.
     fn print(&mut self, text: &str) -> io::Result<()>;
@@ -20,32 +20,32 @@ pub(crate) trait Console {
     fn read_line(&mut self, prompt: &str) -> io::Result<Line>;
 }
 
-/// What came of asking for a line.
+/// The result of asking for a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
     /// A line.
     Text(String),
-    /// There are no more.
+    /// The input has ended.
     End,
     /// The clock ran out.
     Late,
-    /// The match was stopped meanwhile.
+    /// The match was stopped while waiting.
     Interrupted,
 }
 
-/// What a person wants.
+/// The answer of a person.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Move(MoveId),
     Command(Command),
     Quit,
-    /// There is no more input.
+    /// The input has ended.
     End,
     Late,
     Interrupted,
 }
 
-/// What a person can ask for, where somebody answers.
+/// A command of `ludex play`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
     Hint,
@@ -53,33 +53,33 @@ pub(crate) enum Command {
     Undo,
 }
 
-/// Legal moves that are listed without being asked for.
+/// Number of legal moves listed unasked.
 const MAX_LISTED: usize = 60;
 
-/// How a game is shown to a person.
+/// Shows a game to a person.
 pub(crate) struct Display<'a, G> {
     /// The game.
     pub game: &'a G,
-    /// Its boards.
+    /// The layout of its boards.
     pub layout: &'a Layout,
-    /// How wide lines are.
+    /// Width of the output, in characters.
     pub width: usize,
 }
 
 impl<G: Describe> Display<'_, G> {
-    /// A state, drawn.
+    /// Draws a state.
     pub fn state(&self, state: &StateOf<G>) -> String {
         draw(&self.layout.picture(&self.game.state_texts(state)), self.width)
     }
 
-    /// A joint move that everybody sees.
+    /// Describes a joint move that everybody sees.
     pub fn joint(&self, joint: &[MoveId]) -> String {
         let played = self.game.roles().iter().zip(joint);
         let played = played.map(|(role, &id)| format!("{} plays {}", role.name, self.text(id)));
         format!("{}.\n", played.collect::<Vec<_>>().join(", "))
     }
 
-    /// A step of which the person sees the own move and these percepts.
+    /// Describes a step of which the person sees only their own move and percepts.
     pub fn own(&self, own: MoveId, percepts: &[PerceptId]) -> String {
         let mut percepts: Vec<String> =
             percepts.iter().map(|&id| self.game.percept_text(id)).collect();
@@ -88,9 +88,9 @@ impl<G: Describe> Display<'_, G> {
         format!("You play {}.\nYou see {seen}.\n", self.text(own))
     }
 
-    /// Asks for a move or a command until there is one. A single legal move is played without asking.
+    /// Asks until the person enters a move or a command.
     ///
-    /// `prompt` is made anew for each question; commands are understood where somebody answers them.
+    /// `prompt` is called for each question; without `has_commands`, commands count as unknown.
     pub fn ask(
         &self,
         console: &mut impl Console,
@@ -112,14 +112,14 @@ impl<G: Describe> Display<'_, G> {
                 Said::List => console.print(&self.list(moves, usize::MAX))?,
                 Said::Nothing => {}
                 Said::Command(_) | Said::Unknown => console.print(&format!(
-                    "`{}` is no legal move here; `list` shows them all.\n",
+                    "`{}` is not a legal move; `list` shows all moves.\n",
                     line.trim()
                 ))?,
             }
         }
     }
 
-    /// The legal moves with their numbers, unless they are many.
+    /// Lists the legal moves with their numbers, up to a limit.
     pub fn moves(&self, moves: &[(String, MoveId)]) -> String {
         self.list(moves, MAX_LISTED)
     }
@@ -132,12 +132,12 @@ impl<G: Describe> Display<'_, G> {
         let mut text = in_columns(&listed, self.width);
         if moves.len() > max_listed {
             let n_more = moves.len() - max_listed;
-            text += &format!(" … and {n_more} more; `list` shows them all.\n");
+            text += &format!(" … and {n_more} more; `list` shows all moves.\n");
         }
         text
     }
 
-    /// The name of a role.
+    /// Returns the name of a role.
     pub fn name(&self, role: RoleId) -> &str {
         &self.game.roles()[role.index()].name
     }
@@ -147,7 +147,7 @@ impl<G: Describe> Display<'_, G> {
     }
 }
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Said {
     Move(MoveId),
@@ -158,7 +158,7 @@ enum Said {
     Unknown,
 }
 
-/// Reads a move by its number from 1 or by its text, or a word of command.
+/// Reads a line as a move, by its number from 1 or its text, or as a command.
 fn understand(line: &str, moves: &[(String, MoveId)]) -> Said {
     let said = fold(line);
     if said.is_empty() {
@@ -179,7 +179,7 @@ fn understand(line: &str, moves: &[(String, MoveId)]) -> Said {
     }
 }
 
-/// A move without regard to letter case, outer parentheses and blanks.
+/// Normalizes a move: ignores letter case, parentheses and extra blanks.
 fn fold(text: &str) -> String {
     let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c == '(' || c == ')')
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_said_by_number_or_text() {
+    fn moves_are_entered_by_number_or_text() {
         let moves: Vec<(String, MoveId)> = ["(drop 1)", "(drop 2)", "list"]
             .iter()
             .enumerate()

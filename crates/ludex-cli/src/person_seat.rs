@@ -1,4 +1,4 @@
-//! A person at the terminal in a seat of a referee.
+//! A seat of the referee for a person at the terminal.
 
 use std::io::{self, BufRead};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +15,14 @@ use ludex_referee::{Answer, Lapse, Reply, Seat};
 use crate::output::say;
 use crate::person::{self, Console, Display, Line};
 
-/// Lines that a person types, read by a thread of their own so that clocks can run out meanwhile.
+/// Lines that a person types, read by a separate thread so that clocks can run out meanwhile.
 #[derive(Clone)]
 pub struct Lines {
     lines: Arc<Mutex<Receiver<String>>>,
 }
 
 impl Lines {
-    /// The lines of standard input.
+    /// Reads the lines of standard input.
     pub fn of_stdin() -> Self {
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -35,7 +35,7 @@ impl Lines {
         Self { lines: Arc::new(Mutex::new(lines)) }
     }
 
-    /// The next line. It does not come in time either if the flag is set meanwhile.
+    /// Returns the next line; times out at the deadline or when the flag is set.
     fn next(&self, until: Instant, stop: &AtomicBool) -> Result<String, RecvTimeoutError> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -49,7 +49,7 @@ impl Lines {
     }
 }
 
-/// How often a person who thinks is asked whether the match goes on.
+/// Interval at which waiting for a line checks whether the match was stopped.
 const POLL: Duration = Duration::from_millis(100);
 
 /// Standard error and the lines typed, until a deadline.
@@ -78,7 +78,7 @@ impl Console for ClockedConsole<'_> {
     }
 }
 
-/// A seat in which a person sits.
+/// A seat for a person.
 pub struct PersonSeat<G: Playable> {
     game: G,
     layout: Layout,
@@ -86,17 +86,17 @@ pub struct PersonSeat<G: Playable> {
     lines: Lines,
     /// Set when the person leaves.
     stop: Arc<AtomicBool>,
-    /// Knows the legal moves, also where the state is hidden.
+    /// Computes the legal moves, even if the state is hidden.
     follower: Player<G>,
     cursor: G::Cursor,
     role: RoleId,
 }
 
-/// How long legal moves of hidden states are looked for.
+/// Time to compute the legal moves of a hidden state.
 const FOLLOW_TIME: Duration = Duration::from_millis(500);
 
 impl<G: Playable> PersonSeat<G> {
-    /// A seat for the person who types these lines. `follower` is never asked for a move.
+    /// Creates a seat for the person who types these lines; `follower` never chooses a move.
     pub fn new(
         game: &G,
         layout: Layout,
@@ -113,7 +113,7 @@ impl<G: Playable> PersonSeat<G> {
         Display { game: &self.game, layout: &self.layout, width: self.width }
     }
 
-    /// Takes in what was seen and shows it.
+    /// Shows an observation and updates the state.
     fn follow(&mut self, seen: Seen<'_>) {
         match seen {
             Seen::Nothing => {}
@@ -139,11 +139,11 @@ impl<G: Playable> PersonSeat<G> {
         match display.ask(&mut console, moves, prompt, false) {
             Ok(person::Answer::Move(chosen)) => Reply::Move(chosen),
             Ok(person::Answer::Late) => {
-                say("The clock has run out.");
+                say("Time is up: the referee plays a random legal move for you.");
                 Reply::Lapse(Lapse::Late)
             }
             Ok(person::Answer::Interrupted) => self.leave("the match was interrupted"),
-            Ok(person::Answer::Quit | person::Answer::Command(_)) => self.leave("the person left"),
+            Ok(person::Answer::Quit | person::Answer::Command(_)) => self.leave("the person quit"),
             Ok(person::Answer::End) => self.leave("the input ended"),
             Err(error) => self.leave(&error.to_string()),
         }
@@ -170,7 +170,7 @@ impl<G: Playable> Seat for PersonSeat<G> {
         self.follower.start(role, Instant::now() + FOLLOW_TIME);
         let name = self.display().name(role).to_string();
         say(&format!(
-            "You play {name}. Enter a move by its number or text; `list` shows every move, `quit` \
+            "You play {name}. Enter a move by its number or text; `list` shows all moves, `quit` \
              ends the match."
         ));
         Ok(())
@@ -199,6 +199,6 @@ impl<G: Playable> Seat for PersonSeat<G> {
     }
 
     fn abort(&mut self) {
-        say("The match is broken off.");
+        say("The match was aborted.");
     }
 }

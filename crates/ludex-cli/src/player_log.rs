@@ -1,4 +1,4 @@
-//! What `ludex player` logs: one line an event, and a file a match.
+//! The log of `ludex player`: one line per event, and one file per match.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::output;
 
-/// An event for programs, with the time it happened.
+/// An event as JSON, with its time.
 #[derive(Serialize)]
 struct TimedJson<'a> {
     /// Milliseconds since 1970.
@@ -75,7 +75,7 @@ enum EventJson<'a> {
 }
 
 impl<'a> TimedJson<'a> {
-    /// An event that happens now, with texts of at most so many characters.
+    /// Stamps an event with the current time and shortens its texts.
     fn now(event: &'a Event, max_chars: usize) -> Self {
         let text = |text: &'a str| match text.char_indices().nth(max_chars) {
             None => Cow::Borrowed(text),
@@ -128,10 +128,10 @@ impl<'a> TimedJson<'a> {
     }
 }
 
-/// Characters of a message or reply that a line shows.
+/// Longest text of an event that a line shows, in characters.
 const MAX_SHOWN: usize = 100;
 
-/// An event as one line: JSON, or words and values.
+/// Formats an event as one line: JSON, or `key=value` pairs.
 pub fn line(event: &Event, as_json: bool) -> String {
     let shown = TimedJson::now(event, MAX_SHOWN);
     if as_json {
@@ -147,7 +147,7 @@ pub fn line(event: &Event, as_json: bool) -> String {
     line
 }
 
-/// That it listens, as one line.
+/// Formats the line for the start of listening.
 pub fn listening(address: SocketAddr, as_json: bool) -> String {
     if as_json {
         format!(
@@ -159,20 +159,20 @@ pub fn listening(address: SocketAddr, as_json: bool) -> String {
     }
 }
 
-/// A file a match, with every message and reply in full, one JSON object a line.
+/// One file per match, with every message and reply in full, one JSON object per line.
 pub struct MatchLogs {
     folder: PathBuf,
     open: HashMap<String, File>,
 }
 
-/// Matches whose files are open at a time.
+/// Most files open at once.
 const MAX_OPEN: usize = 64;
 
 impl MatchLogs {
-    /// Writes to that folder, which is made if it is missing.
+    /// Writes to a folder, and creates it if it is missing.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When the folder cannot be created.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         Ok(Self { folder: folder.to_owned(), open: HashMap::new() })
@@ -181,11 +181,11 @@ impl MatchLogs {
     /// Writes an event of a match to its file.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// When the file cannot be written.
     pub fn note(&mut self, event: &Event) -> io::Result<()> {
         let Some(match_id) = event.match_id() else { return Ok(()) };
         if !self.open.contains_key(match_id) {
-            // Strangers name matches, and not every message belongs to one that is played.
+            // Anybody can send any match id, so open a file only for messages that were accepted.
             if !matches!(event, Event::Answered { reply, .. } if reply != "busy") {
                 return Ok(());
             }
@@ -207,7 +207,7 @@ impl MatchLogs {
     }
 }
 
-/// A name that leads nowhere else, whatever a stranger calls a match.
+/// Returns a file name that stays in the folder, whatever the match id contains.
 fn file_name(match_id: &str) -> String {
     const MAX_CHARS: usize = 100;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
@@ -216,7 +216,7 @@ fn file_name(match_id: &str) -> String {
     if name == match_id {
         return format!("{name}.jsonl");
     }
-    // What was changed could be the name of another match.
+    // A changed name could belong to another match, so add a hash.
     let hash = match_id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_short_whatever_strangers_say() {
+    fn lines_are_short_for_any_event() {
         let long = || "x".repeat(1 << 20);
         let events = [
             Event::Odd { match_id: long(), what: long() },

@@ -1,8 +1,8 @@
-//! What the process has used.
+//! Time and memory used by the process.
 
 use std::time::Duration;
 
-/// Processor time of all threads of the process; `None` where the system does not say.
+/// Processor time of all threads of the process; `None` if the system does not report it.
 #[cfg(unix)]
 pub fn cpu_time() -> Option<Duration> {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -10,13 +10,13 @@ pub fn cpu_time() -> Option<Duration> {
     Some(Duration::new(seconds, u32::try_from(used.tv_nsec).ok()?))
 }
 
-/// Processor time of all threads of the process; `None` where the system does not say.
+/// Processor time of all threads of the process; `None` if the system does not report it.
 #[cfg(not(unix))]
 pub fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// The most memory the process has held, in MiB; `None` where the system does not say.
+/// Peak memory of the process, in MiB; `None` if the system does not report it.
 pub fn peak_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -24,7 +24,7 @@ pub fn peak_mb() -> Option<f64> {
     Some((kib / 1024.0 * 10.0).round() / 10.0)
 }
 
-/// The memory the process holds now; `None` where the system does not say.
+/// Current memory of the process, in bytes; `None` if the system does not report it.
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_system_tells() {
+    fn the_system_reports_time_and_memory() {
         assert!(peak_mb().is_some_and(|mb| mb > 0.5));
         assert!(resident_bytes().is_some_and(|bytes| bytes > 500_000));
         assert!(cpu_time().is_some());

@@ -1,4 +1,4 @@
-//! A person at the terminal and players in the other seats.
+//! A game of a person at the terminal with players in the other seats.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use ludex_search::MoveReport;
 
 use crate::person::{Answer, Command, Console, Display, Line};
 
-/// Who sits where, and how the others think.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
     /// The role of the person; `None` when the person only watches.
     pub person: Option<RoleId>,
-    /// Who plays the other roles.
+    /// The player of the other roles.
     pub player: PlayerSpec,
-    /// The rules, for players whose search breaks down.
+    /// The rules, for players whose search fails.
     pub program: Arc<Program>,
-    /// How long they think about a move.
+    /// Thinking time of the players per move.
     pub move_time: Duration,
-    /// How many threads they use.
+    /// Number of threads of each player.
     pub n_threads: usize,
-    /// Where the randomness comes from.
+    /// The seed of all randomness.
     pub seed: Seed,
-    /// How wide lines are.
+    /// Width of the output, in characters.
     pub width: usize,
 }
 
-/// Moves that an evaluation shows.
+/// Number of moves that an evaluation shows.
 const MAX_EVALUATED: usize = 8;
 
-/// Plays one game. The end of input ends it politely.
+/// Plays one game; the end of input ends it.
 ///
 /// # Errors
 /// When input or output fails.
@@ -75,13 +75,13 @@ struct Session<'a, G: Playable, I, O> {
     output: &'a mut O,
     cursor: G::Cursor,
     rng: Rng,
-    /// The players that have been asked something, and how many steps each has seen. In the person's
-    /// seat it is who gives hints.
+    /// The players asked so far, each with the number of steps it has seen. The one in the person's
+    /// seat gives hints.
     players: Vec<Option<(Player<G>, usize)>>,
     steps: Vec<Step>,
 }
 
-/// Where `ludex play` reads and prints.
+/// The console of `ludex play`.
 struct Stream<'a, I, O> {
     input: &'a mut I,
     output: &'a mut O,
@@ -101,7 +101,7 @@ impl<I: BufRead, O: Write> Console for Stream<'_, I, O> {
     }
 }
 
-/// A joint move, and what each role saw of it.
+/// A joint move, and the percepts of each role.
 struct Step {
     joint: Vec<MoveId>,
     percepts: Vec<Vec<PerceptId>>,
@@ -119,18 +119,18 @@ where
         match self.config.person {
             Some(person) => {
                 let name = self.name(person);
-                writeln!(self.output, "You play {name}. Say a move by its number or its text;")?;
+                writeln!(self.output, "You play {name}. Enter a move by its number or text;")?;
                 writeln!(
                     self.output,
-                    "`list` shows every move, `hint` asks for advice, `eval` says how things stand,"
+                    "`list` shows all moves, `hint` suggests a move, `eval` rates the moves,"
                 )?;
-                writeln!(self.output, "`undo` takes your last move back, `quit` ends.")
+                writeln!(self.output, "`undo` takes back your last move, `quit` ends the game.")
             }
-            None => writeln!(self.output, "You watch."),
+            None => writeln!(self.output, "You are watching."),
         }
     }
 
-    /// One joint move; false when the session is over.
+    /// Plays one joint move; returns false when the session is over.
     fn step(&mut self) -> io::Result<bool> {
         self.show_state()?;
         if self.cursor.is_terminal() {
@@ -141,14 +141,11 @@ where
         for role in self.game.role_ids() {
             if self.cursor.legal_moves(role).is_empty() {
                 let name = self.name(role);
-                writeln!(
-                    self.output,
-                    "The rules leave {name} without a move: the game ends here."
-                )?;
+                writeln!(self.output, "{name} has no legal move, so the game ends here.")?;
                 return Ok(false);
             }
         }
-        // The person answers first: nobody else's choice depends on it.
+        // The order does not matter, because no other choice depends on the person's.
         if let Some(person) = self.config.person {
             match self.ask(person)? {
                 Asked::Move(chosen) => joint[person.index()] = Some(chosen),
@@ -234,11 +231,11 @@ where
                     writeln!(self.output, "There is nothing to take back.")?
                 }
                 Answer::Quit => {
-                    writeln!(self.output, "Until next time.")?;
+                    writeln!(self.output, "Goodbye.")?;
                     return Ok(Asked::End);
                 }
                 Answer::End | Answer::Late | Answer::Interrupted => {
-                    writeln!(self.output, "\nThe input ends, and with it the game.")?;
+                    writeln!(self.output, "\nEnd of input: the game ends here.")?;
                     return Ok(Asked::End);
                 }
             }
@@ -248,34 +245,39 @@ where
     fn hint(&mut self, person: RoleId) -> io::Result<()> {
         let found = self.consider(person);
         let Some(report) = found else {
-            return writeln!(self.output, "Nothing was found in time; there is no advice.");
+            return writeln!(
+                self.output,
+                "The search found no move in time; a longer --move-time may help."
+            );
         };
-        let chosen = report.chosen.expect("a search that answers has a move");
+        let chosen = report.chosen.expect("a search that reports has a move");
         let text = self.game.move_text(chosen);
         match report.reward {
             Some(reward) if report.is_proven => {
-                writeln!(self.output, "{text} is best: {:.0}, proved.", 100.0 * reward)
+                writeln!(self.output, "{text} is best: goal {:.0}, proved.", 100.0 * reward)
             }
             Some(reward) => writeln!(
                 self.output,
-                "{text} looks best: {:.0} expected, by {} playouts.",
+                "{text} looks best: expected goal {:.0} after {} playouts.",
                 100.0 * reward,
                 report.n_playouts
             ),
-            None => writeln!(self.output, "{text} is as good as any, as far as can be seen."),
+            None => writeln!(self.output, "{text}; no move looks better than another."),
         }
     }
 
-    /// Says what each move is worth: the one that looks best, those that were looked at most, and those
-    /// that are proved to be lost last.
+    /// Prints the values of the moves: the best first, then by visits, with proved losses last.
     fn evaluate(&mut self, person: RoleId) -> io::Result<()> {
         let Some(mut report) = self.consider(person) else {
-            return writeln!(self.output, "Nothing was found in time; there is no evaluation.");
+            return writeln!(
+                self.output,
+                "The search found nothing in time; a longer --move-time may help."
+            );
         };
         if let Some(reward) = report.reward {
             let sure = if report.is_proven { ", proved" } else { "" };
             let name = self.name(person);
-            writeln!(self.output, "{name} can expect {:.0}{sure}.", 100.0 * reward)?;
+            writeln!(self.output, "{name} can expect a goal of {:.0}{sure}.", 100.0 * reward)?;
         }
         let chosen = report.chosen;
         let rank = |found: &MoveReport| {
@@ -295,13 +297,13 @@ where
         Ok(())
     }
 
-    /// What the player in that seat finds within the time for a move.
+    /// Runs the search of the player in a seat for the time of one move.
     fn consider(&mut self, role: RoleId) -> Option<ludex_search::SearchReport> {
         let time = self.config.move_time;
         self.seat(role).consider(time).map(|(report, _)| report)
     }
 
-    /// Goes back to where the person last had a choice; false if they had none.
+    /// Returns to the last choice of the person; false if there was none.
     fn undo(&mut self, person: RoleId) -> bool {
         let mut cursor = self.game.cursor();
         let mut last = None;
@@ -315,12 +317,12 @@ where
         self.steps.truncate(n_steps);
         self.cursor = self.game.cursor();
         self.steps.iter().for_each(|step| self.cursor.play(&step.joint));
-        // Players do not go back: others take their seats and are told what is left.
+        // Players cannot go back: new ones take their seats and see the remaining steps.
         self.players.iter_mut().for_each(|player| *player = None);
         true
     }
 
-    /// The player of a role, who has seen all there was to see.
+    /// Returns the player of a role, after showing it all steps so far.
     fn seat(&mut self, role: RoleId) -> &mut Player<G> {
         let time = self.config.move_time;
         let (player, n_seen) = self.players[role.index()].get_or_insert_with(|| {
@@ -345,7 +347,7 @@ where
         player
     }
 
-    /// The move of a role that no person plays.
+    /// Chooses the move of a role that no person plays.
     fn decide(&mut self, role: RoleId) -> io::Result<MoveId> {
         let is_random = self.game.roles()[role.index()].is_random;
         let moves = sorted_moves(self.game, &mut self.cursor, role);
@@ -353,17 +355,17 @@ where
         if is_random || moves.len() == 1 {
             return Ok(drawn);
         }
-        // Taking a seat has a clock of its own.
+        // Call `seat` first, because preparing a new player has its own clock.
         let time = self.config.move_time;
         let player = self.seat(role);
         let choice = player.choose(Seen::Nothing, Instant::now() + time);
-        // What a player thinks would tell what it saw.
+        // With hidden information, the expectation of a player would reveal what it saw.
         if let (true, Some(goal)) = (self.is_open(), choice.thought.goal) {
             let name = self.name(role);
             let sure = if choice.thought.is_proven { ", proved" } else { "" };
             writeln!(
                 self.output,
-                "{name} expects {goal:.0}{sure} after {} playouts.",
+                "{name} expects a goal of {goal:.0}{sure} after {} playouts.",
                 choice.thought.n_playouts
             )?;
         }
@@ -372,10 +374,10 @@ where
     }
 }
 
-/// What came of asking a person.
+/// The result of asking a person.
 enum Asked {
     Move(MoveId),
-    /// The game stands somewhere else now.
+    /// The session went back to an earlier state.
     Undo,
     End,
 }

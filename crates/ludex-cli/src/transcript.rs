@@ -1,4 +1,4 @@
-//! Transcripts as people read them.
+//! Transcripts as text.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::board::{draw, in_columns};
 
 /// The width of a transcript.
 const WIDTH: usize = 78;
-/// Legal moves of a role that are written out; of more only the number is given.
+/// Most legal moves of a role that are listed; beyond that, only their number is shown.
 const MAX_LISTED: usize = 12;
 
-/// A transcript as text, with every state drawn.
+/// Formats a transcript, with every state drawn.
 pub fn transcript_text(transcript: &Transcript, layout: &Layout) -> String {
     let Transcript { name, seed, roles, states, ending, goals } = transcript;
     let mut text = format!("a random play of {name}, seed {seed}\nroles: {}\n", roles.join(" "));

@@ -1,7 +1,7 @@
-//! `ludex bench`: how fast random games are played.
+//! `ludex bench`: measures the speed of random games.
 //!
-//! A batch of playouts is always finished: stopping at a moment would leave out the long
-//! games that were under way, and count short ones too often.
+//! It always finishes a batch of playouts: stopping in the middle would leave out the long games in
+//! progress and count short ones too often.
 
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,11 @@ use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::load;
 use crate::{input, output, resources};
 
-/// A playout longer than this is given up. More than elsewhere: speed is measured of long games too.
+/// Step limit of a playout. It is higher than elsewhere, because the bench measures long games too.
 const MAX_STEPS: usize = 100_000;
-/// A batch grows until it takes this long.
+/// Batches grow until one takes this long.
 const BATCH_TIME: Duration = Duration::from_millis(100);
-/// How long the first playout may take at most.
+/// Longest time for the first playout.
 const MAX_FIRST_TIME: Duration = Duration::from_secs(20);
 /// Most playouts of a batch.
 const MAX_BATCH: usize = 1 << 16;
@@ -46,7 +46,7 @@ struct BenchJson {
     peak_mb: Option<f64>,
 }
 
-/// Plays random games for a time and reports how many there were.
+/// Plays random games for a given time and reports the speed.
 pub fn run(
     rules: &str,
     time: Duration,
@@ -92,14 +92,14 @@ pub fn run(
 struct Measured {
     sums: StartResults,
     n_given_up: u64,
-    /// Until the first playout had ended.
+    /// Time to the end of the first playout.
     first: Duration,
     wall: Duration,
     cpu: Duration,
 }
 
 fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) -> Measured {
-    // One playout first: it prepares what all threads share, and that is no part of the speed.
+    // Play one playout first: it prepares the data that all threads share, which must not count.
     let start = Instant::now();
     play_for(game, start, Duration::ZERO, seed.child(u64::MAX));
     let first = start.elapsed();
@@ -116,7 +116,7 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
         threads.into_iter().map(|thread| thread.join().expect("no playout panics")).collect()
     });
     let wall = start.elapsed();
-    // Where the system does not tell, every thread was busy all the time.
+    // If the system does not report it, assume that every thread was busy all the time.
     let cpu = match (cpu_before, resources::cpu_time()) {
         (Some(before), Some(after)) => after.saturating_sub(before),
         _ => wall * n_threads as u32,
@@ -129,13 +129,13 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
     Measured { sums: all.total(), n_given_up, first, wall, cpu }
 }
 
-/// Plays batches, larger and larger ones, until the time is over, and at least one playout.
+/// Plays growing batches until the time is over, and at least one playout.
 fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -> PlayoutResults {
     let mut rng = seed.rng();
     let mut runner = game.runner();
     let starts = [game.cursor().state().clone()];
     let mut results = PlayoutResults::default();
-    // A single playout may be slower than the whole time: much longer it may take.
+    // A single playout may take longer than the whole time, so allow much more.
     let deadline = Deadline::at(start + time * 10 + MAX_FIRST_TIME);
     let mut n_per_start = 1;
     loop {
@@ -192,7 +192,7 @@ fn report_text(report: &BenchJson) -> String {
         goals.join(", "),
     );
     if report.given_up > 0 {
-        text += &format!("given up   {} playouts without an end\n", report.given_up);
+        text += &format!("given up   {} playouts at the step limit\n", report.given_up);
     }
     if let Some(mb) = report.peak_mb {
         text += &format!("memory     {mb} MB at most\n");

@@ -1,4 +1,4 @@
-//! `ludex check`: is it a game?
+//! `ludex check`: checks a rulesheet, and with `--deep` how the game plays.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::failure::{DONE, Failure, INVALID_INPUT};
 use crate::load::{load_quietly, options};
 use crate::{input, output};
 
-/// Playouts where visiting every state is too much.
+/// Number of playouts if there are too many states to visit.
 const N_PLAYOUTS: u64 = 1_000;
-/// Steps of each. More than elsewhere: a game that is only long is not reported as one that may never
-/// end.
+/// Step limit of a playout. It is higher than elsewhere, so that a long game is not reported as
+/// endless.
 const MAX_STEPS: usize = 10_000;
-/// How long visiting states and random play may take when the call sets no time.
+/// Default time limits for visiting states and for random play.
 const EXPLORE_TIME: Duration = Duration::from_secs(30);
 const SAMPLE_TIME: Duration = Duration::from_secs(5);
-/// Transitions kept for each state allowed, on average.
+/// Limit on the transitions kept, per allowed state.
 const TRANSITIONS_PER_STATE: usize = 40;
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct CheckJson {
     playable: bool,
     errors: Vec<DiagnosticJson>,
     warnings: Vec<DiagnosticJson>,
-    /// Why what only grounding shows is not known.
+    /// Why the checks that need grounding were skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     ungrounded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ struct DeepJson {
     weakly_winnable: &'static str,
     strongly_winnable: &'static str,
     well_formed: &'static str,
-    /// Why something is unknown.
+    /// Why some findings are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     states: usize,
@@ -60,7 +60,7 @@ struct DeepJson {
     forced_by: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<EvidenceJson>,
-    /// Findings in words, each with the state that shows it.
+    /// Findings as sentences, each with the state that proves it.
     notes: Vec<String>,
 }
 
@@ -72,17 +72,16 @@ struct EvidenceJson {
     longest: usize,
 }
 
-/// How long grounding may take when the call sets no time: it only looks for what nothing else
-/// shows.
+/// Default time limit for grounding. It is short, because most checks do not need grounding.
 const GROUND_TIME: Duration = Duration::from_secs(10);
 
-/// Validates a rulesheet; with `max_states` tests how it plays, too.
+/// Checks a rulesheet; with `max_states`, also tests how the game plays.
 pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let mut options = options(EngineChoice::Auto, common);
     options.time = common.time.unwrap_or(GROUND_TIME);
     let bar = output::spinner(format!("checking {}", input.name));
-    // Bytes that are no text have nothing else wrong with them.
+    // Bytes that cannot be decoded have no further errors to find.
     let mut report = if input.is_fatal() {
         CheckReport { diagnostics: Vec::new(), is_playable: false, ungrounded: None }
     } else {
@@ -108,8 +107,8 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
         diagnostics::report(&input.source, &report.diagnostics, false);
         let verdict = match (ok, playable) {
             (true, _) => "is fine",
-            (false, true) => "is wrong, but playable",
-            (false, false) => "has no meaning",
+            (false, true) => "has errors but is playable",
+            (false, false) => "is invalid",
         };
         output::text(&format!(
             "{name} {verdict}: {}, {}\n",
@@ -117,7 +116,7 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
             count(n_warnings, "warning")
         ))?;
         if let Some(reason) = &ungrounded {
-            let what = "negative circles between ground atoms were not looked for";
+            let what = "not checked for negative cycles between ground atoms";
             output::text(&format!("{what}: {reason}\n"))?;
         }
         if let Some(deep) = &deep {
@@ -127,7 +126,7 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
     Ok(if ok { DONE } else { INVALID_INPUT })
 }
 
-/// A number of things in words.
+/// Formats a count with its noun.
 fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
@@ -174,7 +173,7 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
     }
 }
 
-/// Takes over what playouts prove: a role that is stuck, and goals that were reached.
+/// Adds what playouts prove: stuck roles, unclear goals and reached goals.
 fn learn<S: Clone>(roles: &[Role], found: &mut Exploration<S>, evidence: &Evidence<S>) {
     if let Some(stuck) = &evidence.stuck {
         found.stuck.get_or_insert_with(|| stuck.clone());
@@ -207,12 +206,12 @@ fn reason<G: Describe>(
 ) -> Option<String> {
     match found.stopped {
         Some(ludex_base::StopReason::Time) => {
-            Some(format!("the time was over after {} states", found.n_states))
+            Some(format!("time ran out after {} states", found.n_states))
         }
         Some(_) => Some(format!("there are more than {} states", found.n_states.min(max_states))),
-        None if found.is_strongly_winnable == Finding::Unknown && game.has_percepts() => {
-            Some("a role that sees every state could force a win, but roles see only part".into())
-        }
+        None if found.is_strongly_winnable == Finding::Unknown && game.has_percepts() => Some(
+            "a role that sees every state could force a win, but roles see only part of it".into(),
+        ),
         None => None,
     }
 }
@@ -230,7 +229,7 @@ fn evidence_json<S>(evidence: &Evidence<S>) -> EvidenceJson {
     }
 }
 
-/// Most fluents of a state that a note shows.
+/// Number of fluents of a state that a note shows.
 const MAX_FLUENTS: usize = 60;
 
 fn notes<G: Describe>(
@@ -247,20 +246,20 @@ fn notes<G: Describe>(
     let mut notes = Vec::new();
     if let Some((role, state)) = &found.stuck {
         notes.push(format!(
-            "`{}` has no legal move, and the game is not over, in: {}",
+            "`{}` has no legal move in a state that is not terminal: {}",
             name(*role),
             show(state)
         ));
     }
     if let Some(state) = &found.repeated {
-        notes.push(format!("play can come back to: {}", show(state)));
+        notes.push(format!("play can return to the state: {}", show(state)));
     }
     if let Some((role, state)) = &found.unclear_goal {
         let mut cursor = game.cursor();
         cursor.set_state(state);
         let n_goals = cursor.goals(*role).len();
         notes.push(format!(
-            "`{}` has {n_goals} goal values at the end in: {}",
+            "`{}` has {n_goals} goal values instead of one in the terminal state: {}",
             name(*role),
             show(state)
         ));
@@ -269,13 +268,13 @@ fn notes<G: Describe>(
         let best = found.best_goals[role.index()];
         if best != Some(Goal::MAX) && found.is_weakly_winnable == Finding::No {
             let best = best.map_or_else(|| "none".into(), |goal| goal.to_string());
-            notes.push(format!("the best goal `{}` can end with is {best}", name(role)));
+            notes.push(format!("the best goal that `{}` can reach is {best}", name(role)));
         }
     }
     if let Some(evidence) = evidence {
         let n_all = evidence.n_finished + evidence.n_endless;
         notes.push(if evidence.n_endless == 0 {
-            format!("{n_all} random games all came to an end")
+            format!("all {n_all} random games ended")
         } else {
             format!(
                 "{} of {n_all} random games did not end within {MAX_STEPS} steps",

@@ -1,4 +1,4 @@
-//! `ludex games`: the library.
+//! `ludex games`: lists the built-in games.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
@@ -24,7 +24,7 @@ struct GameJson {
     rules_from: String,
 }
 
-/// Lists the games that are built in.
+/// Lists the built-in games.
 pub fn run(json: bool) -> Result<u8, Failure> {
     if json {
         let games = ludex_library::games().iter().map(|game| {

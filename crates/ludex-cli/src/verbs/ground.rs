@@ -1,4 +1,4 @@
-//! `ludex ground`: ground, compile, and say how large it became.
+//! `ludex ground`: grounds and compiles a rulesheet, and prints the sizes.
 
 use std::time::Instant;
 
@@ -69,14 +69,15 @@ pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// The game is left to the reasoner, and the limits of this call do not let that start either.
+/// Reports that grounding failed and that the limits of the call do not suffice for the reasoner
+/// either.
 fn report_none(
     name: String,
     start: Instant,
     reason: String,
     common: &Common,
 ) -> Result<u8, Failure> {
-    let reason = format!("not grounded, and the reasoner did not start: {reason}");
+    let reason = format!("grounding failed, and the reasoner could not start: {reason}");
     if !common.json {
         return Err(Failure::Limit(reason));
     }

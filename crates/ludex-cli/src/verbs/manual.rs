@@ -1,4 +1,4 @@
-//! `ludex completions` and `ludex man`: the command line, for shells and for `man`.
+//! `ludex completions` and `ludex man`.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub fn completions(shell: Shell) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// Prints the manual page of the command, or writes those of all verbs to a folder.
+/// Prints the manual page of the command, or writes the pages of all verbs to a folder.
 pub fn man(folder: Option<&Path>) -> Result<u8, Failure> {
     let command = Cli::command();
     match folder {

@@ -1,4 +1,4 @@
-//! `ludex match`: players against each other.
+//! `ludex match`: plays matches between players.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{Loaded, load};
 use crate::{input, interrupt, match_moves, match_report, output};
 
-/// Plays matches and reports what came of them.
+/// Plays matches and reports the results.
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let players = parse_players(&args.players)?;
     let input = input::read(&args.rules.rules)?;
@@ -52,11 +52,11 @@ struct Played {
     is_cooperative: bool,
 }
 
-/// Random games that show whether a game is cooperative, and how long they may take.
+/// Random games that show whether a game is cooperative, and their time limit.
 const N_SURVEYED: u64 = 300;
 const SURVEY_TIME: Duration = Duration::from_secs(1);
 
-/// Whether the roles of a game have the same goals, as random games show.
+/// Whether all roles got the same goal in every random game of a sample.
 pub(crate) fn is_cooperative<G: Playable>(game: &G, seed: Seed) -> bool {
     survey(game, N_SURVEYED, seed, &Deadline::after(SURVEY_TIME)).is_cooperative
 }
@@ -82,7 +82,7 @@ fn play<G: Playable>(
         max_steps: MAX_STEPS,
         stop: stop(common, Arc::clone(&interrupted)),
     };
-    // All players that are at the table at once share what there is.
+    // All players of the parallel matches share the memory limit.
     let of_all = |bytes: u64| bytes as usize / (n_parallel * n_roles);
     let memory = common.memory.map_or(PlayerConfig::new(common.seed()).memory, of_all);
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
@@ -130,7 +130,7 @@ fn parse_players(text: &str) -> Result<Vec<(String, PlayerSpec)>, Failure> {
     split_names(text).into_iter().map(parse).collect()
 }
 
-/// Names separated by commas. Options have commas too: a piece that is an option belongs to the player
+/// Splits names at commas. Options have commas too: a piece that is an option belongs to the player
 /// before it.
 pub(crate) fn split_names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

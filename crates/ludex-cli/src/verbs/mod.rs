@@ -1,4 +1,4 @@
-//! One module a verb.
+//! One module per verb.
 
 pub mod bench;
 pub mod check;

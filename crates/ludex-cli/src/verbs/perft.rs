@@ -1,4 +1,4 @@
-//! `ludex perft`: how many paths there are.
+//! `ludex perft`: counts sequences of joint moves.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ struct PerftJson {
     stopped: Option<&'static str>,
 }
 
-/// Counts the paths of joint moves up to a length.
+/// Counts the sequences of joint moves up to a length.
 pub fn run(
     rules: &str,
     depth: usize,
@@ -31,7 +31,7 @@ pub fn run(
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
     let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
-    let bar = output::spinner(format!("counting paths of {depth} joint moves"));
+    let bar = output::spinner(format!("counting sequences of {depth} joint moves"));
     let start = Instant::now();
     let counted = with_game!(&loaded.engine, |game| perft(game, depth, &deadline));
     let seconds = output::seconds(start.elapsed());
@@ -45,12 +45,12 @@ pub fn run(
     }
     output::text(&table(&counted.nodes))?;
     if let Some(reason) = stopped {
-        eprintln!("ludex: stopped by the limit of {reason} at depth {}", counted.nodes.len() + 1);
+        eprintln!("ludex: stopped at depth {} by the {reason} limit", counted.nodes.len() + 1);
     }
     Ok(code)
 }
 
-/// One line a depth: the depth and the number of paths.
+/// Formats one line per depth: the depth and the number of sequences.
 pub fn table(nodes: &[u64]) -> String {
     nodes.iter().enumerate().map(|(index, n_paths)| format!("{} {n_paths}\n", index + 1)).collect()
 }

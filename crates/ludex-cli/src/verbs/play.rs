@@ -18,23 +18,25 @@ use crate::session::{self, SessionConfig};
 use crate::transcript::transcript_text;
 use crate::{input, output};
 
-/// How a session was asked for.
+/// The options of `ludex play`.
 #[derive(Clone, Debug)]
 pub struct PlayOptions {
-    /// The role of the person, as it was said.
+    /// The role of the person, as given.
     pub role: Option<String>,
-    /// Who plays the others, as it was said.
+    /// The player of the other roles, as given.
     pub player: String,
-    /// How long they think.
+    /// Thinking time of the players per move.
     pub move_time: Duration,
-    /// Which engine plays.
+    /// The engine.
     pub engine: EngineChoice,
 }
 
-/// Plays with a person.
+/// Plays a game with a person.
 pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Failure> {
     if rules == "-" && io::stdin().is_terminal() {
-        return Err(Failure::Call("`-` reads the rules from standard input, which is you".into()));
+        let message = "standard input is the terminal, so `-` has no rules to read; name a file or \
+                       a built-in game";
+        return Err(Failure::Call(message.into()));
     }
     let player = PlayerSpec::parse(&options.player).map_err(|e| Failure::Call(e.to_string()))?;
     let input = input::read(rules)?;
@@ -55,7 +57,7 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
     Ok(DONE)
 }
 
-/// Plays one random game and writes it down.
+/// Plays one random game and prints it.
 pub fn run_transcript(
     rules: &str,
     max_steps: usize,
@@ -75,8 +77,8 @@ pub fn run_transcript(
     Ok(DONE)
 }
 
-/// The role that was asked for: a name, or a number from 1. `none` is nobody; without a word
-/// it is the first role that is not `random`.
+/// Finds the role of the person: by name, or by number from 1. `none` means no role, and the
+/// default is the first role that is not `random`.
 fn find_person(roles: &[Role], said: Option<&str>) -> Result<Option<RoleId>, Failure> {
     let Some(said) = said else {
         return Ok(roles.iter().position(|role| !role.is_random).map(RoleId::new));
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_role_is_said_by_name_or_number() {
+    fn a_role_is_given_by_name_or_number() {
         let roles: Vec<Role> = ["random", "red", "blue"]
             .map(|name| Role { name: name.into(), is_random: name == "random" })
             .into();

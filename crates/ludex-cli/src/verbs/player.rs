@@ -1,4 +1,4 @@
-//! `ludex player`: answers game managers until it is interrupted.
+//! `ludex player`: serves a player to game managers until interrupted.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -14,12 +14,14 @@ use crate::log_writer::LogWriter;
 use crate::net_args::PlayerArgs;
 use crate::player_log::{MatchLogs, line, listening};
 
-/// Listens and plays.
+/// Serves the player.
 pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
     let spec = PlayerSpec::parse(&args.player).map_err(|e| Failure::Call(e.to_string()))?;
     let name = args.name.clone().unwrap_or_else(|| "Ludex".into());
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "()".contains(c)) {
-        return Err(Failure::Call(format!("the name `{name}` is not one word")));
+        return Err(Failure::Call(format!(
+            "the name `{name}` is not one word; leave out blanks and parentheses"
+        )));
     }
     let logs = args.log_dir.as_deref().map(MatchLogs::open).transpose()?;
     let config = EndpointConfig {
@@ -44,14 +46,14 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
         event_writer.write(line(event, as_json));
         let mut logs = logs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(Err(error)) = logs.as_mut().map(|logs| logs.note(event)) {
-            event_writer.write(format!("ludex: the log of a match could not be written: {error}"));
+            event_writer.write(format!("ludex: cannot write the log of a match: {error}"));
         }
     };
     let stop = interrupt::flag();
     let endpoint = Arc::new(Endpoint::new(config, Arc::new(observe)));
     let at = (args.listen.as_str(), args.port);
     let server = Server::start(at, endpoint).map_err(|error| {
-        Failure::Call(format!("can't listen at {}:{}: {error}", args.listen, args.port))
+        Failure::Call(format!("cannot listen at {}:{}: {error}", args.listen, args.port))
     })?;
     writer.write(listening(server.address(), as_json));
     while !stop.load(Ordering::Relaxed) {

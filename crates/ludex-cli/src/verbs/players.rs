@@ -1,4 +1,4 @@
-//! `ludex players`: who can play.
+//! `ludex players`: lists the players.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};

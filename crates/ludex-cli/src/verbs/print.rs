@@ -1,4 +1,4 @@
-//! `ludex print` and `ludex scramble`: rulesheets as text.
+//! `ludex print` and `ludex scramble`: print rulesheets.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ struct SheetJson<'a> {
     name: &'a str,
     form: &'static str,
     rules: &'a str,
-    /// New names by the old ones.
+    /// The new name of each old name.
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<BTreeMap<&'a str, &'a str>>,
 }
 
-/// Prints a rulesheet in one of its forms.
+/// Prints a rulesheet in prefix or infix form.
 pub fn run(rules: &str, notation: Notation, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let sheet = read_sheet(&input)?;
@@ -57,7 +57,7 @@ fn name(notation: Notation) -> &'static str {
     }
 }
 
-/// The tree of a rulesheet that can be read, whatever else is wrong with it.
+/// Parses a rulesheet, without checking its meaning.
 fn read_sheet(input: &Input) -> Result<ludex_gdl::Rulesheet, Failure> {
     let (sheet, diagnostics) = ludex_gdl::parse(&input.source);
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity.is_error();

@@ -1,4 +1,4 @@
-//! `ludex referee`: matches between players elsewhere, players here, and people.
+//! `ludex referee`: manages matches between remote players, local players and people.
 
 use std::collections::HashSet;
 use std::fs;
@@ -27,10 +27,10 @@ use crate::person_seat::{Lines, PersonSeat};
 use crate::verbs::matches::{is_cooperative, split_names};
 use crate::{input, interrupt, match_report, output};
 
-/// Who takes a seat.
+/// A participant of a match.
 #[derive(Clone, Debug)]
 enum Guest {
-    /// A program elsewhere, and the name it gave.
+    /// A remote player: its address and name.
     Remote(Address, String),
     Local(String, PlayerSpec),
     Person,
@@ -52,7 +52,8 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
     let n_people = guests.iter().filter(|guest| matches!(guest, Guest::Person)).count();
     if n_people > 1 || (n_people == 1 && args.rules.rules == "-") {
         return Err(Failure::Call(
-            "there is one terminal: one `person`, and no rules in it".into(),
+            "there is only one terminal: name `person` once, and give the rules as a file or game"
+                .into(),
         ));
     }
     if let Some(folder) = &args.record_dir {
@@ -68,7 +69,7 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
     })
 }
 
-/// Names, addresses and `person`, separated by commas.
+/// Parses names, addresses and `person`, separated by commas.
 fn parse_guests(text: &str) -> Result<Vec<Guest>, Failure> {
     let mut guests = Vec::new();
     for name in split_names(text) {
@@ -87,7 +88,7 @@ fn parse_guests(text: &str) -> Result<Vec<Guest>, Failure> {
     Ok(guests)
 }
 
-/// On the wire clocks are whole seconds.
+/// Refuses fractions of seconds for remote players: the protocol has whole seconds only.
 fn check_clocks(args: &RefereeArgs, guests: &[Guest]) -> Result<(), Failure> {
     if !guests.iter().any(|guest| matches!(guest, Guest::Remote(..))) {
         return Ok(());
@@ -95,14 +96,14 @@ fn check_clocks(args: &RefereeArgs, guests: &[Guest]) -> Result<(), Failure> {
     let clocks = [Some(args.start_clock), Some(args.play_clock), args.preview_clock];
     match clocks.into_iter().flatten().find(|clock| clock.subsec_nanos() != 0) {
         Some(clock) => Err(Failure::Call(format!(
-            "a remote player can't have a clock of {} s; use whole seconds",
+            "a remote player cannot have a clock of {} s; use whole seconds",
             clock.as_secs_f64()
         ))),
         None => Ok(()),
     }
 }
 
-/// Asks players elsewhere for their names, all at once, and says who is not there.
+/// Asks all remote players for their names at once, and reports those that do not answer.
 fn introduce(guests: &mut [Guest]) {
     std::thread::scope(|scope| {
         for guest in guests.iter_mut() {
@@ -110,7 +111,7 @@ fn introduce(guests: &mut [Guest]) {
             scope.spawn(move || match info(address) {
                 Ok(info) => {
                     if info.status == Status::Busy {
-                        output::say(&format!("ludex: {address} says it is busy"));
+                        output::say(&format!("ludex: {address} is busy"));
                     }
                     if !info.name.is_empty() {
                         *name = info.name;
@@ -122,7 +123,7 @@ fn introduce(guests: &mut [Guest]) {
             });
         }
     });
-    // Two players of one name are told apart by their addresses.
+    // Add the address if two players have the same name.
     let mut taken = HashSet::new();
     for guest in guests {
         if let Guest::Remote(address, name) = guest
@@ -133,10 +134,10 @@ fn introduce(guests: &mut [Guest]) {
     }
 }
 
-/// Refuses a player elsewhere in two seats of a match: it is told of a match by its name, and plays
-/// one role of it.
+/// Refuses a remote player in two seats of a match: messages name only the match, so a player can
+/// play only one role of it.
 fn check_seats(guests: &[Guest], seating: &Seating, count: usize) -> Result<(), Failure> {
-    let remedy = "start as many players as the game has roles, each at an address of its own";
+    let remedy = "start as many players as the game has roles, each at its own address";
     let addresses: Vec<(usize, &Address)> = (guests.iter().enumerate())
         .filter_map(|(idx, guest)| match guest {
             Guest::Remote(address, _) => Some((idx, address)),
@@ -150,22 +151,23 @@ fn check_seats(guests: &[Guest], seating: &Seating, count: usize) -> Result<(), 
         if is_twice || n_seats > 1 {
             let n_seats = n_seats.max(2);
             return Err(Failure::Call(format!(
-                "{address} would have {n_seats} seats of a match, and a player elsewhere has one; {remedy}"
+                "{address} would have {n_seats} seats of a match, but a remote player can have \
+                 only one; {remedy}"
             )));
         }
     }
     Ok(())
 }
 
-/// The seed of the call, or one that nobody knows.
+/// The seed of the call, or an unguessable one.
 fn secret(common: &Common) -> Seed {
-    // The keys of a hash map come from the system's source of randomness. A number of JSON is exact
+    // The keys of a hash map come from the system's source of randomness. Numbers in JSON are exact
     // up to 53 bits.
     let drawn = || std::hash::RandomState::new().build_hasher().finish() >> 11;
     Seed(common.seed.unwrap_or_else(drawn))
 }
 
-/// What was asked for.
+/// The arguments of the call, with the loaded game.
 struct Call<'a> {
     loaded: &'a Loaded,
     name: &'a str,
@@ -181,8 +183,8 @@ struct Referee<'a, G> {
     series: SeriesConfig,
     lines: Option<Lines>,
     stop: Arc<AtomicBool>,
-    /// Where everything comes from that nobody should be able to guess: chance, replaced moves, the
-    /// words of a scrambled match.
+    /// Seed of everything that players must not guess: chance, replaced moves, and the names of a
+    /// scrambled match.
     secret: Seed,
 }
 
@@ -234,10 +236,11 @@ impl<'a, G: Playable> Referee<'a, G> {
         Ok(if is_complete { DONE } else { LIMIT })
     }
 
-    /// One match and its record.
+    /// Plays one match and returns its record in both forms.
     fn play(&self, number: usize) -> (MatchRecord, CommunityRecord) {
         let start_time = output::unix_millis();
-        // Not from what the record tells: the words of a match stay unknown as long as it is played.
+        // Independent of the seed in the record, so that scrambled names stay secret during the
+        // match.
         let secret = self.secret.child(1).child(number as u64);
         let match_id = format!("{}.{start_time}.{number}", one_word(self.call.name));
         let sheet = ludex_gdl::parse(&self.call.loaded.source).0;
@@ -287,7 +290,7 @@ impl<'a, G: Playable> Referee<'a, G> {
             }
             Guest::Local(name, spec) => Box::new(LocalSeat::new(player(spec).named(name.clone()))),
             Guest::Person => {
-                let spec = PlayerSpec::parse("random").expect("it is in the roster");
+                let spec = PlayerSpec::parse("random").expect("`random` is in the roster");
                 let layout = Layout::of(&self.call.loaded.program);
                 let lines = self.lines.clone().expect("there is a person");
                 let stop = Arc::clone(&self.stop);
@@ -298,7 +301,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         }
     }
 
-    /// Role by role.
+    /// Returns for each role whether a person plays it.
     fn is_person(&self, number: usize) -> Vec<bool> {
         let mut players = self.seating.players(number).into_iter();
         let roles = self.game.roles().iter();
@@ -328,7 +331,7 @@ impl<'a, G: Playable> Referee<'a, G> {
     }
 }
 
-/// What came of a match, in a line.
+/// Formats the result of a match in one line.
 fn result(record: &MatchRecord) -> String {
     let seats = record.seats.iter().zip(&record.goals);
     let seated = seats.filter_map(|(seat, goal)| {
@@ -352,14 +355,14 @@ fn result(record: &MatchRecord) -> String {
 fn write_record(folder: &Path, json: &CommunityRecord) -> Result<(), Failure> {
     let path = folder.join(format!("{}.json", json.match_id));
     let text = serde_json::to_vec(json).map_err(std::io::Error::from)?;
-    // First beside it, so that nobody reads half of a record.
+    // Write to another file first, so that nobody reads half a record.
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, text)?;
     fs::rename(&unfinished, &path)?;
     Ok(())
 }
 
-/// A name as it can stand in a message and in the name of a file.
+/// Makes a name safe for messages and file names.
 fn one_word(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
     name.chars().take(60).map(plain).collect()

@@ -1,4 +1,4 @@
-//! `ludex trace`: the two fixed lines of play.
+//! `ludex trace`: plays two fixed lines of a game.
 
 use ludex_base::{Deadline, StopReason};
 use ludex_game::trace::{End, Line, trace};
@@ -23,8 +23,8 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
     for line in [&trace.min, &trace.mix] {
         if let End::Stopped(reason) = line.end {
             let message = match reason {
-                StopReason::Fault => "the rules could not be evaluated in some state",
-                _ => "the time was over before both lines ended",
+                StopReason::Fault => "the engine could not evaluate the rules in some state",
+                _ => "time ran out before both lines ended; --time sets a longer limit",
             };
             return Err(Failure::Limit(message.into()));
         }
