@@ -24,7 +24,8 @@ pub enum Reply {
     Done,
     /// Answers `abort`.
     Aborted,
-    /// Refuses a message because the player is in another match.
+    /// Refuses a message that does not fit, such as `play` for an unknown match or a second
+    /// `start`.
     Busy,
 }
 
@@ -77,7 +78,7 @@ const MAX_NAME: usize = 60;
 impl Info {
     /// Reads the answer to `info`: pairs of a key and a value, or the status alone.
     ///
-    /// Unreadable parts are left out, because a player that answers at all is available.
+    /// Unreadable parts are left out: any answer at all shows that the player is there.
     pub fn read(text: &str) -> Self {
         let mut info = Info { name: String::new(), status: Status::Available, species: None };
         let outer = elements(text);
