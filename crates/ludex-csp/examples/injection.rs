@@ -1,9 +1,9 @@
-//! How often a second a state can be injected into a template, made consistent and undone.
+//! Measures how many states per second can be injected into a template, propagated and undone.
 //!
 //! The template has 300 variables with ten values and 40 tables of six variables and 10,000
-//! tuples; a state fixes 150 variables to values of one solution, so that it is consistent.
-//! `injection [N] [ALGORITHM…]` injects N states instead of as many as go in three seconds,
-//! and measures other algorithms than Compact-Table.
+//! tuples; a state fixes 150 variables to values of one solution, so that it is consistent. By
+//! default the program injects states for three seconds with Compact-Table. `injection [N]
+//! [ALGORITHM…]` injects N states and measures other algorithms.
 
 use std::time::Instant;
 
@@ -79,7 +79,7 @@ fn main() {
     }
 }
 
-/// Seconds this process has run, not counting the time it waited; 0 where unknown.
+/// Returns the processor seconds of this process; 0 where unknown.
 fn cpu_seconds() -> f64 {
     let schedule = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = schedule.split_whitespace().next().and_then(|text| text.parse().ok());

@@ -1,4 +1,4 @@
-//! A table of ten million tuples of four values below 100: time and memory.
+//! Measures time and memory of a table of ten million tuples of four values below 100.
 
 use std::time::Instant;
 
@@ -38,14 +38,14 @@ fn main() {
                 engine.domains().values(x).nth(round % 7).unwrap_or(engine.domains().min(x));
             is_consistent &= engine.assign(x, value).is_ok();
         }
-        assert!(is_consistent, "values left by domain consistency can be taken in turn");
+        assert!(is_consistent, "domain consistency left a value without support");
         engine.pop_level();
     }
     println!("{:.1} ms a dive to a tuple", dive.elapsed().as_secs_f64() * 1000.0 / n as f64);
     println!("peak memory {} MB", peak_megabytes().map_or("unknown".into(), |mb| mb.to_string()));
 }
 
-/// The high-water mark of the process, where the system tells it.
+/// Returns the peak memory of the process, if the system reports it.
 fn peak_megabytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

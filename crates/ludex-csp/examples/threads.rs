@@ -1,16 +1,16 @@
-//! How much sooner several threads are done than one.
+//! Measures the speedup of several threads over one.
 //!
-//! `threads [N] [QUEENS] [MARKS]`: N threads, by default as many as there are cores, count the
-//! solutions of QUEENS queens (13) and find the shortest Golomb ruler of MARKS marks (10), each
-//! after one thread has done the same. The answers are checked.
+//! `threads [N] [QUEENS] [MARKS]`: N threads, by default one per core, count the solutions of
+//! QUEENS queens (13) and find the shortest Golomb ruler of MARKS marks (10). One thread does
+//! the same before them. The answers are checked.
 
 use std::num::NonZero;
 
 use ludex_csp::{Goal, Network, SearchConfig, distance, solve};
 
-/// From 8 on: how many ways there are to place the queens.
+/// The number of placements of n queens, from 8 queens on.
 const PLACEMENTS: [i64; 8] = [92, 352, 724, 2680, 14_200, 73_712, 365_596, 2_279_184];
-/// From 8 marks on: the length of the shortest ruler.
+/// The length of the shortest ruler, from 8 marks on.
 const RULERS: [i64; 5] = [34, 44, 55, 72, 85];
 
 fn main() {

@@ -1,7 +1,8 @@
-//! Whether a network is one: domains that can be held, parts that go together.
+//! Checks a network for mistakes: domains that cannot be represented, parts that do not fit
+//! together.
 //!
-//! Everything that takes a network asks this first, so that what comes after may index lists
-//! by each other.
+//! Every function that takes a network runs this check first. The code after it may therefore
+//! index one list by positions of another.
 
 use rustc_hash::FxHashSet;
 
@@ -13,14 +14,15 @@ use crate::expr::Expr;
 use crate::network::Network;
 
 impl Network {
-    /// Looks for mistakes that don't depend on how the network is solved.
+    /// Checks for mistakes that don't depend on how the network is solved.
     ///
-    /// A variable twice is a mistake in the scope of a table, and among terms that must
-    /// differ: those of all-different, of a circuit and of one side of a channel. Elsewhere
-    /// it has a meaning.
+    /// Repeating a variable is a mistake in the scope of a table, and among terms that must
+    /// differ: those of all-different, of a circuit and of one side of a channel. Elsewhere a
+    /// repetition has a meaning.
     ///
     /// # Errors
-    /// The first mistake, by the name of the variable or the number of the constraint.
+    /// Returns the first mistake, with the name of the variable or the number of the
+    /// constraint.
     pub fn check(&self) -> Result<(), CspError> {
         self.ids().try_for_each(|x| self.check_domain(x))?;
         for (index, constraint) in self.constraints().iter().enumerate() {
@@ -55,25 +57,25 @@ impl Network {
                 self.check_different(list)
             }
             Constraint::AllDifferentLists { lists } | Constraint::Lex { lists, .. } => {
-                let is_even = lists.windows(2).all(|pair| pair[0].len() == pair[1].len());
-                require(is_even, || "the lists have different lengths".into())
+                let fits = lists.windows(2).all(|pair| pair[0].len() == pair[1].len());
+                require(fits, || "the lists have different lengths".into())
             }
             Constraint::Cardinality { values, occurrences, .. } => {
                 require(values.len() == occurrences.len(), || {
-                    "values and occurrences differ in number".into()
+                    "the numbers of values and occurrences differ".into()
                 })
             }
             Constraint::NoOverlap { origins, lengths, .. } => {
                 let n_dimensions = origins.first().map_or(0, Vec::len);
-                let is_even = origins.len() == lengths.len()
+                let fits = origins.len() == lengths.len()
                     && origins.iter().chain(lengths).all(|list| list.len() == n_dimensions)
                     && (n_dimensions > 0 || origins.is_empty());
-                require(is_even, || "origins and lengths don't match".into())?;
+                require(fits, || "origins and lengths don't match".into())?;
                 lengths.iter().flatten().try_for_each(|e| self.check_amount(e, "length"))
             }
             Constraint::Cumulative { origins, lengths, heights, .. } => {
-                let is_even = origins.len() == lengths.len() && origins.len() == heights.len();
-                require(is_even, || "origins, lengths and heights differ in number".into())?;
+                let fits = origins.len() == lengths.len() && origins.len() == heights.len();
+                require(fits, || "the numbers of origins, lengths and heights differ".into())?;
                 lengths.iter().try_for_each(|e| self.check_amount(e, "length"))?;
                 heights.iter().try_for_each(|e| self.check_amount(e, "height"))
             }
@@ -81,14 +83,14 @@ impl Network {
                 let n = automaton.n_states;
                 let is_proper = automaton.start < n
                     && automaton.transitions.iter().all(|&(from, _, to)| from < n && to < n);
-                require(is_proper, || "a state of the automaton is none of its states".into())
+                require(is_proper, || "the automaton uses a state it does not have".into())
             }
             Constraint::Mdd { list, mdd } => require(mdd.layers().len() == list.len(), || {
-                "the diagram has not one layer for each variable".into()
+                "the numbers of layers and variables differ".into()
             }),
             Constraint::Channel { first, second, .. } => {
-                let is_even = first.len() <= second.len();
-                require(is_even, || "the first list is the longer one".into())?;
+                let fits = first.len() <= second.len();
+                require(fits, || "the first list is longer than the second".into())?;
                 self.check_different(first)?;
                 self.check_different(second)
             }
@@ -96,17 +98,17 @@ impl Network {
         }
     }
 
-    /// No extremum or member of nothing, no variable of another network.
+    /// Rejects an extremum or element of an empty list, and a variable of another network.
     fn check_term(&self, e: &Expr) -> Result<(), CspError> {
         match e {
             Expr::Var(x) => require(x.index() < self.variables().len(), || {
-                "a variable of another network".into()
+                "the term uses a variable of another network".into()
             }),
             Expr::Min(list) | Expr::Max(list) if list.is_empty() => {
-                Err(CspError::malformed("the least or greatest of no terms"))
+                Err(CspError::malformed("the minimum or maximum of an empty list"))
             }
             Expr::Element(list, _) if list.is_empty() => {
-                Err(CspError::malformed("a place in an empty list"))
+                Err(CspError::malformed("an element of an empty list"))
             }
             e => e.children().into_iter().try_for_each(|e| self.check_term(e)),
         }
@@ -118,12 +120,12 @@ impl Network {
         let repeated = terms.fold(None, |found, e| found.or((!seen.insert(e)).then_some(e)));
         match repeated {
             Some(Expr::Var(x)) => Err(CspError::RepeatedVariable { variable: self.named(*x) }),
-            Some(_) => Err(CspError::malformed("one term stands twice where terms must differ")),
+            Some(_) => Err(CspError::malformed("a term is repeated where all terms must differ")),
             None => Ok(()),
         }
     }
 
-    /// What is taken or lasts is not less than nothing.
+    /// Rejects a length or height that is negative in every assignment.
     fn check_amount(&self, e: &Expr, what: &str) -> Result<(), CspError> {
         let (_, most) = e.bounds(&|x: VarId| {
             let domain = &self.variable(x).domain;

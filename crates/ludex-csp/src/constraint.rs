@@ -1,4 +1,4 @@
-//! Constraints as a modeler states them.
+//! Constraints as a modeler writes them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::propagators::table::Table;
 use crate::propagators::{Automaton, Mdd};
 use crate::{Value, ValueSet};
 
-/// A constraint as it was stated.
+/// A constraint as the modeler wrote it.
 #[derive(Debug)]
 pub enum Constraint {
     /// An expression is true.
@@ -25,120 +25,120 @@ pub enum Constraint {
         /// Whether the tuples are the allowed ones.
         is_positive: bool,
     },
-    /// All terms differ, but for values that may be repeated.
+    /// All terms differ, except for values that may be repeated.
     AllDifferent {
         /// The terms.
         list: Vec<Expr>,
         /// Values that may be repeated.
         except: ValueSet,
     },
-    /// All lists differ somewhere.
+    /// The lists are pairwise different.
     AllDifferentLists {
         /// The lists, of one length.
         lists: Vec<Vec<Expr>>,
     },
-    /// The number of terms with a value in a set.
+    /// A condition on the number of terms with a value in a set.
     Count {
         /// The terms.
         list: Vec<Expr>,
         /// The values counted.
         values: ValueSet,
-        /// What is true of the number.
+        /// The condition on the number.
         condition: Condition,
     },
-    /// The number of different values.
+    /// A condition on the number of different values.
     NValues {
         /// The terms.
         list: Vec<Expr>,
         /// Values that don't count.
         except: ValueSet,
-        /// What is true of the number.
+        /// The condition on the number.
         condition: Condition,
     },
-    /// How often each of some values occurs.
+    /// Conditions on how often each of some values occurs.
     Cardinality {
         /// The terms.
         list: Vec<Expr>,
         /// The values.
         values: Vec<Value>,
-        /// What is true of the number of occurrences of each.
+        /// By value: the condition on its number of occurrences.
         occurrences: Vec<Condition>,
         /// Whether other values are forbidden.
         is_closed: bool,
     },
-    /// The term at a place of a list.
+    /// A condition on the term at an index of a list.
     Element {
         /// The list.
         list: Vec<Expr>,
-        /// The number of its first place.
+        /// The index of the first term.
         start: Value,
-        /// The place.
+        /// The index.
         index: Expr,
-        /// What is true of the term there.
+        /// The condition on the term there.
         condition: Condition,
     },
-    /// Each list is before the next in lexicographic order.
+    /// Each list precedes the next in lexicographic order.
     Lex {
         /// The lists, of one length.
         lists: Vec<Vec<Expr>>,
         /// Whether they must differ.
         is_strict: bool,
     },
-    /// Boxes (tasks, in one dimension) that share no inside.
+    /// Boxes (in one dimension: tasks) whose interiors are disjoint.
     NoOverlap {
         /// By box, its start in each dimension.
         origins: Vec<Vec<Expr>>,
         /// By box, its length in each dimension.
         lengths: Vec<Vec<Expr>>,
-        /// Whether a box of no size may lie anywhere.
+        /// Whether a box of size zero may lie anywhere.
         ignores_zeros: bool,
     },
-    /// Tasks that share a resource.
+    /// Tasks that share a resource of limited capacity.
     Cumulative {
-        /// When tasks start.
+        /// The start of each task.
         origins: Vec<Expr>,
-        /// How long they last.
+        /// The duration of each task.
         lengths: Vec<Expr>,
-        /// What they need.
+        /// The demand of each task.
         heights: Vec<Expr>,
-        /// There is at most this much.
+        /// The capacity.
         limit: Expr,
     },
-    /// Successors in one circuit; a place that is its own successor is not on it.
+    /// Successors that form one circuit; an index that is its own successor is not on it.
     Circuit {
         /// The successors.
         list: Vec<Expr>,
-        /// The number of the first place.
+        /// The index of the first successor.
         start: Value,
-        /// What is true of the number of places on the circuit.
+        /// The condition on the length of the circuit.
         size: Option<Condition>,
     },
-    /// A word of an automaton.
+    /// The terms form a word that an automaton accepts.
     Regular {
         /// The letters.
         list: Vec<Expr>,
         /// The automaton.
         automaton: Arc<Automaton>,
     },
-    /// A path of a decision diagram.
+    /// The terms form a path of a decision diagram.
     Mdd {
         /// The letters.
         list: Vec<Expr>,
         /// The diagram.
         mdd: Arc<Mdd>,
     },
-    /// Two lists that are inverse to each other; the first is not the longer one.
+    /// Two lists that are inverse to each other; the first is not longer than the second.
     Channel {
         /// One list.
         first: Vec<Expr>,
-        /// The number of its first place.
+        /// The index of its first term.
         start_first: Value,
         /// The other list.
         second: Vec<Expr>,
-        /// The number of its first place.
+        /// The index of its first term.
         start_second: Value,
     },
-    /// A propagator made by the caller.
+    /// A propagator that the caller supplies.
     Custom(Box<dyn Propagator>),
 }
 
@@ -149,7 +149,7 @@ impl Clone for Constraint {
 }
 
 impl Constraint {
-    /// The same constraint on other variables. A caller's propagator keeps its own.
+    /// Returns the same constraint on other variables. A caller's propagator keeps its own.
     pub fn renamed(&self, var: &dyn Fn(VarId) -> VarId, expr: &dyn Fn(VarId) -> Expr) -> Self {
         self.mapped(var, &|e: &Expr| e.rename(expr))
     }
@@ -222,7 +222,7 @@ impl Constraint {
 }
 
 impl Constraint {
-    /// The name of its kind, that of XCSP3 where there is one.
+    /// Returns the name of the kind of constraint, as in XCSP3 if it exists there.
     pub fn name(&self) -> &'static str {
         match self {
             Constraint::Intension(_) => "intension",
@@ -245,14 +245,15 @@ impl Constraint {
         }
     }
 
-    /// The expressions it is made of; a table and a caller's propagator have only variables.
+    /// Returns the expressions in the constraint; a table and a caller's propagator have only
+    /// variables.
     pub fn terms(&self) -> Vec<Expr> {
         let mut terms = Vec::new();
         self.for_each_term(&mut |e| terms.push(e.clone()));
         terms
     }
 
-    /// Shows the expressions it is made of, in order.
+    /// Calls `see` for each expression in the constraint, in order.
     pub fn for_each_term(&self, see: &mut dyn FnMut(&Expr)) {
         fn condition_term(condition: &Condition, see: &mut dyn FnMut(&Expr)) {
             if let Condition::Compare(_, right) = condition {
@@ -302,7 +303,7 @@ impl Constraint {
         }
     }
 
-    /// The variables it speaks of, each once.
+    /// Returns the variables in the constraint, each once.
     pub fn scope(&self) -> Vec<VarId> {
         let mut scope = Vec::new();
         let mut seen = FxHashSet::default();
@@ -317,7 +318,7 @@ impl Constraint {
     }
 }
 
-/// The constraints with conjunctions taken apart.
+/// Splits conjunctions into their parts.
 pub fn conjuncts(constraints: &[Constraint]) -> Vec<Constraint> {
     fn flatten(e: &Expr, into: &mut Vec<Constraint>) {
         match e {
@@ -335,32 +336,32 @@ pub fn conjuncts(constraints: &[Constraint]) -> Vec<Constraint> {
     all
 }
 
-/// What must be true of a number that a constraint computes.
+/// A condition on a number that a constraint computes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Condition {
-    /// It compares so with an expression.
+    /// The comparison with an expression holds.
     Compare(Comparison, Expr),
-    /// It is in the set.
+    /// The number is in the set.
     In(ValueSet),
 }
 
 impl Condition {
-    /// It equals the term.
+    /// The number equals the term.
     pub fn equals(term: impl Into<Expr>) -> Self {
         Condition::Compare(Comparison::Eq, term.into())
     }
 
-    /// It is at most the term.
+    /// The number is at most the term.
     pub fn at_most(term: impl Into<Expr>) -> Self {
         Condition::Compare(Comparison::Le, term.into())
     }
 
-    /// It is at least the term.
+    /// The number is at least the term.
     pub fn at_least(term: impl Into<Expr>) -> Self {
         Condition::Compare(Comparison::Ge, term.into())
     }
 
-    /// The condition on a given expression.
+    /// Returns the condition as an expression over `left`.
     pub fn on(&self, left: Expr) -> Expr {
         match self {
             Condition::Compare(op, right) => {

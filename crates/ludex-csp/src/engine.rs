@@ -1,4 +1,4 @@
-//! The engine: propagators, who wakes whom, and the queue.
+//! The engine: propagators, the events that wake them, and the queue.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ ludex_base::define_id! {
     pub struct PropagatorId;
 }
 
-/// Domains and propagators, brought to a fixpoint again and again.
+/// Domains and propagators, kept at a fixpoint.
 ///
-/// The engine is at once the *template* of injections: post the constraints once, call
-/// [`Engine::propagate`], and then for each state [`Engine::inject`] and
-/// [`Engine::pop_level`]. Nothing is allocated on the way.
+/// The engine also serves as a *template* for injections: post the constraints once, call
+/// [`Engine::propagate`], and then for each state [`Engine::inject`] and [`Engine::pop_level`].
+/// None of these allocates.
 ///
 /// ```
 /// use ludex_csp::{Network, PostConfig};
@@ -35,26 +35,26 @@ ludex_base::define_id! {
 pub struct Engine {
     domains: Domains,
     propagators: Vec<Posted>,
-    /// By variable: who wants to know what.
+    /// By variable: the propagators that watch it, and for which events.
     watches: Vec<Vec<Watch>>,
     queues: [VecDeque<PropagatorId>; Cost::COUNT],
     last_conflict: Option<PropagatorId>,
     n_propagations: u64,
-    /// Work since the deadline was asked.
+    /// Work since the last check of the deadline.
     work: u32,
     deadline: Deadline,
     is_stopped: bool,
 }
 
-/// The deadline is asked after so much work, where a call counts by its cost.
-const WORK_BEFORE_ASKING: u32 = 256;
+/// Work between two checks of the deadline; each call counts with its cost.
+const WORK_PER_CHECK: u32 = 256;
 
 struct Posted {
     propagator: Box<dyn Propagator>,
     /// 1 while the propagator may still prune below this node.
     alive: Cell,
     is_queued: bool,
-    /// A variable twice in the scope breaks the reasoning that one pass is enough.
+    /// Whether the scope repeats a variable, so that one pass may not reach the fixpoint.
     repeats: bool,
     cost: Cost,
 }
@@ -92,7 +92,7 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine without variables.
+    /// Creates an engine without variables.
     pub fn new() -> Self {
         Self {
             domains: Domains::default(),
@@ -107,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Adds a variable; `None` when [`Domains::add`] has no representation for it.
+    /// Adds a variable; `None` when [`Domains::add`] cannot represent its domain.
     pub fn add_variable(&mut self, set: &ValueSet) -> Option<VarId> {
         let x = self.domains.add(set)?;
         self.watches.push(Vec::new());
@@ -135,62 +135,62 @@ impl Engine {
         id
     }
 
-    /// The domains.
+    /// Returns the domains.
     #[inline]
     pub fn domains(&self) -> &Domains {
         &self.domains
     }
 
-    /// The domains, to be pruned; [`Engine::propagate`] then draws the consequences.
+    /// Returns the domains for pruning; [`Engine::propagate`] then draws the consequences.
     #[inline]
     pub fn domains_mut(&mut self) -> &mut Domains {
         &mut self.domains
     }
 
-    /// How many propagators there are.
+    /// Returns the number of propagators.
     pub fn n_propagators(&self) -> usize {
         self.propagators.len()
     }
 
-    /// The ids of all propagators.
+    /// Returns the ids of all propagators.
     pub fn propagator_ids(&self) -> impl Iterator<Item = PropagatorId> + use<> {
         (0..self.propagators.len()).map(PropagatorId::new)
     }
 
-    /// A propagator.
+    /// Returns a propagator.
     pub fn propagator(&self, id: PropagatorId) -> &dyn Propagator {
         &*self.propagators[id.index()].propagator
     }
 
-    /// Whether the propagator has said that it holds whatever its variables become.
+    /// Whether the propagator has reported that every assignment left satisfies it.
     pub fn is_entailed(&self, id: PropagatorId) -> bool {
         self.domains.get(self.propagators[id.index()].alive) == 0
     }
 
-    /// How often propagators were called so far.
+    /// Returns the number of propagator calls so far.
     pub fn n_propagations(&self) -> u64 {
         self.n_propagations
     }
 
-    /// When propagation is to stop. It is asked every 256 calls of the cheapest propagators,
-    /// every 4 calls of the heaviest.
+    /// Sets the deadline of propagation. It is checked every 256 calls of the cheapest
+    /// propagators and every 4 calls of the most expensive.
     pub fn set_deadline(&mut self, deadline: &Deadline) {
         self.deadline = deadline.clone();
         self.is_stopped = false;
     }
 
-    /// Whether the deadline stopped propagation since it was set: conflicts from then on may be
-    /// none of the network.
+    /// Whether the deadline has stopped propagation since it was set. Later conflicts may then
+    /// be artifacts of the stop and prove nothing about the network.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped
     }
 
-    /// The propagator that failed at the last conflict; `None` when a decision did.
+    /// Returns the propagator that failed at the last conflict; `None` when a decision failed.
     pub fn last_conflict(&self) -> Option<PropagatorId> {
         self.last_conflict
     }
 
-    /// Puts a propagator in the queue, as if something had happened to its scope.
+    /// Puts a propagator in the queue, as if its scope had changed.
     #[inline]
     pub fn schedule(&mut self, id: PropagatorId) {
         let posted = &mut self.propagators[id.index()];
@@ -200,11 +200,11 @@ impl Engine {
         }
     }
 
-    /// Calls the propagators that have something to do until none has.
+    /// Calls the queued propagators until the queue is empty.
     ///
     /// # Errors
-    /// [`Conflict`] when a domain became empty; the level must then be popped. At the root
-    /// it means that the network has no solution, unless the deadline was reached (see
+    /// [`Conflict`] when a domain became empty; the caller must then pop the level. At the root
+    /// a conflict means that the network has no solution, unless the deadline was reached (see
     /// [`Engine::is_stopped`]).
     pub fn propagate(&mut self) -> Result<(), Conflict> {
         self.schedule_changes(None);
@@ -216,7 +216,7 @@ impl Engine {
             }
             self.n_propagations += 1;
             self.work += posted.cost.work();
-            if self.work >= WORK_BEFORE_ASKING {
+            if self.work >= WORK_PER_CHECK {
                 self.work = 0;
                 if self.deadline.reached() {
                     self.is_stopped = true;
@@ -243,7 +243,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Wakes the propagators that subscribed to what has happened, but for `except`.
+    /// Wakes the propagators that subscribed to the pending events, except `except`.
     #[inline]
     fn schedule_changes(&mut self, except: Option<PropagatorId>) {
         while let Some((x, events)) = self.domains.take_change() {
@@ -268,7 +268,7 @@ impl Engine {
         self.domains.clear_events();
     }
 
-    /// How many levels are open.
+    /// Returns the number of open levels.
     pub fn level(&self) -> usize {
         self.domains.level()
     }
@@ -276,7 +276,7 @@ impl Engine {
     /// Opens a level.
     ///
     /// # Panics
-    /// When there is something left to propagate: it would be lost when the level is popped.
+    /// When changes are left to propagate: popping the level would lose them.
     pub fn push_level(&mut self) {
         let is_fixpoint = !self.domains.has_changes() && self.queues.iter().all(VecDeque::is_empty);
         assert!(is_fixpoint, "levels are opened at fixpoints");
@@ -302,23 +302,23 @@ impl Engine {
     /// Makes `x` equal to `value` and propagates.
     ///
     /// # Errors
-    /// [`Conflict`] when that can't be.
+    /// [`Conflict`] when propagation refutes this.
     pub fn assign(&mut self, x: VarId, value: Value) -> Result<(), Conflict> {
         self.decide(|domains| domains.fix(x, value))
     }
 
-    /// Takes `value` from `x` and propagates.
+    /// Removes `value` from `x` and propagates.
     ///
     /// # Errors
-    /// [`Conflict`] when that can't be.
+    /// [`Conflict`] when propagation refutes this.
     pub fn refute(&mut self, x: VarId, value: Value) -> Result<(), Conflict> {
         self.decide(|domains| domains.remove(x, value))
     }
 
-    /// Prunes from outside and propagates.
+    /// Prunes domains with `prune` and propagates.
     ///
     /// # Errors
-    /// [`Conflict`] when that can't be.
+    /// [`Conflict`] when propagation refutes this.
     pub fn decide(
         &mut self,
         prune: impl FnOnce(&mut Domains) -> Result<bool, Conflict>,
@@ -336,8 +336,7 @@ impl Engine {
     /// after a conflict.
     ///
     /// # Errors
-    /// [`Conflict`] when the network has no solution with these values, as far as
-    /// propagation sees.
+    /// [`Conflict`] when propagation shows that the network has no solution with these values.
     pub fn inject(
         &mut self,
         state: impl IntoIterator<Item = (VarId, Value)>,
@@ -355,8 +354,7 @@ impl Engine {
     /// it, also after a conflict.
     ///
     /// # Errors
-    /// [`Conflict`] when the network has no solution with these domains, as far as
-    /// propagation sees.
+    /// [`Conflict`] when propagation shows that the network has no solution with these domains.
     pub fn inject_sets<'a>(
         &mut self,
         state: impl IntoIterator<Item = (VarId, &'a ValueSet)>,

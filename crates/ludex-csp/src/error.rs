@@ -1,4 +1,4 @@
-//! What can be wrong with a network.
+//! Errors in a network.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::domains::VarId;
 
-/// What an error is about: its id, by which a caller finds where it was stated, and its name,
-/// for the message.
+/// The subject of an error: its id, which leads the caller to the source, and its name for the
+/// message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named<I> {
     /// The id.
@@ -27,76 +27,76 @@ impl<I> fmt::Display for Named<I> {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CspError {
-    /// A variable without a value.
+    /// A variable has an empty domain.
     #[error("variable `{variable}` has an empty domain")]
     EmptyDomain {
         /// The variable.
         variable: Named<VarId>,
     },
-    /// A domain with values beyond [`VALUE_LIMIT`](crate::VALUE_LIMIT).
+    /// A domain has values beyond [`VALUE_LIMIT`](crate::VALUE_LIMIT).
     #[error("the domain of variable `{variable}` is out of range")]
     DomainOutOfRange {
         /// The variable.
         variable: Named<VarId>,
     },
-    /// A domain with too many values in too many pieces.
+    /// A domain has too many values in too many ranges.
     #[error("the domain of variable `{variable}` has too many values with gaps between them")]
     DomainTooLarge {
         /// The variable.
         variable: Named<VarId>,
     },
-    /// A variable with too many values for what lists them.
+    /// A variable has too many values for a constraint or search that lists them.
     #[error("variable `{variable}` has too many values for {what}, which lists them")]
     WideDomain {
         /// The variable.
         variable: Named<VarId>,
-        /// A table, an automaton, a search.
+        /// What lists the values: a table, an automaton, a search.
         what: &'static str,
     },
-    /// A constraint that names a variable twice where that makes no sense.
+    /// A constraint repeats a variable where that makes no sense.
     #[error("variable `{variable}` is in the scope twice")]
     RepeatedVariable {
         /// The variable.
         variable: Named<VarId>,
     },
-    /// A number too large to reason about.
+    /// A number is too large to compute with.
     #[error("{what} is out of range")]
     OutOfRange {
         /// Which number.
         what: String,
     },
-    /// Parts of a constraint that don't go together.
+    /// Parts of a constraint do not fit together.
     #[error("{problem}")]
     Malformed {
-        /// What does not fit.
+        /// The mismatch.
         problem: String,
     },
-    /// Something is wrong with one of the constraints of a network.
+    /// One of the constraints of a network is wrong.
     #[error("constraint {number}, `{kind}`: {problem}")]
     InConstraint {
-        /// Which one, counted from 1 in the order in which they were stated.
+        /// Its number, counted from 1 in the order of statement.
         number: usize,
         /// The name of its kind.
         kind: String,
         /// What is wrong.
         problem: Box<CspError>,
     },
-    /// Something is wrong with the objective of a network.
+    /// The objective of a network is wrong.
     #[error("objective: {problem}")]
     InObjective {
         /// What is wrong.
         problem: Box<CspError>,
     },
-    /// An objective that the search would not look at.
-    #[error("only the search by maintaining consistency looks at an objective")]
+    /// The chosen search ignores objectives, but the network has one.
+    #[error("this search ignores objectives; use the search that maintains consistency")]
     ObjectiveIgnored,
-    /// An order of variables that the search does not know.
-    #[error("this search does not know the order `{order}`")]
+    /// The chosen search does not support the order of variables.
+    #[error("this search does not support the order `{order}`")]
     UnknownOrder {
         /// The name of the order.
         order: &'static str,
     },
-    /// Posting was not finished in time.
+    /// Posting did not finish in time.
     #[error("stopped by the limit of {}", .0.name())]
     Stopped(StopReason),
 }
@@ -110,7 +110,7 @@ impl CspError {
         CspError::OutOfRange { what: what.into() }
     }
 
-    /// The error as one of constraint number `index`, counted from 0.
+    /// Wraps the error as one of constraint number `index`, counted from 0.
     pub fn in_constraint(self, index: usize, kind: &str) -> Self {
         match self {
             CspError::Stopped(reason) => CspError::Stopped(reason),

@@ -26,7 +26,7 @@ pub enum Comparison {
     Gt,
 }
 
-/// What an allocation takes beside its contents.
+/// Bytes that an allocation costs besides its contents.
 const BYTES_ALLOCATED: usize = 16;
 
 impl Comparison {
@@ -43,7 +43,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison that holds exactly when this one does not.
+    /// Returns the comparison that holds exactly when this one does not.
     pub fn negated(self) -> Self {
         match self {
             Comparison::Lt => Comparison::Ge,
@@ -55,7 +55,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison with its sides exchanged.
+    /// Returns the comparison with its sides exchanged.
     pub fn mirrored(self) -> Self {
         match self {
             Comparison::Lt => Comparison::Gt,
@@ -66,7 +66,7 @@ impl Comparison {
         }
     }
 
-    /// The name in XCSP3.
+    /// Returns the name in XCSP3.
     pub fn name(self) -> &'static str {
         match self {
             Comparison::Lt => "lt",
@@ -95,7 +95,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The result, if there is one.
+    /// Returns the result, or `None` when it is undefined or overflows.
     #[inline]
     pub fn apply(self, left: i64, right: i64) -> Option<i64> {
         match self {
@@ -107,7 +107,7 @@ impl Operation {
         }
     }
 
-    /// The name in XCSP3.
+    /// Returns the name in XCSP3.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Mul => "mul",
@@ -143,9 +143,9 @@ pub enum Expr {
     Abs(Box<Expr>),
     /// An operation on two integers.
     Binary(Operation, Box<Expr>, Box<Expr>),
-    /// The least of some.
+    /// The least of a list.
     Min(Vec<Expr>),
-    /// The greatest of some.
+    /// The greatest of a list.
     Max(Vec<Expr>),
     /// A comparison.
     Compare(Comparison, Box<Expr>, Box<Expr>),
@@ -153,22 +153,22 @@ pub enum Expr {
     AllEqual(Vec<Expr>),
     /// Membership in a set.
     In(Box<Expr>, ValueSet),
-    /// Falsehood.
+    /// Negation.
     Not(Box<Expr>),
-    /// All true.
+    /// Conjunction.
     And(Vec<Expr>),
-    /// At least one true.
+    /// Disjunction.
     Or(Vec<Expr>),
-    /// An odd number of them true.
+    /// Whether an odd number of the parts is true.
     Xor(Vec<Expr>),
-    /// If the first is true, the second, else the third.
+    /// The second if the first is true, else the third.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// The member of a list at a place, counted from 0; no value outside of the list.
+    /// The term at an index of a list, counted from 0; undefined outside the list.
     Element(Vec<Expr>, Box<Expr>),
 }
 
 impl Expr {
-    /// The value under an assignment; `None` where it is not defined.
+    /// Returns the value under an assignment; `None` where it is undefined.
     pub fn eval(&self, value_of: &dyn Fn(VarId) -> i64) -> Option<i64> {
         let eval_all =
             |list: &[Expr]| list.iter().map(|e| e.eval(value_of)).collect::<Option<Vec<i64>>>();
@@ -213,7 +213,7 @@ impl Expr {
         self.eval(value_of).is_some_and(|value| value != 0)
     }
 
-    /// Bounds on the values the expression can take, saturating at the ends of 64 bits.
+    /// Returns bounds on the values of the expression, saturating at the ends of 64 bits.
     pub fn bounds(&self, bounds_of: &dyn Fn(VarId) -> (i64, i64)) -> (i64, i64) {
         match self {
             Expr::Constant(value) => (*value, *value),
@@ -251,7 +251,7 @@ impl Expr {
         }
     }
 
-    /// Whether the expression says something true or false, rather than a number.
+    /// Whether the expression is a truth value rather than a number.
     pub fn is_boolean(&self) -> bool {
         match self {
             Expr::Compare(..)
@@ -267,7 +267,7 @@ impl Expr {
         }
     }
 
-    /// The variables, each once, in order of first occurrence.
+    /// Returns the variables, each once, in order of first occurrence.
     pub fn scope(&self) -> Vec<VarId> {
         let mut scope = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -289,7 +289,7 @@ impl Expr {
         }
     }
 
-    /// The expressions this one is made of.
+    /// Returns the direct subexpressions.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Constant(_) | Expr::Var(_) => Vec::new(),
@@ -307,7 +307,7 @@ impl Expr {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Returns an estimate of the expression's size in bytes.
     pub fn n_bytes(&self) -> u64 {
         let set = match self {
             Expr::In(_, set) => size_of_val(set.ranges()),
@@ -317,7 +317,7 @@ impl Expr {
         own + self.children().into_iter().map(Expr::n_bytes).sum::<u64>()
     }
 
-    /// The same expression with other variables.
+    /// Replaces each variable by an expression.
     pub fn rename(&self, to: &dyn Fn(VarId) -> Expr) -> Expr {
         let one = |e: &Expr| Box::new(e.rename(to));
         let all = |list: &[Expr]| list.iter().map(|e| e.rename(to)).collect();
@@ -342,8 +342,8 @@ impl Expr {
         }
     }
 
-    /// The expression as a weighted sum of other expressions plus a constant, each term that
-    /// is not itself a sum once.
+    /// Returns the expression as a weighted sum of other expressions plus a constant. No term
+    /// is itself a sum, and no term occurs twice.
     ///
     /// `None` when a coefficient leaves 64 bits.
     pub fn linear_form(&self) -> Option<(Vec<(i64, &Expr)>, i64)> {
@@ -382,9 +382,10 @@ impl Expr {
 }
 
 impl Operation {
-    /// Bounds on the result for arguments within bounds, saturating at the ends of 64 bits.
+    /// Returns bounds on the result for arguments within bounds, saturating at the ends of 64
+    /// bits.
     ///
-    /// Where the operation is not defined for some arguments, these are left out.
+    /// Arguments for which the operation is undefined are left out.
     pub fn bounds(self, (a, b): (i64, i64), (c, d): (i64, i64)) -> (i64, i64) {
         match self {
             Operation::Mul => hull([
@@ -394,7 +395,8 @@ impl Operation {
                 b.saturating_mul(d),
             ]),
             Operation::Div => {
-                // The divisors nearest to and farthest from zero on each side decide.
+                // Extreme quotients come from the divisors nearest to and farthest from zero on
+                // each side.
                 let divisors = [c, d, -1, 1].into_iter().filter(|&y| y != 0 && c <= y && y <= d);
                 let quotients = divisors.flat_map(|y| [a.saturating_div(y), b.saturating_div(y)]);
                 quotients
@@ -419,7 +421,8 @@ impl Operation {
                 let (low, high) = (c.max(0), d.max(0));
                 let mut ends = vec![power(a, low), power(a, high), power(b, low), power(b, high)];
                 if a < 0 {
-                    // Of neighboring exponents one gives the sign the other lacks.
+                    // The exponents `high - 1` and `high` differ in parity, so together they
+                    // give powers of both signs.
                     ends.extend([power(a, (high - 1).max(low)), power(b, (high - 1).max(low))]);
                     ends.push(power(a, (low + 1).min(high)));
                 }
@@ -479,42 +482,42 @@ fn list<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Vec<Expr> {
     terms.into_iter().map(Into::into).collect()
 }
 
-/// The sum of some terms.
+/// Returns the sum of the terms.
 pub fn sum<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
     Expr::Sum(list(terms))
 }
 
-/// The least of some terms.
+/// Returns the least of the terms.
 pub fn minimum<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
     Expr::Min(list(terms))
 }
 
-/// The greatest of some terms.
+/// Returns the greatest of the terms.
 pub fn maximum<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
     Expr::Max(list(terms))
 }
 
-/// All of them true.
+/// Returns the conjunction of the terms.
 pub fn all_of<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
     Expr::And(list(terms))
 }
 
-/// At least one of them true.
+/// Returns the disjunction of the terms.
 pub fn any_of<T: Into<Expr>>(terms: impl IntoIterator<Item = T>) -> Expr {
     Expr::Or(list(terms))
 }
 
-/// If the condition is true, the first term, else the second.
+/// Returns the first term where the condition is true, else the second.
 pub fn if_then_else(condition: impl Into<Expr>, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
     Expr::If(Box::new(condition.into()), Box::new(yes.into()), Box::new(no.into()))
 }
 
-/// The member of a list at a place, counted from 0.
+/// Returns the term at an index of a list, counted from 0.
 pub fn element<T: Into<Expr>>(terms: impl IntoIterator<Item = T>, index: impl Into<Expr>) -> Expr {
     Expr::Element(list(terms), Box::new(index.into()))
 }
 
-/// The absolute difference of two terms.
+/// Returns the absolute difference of two terms.
 pub fn distance(a: impl Into<Expr>, b: impl Into<Expr>) -> Expr {
     Expr::Binary(Operation::Dist, Box::new(a.into()), Box::new(b.into()))
 }
@@ -540,27 +543,27 @@ macro_rules! terms {
                 greater_than Gt "This term is greater than the other."
             }
 
-            /// The absolute value.
+            /// Returns the absolute value.
             pub fn abs(self) -> Expr {
                 Expr::Abs(Box::new(self.into()))
             }
 
-            /// This term to a power.
+            /// Raises this term to a power.
             pub fn pow(self, exponent: impl Into<Expr>) -> Expr {
                 Expr::Binary(Operation::Pow, Box::new(self.into()), Box::new(exponent.into()))
             }
 
-            /// The value is one of a set.
+            /// The value is in a set.
             pub fn is_in(self, set: impl Into<ValueSet>) -> Expr {
                 Expr::In(Box::new(self.into()), set.into())
             }
 
-            /// If this is true, so is the other.
+            /// If this term is true, so is the other.
             pub fn implies(self, other: impl Into<Expr>) -> Expr {
                 Expr::Or(vec![Expr::Not(Box::new(self.into())), other.into()])
             }
 
-            /// Both true or both false.
+            /// Both terms are true or both are false.
             pub fn iff(self, other: impl Into<Expr>) -> Expr {
                 Expr::Not(Box::new(Expr::Xor(vec![self.into(), other.into()])))
             }

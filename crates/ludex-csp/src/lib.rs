@@ -1,21 +1,22 @@
-//! A finite-domain constraint solver that knows nothing of what it is used for.
+//! A finite-domain constraint solver, independent of games and of any other use.
 //!
-//! State a [`Network`], [`solve`] it, read the [`Report`]. Or post a network once into an
+//! Build a [`Network`], [`solve`] it and read the [`Report`]. Or post a network once into an
 //! [`Engine`] and use it as a template: inject a state, read the pruned domains, undo.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
 //! 1. `verdict`: the answer of every solver; `values`: sets of integers
-//! 2. `trail`: words that remember what they were
+//! 2. `trail`: 64-bit words with undo
 //! 3. `domains`: variables, pruned and restored
-//! 4. `propagator`: what a constraint has to offer; `engine`: who wakes whom
-//! 5. `expr`: expressions; [`propagators`]: one file a constraint
-//! 6. `constraint`, `meaning`, `network`: what a modeler states; `check`; `preprocess`;
-//!    `post`: from there to propagators
+//! 4. `propagator`: the interface of a constraint; `engine`: events and the queue
+//! 5. `expr`: expressions; [`propagators`]: one file per constraint
+//! 6. `constraint`, `meaning`, `network`: the input of a modeler; `check`; `preprocess`;
+//!    `post`: from a network to propagators
 //! 7. `sac`: singleton consistency; [`search`]
 //!
-//! To add a constraint, write a [`Propagator`] in `propagators/`, a line for it in
-//! the top-level `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of its own.
+//! To add a constraint, write a [`Propagator`] in `propagators/`, add a line for it to the
+//! top-level `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of
+//! its own.
 
 mod check;
 mod constraint;

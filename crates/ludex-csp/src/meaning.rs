@@ -1,6 +1,7 @@
-//! What constraints mean, computed as plainly as can be.
+//! The meaning of each constraint, computed as directly as possible.
 //!
-//! Tests, local search and the searches for study believe this and no propagator.
+//! Tests, local search and the searches for study rely on these definitions and on no
+//! propagator.
 
 use crate::constraint::Constraint;
 use crate::domains::VarId;
@@ -9,12 +10,13 @@ use crate::propagator::Propagator;
 use crate::{Value, ValueSet};
 
 impl Constraint {
-    /// Whether it holds, computed from its meaning and not by a propagator.
+    /// Whether the assignment satisfies the constraint, computed from its meaning and not by a
+    /// propagator.
     pub fn holds(&self, value_of: &dyn Fn(VarId) -> i64) -> bool {
         self.meaning(value_of).unwrap_or(false)
     }
 
-    /// `None` where a term has no value.
+    /// `None` where a term is undefined.
     fn meaning(&self, value_of: &dyn Fn(VarId) -> i64) -> Option<bool> {
         let eval = |e: &Expr| e.eval(value_of);
         let eval_all = |list: &[Expr]| list.iter().map(eval).collect::<Option<Vec<i64>>>();

@@ -1,4 +1,4 @@
-//! Networks as a modeler states them: variables, constraints, an objective.
+//! Networks as a modeler writes them: variables, constraints, an objective.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::propagators::table::Table;
 use crate::propagators::{HalfReified, Reified};
 use crate::{Value, ValueSet};
 
-/// Variables, constraints and perhaps an objective.
+/// Variables, constraints and an optional objective.
 ///
 /// ```
 /// use ludex_csp::{Network, SearchConfig, solve};
@@ -35,25 +35,25 @@ pub struct Network {
 /// A variable of a network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// Its name, in messages and answers.
+    /// The name in messages and answers.
     pub name: String,
-    /// Its values.
+    /// The values.
     pub domain: ValueSet,
     /// The names of the values 0, 1, …, when they are symbols.
     pub labels: Option<Arc<[String]>>,
 }
 
-/// What is to be made small or large.
+/// An expression to minimize or maximize.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Objective {
     /// The expression.
     pub expr: Expr,
-    /// Whether it is to be small.
+    /// Whether to minimize it.
     pub is_minimized: bool,
 }
 
 impl Network {
-    /// A network without variables.
+    /// Creates a network without variables.
     pub fn new() -> Self {
         Self::default()
     }
@@ -77,7 +77,7 @@ impl Network {
         (0..n).map(|i| self.int(format!("{name}[{i}]"), domain.clone())).collect()
     }
 
-    /// Adds a variable with symbols as values; the value of a symbol is its place in the list.
+    /// Adds a variable with symbols as values; the value of a symbol is its index in the list.
     pub fn symbol<S: Into<String>>(
         &mut self,
         name: impl Into<String>,
@@ -89,49 +89,49 @@ impl Network {
         VarId::new(self.variables.len() - 1)
     }
 
-    /// The variables.
+    /// Returns the variables.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable(&self, x: VarId) -> &Variable {
         &self.variables[x.index()]
     }
 
-    /// A variable, for what a reader finds out after it was added.
+    /// Returns a variable for changes, such as a label that a reader finds later.
     pub fn variable_mut(&mut self, x: VarId) -> &mut Variable {
         &mut self.variables[x.index()]
     }
 
-    /// A variable with its name, for errors.
+    /// Returns a variable with its name, for errors.
     pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
         Named { id: x, name: self.variable(x).name.clone() }
     }
 
-    /// The variables, by number.
+    /// Returns the ids of the variables.
     pub(crate) fn ids(&self) -> impl Iterator<Item = VarId> + use<> {
         (0..self.variables.len()).map(VarId::new)
     }
 
-    /// How the value of a variable is written: by its label if it has one.
+    /// Returns a value as text: its label if it has one.
     pub fn label(&self, x: VarId, value: Value) -> String {
         let labels = self.variables[x.index()].labels.as_ref();
         let label = labels.and_then(|labels| labels.get(usize::try_from(value).ok()?));
         label.cloned().unwrap_or_else(|| value.to_string())
     }
 
-    /// The constraints.
+    /// Returns the constraints.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
     }
 
-    /// Exchanges the constraints and gives those there were.
+    /// Replaces the constraints and returns the old ones.
     pub(crate) fn set_constraints(&mut self, constraints: Vec<Constraint>) -> Vec<Constraint> {
         std::mem::replace(&mut self.constraints, constraints)
     }
 
-    /// The objective, if there is one.
+    /// Returns the objective, if there is one.
     pub fn objective(&self) -> Option<&Objective> {
         self.objective.as_ref()
     }
@@ -141,18 +141,18 @@ impl Network {
         self.constraints.push(constraint);
     }
 
-    /// The expression is true.
+    /// Requires the expression to be true.
     pub fn require(&mut self, expr: impl Into<Expr>) {
         self.add(Constraint::Intension(expr.into()));
     }
 
-    /// All terms differ.
+    /// Requires all terms to differ.
     pub fn all_different<T: Into<Expr>>(&mut self, terms: impl IntoIterator<Item = T>) {
         let list = terms.into_iter().map(Into::into).collect();
         self.add(Constraint::AllDifferent { list, except: ValueSet::default() });
     }
 
-    /// The variables take one of the tuples.
+    /// Requires the variables to take one of the tuples.
     pub fn table(&mut self, scope: &[VarId], table: impl Into<Arc<Table>>) {
         self.add(Constraint::Table {
             scope: scope.to_vec(),
@@ -161,7 +161,7 @@ impl Network {
         });
     }
 
-    /// The variables take none of the tuples.
+    /// Forbids all of the tuples.
     pub fn forbid(&mut self, scope: &[VarId], table: impl Into<Arc<Table>>) {
         self.add(Constraint::Table {
             scope: scope.to_vec(),
@@ -170,7 +170,7 @@ impl Network {
         });
     }
 
-    /// Tasks that share a resource never need more than there is.
+    /// Requires that the tasks running at any time need at most the capacity.
     pub fn cumulative<T: Into<Expr>>(
         &mut self,
         tasks: impl IntoIterator<Item = (VarId, Value, Value)>,
@@ -185,7 +185,7 @@ impl Network {
         self.add(Constraint::Cumulative { origins, lengths, heights, limit: limit.into() });
     }
 
-    /// Tasks, each a start and a length, of which no two run at once.
+    /// Requires that no two tasks overlap; each is a start and a length.
     pub fn no_overlap<T: Into<Expr>>(&mut self, tasks: impl IntoIterator<Item = (VarId, T)>) {
         let (mut origins, mut lengths) = (Vec::new(), Vec::new());
         for (origin, length) in tasks {
@@ -195,9 +195,9 @@ impl Network {
         self.add(Constraint::NoOverlap { origins, lengths, ignores_zeros: true });
     }
 
-    /// If `truth` is 1, the propagator's constraint holds.
+    /// Requires the propagator's constraint if `truth` is 1.
     ///
-    /// Expressions need no such help: `network.require(truth.implies(expr))`.
+    /// Expressions need no such method: `network.require(truth.implies(expr))`.
     ///
     /// ```
     /// use ludex_csp::propagators::AllDifferentGac;
@@ -214,28 +214,28 @@ impl Network {
         self.add(Constraint::Custom(Box::new(HalfReified::new(truth, propagator))));
     }
 
-    /// `truth` is 1 if the propagator's constraint holds, and else 0.
+    /// Requires `truth` to be 1 if the propagator's constraint holds, and 0 if not.
     pub fn reify(&mut self, truth: VarId, propagator: Box<dyn Propagator>) {
         self.add(Constraint::Custom(Box::new(Reified::new(truth, propagator))));
     }
 
-    /// The expression is to be as small as can be.
+    /// Sets the objective to minimize the expression.
     pub fn minimize(&mut self, expr: impl Into<Expr>) {
         self.objective = Some(Objective { expr: expr.into(), is_minimized: true });
     }
 
-    /// The expression is to be as large as can be.
+    /// Sets the objective to maximize the expression.
     pub fn maximize(&mut self, expr: impl Into<Expr>) {
         self.objective = Some(Objective { expr: expr.into(), is_minimized: false });
     }
 
-    /// Sets the objective, or takes it away.
+    /// Sets or removes the objective.
     pub fn set_objective(&mut self, objective: Option<Objective>) {
         self.objective = objective;
     }
 
-    /// The first constraint that an assignment, a value for each variable, violates; it is
-    /// computed from the meaning of the constraints, not by propagators.
+    /// Returns the first constraint that an assignment violates, given a value for each
+    /// variable. The meaning of the constraints decides, not the propagators.
     pub fn violated(&self, assignment: &[Value]) -> Option<&Constraint> {
         let value_of = |x: VarId| i64::from(assignment[x.index()]);
         self.constraints.iter().find(|constraint| !constraint.holds(&value_of))

@@ -1,8 +1,8 @@
-//! Making a network smaller without changing its solutions.
+//! Makes a network smaller without changing its solutions.
 //!
-//! The three steps of the game networks of Piette: constraints on one variable become part
-//! of its domain, tables over the same variables are merged into one, and what is left
-//! universal goes: constraints that allow everything, and variables in no constraint.
+//! The three steps that Piette applies to game networks: constraints on one variable become
+//! part of its domain, tables over the same variables are merged into one, and universal parts
+//! are removed: constraints that allow everything, and variables in no constraint.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use crate::network::Network;
 use crate::propagators::table::{STAR, Table};
 use crate::{Value, ValueSet};
 
-/// A network made smaller, and the way back.
+/// A smaller network, with the mapping back to the original.
 pub struct Preprocessed {
-    /// The network that is left.
+    /// The smaller network.
     pub network: Network,
     /// By variable of the smaller network: the variable of the original.
     pub kept: Vec<VarId>,
     /// The variables that are in no constraint, each with the values it may take.
     pub free: Vec<(VarId, ValueSet)>,
-    /// How many constraints were projected on a domain.
+    /// The number of constraints projected on a domain.
     pub n_unary: usize,
-    /// How many tables were merged into another.
+    /// The number of tables merged into another.
     pub n_merged: usize,
-    /// How many constraints allowed everything.
+    /// The number of constraints that allowed everything.
     pub n_universal: usize,
-    /// By constraint of the smaller network: its number in the original, or that of the
-    /// first of those it was merged from.
+    /// By constraint of the smaller network: its number in the original; for a merged table
+    /// that of the first table merged.
     origins: Vec<usize>,
 }
 
 impl Preprocessed {
-    /// A solution of the original network from one of the smaller: free variables take their
-    /// least value.
+    /// Turns a solution of the smaller network into one of the original. Free variables take
+    /// their least value.
     pub fn expand(&self, solution: &[Value]) -> Vec<Value> {
         let mut expanded = vec![0; self.kept.len() + self.free.len()];
         for (&x, &value) in self.kept.iter().zip(solution) {
@@ -50,13 +50,13 @@ impl Preprocessed {
         expanded
     }
 
-    /// Whether the constraints on some variable alone leave it no value.
+    /// Whether the unary constraints leave some variable no value.
     pub fn is_refuted(&self) -> bool {
         self.network.variables().iter().any(|x| x.domain.is_empty())
             || self.free.iter().any(|(_, set)| set.is_empty())
     }
 
-    /// An error in the smaller network as one in the original.
+    /// Turns an error in the smaller network into one in the original.
     pub(crate) fn place(&self, original: &Network, problem: CspError) -> CspError {
         match problem {
             CspError::InConstraint { number, problem, .. } => {
@@ -67,22 +67,22 @@ impl Preprocessed {
         }
     }
 
-    /// How many solutions of the original each solution of the smaller network stands for,
-    /// saturating.
+    /// Returns the number of solutions of the original for each solution of the smaller
+    /// network, saturating.
     pub fn multiplicity(&self) -> u128 {
         self.free.iter().fold(1, |n, (_, set)| n.saturating_mul(u128::from(set.len())))
     }
 }
 
-/// Projects unary constraints, merges tables of equal scope, removes what is universal.
+/// Projects unary constraints, merges tables of equal scope and removes universal parts.
 ///
-/// The network is without mistakes; see [`Network::check`]. A domain may become empty; see
+/// The network must pass [`Network::check`]. A domain may become empty; see
 /// [`Preprocessed::is_refuted`].
 pub fn preprocess(network: &Network) -> Preprocessed {
     drop_free_variables(simplify(network))
 }
 
-/// As [`preprocess`], but keeps variables that are in no constraint.
+/// Works as [`preprocess`], but keeps variables that are in no constraint.
 pub fn simplify(network: &Network) -> Preprocessed {
     let mut smaller = network.clone();
     let mut constraints: Vec<(usize, Constraint)> =
@@ -101,10 +101,10 @@ pub fn simplify(network: &Network) -> Preprocessed {
     Preprocessed { network: smaller, kept, free, n_unary, n_merged, n_universal, origins }
 }
 
-/// Values are tried one by one up to this many; wider domains are left to their constraint.
+/// Largest domain whose values are tested one by one; wider domains keep their constraint.
 const MAX_PROJECTED: u64 = 1 << 12;
 
-/// Makes a constraint on one variable part of its domain, if it is one.
+/// Makes the constraint part of the domain if it has one variable, and returns whether it did.
 fn project(constraint: &Constraint, network: &mut Network) -> bool {
     let [x] = constraint.scope()[..] else {
         return false;
@@ -114,7 +114,7 @@ fn project(constraint: &Constraint, network: &mut Network) -> bool {
         return false;
     }
     variable.domain = match constraint {
-        // Looking each value up would go through the table again and again.
+        // Testing values one by one would scan the table for each of them.
         Constraint::Table { table, is_positive, .. } if !table.has_stars() => {
             let listed: ValueSet = table.tuples().map(|tuple| tuple[0]).collect();
             variable.domain.filter(|value| listed.contains(value) == *is_positive)
@@ -124,11 +124,11 @@ fn project(constraint: &Constraint, network: &mut Network) -> bool {
     true
 }
 
-/// Tables with up to this many values in all are merged; more would take too much room.
+/// Largest number of values in tables to merge; more would take too much memory.
 const MAX_MERGED: usize = 1 << 22;
 
-/// Merges positive tables with the same set of variables: a tuple stays when all allow it.
-/// The merged table takes the place of the first.
+/// Merges positive tables over the same set of variables: a tuple stays when all of them allow
+/// it. The merged table replaces the first.
 fn merge_tables(constraints: &mut Vec<(usize, Constraint)>) -> usize {
     let mut by_scope: BTreeMap<Vec<VarId>, Vec<usize>> = BTreeMap::new();
     for (place, (_, constraint)) in constraints.iter().enumerate() {
@@ -180,7 +180,7 @@ fn common_tuples<'a>(scope: &[VarId], tables: impl Iterator<Item = &'a Constrain
     Constraint::Table { scope: scope.to_vec(), table, is_positive: true }
 }
 
-/// Whether a table allows everything that the domains do.
+/// Whether a table allows every combination of the domains.
 fn is_universal(constraint: &Constraint, network: &Network) -> bool {
     let Constraint::Table { scope, table, is_positive } = constraint else {
         return false;
@@ -197,7 +197,7 @@ fn is_universal(constraint: &Constraint, network: &Network) -> bool {
     !table.has_stars() && n_all <= table.len() as u128 && n_valid() == n_all
 }
 
-/// Renumbers the variables that some constraint or the objective speaks of.
+/// Drops the variables in no constraint and not in the objective, and renumbers the others.
 fn drop_free_variables(simplified: Preprocessed) -> Preprocessed {
     let network = &simplified.network;
     let has_custom =

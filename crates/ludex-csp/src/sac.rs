@@ -1,20 +1,20 @@
-//! Singleton consistency: a value that fails when it is tried alone goes.
+//! Singleton consistency: removes every value whose assignment fails by propagation.
 //!
-//! After Lecoutre and Cardon, *A Greedy Approach to Establish Singleton Arc Consistency*,
-//! IJCAI 2005 (SAC3): one branch of decisions checks many values at once, since every value
-//! decided on the way has shown itself consistent. We also count the values that propagation
-//! fixed on the way, for the same reason. A failure at the first decision of a branch removes
-//! the value; deeper failures only end the branch.
+//! After Lecoutre and Cardon, *A Greedy Approach to Establish Singleton Arc Consistency*, IJCAI
+//! 2005 (SAC3): one branch of decisions checks many values at once, since every value decided
+//! on a branch that does not fail is consistent. We also count the values that propagation
+//! fixes on the branch, for the same reason. A failure at the first decision of a branch
+//! removes the value; deeper failures only end the branch.
 
 use ludex_base::Deadline;
 
 use crate::domains::{Conflict, VarId};
 use crate::engine::Engine;
 
-/// Removes the values whose assignment fails by propagation; says how many went.
+/// Removes the values whose assignment fails by propagation and returns their number.
 ///
-/// The engine is at a fixpoint with no level open. When the deadline is reached, what was
-/// removed so far stays removed.
+/// The engine must be at a fixpoint with no level open. When the deadline is reached, the
+/// values removed so far stay removed.
 ///
 /// # Errors
 /// [`Conflict`] when a domain becomes empty: the network has no solution.
@@ -42,7 +42,8 @@ pub fn singleton_consistency(engine: &mut Engine, deadline: &Deadline) -> Result
     }
 }
 
-/// Decides `x` and then as many pending values as go together. False when the first fails.
+/// Decides `x` and then as many pending values as possible. Returns false when the first
+/// decision fails.
 fn branch(
     engine: &mut Engine,
     pending: &mut Pending,
@@ -75,13 +76,13 @@ struct Pending {
 impl Pending {
     fn new(engine: &Engine) -> Self {
         let domains = engine.domains();
-        // Wide ranges are left alone: they would take as many trials as values.
+        // Wide ranges are skipped: they would take one trial per value.
         let is_checked = |x: VarId| !domains.is_fixed(x) && domains.bits(x).is_some();
         let list = |x: VarId| if is_checked(x) { domains.indexes(x).collect() } else { Vec::new() };
         Self { values: domains.variables().map(list).collect() }
     }
 
-    /// A pending value that is still in its domain.
+    /// Returns a pending value that is still in its domain.
     fn next(&mut self, engine: &Engine) -> Option<(VarId, u32)> {
         for (at, list) in self.values.iter_mut().enumerate() {
             let x = VarId::new(at);
@@ -96,8 +97,8 @@ impl Pending {
         None
     }
 
-    /// A pending value of a variable that is open on this branch; it stays pending until it
-    /// has proved itself.
+    /// Returns a pending value of a variable that is open on this branch; it stays pending
+    /// until the branch has shown that it is consistent.
     fn next_open(&self, engine: &Engine) -> Option<(VarId, u32)> {
         let domains = engine.domains();
         self.values.iter().enumerate().find_map(|(at, list)| {
@@ -109,7 +110,7 @@ impl Pending {
         })
     }
 
-    /// Takes out the values that the present branch gives to variables.
+    /// Removes the values that the current branch gives to variables.
     fn strike_fixed(&mut self, engine: &Engine) {
         let domains = engine.domains();
         for (at, list) in self.values.iter_mut().enumerate() {
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
     use crate::{Network, PostConfig};
 
-    /// The naive loop, to compare with.
+    /// The naive loop, as a reference.
     fn naive(engine: &mut Engine) -> Result<(), Conflict> {
         loop {
             let mut has_changed = false;
@@ -179,6 +180,6 @@ mod tests {
                 }
             }
         }
-        assert!(n_that_prune > 3, "the networks are in the interesting range");
+        assert!(n_that_prune > 3, "too few networks where singleton consistency prunes");
     }
 }

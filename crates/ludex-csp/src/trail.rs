@@ -1,8 +1,8 @@
-//! Words that remember what they were: the one place where undoing happens.
+//! 64-bit words with undo: the only place that restores old values.
 //!
 //! Domains, sparse bit sets of tables and counters of propagators all live in one pool of
-//! 64-bit words. A word is saved on the log the first time it changes at a level, so
-//! going back costs as much as what was changed and nothing is copied at a node.
+//! 64-bit words. The log saves a word the first time it changes at a level, so undoing costs
+//! time in proportion to the changes, and no node copies state.
 //!
 //! Invariant: after [`Trail::pop`] every word has the value it had at the matching
 //! [`Trail::push`].
@@ -11,7 +11,7 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
     words: Vec<u64>,
-    /// The stamp under which a word was last saved; saving twice would be waste, not error.
+    /// The stamp under which a word was last saved; it only avoids saving a word twice.
     stamps: Vec<u32>,
     log: Vec<(u32, u64)>,
     /// Length of the log when each level began.
@@ -20,12 +20,12 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    /// Adds `n` words with the same value and gives the index of the first.
+    /// Adds `n` words with the same value and returns the index of the first.
     ///
-    /// Words are never given back, also not by `pop`.
+    /// Words are never freed, not even by `pop`.
     pub fn allocate(&mut self, n: usize, value: u64) -> usize {
         let first = self.words.len();
-        assert!(first + n <= u32::MAX as usize, "reversible words are counted in 32 bits");
+        assert!(first + n <= u32::MAX as usize, "too many reversible words for 32-bit indexes");
         self.words.resize(first + n, value);
         self.stamps.resize(first + n, 0);
         first
@@ -56,11 +56,13 @@ impl Trail {
         }
     }
 
-    /// Intersects the words of a sparse set with a mask. `index[..limit]` are the words in
-    /// use, `place` is the inverse of `index`. Words that would become zero only leave the
-    /// index: they keep their value, so going back needs no more than the old limit.
+    /// Intersects the words of a sparse set with a mask.
     ///
-    /// Gives the new limit and whether any bit went.
+    /// `index[..limit]` are the words in use, `place` is the inverse of `index`. Words that
+    /// would become zero only leave the index: they keep their value, so undoing needs only the
+    /// old limit.
+    ///
+    /// Returns the new limit and whether any bit was cleared.
     #[inline]
     pub fn narrow(
         &mut self,
@@ -103,8 +105,8 @@ impl Trail {
         (limit, is_reduced)
     }
 
-    /// The same as [`Trail::narrow`] for a mask that has bits only in some words, which are
-    /// told by the bits of `candidates`: work for these and not for all words in use.
+    /// Works as [`Trail::narrow`] for a mask that has bits only in the words named by the bits
+    /// of `candidates`. It visits only these words instead of all words in use.
     #[inline]
     pub fn narrow_among(
         &mut self,
@@ -167,8 +169,8 @@ impl Trail {
     }
 
     pub fn pop(&mut self) {
-        let mark = self.marks.pop().expect("a level is popped only after it was pushed") as usize;
-        // Backwards, so that of two saves of one word the older one wins.
+        let mark = self.marks.pop().expect("no level is open") as usize;
+        // Undo runs backwards, so that of two saves of one word the older one wins.
         for &(index, value) in self.log[mark..].iter().rev() {
             self.words[index as usize] = value;
         }
@@ -176,7 +178,8 @@ impl Trail {
         self.next_stamp();
     }
 
-    /// What the word was before level `level` (counted from 1) changed it, if it did.
+    /// Returns the value of the word before level `level` (counted from 1) changed it, if it
+    /// did.
     pub fn saved(&self, index: usize, level: usize) -> Option<u64> {
         let start = *self.marks.get(level.checked_sub(1)?)? as usize;
         let end = self.marks.get(level).map_or(self.log.len(), |&mark| mark as usize);
@@ -186,7 +189,8 @@ impl Trail {
     fn next_stamp(&mut self) {
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
-            // After four billion levels old stamps could be taken for new ones.
+            // After four billion levels the stamp wraps around, and old stamps would look
+            // current.
             self.stamps.fill(0);
             self.stamp = 1;
         }
@@ -233,7 +237,7 @@ mod tests {
             let (mut index_b, mut place_b) = (fresh.clone(), fresh);
             trail.push();
             let one = trail.narrow(a, &mut index_a, &mut place_a, n, |at| masks[at]);
-            // Also with words whose mask is empty.
+            // The candidates include words whose mask is empty.
             let candidates: u64 =
                 (0..n).filter(|&at| masks[at] != 0 || rng.below(2) == 0).map(|at| 1 << at).sum();
             let (index, place) = (&mut index_b, &mut place_b);

@@ -1,4 +1,4 @@
-//! Sets of integers as a modeler writes them: ranges and lists.
+//! Sets of integers as a modeler writes them, as ranges and lists.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -24,7 +24,7 @@ pub struct ValueSet {
 }
 
 impl ValueSet {
-    /// The set of these ranges, ends included; a range whose ends are crossed is empty.
+    /// Creates the set of these ranges, ends included; a range with crossed ends is empty.
     pub fn from_ranges(ranges: impl IntoIterator<Item = (Value, Value)>) -> Self {
         let mut ranges: Vec<_> = ranges.into_iter().filter(|&(lo, hi)| lo <= hi).collect();
         ranges.sort_unstable();
@@ -38,27 +38,27 @@ impl ValueSet {
         Self { ranges: merged }
     }
 
-    /// The ranges, ascending, ends included.
+    /// Returns the ranges, ascending, ends included.
     pub fn ranges(&self) -> &[(Value, Value)] {
         &self.ranges
     }
 
-    /// Whether there is no value.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|&(lo, hi)| (i64::from(hi) - i64::from(lo) + 1) as u64).sum()
     }
 
-    /// The least value.
+    /// Returns the least value.
     pub fn min(&self) -> Option<Value> {
         self.ranges.first().map(|range| range.0)
     }
 
-    /// The greatest value.
+    /// Returns the greatest value.
     pub fn max(&self) -> Option<Value> {
         self.ranges.last().map(|range| range.1)
     }
@@ -69,12 +69,12 @@ impl ValueSet {
         after > 0 && value <= self.ranges[after - 1].1
     }
 
-    /// The values, ascending.
+    /// Iterates over the values, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Value> + '_ {
         self.ranges.iter().flat_map(|&(lo, hi)| lo..=hi)
     }
 
-    /// The values in both sets.
+    /// Returns the values in both sets.
     pub fn intersection(&self, other: &ValueSet) -> ValueSet {
         let mut ranges = Vec::new();
         let (mut i, mut j) = (0, 0);
@@ -88,7 +88,7 @@ impl ValueSet {
         Self { ranges }
     }
 
-    /// The values that are not in this set, of all that 32 bits hold.
+    /// Returns the 32-bit values that are not in this set.
     pub fn complement(&self) -> ValueSet {
         let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
         let mut from = i64::from(Value::MIN);
@@ -104,7 +104,7 @@ impl ValueSet {
         Self { ranges }
     }
 
-    /// The values of this set that `keep` accepts.
+    /// Returns the values of this set that `keep` accepts.
     pub fn filter(&self, mut keep: impl FnMut(Value) -> bool) -> ValueSet {
         self.iter().filter(|&value| keep(value)).collect()
     }
@@ -151,7 +151,7 @@ impl From<Vec<Value>> for ValueSet {
 }
 
 impl fmt::Display for ValueSet {
-    /// As XCSP3 writes domains: `0 2..5 9`.
+    /// Writes the set as XCSP3 writes domains: `0 2..5 9`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, &(lo, hi)) in self.ranges.iter().enumerate() {
             let space = if i == 0 { "" } else { " " };

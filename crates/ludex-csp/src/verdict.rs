@@ -2,20 +2,20 @@
 
 use ludex_base::StopReason;
 
-/// Whether what was asked for exists: a solution of a network, a strategy that wins a quantified
-/// model, a policy that reaches the thresholds of a stochastic network.
+/// Whether a solution exists: an assignment that satisfies a network, a strategy that wins a
+/// quantified model, or a policy that reaches the thresholds of a stochastic network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Verdict {
-    /// There is one.
+    /// A solution exists.
     True,
-    /// There is none.
+    /// No solution exists.
     False,
-    /// The search stopped before it knew.
+    /// The search stopped before it had an answer.
     Unknown(StopReason),
 }
 
 impl Verdict {
-    /// `true`, `false` or `unknown`.
+    /// Returns `true`, `false` or `unknown`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::True => "true",

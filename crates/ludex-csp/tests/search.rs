@@ -1,4 +1,4 @@
-//! Searches agree with each other and with known numbers.
+//! Searches agree with each other and with known counts.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn queens(n: usize) -> Network {
 
 /// Networks of positive, negative and short tables over `n` variables with four values each.
 fn tables(n: usize, n_tables: usize) -> impl Strategy<Value = Network> {
-    // A table that is left out makes a network smaller.
+    // Shrinking drops tables and so makes the network smaller.
     vec(option::weighted(0.99, table(n)), n_tables).prop_map(move |tables| {
         let mut network = Network::new();
         let x = network.ints("x", n, 0..4);
@@ -38,10 +38,11 @@ fn tables(n: usize, n_tables: usize) -> impl Strategy<Value = Network> {
     })
 }
 
-/// The places of two to four variables, whether their table is positive, and its tuples.
+/// The positions of two to four variables, whether their table is positive, and its tuples.
 fn table(n: usize) -> impl Strategy<Value = (Vec<usize>, bool, Vec<Vec<Value>>)> {
     let scope = subsequence((0..n).collect::<Vec<_>>(), 2..=4).prop_shuffle();
-    // For each tuple there may be whether it is in the table, and a place for a star.
+    // By possible tuple: a number that decides whether the table has it, and the position of a
+    // star.
     let rows = vec((0..100, 0..6_usize), 4_usize.pow(4));
     (scope, weighted(2.0 / 3.0), weighted(1.0 / 3.0), rows).prop_map(
         |(scope, is_positive, has_stars, rows)| {
@@ -63,7 +64,7 @@ fn table(n: usize) -> impl Strategy<Value = (Vec<usize>, bool, Vec<Vec<Value>>)>
     )
 }
 
-/// Every solution, by trying everything.
+/// Returns every solution, found by enumeration.
 fn by_brute_force(network: &Network) -> Vec<Vec<Value>> {
     let mut all = vec![Vec::new()];
     for variable in network.variables() {
@@ -148,8 +149,8 @@ fn study_searches_find_what_mac_finds() {
             n_checks.push(report.n_checks);
             n_nodes.push(report.n_nodes);
         }
-        // Backward checking sees the same tree as backtracking for fewer checks, and
-        // backjumping never a larger one.
+        // Backward checking visits the same tree as backtracking with fewer checks, and
+        // backjumping never visits a larger one.
         assert_eq!(n_nodes[1], n_nodes[2]);
         assert!(n_checks[1] >= n_checks[2] && n_nodes[3] <= n_nodes[2] && n_nodes[5] <= n_nodes[2]);
     });
@@ -175,11 +176,11 @@ fn forward_checking_goes_by_the_orders_it_knows() {
         }
     });
     assert!(n_solutions >= 500, "{n_solutions} solutions");
-    // Fail first: the smallest domain first makes the tree of the queens smaller.
+    // Fail first: choosing the smallest domain makes the search tree of the queens smaller.
     let n_nodes = |order| study(&queens(9), &config(order)).unwrap().n_nodes;
     assert!(n_nodes(VariableOrder::Dom) < n_nodes(VariableOrder::Lexicographic));
     let refused = study(&queens(4), &config(VariableOrder::Impact)).unwrap_err();
-    assert_eq!(refused.to_string(), "this search does not know the order `impact`");
+    assert_eq!(refused.to_string(), "this search does not support the order `impact`");
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn threads_find_every_solution_once() {
     assert!(n_solutions >= 4_000, "{n_solutions} solutions");
 }
 
-/// Threads that start again together, after few conflicts so that they often do.
+/// Threads restart together, after few conflicts so that restarts are frequent.
 #[test]
 fn threads_restart_in_rounds() {
     let mut n_restarts = 0;
@@ -223,7 +224,7 @@ fn threads_restart_in_rounds() {
             }
         }
     });
-    assert!(n_restarts > 0, "the networks are hard enough");
+    assert!(n_restarts > 0, "no restart: the networks are too easy");
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn threads_share_what_they_refute() {
             n_nogoods += report.statistics.n_nogoods;
         }
     });
-    assert!(n_nogoods > 0, "the networks are hard enough");
+    assert!(n_nogoods > 0, "no nogood: the networks are too easy");
 }
 
 #[test]
@@ -255,12 +256,12 @@ fn the_first_so_many_are_so_many() {
     }
 }
 
-/// Items by weight and worth.
+/// Items as pairs of weight and worth.
 fn items(n_items: usize) -> impl Strategy<Value = Vec<(Value, Value)>> {
     vec((5..45, 5..45), n_items)
 }
 
-/// A knapsack with the greatest worth found by dynamic programming.
+/// Returns a knapsack network and the greatest worth, found by dynamic programming.
 fn knapsack(items: &[(Value, Value)]) -> (Network, i64) {
     let capacity = 11 * items.len();
     let mut best = vec![0; capacity + 1];
@@ -287,7 +288,10 @@ fn branch_and_bound_finds_the_best_knapsack() {
             let report = solve_with(&network, &config, &mut |_, value| seen.extend(value)).unwrap();
             assert_eq!((report.value, report.stopped), (Some(expected), None));
             assert!(network.is_solution(report.best().unwrap()));
-            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "each is better: {seen:?}");
+            assert!(
+                seen.windows(2).all(|pair| pair[0] < pair[1]),
+                "each solution must improve on the one before: {seen:?}"
+            );
         }
     });
 }
@@ -298,7 +302,7 @@ fn a_limited_sum_bounds_an_objective_that_is_a_sum() {
         let (network, expected) = knapsack(&items);
         let report = solve(&network, &SearchConfig::default()).unwrap();
         assert_eq!((report.value, report.stopped), (Some(expected), None));
-        // Without the bound of the linear relaxation there would be billions.
+        // Without the bound of the linear relaxation the search would need billions of nodes.
         assert!(report.statistics.n_nodes < 20_000, "{}", report.statistics.n_nodes);
     });
 }
@@ -334,7 +338,7 @@ fn bounds_of_sums_change_no_optimum() {
     assert!(n_solutions > 1_000, "{n_solutions}");
 }
 
-/// The network without its last variable and the constraint that defines it.
+/// Returns the network without its last variable and the constraint that defines it.
 fn without_value(network: &Network) -> Network {
     let mut smaller = Network::new();
     let n = network.variables().len() - 1;
@@ -435,7 +439,7 @@ fn min_conflicts_places_fifty_queens() {
     let report = min_conflicts(&network, &LocalConfig::default()).unwrap();
     assert!(network.is_solution(&report.solution.expect("queens are easy")));
     assert_eq!(report.stopped, None);
-    // It never claims what is not there.
+    // Local search never reports a solution that does not exist.
     let config = LocalConfig { max_steps: 2000, ..LocalConfig::default() };
     let report = min_conflicts(&queens(3), &config).unwrap();
     assert_eq!((report.solution, report.stopped), (None, Some(StopReason::Count)));
@@ -455,7 +459,7 @@ fn preprocessing_keeps_the_solutions() {
         network.table(&[x[3], x[4]], Table::from_tuples(2, everything));
         let preprocessed = preprocess(&network);
         assert!(preprocessed.n_unary >= 1 && preprocessed.n_merged >= 1);
-        // Not so when a random table has the same scope.
+        // A random table with the same scope may prevent this.
         n_universal += preprocessed.n_universal;
         assert!(preprocessed.free.iter().any(|(x, _)| *x == extra));
         let expected = by_brute_force(&network);
@@ -468,7 +472,7 @@ fn preprocessing_keeps_the_solutions() {
         };
         assert_eq!(found.len() as u128 * preprocessed.multiplicity(), expected.len() as u128);
         assert!(found.iter().all(|solution| network.is_solution(&preprocessed.expand(solution))));
-        // Searches do the same by themselves, for every goal.
+        // Searches preprocess by themselves, for every goal.
         for preprocesses in [true, false] {
             let config = SearchConfig { preprocesses, ..SearchConfig::default() };
             assert_eq!(all_with(&network, &config), expected);
@@ -493,13 +497,13 @@ fn what_preprocessing_refutes_or_moves_is_told_as_stated() {
     network.require(x[0].less_than(0));
     let report = solve(&network, &SearchConfig::default()).unwrap();
     assert_eq!((report.verdict(), report.stopped), (Verdict::False, None));
-    // More solutions than can be told.
+    // The number of solutions exceeds 64 bits.
     let mut network = Network::new();
     network.ints("x", 10, 0..1000);
     let count = SearchConfig { goal: Goal::Count, ..SearchConfig::default() };
     let report = solve(&network, &count).unwrap();
     assert_eq!((report.n_solutions, report.stopped), (u64::MAX, Some(StopReason::Count)));
-    // An error names the constraint by its number in the network that was stated.
+    // An error names the constraint by its number in the original network.
     let mut network = Network::new();
     let x = network.int("x", 0..4);
     let wide = network.ints("y", 3, 0..=1_000_000_000);
@@ -509,7 +513,7 @@ fn what_preprocessing_refutes_or_moves_is_told_as_stated() {
     assert_eq!(error, "constraint 2, `intension`: the value of an expression is out of range");
 }
 
-/// Textbook trees: the searches for study branch on the variables of the network alone.
+/// Textbook trees: the searches for study branch only on the variables of the network.
 #[test]
 fn study_searches_walk_the_trees_of_the_textbooks() {
     let tree = |network: &Network, method, goal| {
@@ -523,8 +527,8 @@ fn study_searches_walk_the_trees_of_the_textbooks() {
     // Four queens, all solutions: 60 squares tried, 16 queens placed.
     let (n, nodes, conflicts) = tree(&queens(4), Method::BackwardChecking, Goal::Count);
     assert_eq!((n, nodes, nodes - conflicts), (2, 60, 16));
-    // Definitions of other variables change nothing: sums, products and counts of queens are
-    // never branched on.
+    // Definitions of other variables change nothing: the search never branches on sums,
+    // products and counts of queens.
     let mut network = queens(4);
     let q: Vec<VarId> = (0..4).map(VarId::new).collect();
     network.require((q[0] * q[1] + q[2] * q[3]).at_least(0));
@@ -532,12 +536,12 @@ fn study_searches_walk_the_trees_of_the_textbooks() {
     for (_, method) in Method::ALL {
         assert_eq!(tree(&network, method, Goal::Count).0, 2);
     }
-    // Forward checking never tries a square that is attacked.
+    // Forward checking never tries an attacked square.
     let (_, nodes, _) = tree(&queens(4), Method::ForwardChecking, Goal::Count);
     assert!(nodes <= 16);
 }
 
-/// Random expressions against evaluation, through every way they are taken apart.
+/// Compares random expressions with their evaluation, for every decomposition.
 #[test]
 fn expressions_mean_the_same_posted_and_evaluated() {
     fn number(depth: usize) -> BoxedStrategy<Expr> {
@@ -551,7 +555,7 @@ fn expressions_mean_the_same_posted_and_evaluated() {
         let of = |make: fn(Expr, Expr, Expr) -> Expr| {
             parts.clone().prop_map(move |((a, b), p)| make(a, b, p)).boxed()
         };
-        // The simplest come first.
+        // Shrinking prefers the alternatives that come first, so the simplest do.
         Union::new([
             variable,
             of(|a, b, _| a + b),
@@ -620,7 +624,7 @@ fn expressions_mean_the_same_posted_and_evaluated() {
 type Part<'a> = &'a dyn Fn(&[VarId], std::ops::Range<usize>) -> Vec<Expr>;
 type Make = fn(&[VarId], Part<'_>) -> Constraint;
 
-/// Every global constraint through a network, against its meaning.
+/// Compares every global constraint, posted in a network, with its meaning.
 #[test]
 fn global_constraints_mean_the_same_posted_and_evaluated() {
     let at = |x: &[VarId], range: std::ops::Range<usize>| -> Vec<Expr> {
@@ -706,7 +710,7 @@ fn global_constraints_mean_the_same_posted_and_evaluated() {
         let x: Vec<VarId> = (0..5).map(|i| network.int(format!("x{i}"), 0..=3)).collect();
         network.add(make(&x, &at));
         let expected = by_brute_force(&network);
-        assert!(!expected.is_empty(), "constraint {which} has solutions");
+        assert!(!expected.is_empty(), "constraint {which} has no solutions");
         assert_eq!(all_with(&network, &SearchConfig::default()), expected, "constraint {which}");
         assert_eq!(
             all_with(&network, &SearchConfig { n_threads: 2, ..SearchConfig::default() }),
@@ -775,7 +779,7 @@ fn bad_networks_are_refused_with_reasons() {
         refuse(&|n| {
             n.require(minimum(Vec::<Expr>::new()).equals(1));
         }),
-        "constraint 1, `intension`: the least or greatest of no terms"
+        "constraint 1, `intension`: the minimum or maximum of an empty list"
     );
     assert_eq!(
         refuse(&|n| {
@@ -788,7 +792,7 @@ fn bad_networks_are_refused_with_reasons() {
         refuse(&|n| {
             n.require(VarId::new(7).equals(1));
         }),
-        "constraint 1, `intension`: a variable of another network"
+        "constraint 1, `intension`: the term uses a variable of another network"
     );
 }
 

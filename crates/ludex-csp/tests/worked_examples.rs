@@ -1,4 +1,4 @@
-//! The worked examples of the sources that are constraint networks: D1 to D12, H1, M3.
+//! The worked examples in the literature that are constraint networks: D1 to D12, H1, M3.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn d1_supports_and_conflicts_of_a_disequality() {
     let scope = ["x", "y"].map(|name| by_conflicts.symbol(name, ["i", "j", "k"]));
     by_conflicts.forbid(&scope, conflicts);
     assert_eq!(all(&by_conflicts), all(&network));
-    // A product of domains, and a tuple with a value that is in none of them.
+    // A product of domains, and a tuple with a value outside them.
     let mut product = Network::new();
     let vars = [[0, 1], [0, 2], [1, 2]].map(|set| product.int("x", set));
     assert_eq!(vars.len(), 3);
@@ -90,7 +90,7 @@ fn d3_generate_and_test_tries_every_assignment() {
     let report = study(&queens(4).0, &StudyConfig::new(Method::GenerateAndTest, Goal::All));
     let report = report.unwrap();
     assert_eq!(report.solutions, [[2, 4, 1, 3], [3, 1, 4, 2]]);
-    // 4 + 16 + 64 + 256 values are given, 256 of them complete an assignment.
+    // The search tries 4 + 16 + 64 + 256 values; 256 of them complete an assignment.
     assert_eq!(report.n_nodes, 340);
 }
 
@@ -99,7 +99,7 @@ fn d4_inference_on_four_queens() {
     let (network, q) = queens(4);
     let mut engine = network.post(&PostConfig::default()).unwrap();
     engine.propagate().unwrap();
-    // Forward checking from the first queen alone: one call of each of its constraints.
+    // Forward checking from the first queen alone calls each of its constraints once.
     engine.push_level();
     engine.domains_mut().fix(q[0], 1).unwrap();
     for id in engine.propagator_ids() {
@@ -110,7 +110,7 @@ fn d4_inference_on_four_queens() {
     }
     assert_eq!([1, 2, 3].map(|i| values(&engine, q[i])), [vec![3, 4], vec![2, 4], vec![2, 3]]);
     engine.pop_level();
-    // Arc consistency wipes out.
+    // Arc consistency empties a domain.
     engine.push_level();
     assert_eq!(engine.assign(q[0], 1), Err(Conflict));
     engine.pop_level();
@@ -187,7 +187,7 @@ fn d7_simple_tabular_reduction() {
     assert_eq!(propagator.current_limit(domains), 1);
     assert_eq!(propagator.level_limit(domains, 2), Some(4));
     assert_eq!(domains.value_set(z), ValueSet::from([0, 2]));
-    // Back from level 2: the limit returns, the order of tuples stays.
+    // After level 2 is undone, the limit is restored and the order of tuples stays.
     domains.pop_level();
     assert_eq!(propagator.current_limit(domains), 4);
     assert_eq!(propagator.level_limit(domains, 2), None);
@@ -200,7 +200,8 @@ fn d8_backjumping_skips_the_innocent() {
     let [w, x, y, z] = ["w", "x", "y", "z"].map(|name| network.symbol(name, ["i", "j"]));
     network.require(w.differs(z));
     network.require(x.differs(z));
-    // w = i, x = j, y = i leaves nothing for z: forbid w = x = i to get there at once.
+    // `w = i, x = j, y = i` leaves no value for `z`; forbidding `w = x = i` leads there at
+    // once.
     network.forbid(&[w, x], letters(&["ii"]));
     let back_from_z = |method: Method| -> Vec<VarId> {
         let report = study(&network, &StudyConfig::new(method, Goal::First(1))).unwrap();
@@ -212,7 +213,7 @@ fn d8_backjumping_skips_the_innocent() {
             })
             .collect()
     };
-    // Chronological backtracking goes back to y, fails again, and again.
+    // Chronological backtracking returns to `y` and fails there again and again.
     assert_eq!(back_from_z(Method::BackwardChecking)[..2], [y, y]);
     assert_eq!(back_from_z(Method::Backjumping)[0], x);
     assert_eq!(back_from_z(Method::DynamicBacktracking)[0], x);
@@ -277,7 +278,7 @@ fn d12_send_more_money() {
     assert_eq!(all(&network), [[9, 5, 6, 7, 1, 0, 8, 2]]);
 }
 
-/// The parity network H1: its two solutions.
+/// The parity network H1 has two solutions.
 #[test]
 fn h1_parity() {
     let mut network = Network::new();
@@ -288,7 +289,7 @@ fn h1_parity() {
     assert_eq!(all(&network), [[0, 1, 1, 0], [1, 1, 0, 1]]);
 }
 
-/// M3: a grid with one solution, by the network.
+/// The grid M3 has one solution.
 #[test]
 fn m3_sudoku() {
     let clues = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";

@@ -674,7 +674,7 @@ fn options_are_checked() {
     }
     assert_eq!(
         options.set("propagator", "best").unwrap_err(),
-        "`best` is no choice for `propagator`; there are auto, ct, bit, ac2001, str2, str"
+        "`best` is not a value of `propagator`; use one of auto, ct, bit, ac2001, str2, str"
     );
     assert_eq!(options.set("speed", "9").unwrap_err(), "there is no option `speed`");
 }

@@ -1,17 +1,17 @@
 //! Domains of variables, pruned and restored.
 //!
-//! Every value of a variable has an *index*, its place in the initial domain. A domain is
+//! Every value of a variable has an *index*, its position in the initial domain. A domain is
 //! one of
 //!
-//! - a **bit set** over indexes, for domains of up to 2^16 neighboring values, and for lists
-//!   of values with gaps, whose indexes are looked up in the sorted list;
+//! - a **bit set** over indexes, for domains of up to 2^16 consecutive values, and for lists of
+//!   values with gaps, whose indexes are looked up in the sorted list;
 //! - a **range** with a list of holes, for everything wider.
 //!
-//! Bounds and size are kept beside, so asking for them costs one read. All of it lives in
-//! the [`Trail`](crate::trail), so undoing a level restores domains as they were.
+//! Bounds and size are stored separately, so reading them costs one access. All of it lives in
+//! the [`Trail`](crate::trail), so undoing a level restores the domains.
 //!
-//! Invariant: bounds are in the domain, `size` counts it, and bits outside it are zero
-//! (unless the last operation was a [`Conflict`], after which a level must be popped).
+//! Invariant: bounds are in the domain, `size` counts its values, and bits outside it are zero
+//! (unless the last operation was a [`Conflict`], after which the caller must pop a level).
 
 mod cells;
 mod prune;
@@ -28,24 +28,24 @@ ludex_base::define_id! {
     pub struct VarId;
 }
 
-/// A domain lost its last value, or a constraint can't be satisfied any more.
+/// A domain lost its last value, or a constraint can no longer be satisfied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict;
 
-/// What happened to a domain; a set of the constants below.
+/// Changes of a domain; a set of the constants below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Events(u8);
 
 impl Events {
-    /// The least value is gone.
+    /// The least value was removed.
     pub const LOWER: Events = Events(1);
-    /// The greatest value is gone.
+    /// The greatest value was removed.
     pub const UPPER: Events = Events(2);
     /// Either bound moved.
     pub const BOUNDS: Events = Events(3);
     /// One value is left.
     pub const FIXED: Events = Events(4);
-    /// Some value is gone.
+    /// Some value was removed.
     pub const ANY: Events = Events(8);
 
     /// Whether the sets share an event.
@@ -54,16 +54,16 @@ impl Events {
         self.0 & other.0 != 0
     }
 
-    /// The events of both sets.
+    /// Returns the events of both sets.
     #[inline]
     pub fn union(self, other: Events) -> Events {
         Events(self.0 | other.0)
     }
 }
 
-/// Neighboring values up to this many are kept as bits.
+/// Largest number of consecutive values stored as bits.
 const MAX_BITS: u64 = 1 << 16;
-/// Values with gaps up to this many are kept as bits over a sorted list.
+/// Largest number of values with gaps stored as bits over a sorted list.
 const MAX_LISTED: u64 = 1 << 20;
 
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ enum Kind {
     Bits,
     /// Bits over a sorted list of values.
     Listed(Arc<[Value]>),
-    /// Bounds and holes; the number is that of the list of holes.
+    /// Bounds and holes; the number selects the list of holes.
     Range(u32),
 }
 
@@ -85,13 +85,13 @@ struct Variable {
     kind: Kind,
 }
 
-/// The domains of all variables, with their history.
+/// The domains of all variables, with their undo log.
 #[derive(Clone, Debug, Default)]
 pub struct Domains {
     trail: Trail,
     variables: Vec<Variable>,
-    /// Ascending indexes that are missing inside the bounds of a wide variable; indexes
-    /// that the bounds have passed may linger.
+    /// Ascending indexes that are missing inside the bounds of a wide variable; indexes outside
+    /// the current bounds may remain in the list.
     holes: Vec<Vec<u32>>,
     hole_log: Vec<(u32, u32)>,
     hole_marks: Vec<u32>,
@@ -101,10 +101,10 @@ pub struct Domains {
 }
 
 impl Domains {
-    /// Adds a variable; its domain has a value.
+    /// Adds a variable.
     ///
-    /// Returns `None` when the domain is empty, or so wide and so full of gaps that it has
-    /// no representation (more than 2^20 values in more than one range).
+    /// Returns `None` when the domain is empty, or when it has no representation because it is
+    /// wide and has gaps (more than 2^20 values in more than one range).
     pub fn add(&mut self, set: &ValueSet) -> Option<VarId> {
         let (lo, hi) = (set.min()?, set.max()?);
         let span = (i64::from(hi) - i64::from(lo) + 1) as u64;
@@ -142,17 +142,17 @@ impl Domains {
         Some(VarId::new(self.variables.len() - 1))
     }
 
-    /// About how many bytes they take.
+    /// Returns an estimate of the size in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
         self.trail.n_bytes() + size_of_val(&self.variables[..])
     }
 
-    /// How many variables there are.
+    /// Returns the number of variables.
     pub fn n_variables(&self) -> usize {
         self.variables.len()
     }
 
-    /// All variables.
+    /// Iterates over all variables.
     pub fn variables(&self) -> impl Iterator<Item = VarId> + use<> {
         (0..self.variables.len()).map(VarId::new)
     }
@@ -162,52 +162,52 @@ impl Domains {
         unpack(self.trail.get(self.variables[x.index()].at as usize))
     }
 
-    /// The least value of `x`.
+    /// Returns the least value of `x`.
     #[inline]
     pub fn min(&self, x: VarId) -> Value {
         self.value_at(x, self.bounds(x).0)
     }
 
-    /// The greatest value of `x`.
+    /// Returns the greatest value of `x`.
     #[inline]
     pub fn max(&self, x: VarId) -> Value {
         self.value_at(x, self.bounds(x).1)
     }
 
-    /// The least and the greatest index of the values of `x`.
+    /// Returns the least and the greatest index of the values of `x`.
     #[inline]
     pub fn index_bounds(&self, x: VarId) -> (u32, u32) {
         self.bounds(x)
     }
 
-    /// How many values `x` has.
+    /// Returns the number of values of `x`.
     #[inline]
     pub fn size(&self, x: VarId) -> u64 {
         self.trail.get(self.variables[x.index()].at as usize + 1)
     }
 
-    /// Whether one value is left for `x`.
+    /// Whether `x` has one value left.
     #[inline]
     pub fn is_fixed(&self, x: VarId) -> bool {
         let (lo, hi) = self.bounds(x);
         lo == hi
     }
 
-    /// The value of `x`, if one is left.
+    /// Returns the value of `x` if only one is left.
     #[inline]
     pub fn fixed_value(&self, x: VarId) -> Option<Value> {
         let (lo, hi) = self.bounds(x);
         (lo == hi).then(|| self.value_at(x, lo))
     }
 
-    /// How many values `x` had when it was added, counting values inside a bit set that were
-    /// missing from the start.
+    /// Returns the number of indexes of `x`: its initial values, and for a bit set also the
+    /// gaps between them.
     #[inline]
     pub fn n_indexes(&self, x: VarId) -> usize {
         self.variables[x.index()].n_indexes as usize
     }
 
-    /// The value with this index.
+    /// Returns the value with this index.
     #[inline]
     pub fn value_at(&self, x: VarId, index: u32) -> Value {
         let variable = &self.variables[x.index()];
@@ -217,7 +217,7 @@ impl Domains {
         }
     }
 
-    /// The index of a value among the initial values, whether or not it is still there.
+    /// Returns the index of an initial value, also after the value was removed.
     #[inline]
     pub fn index_of(&self, x: VarId, value: Value) -> Option<u32> {
         let variable = &self.variables[x.index()];
@@ -250,7 +250,7 @@ impl Domains {
         word >> (index % 64) & 1 != 0
     }
 
-    /// The bits of the domain by index, unless the domain is a wide range.
+    /// Returns the bits of the domain by index, unless the domain is a wide range.
     #[inline]
     pub fn bits(&self, x: VarId) -> Option<&[u64]> {
         let variable = &self.variables[x.index()];
@@ -261,7 +261,7 @@ impl Domains {
         }
     }
 
-    /// The indexes of the values of `x`, ascending.
+    /// Iterates over the indexes of the values of `x`, ascending.
     pub fn indexes(&self, x: VarId) -> impl Iterator<Item = u32> + '_ {
         let mut next = Some(self.bounds(x).0);
         std::iter::from_fn(move || {
@@ -271,12 +271,12 @@ impl Domains {
         })
     }
 
-    /// The values of `x`, ascending.
+    /// Iterates over the values of `x`, ascending.
     pub fn values(&self, x: VarId) -> impl Iterator<Item = Value> + '_ {
         self.indexes(x).map(move |index| self.value_at(x, index))
     }
 
-    /// The domain of `x` as a set.
+    /// Returns the domain of `x` as a set.
     pub fn value_set(&self, x: VarId) -> ValueSet {
         if let Kind::Range(holes) = self.variables[x.index()].kind {
             let (lo, hi) = (self.min(x), self.max(x));
@@ -295,7 +295,7 @@ impl Domains {
         self.values(x).collect()
     }
 
-    /// The least index from `from` on that is in the domain.
+    /// Returns the least index in the domain that is at least `from`.
     #[inline]
     pub fn next_index(&self, x: VarId, from: u32) -> Option<u32> {
         let (lo, hi) = self.bounds(x);
@@ -323,7 +323,7 @@ impl Domains {
         Some(word_idx as u32 * 64 + word.trailing_zeros())
     }
 
-    /// The greatest index up to `from` that is in the domain.
+    /// Returns the greatest index in the domain that is at most `from`.
     #[inline]
     pub fn previous_index(&self, x: VarId, from: u32) -> Option<u32> {
         let (lo, hi) = self.bounds(x);
@@ -351,7 +351,7 @@ impl Domains {
         Some(word_idx as u32 * 64 + 63 - word.leading_zeros())
     }
 
-    /// The variable whose domain would have become empty at the last conflict.
+    /// Returns the variable whose domain would have become empty at the last conflict.
     pub fn conflict_var(&self) -> Option<VarId> {
         self.conflict_var
     }
@@ -360,12 +360,12 @@ impl Domains {
         self.conflict_var = None;
     }
 
-    /// How many levels were pushed and not yet popped.
+    /// Returns the number of open levels.
     pub fn level(&self) -> usize {
         self.trail.depth()
     }
 
-    /// Opens a level: what changes from now on is undone by [`Domains::pop_level`].
+    /// Opens a level: [`Domains::pop_level`] undoes all later changes.
     pub fn push_level(&mut self) {
         self.trail.push();
         self.hole_marks.push(self.hole_log.len() as u32);
@@ -386,7 +386,8 @@ impl Domains {
         self.clear_events();
     }
 
-    /// Tries something and undoes it: the domains and the pending events stay as they are.
+    /// Runs `attempt` and undoes its changes: the domains and the pending events stay as they
+    /// are.
     pub fn probe<T>(&mut self, attempt: impl FnOnce(&mut Domains) -> T) -> T {
         let pending: Vec<(VarId, u8)> = self
             .changed
@@ -409,7 +410,7 @@ impl Domains {
         }
     }
 
-    /// Takes one changed variable with what happened to it.
+    /// Removes and returns one changed variable with its events.
     #[inline]
     pub(crate) fn take_change(&mut self) -> Option<(VarId, Events)> {
         let x = self.changed.pop()?;
@@ -439,7 +440,7 @@ mod tests {
 
     use super::*;
 
-    /// Random operations on one domain beside a plain set, with undoing.
+    /// Compares random operations on one domain, with undo, with those on a plain set.
     fn check_against_sets(set: ValueSet, seed: u64) {
         let mut domains = Domains::default();
         let x = domains.add(&set).expect("the set can be represented");
@@ -450,7 +451,7 @@ mod tests {
             .chain(set.iter().take(40))
             .collect();
         let mut rng = Seed(seed).rng();
-        // Wide domains are followed as the values removed so far and the bounds.
+        // A wide domain is modeled by its bounds and the values removed so far.
         let mut states = vec![(set.min().unwrap(), set.max().unwrap(), BTreeSet::new())];
         let in_state = |state: &(Value, Value, BTreeSet<Value>), v: Value| {
             state.0 <= v && v <= state.1 && set.contains(v) && !state.2.contains(&v)

@@ -1,4 +1,4 @@
-//! Taking values out of domains.
+//! Removing values from domains.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Conflict, Domains, Events, Kind, VarId, pack};
 use crate::Value;
 
 impl Domains {
-    /// Makes `value` the only value of `x`; says whether anything changed.
+    /// Makes `value` the only value of `x`; returns whether the domain changed.
     ///
     /// # Errors
     /// [`Conflict`] when the value is not in the domain.
@@ -20,7 +20,7 @@ impl Domains {
         }
     }
 
-    /// Makes the value with this index the only one of `x`; says whether anything changed.
+    /// Makes the value with this index the only one of `x`; returns whether the domain changed.
     ///
     /// # Errors
     /// [`Conflict`] when the value is not in the domain.
@@ -47,7 +47,7 @@ impl Domains {
         Ok(true)
     }
 
-    /// Removes `value` from `x`; says whether it was there.
+    /// Removes `value` from `x`; returns whether it was in the domain.
     ///
     /// # Errors
     /// [`Conflict`] when it was the last value.
@@ -59,7 +59,7 @@ impl Domains {
         }
     }
 
-    /// Removes the value with this index from `x`; says whether it was there.
+    /// Removes the value with this index from `x`; returns whether it was in the domain.
     ///
     /// # Errors
     /// [`Conflict`] when it was the last value.
@@ -96,7 +96,7 @@ impl Domains {
         Ok(true)
     }
 
-    /// Removes the values of `x` below `value`; says whether there were any.
+    /// Removes the values of `x` below `value`; returns whether there were any.
     ///
     /// # Errors
     /// [`Conflict`] when no value is left.
@@ -115,7 +115,7 @@ impl Domains {
         self.at_least_index(x, index)
     }
 
-    /// Removes the values of `x` above `value`; says whether there were any.
+    /// Removes the values of `x` above `value`; returns whether there were any.
     ///
     /// # Errors
     /// [`Conflict`] when no value is left.
@@ -134,7 +134,7 @@ impl Domains {
         self.at_most_index(x, index)
     }
 
-    /// [`Domains::at_least`] for a bound that may lie outside the values there can be.
+    /// Works as [`Domains::at_least`] for a bound that may lie outside 32 bits.
     ///
     /// # Errors
     /// [`Conflict`] when no value is left.
@@ -143,7 +143,7 @@ impl Domains {
         self.at_least(x, value.clamp(i64::from(Value::MIN), i64::from(Value::MAX)) as Value)
     }
 
-    /// [`Domains::at_most`] for a bound that may lie outside the values there can be.
+    /// Works as [`Domains::at_most`] for a bound that may lie outside 32 bits.
     ///
     /// # Errors
     /// [`Conflict`] when no value is left.
@@ -182,7 +182,8 @@ impl Domains {
         Ok(true)
     }
 
-    /// Clears the bits from one index to another, both included, and counts the values gone.
+    /// Clears the bits from one index to another, both included, and returns the number of
+    /// values removed.
     fn clear(&mut self, x: VarId, from: u32, to: u32) -> u64 {
         let variable = &self.variables[x.index()];
         if let Kind::Range(holes) = variable.kind {
@@ -210,7 +211,7 @@ impl Domains {
         n_removed
     }
 
-    /// Keeps the values of `x` that `keep` accepts; says whether any went.
+    /// Keeps the values of `x` that `keep` accepts; returns whether any was removed.
     ///
     /// # Errors
     /// [`Conflict`] when none is left.
@@ -236,7 +237,7 @@ impl Domains {
         }
     }
 
-    /// Keeps the values of `x` whose index `keep` accepts; says whether any went.
+    /// Keeps the values of `x` whose index `keep` accepts; returns whether any was removed.
     ///
     /// # Errors
     /// [`Conflict`] when none is left.
@@ -259,7 +260,7 @@ impl Domains {
         let at = self.variables[x.index()].at as usize;
         let (mut new_lo, mut new_hi, mut size) = (u32::MAX, 0, 0);
         let mut changed = false;
-        // No level is popped after a conflict at the root, so the domain stays as it was.
+        // Nobody pops a level after a conflict at the root, so the domain must stay as it was.
         let is_root = self.trail.depth() == 0;
         let mut before: SmallVec<[u64; 4]> = SmallVec::new();
         for word_idx in lo / 64..=hi / 64 {
@@ -297,7 +298,7 @@ impl Domains {
         Ok(changed)
     }
 
-    /// Keeps the values of `x` whose bits are set in `mask`; says whether any went.
+    /// Keeps the values of `x` whose bits are set in `mask`; returns whether any was removed.
     ///
     /// # Errors
     /// [`Conflict`] when none is left.

@@ -1,4 +1,4 @@
-//! Expressions as auxiliary variables.
+//! Auxiliary variables for expressions.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ impl Poster<'_> {
         list.iter().map(|e| self.var_of(e)).collect()
     }
 
-    /// A variable that equals the expression.
+    /// Returns a variable that equals the expression.
     pub(super) fn var_of(&mut self, e: &Expr) -> Result<VarId, CspError> {
         match e {
             Expr::Var(x) => return Ok(*x),
@@ -150,7 +150,9 @@ impl Poster<'_> {
 
     /// Posts `truth = 1 exactly when e` for a conjunction or a disjunction.
     fn define_joined(&mut self, truth: VarId, e: &Expr) -> Result<(), CspError> {
-        let (Expr::And(list) | Expr::Or(list)) = e else { unreachable!("of several parts") };
+        let (Expr::And(list) | Expr::Or(list)) = e else {
+            unreachable!("only conjunctions and disjunctions are joined")
+        };
         let literals = list.iter().map(|e| self.literal_of(e)).collect::<Result<Vec<_>, _>>()?;
         let result = Literal::new(truth, Comparison::Ne, 0);
         self.post(match e {
@@ -160,8 +162,8 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// Whether the parts of a conjunction or disjunction are literals of different variables:
-    /// then they need no variables of their own, and no table says more.
+    /// Whether the parts of a conjunction or disjunction are literals of different variables.
+    /// Such parts need no variables of their own, and a table would not prune more.
     pub(super) fn are_apart(&self, e: &Expr) -> bool {
         let (Expr::And(list) | Expr::Or(list)) = e else { return false };
         let vars: Option<Vec<VarId>> =
@@ -169,7 +171,7 @@ impl Poster<'_> {
         vars.is_some_and(|vars| !vars.is_empty() && !self.has_repeats(&vars))
     }
 
-    /// Posts what truths of single values were asked for, those of one variable together.
+    /// Posts the requested truths of single values, one propagator for each variable.
     pub(super) fn add_indicators(&mut self) {
         for (x, truths) in std::mem::take(&mut self.indicators) {
             if let [(value, truth)] = truths[..] {
@@ -181,7 +183,7 @@ impl Poster<'_> {
         }
     }
 
-    /// A variable with values 0 and 1 that tells whether the expression is true.
+    /// Returns a variable with values 0 and 1 that is 1 exactly when the expression is true.
     pub(super) fn truth_of(&mut self, e: &Expr) -> Result<VarId, CspError> {
         match e {
             Expr::Var(x) if self.domains().min(*x) >= 0 && self.domains().max(*x) <= 1 => {

@@ -1,4 +1,4 @@
-//! Global constraints as propagators.
+//! Propagators for global constraints.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::propagators::table::{Table, table_propagator};
 use crate::propagators::*;
 use crate::{Value, ValueSet};
 
-/// Automata are unrolled to up to this many steps, as many as fit in a gigabyte.
+/// Largest number of steps of an unrolled automaton; more would not fit in a gigabyte.
 const MAX_UNROLLED: usize = 1 << 26;
 
 impl Poster<'_> {
@@ -113,14 +113,14 @@ impl Poster<'_> {
         }
     }
 
-    /// Terms that were stated as different may turn out to be one variable.
+    /// Whether terms stated as different turned out to be one variable.
     pub(super) fn has_repeats(&self, vars: &[VarId]) -> bool {
         let mut sorted = vars.to_vec();
         sorted.sort_unstable();
         sorted.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Constraints that list values need domains whose values can be listed.
+    /// Checks that the domains are narrow enough for constraints that list values.
     pub(super) fn narrow_scope(&self, vars: &[VarId], what: &'static str) -> Result<(), CspError> {
         match vars.iter().find(|&&x| self.domains().bits(x).is_none()) {
             Some(&x) => Err(CspError::WideDomain { variable: self.named(x), what }),
@@ -194,7 +194,7 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// The variable for a number between 0 and `most` that meets the condition.
+    /// Returns the variable for a number between 0 and `most` that meets the condition.
     pub(super) fn number(&mut self, condition: &Condition, most: usize) -> Result<VarId, CspError> {
         if let Condition::Compare(Comparison::Eq, right) = condition {
             return self.var_of(right);
@@ -226,8 +226,8 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// When each variable of a list takes a value of exactly one of the sets that are counted
-    /// in it, the numbers add up, which the counts by themselves don't see.
+    /// Posts that the counts over one list sum to its length, where the counted sets partition
+    /// the values of its variables. The counts do not see this by themselves.
     pub(super) fn add_up_counts(&mut self) -> Result<(), CspError> {
         for (vars, counts) in std::mem::take(&mut self.counted) {
             let all = ValueSet::from_ranges(
@@ -242,7 +242,7 @@ impl Poster<'_> {
             if !is_disjoint || counts.len() < 2 || !vars.iter().all(|&x| is_covered(x)) {
                 continue;
             }
-            // One variable may be the number of several sets.
+            // The same variable may count several sets.
             let numbers = Expr::Sum(counts.iter().map(|&(_, n)| Expr::Var(n)).collect());
             let (terms, constant) = self.linear_terms(&numbers)?;
             self.linear(&terms, Comparison::Eq, vars.len() as i64 - constant)?;
@@ -315,10 +315,10 @@ impl Poster<'_> {
             let (lo, hi) = self.bounds_of(x);
             i128::from(lo.abs().max(hi.abs())) + most(l)
         });
-        // More than all tasks together need is no limit.
+        // Capacity beyond the demand of all tasks together limits nothing.
         let all_heights = heights.iter().map(|&h| most(h)).sum();
         if energy + most(limit).min(all_heights) * latest.max().unwrap_or(0) > SUM_LIMIT {
-            return Err(CspError::out_of_range("time by resource of the tasks"));
+            return Err(CspError::out_of_range("the total length times height of the tasks"));
         }
         self.post(Cumulative::new(origins, lengths, heights, limit));
         Ok(())

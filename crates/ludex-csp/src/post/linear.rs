@@ -8,11 +8,11 @@ use crate::error::CspError;
 use crate::expr::{Comparison, Expr, Operation};
 use crate::propagators::{EqualOffset, Item, Knapsack, Linear, LinearRelation, NotEqual};
 
-/// Sums stay below this, so that adding bounds can't overflow.
+/// Largest absolute value of a sum, so that adding bounds can't overflow.
 pub(super) const SUM_LIMIT: i128 = 1 << 61;
 
 impl Poster<'_> {
-    /// An expression as a weighted sum of variables plus a constant.
+    /// Returns an expression as a weighted sum of variables plus a constant.
     pub(super) fn linear_terms(&mut self, e: &Expr) -> Result<(Vec<(i64, VarId)>, i64), CspError> {
         let overflow = || CspError::out_of_range("a coefficient");
         let (terms, mut constant) = e.linear_form().ok_or_else(overflow)?;
@@ -64,7 +64,7 @@ impl Poster<'_> {
             return Ok(());
         }
         let (mut terms, relation, mut constant) = normalized(terms, op, constant);
-        // Without a common factor bounds meet sooner, and an equation may be seen to fail.
+        // Without a common factor bounds meet sooner, and an equation may fail at once.
         let divisor = terms.iter().fold(0, |divisor, term| gcd(divisor, term.0));
         if divisor > 1 {
             match (relation, constant % divisor == 0) {
@@ -97,15 +97,15 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// Bounds an objective that is a sum by each sum that is limited: what an assignment
-    /// that fits can be worth.
+    /// Bounds an objective that is a sum by each limited sum over its variables, as a knapsack.
     pub(super) fn bound_objective(&mut self, value: VarId, is_minimized: bool) {
         let sums = std::mem::take(&mut self.sums);
         let defines = |sum: &&Sum| {
             sum.relation == LinearRelation::Eq
                 && sum.terms.iter().any(|&(a, x)| x == value && a.abs() == 1)
         };
-        // A longer sum is the definition, a shorter one may be anything.
+        // The definition of the objective is the longest such equation; a shorter one may be
+        // any other constraint.
         let Some(definition) = sums.iter().filter(defines).max_by_key(|sum| sum.terms.len()) else {
             return;
         };
@@ -141,10 +141,10 @@ impl Poster<'_> {
     }
 }
 
-/// An objective is bounded by up to this many limited sums.
+/// Largest number of limited sums that bound an objective.
 const MAX_KNAPSACKS: usize = 32;
 
-/// A sum that was posted: at most or equal to a constant.
+/// A posted sum that is at most or equal to a constant.
 pub(super) struct Sum {
     terms: Vec<(i64, VarId)>,
     relation: LinearRelation,
@@ -152,14 +152,20 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// An equation with a term `value` or `-value` as `sign * value = terms + constant`.
+    /// Rewrites an equation with a term `value` or `-value` as `sign * value = terms +
+    /// constant`.
     fn solved_for(&self, value: VarId, sign: i64) -> (Vec<(i64, VarId)>, i64) {
-        let own = self.terms.iter().find(|term| term.1 == value).expect("the caller has looked").0;
+        let own = self
+            .terms
+            .iter()
+            .find(|term| term.1 == value)
+            .expect("the equation contains the value")
+            .0;
         let others = self.terms.iter().filter(|term| term.1 != value);
         (others.map(|&(a, x)| (-sign * own * a, x)).collect(), sign * own * self.constant)
     }
 
-    /// The factors with which the sum is at most its constant.
+    /// Returns the factors by which the sum becomes an upper limit: at most its constant.
     fn as_limits(&self) -> &'static [i64] {
         match self.relation {
             LinearRelation::Eq => &[1, -1],
@@ -172,7 +178,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// The terms with the relation as one of the three that propagators know.
+/// Rewrites the relation as one of the three that propagators support.
 pub(super) fn normalized(
     terms: &[(i64, VarId)],
     op: Comparison,

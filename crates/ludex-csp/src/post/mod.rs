@@ -1,12 +1,12 @@
-//! From a network as it was stated to propagators in an engine.
+//! Turns a network into propagators in an engine.
 //!
-//! Global constraints get their propagator. Expressions are taken apart: comparisons of sums
-//! become linear constraints, disjunctions clauses, and everything else either a table, when
-//! its variables have few combinations, or a definition of an auxiliary variable. Equal
-//! subexpressions share one auxiliary variable.
+//! Global constraints get their propagator. Expressions are decomposed: comparisons of sums
+//! become linear constraints, disjunctions become clauses, and all else becomes a table, when
+//! its variables have few combinations, or defines an auxiliary variable. Equal subexpressions
+//! share one auxiliary variable.
 //!
-//! Invariant: variables of the network keep their number in the engine, and auxiliary
-//! variables are functions of them, so that solutions are counted right.
+//! Invariant: variables of the network keep their number in the engine, and auxiliary variables
+//! are functions of them, so the engine has exactly as many solutions as the network.
 
 mod define;
 mod globals;
@@ -39,11 +39,11 @@ pub struct PostConfig {
     pub table: TableAlgorithm,
     /// The strength of all-different.
     pub all_different: AllDifferentStrength,
-    /// An expression whose variables have up to this many combinations becomes a table;
-    /// five times as many for two variables.
+    /// Largest number of combinations of values for which an expression becomes a table; five
+    /// times as many for two variables.
     pub max_tabled: u64,
-    /// Bytes that what is posted may take, as far as it is measured: domains, propagators, and
-    /// what is remembered of expressions while they are posted.
+    /// Memory limit in bytes, as far as memory is measured: domains, propagators, and
+    /// expressions remembered while posting.
     pub max_bytes: u64,
 }
 
@@ -63,7 +63,7 @@ impl Default for PostConfig {
 pub enum AllDifferentStrength {
     /// Domain consistency, unless there are very many values.
     Auto,
-    /// As the clique of disequalities.
+    /// As strong as the clique of disequalities.
     Value,
     /// Bounds consistency.
     Bounds,
@@ -88,14 +88,14 @@ pub struct Posted {
     pub engine: Engine,
     /// How many variables the network has; the others are auxiliary.
     pub n_variables: usize,
-    /// The variable that holds the objective, and whether it is minimized.
+    /// The variable of the objective, and whether it is minimized.
     pub objective: Option<(VarId, bool)>,
-    /// By variable: those it is computed from, when it is auxiliary.
+    /// By auxiliary variable: the variables it is computed from; empty for the others.
     pub origins: Vec<Vec<VarId>>,
 }
 
 impl Network {
-    /// Puts the network in an engine. Nothing is propagated yet.
+    /// Posts the network in a new engine, without propagation.
     ///
     /// # Errors
     /// When a domain is empty or too large, a scope is malformed, or sums leave the range of
@@ -104,7 +104,7 @@ impl Network {
         Ok(self.post_all(config)?.engine)
     }
 
-    /// Puts the network and its objective in an engine. Nothing is propagated yet.
+    /// Posts the network and its objective in a new engine, without propagation.
     ///
     /// # Errors
     /// As [`Network::post`].
@@ -112,8 +112,8 @@ impl Network {
         self.post_by(config, &Deadline::never())
     }
 
-    /// As [`Network::post_all`], but stops at a deadline, which is asked at each constraint
-    /// and at each part of those that are taken apart.
+    /// Works as [`Network::post_all`], but stops at a deadline, which it checks at each
+    /// constraint and at each part of those it decomposes.
     ///
     /// # Errors
     /// As [`Network::post`], and [`CspError::Stopped`].
@@ -168,31 +168,31 @@ struct Poster<'a> {
     deadline: &'a Deadline,
     engine: Engine,
     constants: FxHashMap<Value, VarId>,
-    /// Auxiliary variables by what they are equal to.
+    /// By expression: the auxiliary variable that equals it.
     defined: FxHashMap<Expr, VarId>,
-    /// Tables of expressions, by their form and their domains.
+    /// By expression and domains: its table.
     tabled: FxHashMap<(Expr, Vec<ValueSet>), Arc<Table>>,
-    /// By auxiliary variable: the variables of what it is equal to.
+    /// By auxiliary variable: the variables in its expression.
     origins: FxHashMap<VarId, Vec<VarId>>,
-    /// By list: the values that are counted in it, and the variable of their number.
+    /// By list: the counted sets of values, each with the variable of its count.
     counted: BTreeMap<Vec<VarId>, Vec<(ValueSet, VarId)>>,
-    /// The sums that were posted, where there is an objective.
+    /// The posted sums, if there is an objective.
     sums: Vec<Sum>,
-    /// By variable: values, and the truths that are to tell whether it has them.
+    /// By variable: values, each with the truth variable that says whether the variable has it.
     indicators: BTreeMap<VarId, Vec<(Value, VarId)>>,
-    /// What propagators and expressions take so far.
+    /// Bytes of propagators and expressions so far.
     n_bytes: u64,
 }
 
-/// What a variable, a propagator or a name takes in the lists that it is in.
+/// Bytes that a variable, a propagator or a name takes in the lists that contain it.
 const BYTES_EACH: u64 = 64;
-/// What it takes to be told of a variable.
-const BYTES_TOLD: u64 = 12;
+/// Bytes of one subscription to a variable.
+const BYTES_PER_WATCH: u64 = 12;
 
 impl Poster<'_> {
     fn add_variables(&mut self) -> Result<(), CspError> {
-        // Values that no allowed tuple has are left out from the start where the domain
-        // would otherwise be too wide for tables.
+        // Where a domain would be too wide for tables, values that no allowed tuple has are
+        // dropped from the start.
         let mut sets: Vec<ValueSet> =
             self.network.variables().iter().map(|variable| variable.domain.clone()).collect();
         for constraint in self.network.constraints() {
@@ -211,7 +211,8 @@ impl Poster<'_> {
         }
         for (x, set) in self.network.ids().zip(&mut sets) {
             if set.is_empty() {
-                // The constraints leave nothing, which is an answer and not a mistake.
+                // An empty intersection means that there is no solution, which is an answer and
+                // not an error.
                 *set = self.network.variable(x).domain.clone();
                 self.fail();
             }
@@ -248,7 +249,7 @@ impl Poster<'_> {
         }
     }
 
-    /// The network has no solution; propagation will say so.
+    /// Records that the network has no solution; propagation then reports a conflict.
     fn fail(&mut self) {
         self.engine.post(Box::new(Clause::new(Vec::new())));
     }
@@ -261,16 +262,16 @@ impl Poster<'_> {
         let id = self.engine.post(propagator);
         let posted = self.engine.propagator(id);
         let n_told = posted.scope().len() as u64;
-        self.n_bytes += BYTES_EACH + posted.n_bytes() as u64 + BYTES_TOLD * n_told;
+        self.n_bytes += BYTES_EACH + posted.n_bytes() as u64 + BYTES_PER_WATCH * n_told;
     }
 
-    /// Remembers that a variable is equal to an expression.
+    /// Records that a variable equals an expression.
     fn remember(&mut self, e: Expr, x: VarId) {
         self.n_bytes += BYTES_EACH + e.n_bytes();
         self.defined.insert(e, x);
     }
 
-    /// Prunes a domain for good.
+    /// Prunes a domain permanently.
     fn prune(&mut self, prune: impl FnOnce(&mut Domains) -> Result<bool, Conflict>) {
         if prune(self.engine.domains_mut()).is_err() {
             self.fail();
@@ -313,7 +314,7 @@ impl Poster<'_> {
     }
 }
 
-/// Narrows domains by the memberships that an expression requires of single variables.
+/// Narrows domains by the set memberships that an expression requires of single variables.
 fn intersect_members(e: &Expr, sets: &mut [ValueSet]) {
     match e {
         Expr::And(list) => list.iter().for_each(|e| intersect_members(e, sets)),
@@ -326,12 +327,13 @@ fn intersect_members(e: &Expr, sets: &mut [ValueSet]) {
     }
 }
 
-/// The negation of an expression with its `not` pushed inwards; `None` where it stays.
+/// Returns the negation of an expression with `not` pushed inwards; `None` if it cannot be
+/// pushed.
 fn negation(e: &Expr) -> Option<Expr> {
     let not = |e: &Expr| Expr::Not(Box::new(e.clone()));
     match e {
         Expr::Compare(op, a, b) => Some(Expr::Compare(op.negated(), a.clone(), b.clone())),
-        // A number under a double negation is only its truth, which is all that matters.
+        // A double negation turns a number into its truth value, and only that matters here.
         Expr::Not(inner) => Some((**inner).clone()),
         Expr::And(list) => Some(Expr::Or(list.iter().map(not).collect())),
         Expr::Or(list) => Some(Expr::And(list.iter().map(not).collect())),

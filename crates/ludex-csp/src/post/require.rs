@@ -1,4 +1,4 @@
-//! Expressions that must be true.
+//! Posts expressions that must be true.
 
 use super::{Poster, negation};
 use crate::domains::VarId;
@@ -74,7 +74,7 @@ impl Poster<'_> {
                     self.fail();
                     return Ok(());
                 }
-                // The set is the domain of the variable that the expression needs anyway.
+                // The expression needs a variable anyway, and the set becomes its domain.
                 let x = self.aux(&set)?;
                 self.define(x, inner)?;
                 self.origins.insert(x, inner.scope());
@@ -89,7 +89,7 @@ impl Poster<'_> {
         }
     }
 
-    /// The variable has a value of the set.
+    /// Requires the variable to have a value of the set.
     pub(super) fn require_member(&mut self, x: VarId, set: &ValueSet) -> Result<(), CspError> {
         let (Some(lo), Some(hi)) = (set.min(), set.max()) else {
             self.fail();
@@ -99,7 +99,7 @@ impl Poster<'_> {
             self.prune(|d| d.retain(x, |value| set.contains(value)));
             return Ok(());
         }
-        // The gaps in a wide range are not listed, but said by a clause.
+        // A wide range can't list its gaps, so a clause states them.
         self.prune(|d| d.at_least(x, lo));
         self.prune(|d| d.at_most(x, hi));
         match set.ranges() {
@@ -118,7 +118,7 @@ impl Poster<'_> {
         b: &Expr,
     ) -> Result<(), CspError> {
         if op == Comparison::Eq {
-            // A definition needs no variable of its own.
+            // A definition needs no auxiliary variable.
             for (x, e) in [(a, b), (b, a)] {
                 if let Expr::Var(x) = x
                     && !matches!(e, Expr::Var(_) | Expr::Constant(_) | Expr::Sum(_) | Expr::Neg(_))
@@ -150,8 +150,8 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// Whether the expression says that a variable tells whether another has a value of a set, or
-    /// whether several have their values: there is a propagator for it that says all a table does.
+    /// Whether the expression defines a truth variable: that another variable has a value of a
+    /// set, or that several literals hold. The propagator for these prunes as much as a table.
     fn is_definition(&self, e: &Expr) -> bool {
         let Expr::Compare(Comparison::Eq, a, b) = e else { return false };
         let Expr::Var(truth) = **a else { return false };
@@ -167,7 +167,7 @@ impl Poster<'_> {
             && (is_member || self.literal(e).is_some() || self.are_apart(e))
     }
 
-    /// The expression as a statement about one variable, if need be a new one.
+    /// Returns the expression as a literal, over a new variable if necessary.
     pub(super) fn literal_of(&mut self, e: &Expr) -> Result<Literal, CspError> {
         match self.literal(e) {
             Some(literal) => Ok(literal),
@@ -175,7 +175,7 @@ impl Poster<'_> {
         }
     }
 
-    /// The expression as a statement about one variable, when it is one.
+    /// Returns the expression as a literal, if it is one.
     pub(super) fn literal(&self, e: &Expr) -> Option<Literal> {
         match e {
             Expr::Compare(op, a, b) => {
@@ -185,7 +185,7 @@ impl Poster<'_> {
                     _ => return None,
                 };
                 let limit = i64::from(VALUE_LIMIT) + 1;
-                // Beyond the values there can be, one value is as good as another.
+                // All values beyond the limit compare alike.
                 Some(Literal::new(x, op, value.clamp(-limit, limit) as Value))
             }
             Expr::In(inner, set) => match (&**inner, set.ranges()) {
@@ -201,7 +201,7 @@ impl Poster<'_> {
     }
 }
 
-/// Whether the expression becomes a clause when it is taken apart.
+/// Whether decomposing the expression gives a clause.
 fn is_disjunction(e: &Expr) -> bool {
     match e {
         Expr::Or(_) => true,
@@ -210,7 +210,7 @@ fn is_disjunction(e: &Expr) -> bool {
     }
 }
 
-/// The members of a disjunction with nested disjunctions and pushed-in negations opened.
+/// Flattens a disjunction: opens nested disjunctions and pushes negations inwards.
 fn flattened_or(list: &[Expr]) -> Vec<Expr> {
     let mut flat = Vec::new();
     for e in list {

@@ -1,4 +1,4 @@
-//! Small expressions as tables.
+//! Tables for small expressions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::propagators::table::Table;
 use crate::{Value, ValueSet};
 
 impl Poster<'_> {
-    /// Whether a table says more than taking the expression apart, and is small.
+    /// Whether a table is small and prunes more than the decomposed expression.
     pub(super) fn is_worth_tabling(&self, e: &Expr, scope: &[VarId]) -> bool {
         let is_flat = |e: &Expr| {
             e.linear_form().is_some_and(|(terms, _)| {
@@ -43,14 +43,14 @@ impl Poster<'_> {
         self.table(scope, &table, true)
     }
 
-    /// Whether so much is allowed that a table rarely prunes before all but one of its
-    /// variables are fixed, which a clause sees as well for less.
+    /// Whether the table allows so much that it rarely prunes before all but one of its
+    /// variables are fixed. A clause prunes as much at lower cost.
     pub(super) fn is_loose(&self, table: &Table, scope: &[VarId]) -> bool {
         let n_all: u64 = scope.iter().map(|&x| self.domains().size(x)).product();
         table.len() as u64 * 10 > n_all * 8
     }
 
-    /// The tuples for which an expression is true.
+    /// Returns the table of the tuples for which an expression is true.
     pub(super) fn tabled(&mut self, e: &Expr, scope: &[VarId]) -> Arc<Table> {
         let place: FxHashMap<VarId, usize> =
             scope.iter().enumerate().map(|(at, &x)| (x, at)).collect();

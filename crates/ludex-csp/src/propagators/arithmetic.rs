@@ -1,9 +1,9 @@
 //! `z = x op y` for products, quotients, remainders, powers and distances.
 //!
-//! Bounds are narrowed by interval evaluation: a part of a range whose results all miss the
-//! range of `z` goes. Parts are halved, so that wide ranges cost logarithms where the operation
-//! is monotone; where it is not, the search for a bound is given up after a while, and values
-//! without support stay until the range is narrower.
+//! Bounds are narrowed by interval evaluation: a part of a range is removed when all its
+//! results miss the range of `z`. Parts are halved, so wide ranges take logarithmic time where
+//! the operation is monotone. Where it is not, the search for a bound gives up after
+//! `MAX_PARTS` parts, and values without support stay until the range is narrower.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::expr::Operation;
@@ -18,7 +18,7 @@ pub struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// The constraint `z = x op y`.
+    /// Creates the constraint `z = x op y`.
     pub fn new(op: Operation, x: VarId, y: VarId, z: VarId) -> Self {
         Self { scope: [x, y, z], op }
     }
@@ -30,12 +30,12 @@ fn bounds(domains: &Domains, x: VarId) -> Bounds {
     (i64::from(domains.min(x)), i64::from(domains.max(x)))
 }
 
-/// A bound is looked for in at most this many parts of a range.
+/// Largest number of parts of a range in which a bound is searched.
 const MAX_PARTS: u32 = 4096;
-/// Bounds that go on narrowing each other leave the others their turn after so many rounds.
+/// Rounds of mutual narrowing before other propagators get a turn.
 const MAX_ROUNDS: usize = 16;
 
-/// The least and the greatest value in the range for which some part around it may be possible.
+/// Returns the least and the greatest value whose surrounding parts may all be possible.
 fn possible_bounds(range: Bounds, possible: &dyn Fn(Bounds) -> bool) -> Result<Bounds, Conflict> {
     let first = first_possible(range, possible, &mut { MAX_PARTS }).ok_or(Conflict)?;
     let last = last_possible(range, possible, &mut { MAX_PARTS }).ok_or(Conflict)?;

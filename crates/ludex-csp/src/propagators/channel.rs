@@ -4,8 +4,8 @@ use crate::domains::{Conflict, Domains, VarId};
 use crate::propagator::{Cost, Propagator, Pruning};
 use crate::{Value, duplicate_by_clone};
 
-/// `first[i] = j + start` exactly when `second[j] = i + start`; when the second list is
-/// longer, only from left to right.
+/// `first[i] = j + start` exactly when `second[j] = i + start`. When the second list is longer,
+/// only the implication from the first list to the second holds.
 #[derive(Clone)]
 pub struct Channel {
     /// The first list, then the second.
@@ -15,13 +15,13 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The constraint that the lists are inverse; values of one are places in the other,
-    /// counted from the start of that other list.
+    /// Creates the constraint that the lists are inverse; values of one list are indexes of the
+    /// other, counted from the start of that other list.
     ///
     /// # Panics
-    /// When the first list is the longer one.
+    /// When the first list is longer than the second.
     pub fn new(first: &[VarId], start_first: Value, second: &[VarId], start_second: Value) -> Self {
-        assert!(first.len() <= second.len(), "the first list is the shorter one");
+        assert!(first.len() <= second.len(), "the first list is longer than the second");
         let scope = [first, second].concat();
         Self { scope, n_first: first.len(), starts: [start_first, start_second] }
     }
@@ -30,7 +30,7 @@ impl Channel {
         2 * self.n_first == self.scope.len()
     }
 
-    /// Removes from `first` the places whose inverse has lost the value.
+    /// Prunes one list by the domains of the other; `swapped` selects the second list.
     fn prune(&self, swapped: bool, domains: &mut Domains) -> Result<(), Conflict> {
         let (left, right) = self.scope.split_at(self.n_first);
         let (left, right, starts) = if swapped {

@@ -1,15 +1,15 @@
-//! Successors that make one circuit.
+//! Successors that form one circuit.
 //!
-//! A variable equal to its own place is not on the circuit. Chains of fixed successors must
-//! not close before everything that has to be on the circuit is on it, and what has to be
-//! on it must be strongly connected.
+//! A variable equal to its own index is not on the circuit. Chains of fixed successors must not
+//! close before they contain every node that must be on the circuit, and these nodes must be
+//! strongly connected.
 
 use crate::domains::{Conflict, Domains, VarId};
 use crate::propagator::{Cost, Propagator, Pruning};
 use crate::{Value, duplicate_by_clone};
 
-/// The variables are the successors in one circuit of two places or more; places outside
-/// point to themselves.
+/// The variables are the successors in one circuit of two nodes or more; nodes outside point to
+/// themselves.
 #[derive(Clone)]
 pub struct Circuit {
     scope: Vec<VarId>,
@@ -17,7 +17,7 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// The constraint on successors, places counted from `start`.
+    /// Creates the constraint on successors, with indexes counted from `start`.
     pub fn new(successors: &[VarId], start: Value) -> Self {
         Self { scope: successors.to_vec(), start }
     }
@@ -26,12 +26,12 @@ impl Circuit {
         (value - self.start) as usize
     }
 
-    /// Whether a place must be on the circuit.
+    /// Whether a node must be on the circuit.
     fn is_bound(&self, place: usize, domains: &Domains) -> bool {
         !domains.contains(self.scope[place], place as Value + self.start)
     }
 
-    /// Closing a chain is right only when all that must be on the circuit is in the chain.
+    /// Forbids closing a chain that lacks a node which must be on the circuit.
     fn forbid_short_circuits(&self, domains: &mut Domains) -> Result<(), Conflict> {
         let n = self.scope.len();
         let mut has_fixed_predecessor = vec![false; n];
@@ -61,15 +61,16 @@ impl Circuit {
                 }
             }
             in_chain[end] = true;
-            // All members but the last are bound, and the last is when it can't loop.
+            // All members but the last are bound; the last is bound when it can't point to
+            // itself.
             let n_bound_members = n_members - 1 + usize::from(self.is_bound(end, domains));
             if n_bound > n_bound_members {
                 domains.remove(self.scope[end], head as Value + self.start)?;
             }
-            // Entered, the last member has to go on.
+            // The last member has a predecessor, so it must not point to itself.
             domains.remove(self.scope[end], end as Value + self.start)?;
         }
-        // What is fixed and in no chain is on a closed circuit, which then is the only one.
+        // Fixed nodes in no chain form a closed circuit, which is then the only one.
         let closed: Vec<usize> = (0..n)
             .filter(|&i| {
                 !in_chain[i]
@@ -99,7 +100,7 @@ impl Circuit {
         Ok(())
     }
 
-    /// From a place that must be on the circuit, all such places are reached, both ways.
+    /// Checks that all bound nodes reach each other.
     fn check_connected(&self, domains: &Domains) -> Result<(), Conflict> {
         let n = self.scope.len();
         let Some(root) = (0..n).find(|&place| self.is_bound(place, domains)) else {

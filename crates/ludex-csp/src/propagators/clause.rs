@@ -1,4 +1,4 @@
-//! Disjunctions of simple statements about variables.
+//! Disjunctions of literals.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::expr::Comparison;
@@ -15,10 +15,10 @@ pub struct Literal {
 }
 
 impl Literal {
-    /// The statement `var op value`.
+    /// Creates the literal `var op value`.
     ///
     /// # Panics
-    /// When the value is at the very ends of 32 bits.
+    /// When the value is the least or the greatest of 32 bits.
     pub fn new(var: VarId, op: Comparison, value: Value) -> Self {
         match op {
             Comparison::Lt => {
@@ -33,17 +33,17 @@ impl Literal {
         }
     }
 
-    /// The variable it speaks of.
+    /// Returns the variable of the literal.
     pub fn var(self) -> VarId {
         self.var
     }
 
-    /// The value that the variable is said to have, if one is.
+    /// Returns the value that the literal requires, if it requires a single one.
     pub(crate) fn wanted(self) -> Option<Value> {
         (self.op == Comparison::Eq).then_some(self.value)
     }
 
-    /// The statement that holds exactly when this one does not.
+    /// Returns the literal that holds exactly when this one does not.
     pub fn negated(self) -> Self {
         Self::new(self.var, self.op.negated(), self.value)
     }
@@ -53,7 +53,7 @@ impl Literal {
         self.op.holds(i64::from(value), i64::from(self.value))
     }
 
-    /// Whether it is true or false for all values left, if so.
+    /// Returns whether the literal is true or false for all values left; `None` if it is open.
     #[inline]
     pub fn status(self, domains: &Domains) -> Option<bool> {
         let (lo, hi) = (domains.min(self.var), domains.max(self.var));
@@ -76,7 +76,7 @@ impl Literal {
         }
     }
 
-    /// Makes it true.
+    /// Makes the literal true.
     ///
     /// # Errors
     /// [`Conflict`] when it is false.
@@ -89,12 +89,12 @@ impl Literal {
         }
     }
 
-    /// The events that can make it true or false.
+    /// Returns the events that can make the literal true or false.
     pub(crate) fn deciding(self) -> Events {
         self.falsifying().union(self.negated().falsifying())
     }
 
-    /// The events that can make it false.
+    /// Returns the events that can make the literal false.
     fn falsifying(self) -> Events {
         match self.op {
             Comparison::Le => Events::LOWER,
@@ -105,17 +105,18 @@ impl Literal {
     }
 }
 
-/// At least one of some literals.
+/// At least one of the literals holds.
 #[derive(Clone)]
 pub struct Clause {
     scope: Vec<VarId>,
     literals: Vec<Literal>,
-    /// Two literals that were not false when last looked at; hints, so not reversible.
+    /// Two literals that were not false at the last check; only hints, so they are not
+    /// reversible.
     watched: [usize; 2],
 }
 
 impl Clause {
-    /// The disjunction of the literals.
+    /// Creates the disjunction of the literals.
     pub fn new(literals: Vec<Literal>) -> Self {
         let scope = literals.iter().map(|literal| literal.var).collect();
         Self { scope, literals, watched: [0, 1] }
@@ -185,7 +186,8 @@ pub struct ReifiedLiteral {
 }
 
 impl ReifiedLiteral {
-    /// The constraint that `truth`, with values 0 and 1, tells whether the literal holds.
+    /// Creates the constraint that `truth`, with values 0 and 1, is 1 exactly when the literal
+    /// holds.
     pub fn new(truth: VarId, literal: Literal) -> Self {
         Self { scope: [truth, literal.var], literal }
     }

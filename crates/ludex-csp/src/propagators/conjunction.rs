@@ -1,4 +1,4 @@
-//! Whether all of some literals hold, and whether one of them does.
+//! Truth of a conjunction or disjunction of literals.
 
 use crate::domains::{Cell, Conflict, Domains, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
@@ -14,29 +14,31 @@ pub struct Conjunction {
     scope: Vec<VarId>,
     result: Literal,
     literals: Vec<Literal>,
-    /// The literals by number; behind the limit they are known to be true.
+    /// The literals by number; those from the limit on are known to be true.
     order: Vec<u32>,
     limit: Option<Cell>,
 }
 
-/// A call with more literals than this is not counted as a handful of operations.
-const MAX_HANDFUL: usize = 8;
+/// Largest number of literals for which a call counts as cheap.
+const MAX_CHEAP: usize = 8;
 
 impl Conjunction {
-    /// The constraint that `result` holds exactly when all literals do.
+    /// Creates the constraint that `result` holds exactly when all literals do.
     pub fn all(result: Literal, literals: Vec<Literal>) -> Self {
         let scope = [result].iter().chain(&literals).map(|literal| literal.var()).collect();
         let order = (0..literals.len() as u32).collect();
         Self { scope, result, literals, order, limit: None }
     }
 
-    /// The constraint that `result` holds exactly when one of the literals does.
+    /// Creates the constraint that `result` holds exactly when at least one of the literals
+    /// does.
     pub fn any(result: Literal, literals: Vec<Literal>) -> Self {
         Self::all(result.negated(), literals.into_iter().map(Literal::negated).collect())
     }
 
-    /// Puts literals that have become true behind the limit. Tells whether one is false, and up to
-    /// two that are open; with two it looks no further unless a false one is wanted.
+    /// Moves literals that have become true behind the limit. Reports whether one is false, and
+    /// up to two open ones. After two open ones it stops, unless `wants_false` asks for a false
+    /// one.
     fn look(&mut self, limit: Cell, wants_false: bool, domains: &mut Domains) -> Seen {
         let old_end = domains.get(limit) as usize;
         let (mut at, mut end) = (0, old_end);
@@ -52,7 +54,7 @@ impl Conjunction {
                 }
                 Some(false) => {
                     is_false = true;
-                    // It will be met first next time.
+                    // The next call then finds it first.
                     self.order.swap(0, at);
                     break;
                 }
@@ -131,7 +133,7 @@ impl Propagator for Conjunction {
     }
 
     fn cost(&self) -> Cost {
-        if self.literals.len() <= MAX_HANDFUL { Cost::Constant } else { Cost::Linear }
+        if self.literals.len() <= MAX_CHEAP { Cost::Constant } else { Cost::Linear }
     }
 
     duplicate_by_clone!();

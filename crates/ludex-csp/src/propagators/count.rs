@@ -1,4 +1,4 @@
-//! How many variables take a value of a set.
+//! The number of variables with a value in a set.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Propagator, Pruning, Setup};
@@ -6,8 +6,8 @@ use crate::{Value, ValueSet, duplicate_by_clone};
 
 /// The number of variables of a list with a value in a set equals a variable.
 ///
-/// "Among", "exactly", "at least" and "at most" are this with a suitable domain of the
-/// count.
+/// "Among", "exactly", "at least" and "at most" are this constraint with a suitable domain of
+/// the count.
 #[derive(Clone)]
 pub struct Count {
     /// The count, then the list.
@@ -15,17 +15,18 @@ pub struct Count {
     set: ValueSet,
 }
 
-/// Values are tried one by one up to this many.
+/// Largest domain whose values are tested one by one.
 const MAX_FILTERED: u64 = 1 << 16;
 
 impl Count {
-    /// The constraint that `count` of the list are in the set.
+    /// Creates the constraint that `count` variables of the list have a value in the set.
     pub fn new(list: &[VarId], set: impl Into<ValueSet>, count: VarId) -> Self {
         let scope = std::iter::once(count).chain(list.iter().copied()).collect();
         Self { scope, set: set.into() }
     }
 
-    /// Whether the variable is surely in the set, surely not, or open.
+    /// Whether all values of the variable are in the set, or none; `None` if both kinds are
+    /// left.
     fn status(&self, x: VarId, domains: &Domains) -> Option<bool> {
         if let Some(value) = domains.fixed_value(x) {
             return Some(self.set.contains(value));
@@ -98,7 +99,8 @@ impl Propagator for Count {
         let mut result = Pruning::Entailed;
         for x in open {
             if self.set.len() > 1 && domains.size(x) > MAX_FILTERED {
-                // Too many values to try: the variable is looked at again when it has fewer.
+                // The domain is too large to filter now, so the variable is checked again when
+                // it has shrunk.
                 result = Pruning::MayPruneMore;
                 if all_in && let (Some(lo), Some(hi)) = (self.set.min(), self.set.max()) {
                     domains.at_least(x, lo)?;

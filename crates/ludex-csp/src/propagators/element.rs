@@ -10,17 +10,17 @@ pub struct Element {
     /// The index, the value, then the list.
     scope: Vec<VarId>,
     start: Value,
-    /// By index of a value of `value`: the place in the list where it was last found.
+    /// By index of a value of `value`: the position in the list where it was last found.
     residues: Vec<u32>,
-    /// Scratch: the indexes of places that go.
+    /// Scratch: the indexes to remove.
     lost: Vec<u32>,
 }
 
-/// Domains with more values than this are compared by bounds.
+/// Largest domains compared value by value; larger ones are compared by bounds.
 const MAX_COMPARED: u64 = 4096;
 
 impl Element {
-    /// The constraint `list[index - start] = value`.
+    /// Creates the constraint `list[index - start] = value`.
     pub fn new(list: &[VarId], start: Value, index: VarId, value: VarId) -> Self {
         let scope = [index, value].into_iter().chain(list.iter().copied()).collect();
         Self { scope, start, residues: Vec::new(), lost: Vec::new() }
@@ -70,7 +70,7 @@ impl Propagator for Element {
         let n = self.scope.len() - 2;
         domains.at_least(index, self.start)?;
         domains.at_most_wide(index, i64::from(self.start) + n as i64 - 1)?;
-        // Step 1. Places whose variable has no value in common with the result go.
+        // Step 1. Remove indexes whose variable has no value in common with the result.
         let place_of = |i: Value| (i64::from(i) - i64::from(self.start)) as usize;
         self.lost.clear();
         for at in domains.indexes(index) {
@@ -83,7 +83,7 @@ impl Propagator for Element {
             let mut lost = self.lost.iter().copied().peekable();
             domains.retain_indexes(index, |at| lost.next_if_eq(&at).is_none())?;
         }
-        // Step 2. When the place is known, the two are equal.
+        // Step 2. If the index is fixed, the variable there and the result are equal.
         if let Some(i) = domains.fixed_value(index) {
             let x = self.scope[2 + place_of(i)];
             loop {
@@ -107,7 +107,7 @@ impl Propagator for Element {
             let is_done = domains.is_fixed(x) && domains.is_fixed(value);
             return Ok(if is_done { Pruning::Entailed } else { Pruning::Fixpoint });
         }
-        // Step 3. Results found at no possible place go.
+        // Step 3. Remove results found at no possible index.
         if self.residues.is_empty() || domains.size(value) > MAX_COMPARED {
             let places = domains.values(index).map(|i| self.scope[2 + place_of(i)]);
             let (lo, hi) = places.fold((Value::MAX, Value::MIN), |(lo, hi), x| {

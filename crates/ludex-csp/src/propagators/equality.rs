@@ -12,7 +12,7 @@ pub struct NotEqual {
 }
 
 impl NotEqual {
-    /// The constraint `x != y + offset`.
+    /// Creates the constraint `x != y + offset`.
     pub fn new(x: VarId, y: VarId, offset: i64) -> Self {
         Self { scope: [x, y], offset }
     }
@@ -61,18 +61,19 @@ fn remove_wide(domains: &mut Domains, x: VarId, value: i64) -> Result<bool, Conf
     Value::try_from(value).map_or(Ok(false), |value| domains.remove(x, value))
 }
 
-/// `x = y + offset`, domain consistent except between wide ranges, where it keeps bounds.
+/// `x = y + offset`, domain consistent, but only bounds consistent between wide ranges.
 #[derive(Clone)]
 pub struct EqualOffset {
     scope: [VarId; 2],
     offset: i64,
 }
 
-/// Domains with more values than this are compared by bounds until they shrink.
+/// Largest domains compared value by value; larger ones are compared by bounds until they
+/// shrink.
 const MAX_COMPARED: u64 = 1 << 16;
 
 impl EqualOffset {
-    /// The constraint `x = y + offset`.
+    /// Creates the constraint `x = y + offset`.
     pub fn new(x: VarId, y: VarId, offset: i64) -> Self {
         Self { scope: [x, y], offset }
     }

@@ -1,4 +1,4 @@
-//! The least or the greatest of some variables.
+//! The least or the greatest of a list of variables.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Propagator, Pruning, Setup};
@@ -13,23 +13,23 @@ pub struct Extremum {
 }
 
 impl Extremum {
-    /// `result = max(list)`.
+    /// Creates the constraint `result = max(list)`.
     pub fn maximum(result: VarId, list: &[VarId]) -> Self {
         Self::new(result, list, true)
     }
 
-    /// `result = min(list)`.
+    /// Creates the constraint `result = min(list)`.
     pub fn minimum(result: VarId, list: &[VarId]) -> Self {
         Self::new(result, list, false)
     }
 
     fn new(result: VarId, list: &[VarId], is_maximum: bool) -> Self {
-        assert!(!list.is_empty(), "an extremum is of something");
+        assert!(!list.is_empty(), "an extremum of an empty list");
         let scope = std::iter::once(result).chain(list.iter().copied()).collect();
         Self { scope, is_maximum }
     }
 
-    // The least is the greatest with every sign turned, so that one reasoning serves both.
+    // The minimum is the maximum with all signs reversed, so one algorithm serves both.
 
     fn lo(&self, x: VarId, domains: &Domains) -> Value {
         if self.is_maximum { domains.min(x) } else { -domains.max(x) }

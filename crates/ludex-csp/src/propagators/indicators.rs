@@ -1,4 +1,4 @@
-//! For many values of one variable, whether it has them.
+//! Truth variables for many values of one variable.
 
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Propagator, Pruning, Setup};
@@ -6,26 +6,28 @@ use crate::{Value, duplicate_by_clone};
 
 /// `truths[i]` is 1 exactly when the variable has the value `values[i]`.
 ///
-/// What one constraint for each value would say, woken once a change and not once a value.
+/// Equivalent to one constraint for each value, but woken once per change instead of once per
+/// value.
 #[derive(Clone)]
 pub struct Indicators {
     /// The variable, then the truths.
     scope: Vec<VarId>,
     values: Vec<Value>,
-    /// The truths by number; behind the limit they are settled, and so is the value.
+    /// The truths by number; those from the limit on are settled, as are their values.
     order: Vec<u32>,
     limit: Option<Cell>,
 }
 
 impl Indicators {
-    /// The constraint that each truth, with values 0 and 1, tells whether `x` has a value.
+    /// Creates the constraint that each truth, with values 0 and 1, is 1 exactly when `x` has
+    /// its value.
     pub fn new(x: VarId, truths: &[(Value, VarId)]) -> Self {
         let scope = std::iter::once(x).chain(truths.iter().map(|(_, truth)| *truth)).collect();
         let values = truths.iter().map(|(value, _)| *value).collect();
         Self { scope, values, order: (0..truths.len() as u32).collect(), limit: None }
     }
 
-    /// Settles what can be settled between one value and its truth; whether nothing is left open.
+    /// Propagates between one value and its truth; returns whether both are settled.
     fn settle(&self, number: usize, domains: &mut Domains) -> Result<bool, Conflict> {
         let (x, truth, value) = (self.scope[0], self.scope[number + 1], self.values[number]);
         let is_possible = domains.contains(x, value);
@@ -85,7 +87,8 @@ impl Propagator for Indicators {
         if end != old_end {
             domains.set(limit, end as u64);
         }
-        // A value that went for its truth may have left the last but one of those passed over.
+        // Removing a value for its truth may leave one value, which an indicator visited
+        // earlier did not see.
         Ok(match end {
             0 => Pruning::Entailed,
             _ if domains.size(self.scope[0]) == size => Pruning::Fixpoint,

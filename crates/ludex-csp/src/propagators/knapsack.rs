@@ -1,11 +1,11 @@
-//! What a load that fits can be worth.
+//! Bounds on the profit of a load within a capacity.
 //!
-//! Two sums over the same variables, one bounded by a capacity and one to be large, say more
+//! Two sums over the same variables, one limited by a capacity and one to maximize, prune more
 //! together than each alone. For any rate `r >= 0` the sum of `(profit - r * weight) * x` plus
-//! `r * capacity` is at least the profit of a load that fits. The best rate is that of the
-//! last item that still goes in, in part, when items are taken by profit for weight; the
-//! bound is then that of the linear relaxation, and what each variable can deviate from it
-//! is known by its coefficient.
+//! `r * capacity` is at least the profit of a load that fits. The best rate is that of the item
+//! that fits only in part when items are packed in order of profit per weight. The bound is
+//! then that of the linear relaxation, and the coefficient of each variable limits how far the
+//! variable can deviate from it.
 //!
 //! After Dantzig, *Discrete-variable extremum problems*, 1957, and, for the pruning of items,
 //! Fahle and Sellmann, *Cost based filtering for the constrained knapsack problem*, 2002.
@@ -14,42 +14,44 @@ use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// The variables fit, and `value` is at most what they are worth:
-/// `sum of weight * x <= capacity` and `sign * value <= sum of profit * x + extra`.
+/// The items fit, and `value` is at most their profit: `sum of weight * x <= capacity` and
+/// `sign * value <= sum of profit * x + extra`.
 #[derive(Clone)]
 pub struct Knapsack {
     /// The variables of the items, then the value.
     scope: Vec<VarId>,
     items: Vec<Item>,
-    /// Items that are worth something for what they weigh, the best rate first.
+    /// Items whose profit costs capacity, by decreasing profit per weight.
     by_rate: Vec<u32>,
     capacity: i64,
     sign: i64,
     extra: i64,
 }
 
-/// What one unit of a variable weighs and is worth.
+/// The weight and profit of one unit of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item {
     /// The variable.
     pub x: VarId,
-    /// What a unit of it weighs.
+    /// The weight of one unit.
     pub weight: i64,
-    /// What a unit of it is worth.
+    /// The profit of one unit.
     pub profit: i64,
 }
 
 impl Item {
-    /// Whether more worth costs more weight, one way or the other.
+    /// Whether more profit costs more weight, in either direction.
     fn is_traded(&self) -> bool {
         (self.weight > 0 && self.profit > 0) || (self.weight < 0 && self.profit < 0)
     }
 }
 
 impl Knapsack {
-    /// The constraint on items with a value to be large (`sign` 1) or small (`sign` -1).
+    /// Creates the constraint on items for a value to maximize (`sign` 1) or minimize (`sign`
+    /// -1).
     ///
-    /// `None` where there is nothing to choose between, or the numbers are too large.
+    /// Returns `None` when fewer than two items compete for the capacity, or the numbers are
+    /// too large.
     pub fn new(
         items: Vec<Item>,
         capacity: i64,
@@ -66,8 +68,7 @@ impl Knapsack {
         }
         by_rate.sort_by_key(|&at| {
             let Item { weight, profit, .. } = items[at as usize];
-            // A fraction of whole numbers is compared by its digits, which is exact enough
-            // for an order, and any order is right.
+            // The quotient is rounded, which is exact enough: the bound is valid for any order.
             -((i128::from(profit) << 32) / i128::from(weight))
         });
         let scope = items.iter().map(|item| item.x).chain([value]).collect();
@@ -78,12 +79,12 @@ impl Knapsack {
         self.scope[self.items.len()]
     }
 
-    /// The profit and weight whose quotient is the best rate.
+    /// Returns the profit and weight whose quotient is the best rate.
     fn rate(&self, domains: &Domains) -> Result<(i64, i64), Conflict> {
         let mut left = i128::from(self.capacity);
         for item in &self.items {
             let (lo, hi) = (domains.min(item.x), domains.max(item.x));
-            // What is free of charge is taken, all else is left out.
+            // Start from the lightest load.
             let lightest = if item.weight > 0 { lo } else { hi };
             left -= i128::from(item.weight) * i128::from(lightest);
         }
@@ -125,10 +126,10 @@ impl Propagator for Knapsack {
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        // Step 1. The rate at which capacity is paid for, as a fraction.
+        // Step 1. The best rate of profit per weight, as a fraction.
         let (profit, weight) = self.rate(domains)?;
         let net = |item: &Item| item.profit * weight - item.weight * profit;
-        // Step 2. Everything times `weight`: what the items can be worth at most.
+        // Step 2. The greatest profit of the items; all quantities are multiplied by `weight`.
         let mut most = i128::from(profit) * i128::from(self.capacity)
             + i128::from(weight) * i128::from(self.extra);
         for item in &self.items {
@@ -147,7 +148,7 @@ impl Propagator for Knapsack {
             domains.at_least_wide(value, -bound)?;
             -i64::from(domains.max(value))
         };
-        // Step 3. No item is further from its best than the value can bear.
+        // Step 3. Prune values of items that lower the greatest profit by more than the slack.
         let slack = most - i128::from(weight) * i128::from(least);
         for item in &self.items {
             let net = net(item);

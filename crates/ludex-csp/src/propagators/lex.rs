@@ -1,14 +1,14 @@
 //! Lexicographic order of two lists.
 //!
 //! After Frisch, Hnich, Kiziltan, Miguel and Walsh, *Global Constraints for Lexicographic
-//! Orderings*, CP 2002: only the first open pair can prune, and whether it may be equal is
-//! decided by the pairs behind it.
+//! Orderings*, CP 2002: only the first open pair can prune, and the pairs after it decide
+//! whether it may be equal.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// The first list is before the second in lexicographic order, or equal unless strict.
+/// The first list precedes the second in lexicographic order, or equals it unless strict.
 #[derive(Clone)]
 pub struct Lex {
     /// The first list, then the second.
@@ -18,16 +18,16 @@ pub struct Lex {
 }
 
 impl Lex {
-    /// The constraint `first <= second`, or `first < second` when strict.
+    /// Creates the constraint `first <= second`, or `first < second` when strict.
     ///
     /// # Panics
     /// When the lists have different lengths.
     pub fn new(first: &[VarId], second: &[VarId], is_strict: bool) -> Self {
-        assert_eq!(first.len(), second.len(), "lists of one length are compared");
+        assert_eq!(first.len(), second.len(), "the lists have different lengths");
         Self { scope: [first, second].concat(), n: first.len(), is_strict }
     }
 
-    /// Whether the pairs from `from` on can be in order.
+    /// Whether the pairs from `from` on can still be in order.
     fn tail_may_hold(&self, from: usize, domains: &Domains) -> bool {
         for at in from..self.n {
             let (lo, hi) = (domains.min(self.scope[at]), domains.max(self.scope[self.n + at]));

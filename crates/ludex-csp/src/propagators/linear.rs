@@ -1,14 +1,14 @@
 //! Weighted sums compared with a constant.
 //!
-//! Bounds reasoning: with the other terms at their least, a term may take only what is left.
-//! Fixed terms are swapped behind a reversible limit and their sum kept, so a call costs the
-//! terms that are still open.
+//! Bounds reasoning: when all other terms take their least value, the rest of the constant
+//! limits the term. Fixed terms are swapped behind a reversible limit and summed once, so a
+//! call visits only open terms.
 
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// How a sum compares with its constant.
+/// The comparison of a sum with its constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinearRelation {
     /// At most.
@@ -38,12 +38,12 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// The constraint on the sum of `coefficient * variable`.
+    /// Creates the constraint on the sum of `coefficient * variable`.
     ///
     /// # Panics
-    /// When there is no term. The caller sees to it that sums fit in 62 bits.
+    /// When there is no term. The caller must ensure that sums fit in 62 bits.
     pub fn new(terms: &[(i64, VarId)], relation: LinearRelation, constant: i64) -> Self {
-        assert!(!terms.is_empty(), "a sum has a term");
+        assert!(!terms.is_empty(), "a sum without terms");
         Self { sum: OpenSum::new(terms), relation, constant }
     }
 }
@@ -85,7 +85,7 @@ impl Propagator for Linear {
     duplicate_by_clone!();
 }
 
-/// `truth` is 1 exactly when the sum compares so with the constant.
+/// `truth` is 1 exactly when the sum compares with the constant as given.
 #[derive(Clone)]
 pub struct LinearReified {
     scope: Vec<VarId>,
@@ -95,7 +95,8 @@ pub struct LinearReified {
 }
 
 impl LinearReified {
-    /// The constraint that `truth`, with values 0 and 1, tells whether the relation holds.
+    /// Creates the constraint that `truth`, with values 0 and 1, is 1 exactly when the relation
+    /// holds.
     pub fn new(
         truth: VarId,
         terms: &[(i64, VarId)],
@@ -177,11 +178,12 @@ impl Propagator for LinearReified {
     duplicate_by_clone!();
 }
 
-/// Bounds may creep by one, a billion times; after so many rounds the engine, which knows a
-/// deadline, is asked to call again.
+/// Rounds in one call. Bounds may creep by one a billion times; after these rounds the
+/// propagator returns to the engine, which checks the deadline.
 const MAX_ROUNDS: usize = 64;
 
-/// What a sum can be: how many terms are open, the bounds, and the widest open term.
+/// The possible values of a sum: the number of open terms, the bounds, and the widest open
+/// term.
 struct Span {
     n_open: usize,
     lo: i64,
@@ -189,21 +191,21 @@ struct Span {
     widest: i64,
 }
 
-/// An end of what a term can be.
+/// A bound of a term.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Least,
     Greatest,
 }
 
-/// A weighted sum whose fixed terms are set aside.
+/// A weighted sum whose fixed terms are summed once.
 #[derive(Clone)]
 struct OpenSum {
     scope: Vec<VarId>,
     coefficients: Vec<i64>,
     /// A permutation of the terms: open ones first.
     order: Vec<u32>,
-    /// How many are open, and the sum of the others.
+    /// The number of open terms, and the sum of the others.
     state: Option<(Cell, Cell)>,
 }
 
@@ -225,8 +227,8 @@ impl OpenSum {
         self.state = Some((domains.new_cell(self.scope.len() as u64), domains.new_cell(0)));
     }
 
-    /// Sets the newly fixed terms aside; gives the number of open terms and the sum of the
-    /// others.
+    /// Moves newly fixed terms behind the limit; returns the number of open terms and the sum
+    /// of the others.
     #[inline]
     fn set_aside(&mut self, domains: &mut Domains) -> (usize, i64) {
         let (open_cell, fixed_cell) = self.state.expect("posted before it propagates");
@@ -248,7 +250,7 @@ impl OpenSum {
         (n_open, fixed)
     }
 
-    /// The bounds of a term.
+    /// Returns the bounds of a term.
     #[inline]
     fn term(&self, term: usize, domains: &Domains) -> (i64, i64) {
         let x = self.scope[term];
@@ -257,7 +259,7 @@ impl OpenSum {
         if a > 0 { (lo, hi) } else { (hi, lo) }
     }
 
-    /// What the sum can be as far as bounds tell.
+    /// Returns bounds on the sum.
     #[inline]
     fn span(&mut self, domains: &mut Domains) -> Span {
         let (n_open, fixed) = self.set_aside(domains);
@@ -271,7 +273,8 @@ impl OpenSum {
         span
     }
 
-    /// Whether one or two open terms can make the sum equal to the constant; with more, yes.
+    /// Whether one or two open terms can make the sum equal to the constant; always true for
+    /// more.
     fn may_equal(&mut self, domains: &mut Domains, constant: i64) -> bool {
         let (n_open, fixed) = self.set_aside(domains);
         let rest = constant - fixed;
@@ -328,7 +331,7 @@ impl OpenSum {
         self.limit_all(&span, constant - span.lo, End::Least, domains)
     }
 
-    /// The sum is greater than the constant.
+    /// Requires the sum to be greater than the constant.
     fn propagate_above(
         &mut self,
         domains: &mut Domains,
@@ -344,7 +347,7 @@ impl OpenSum {
         self.limit_all(&span, span.hi - constant - 1, End::Greatest, domains)
     }
 
-    /// No open term is further than `slack` from an end.
+    /// Requires every open term to be within `slack` of an end.
     fn limit_all(
         &self,
         span: &Span,
@@ -378,7 +381,7 @@ impl OpenSum {
             }
             let mut is_reduced = false;
             for &term in &self.order[..n_open] {
-                // The sums change with the term, so that later terms see tighter bounds.
+                // The sums are updated after each term, so that later terms see tighter bounds.
                 let term = term as usize;
                 let (l, h) = self.term(term, domains);
                 if h - l > constant - lo && self.limit(term, constant - lo, End::Least, domains)? {
@@ -424,7 +427,7 @@ impl OpenSum {
         }
     }
 
-    /// The term is at most `slack` from an end.
+    /// Requires the term to be within `slack` of an end.
     #[inline]
     fn limit(
         &self,

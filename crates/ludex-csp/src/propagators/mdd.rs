@@ -1,8 +1,8 @@
 //! Decision diagrams and automata.
 //!
-//! A diagram has one layer of nodes before each variable and one after the last. A value is
-//! kept while some path from the first to the last layer goes through an arc with it.
-//! Automata are unrolled into diagrams, so that both are one propagator.
+//! A diagram has one layer of nodes before each variable and one after the last. A value stays
+//! while some path from the first to the last layer uses an arc with it. Automata are unrolled
+//! into diagrams, so one propagator serves both.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::{Value, duplicate_by_clone};
 pub struct Mdd {
     /// By layer, its arcs: node of this layer, value, node of the next.
     layers: Vec<Vec<(u32, Value, u32)>>,
-    /// By layer, one more than there are layers of arcs: how many nodes.
+    /// The number of nodes by layer of nodes, one more than there are layers of arcs.
     n_nodes: Vec<u32>,
 }
 
 impl Mdd {
-    /// A diagram from arcs between named nodes; the root is the only node without an arc
-    /// to it and paths end where no arc leaves.
+    /// Creates a diagram from arcs between named nodes. The root is the only node without an
+    /// incoming arc, and paths end at nodes without an outgoing arc.
     ///
-    /// `None` when there is not exactly one root, when paths from it have different
+    /// Returns `None` when there is not exactly one root, when paths from it have different
     /// lengths, or when that length is not `n_layers`.
     pub fn from_transitions<'a>(
         n_layers: usize,
@@ -69,7 +69,7 @@ impl Mdd {
         (ends_together && layers.len() == n_layers).then_some(Self { layers, n_nodes })
     }
 
-    /// Whether the word is a path.
+    /// Whether the word is a path of the diagram.
     pub fn accepts(&self, word: &[Value]) -> bool {
         let mut nodes = rustc_hash::FxHashSet::from_iter([0_u32]);
         for (layer, value) in self.layers.iter().zip(word) {
@@ -82,7 +82,7 @@ impl Mdd {
         !nodes.is_empty() && word.len() == self.layers.len()
     }
 
-    /// The arcs between layers, as node, value, node.
+    /// Returns the arcs by layer, each as node, value, node.
     pub fn layers(&self) -> &[Vec<(u32, Value, u32)>] {
         &self.layers
     }
@@ -91,20 +91,21 @@ impl Mdd {
 /// A finite automaton, deterministic or not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Automaton {
-    /// How many states there are.
+    /// The number of states.
     pub n_states: usize,
-    /// The state at the beginning.
+    /// The initial state.
     pub start: usize,
-    /// The states that accept.
+    /// The accepting states.
     pub accepting: Vec<usize>,
-    /// State, value read, next state.
+    /// The transitions: state, value read, next state.
     pub transitions: Vec<(usize, Value, usize)>,
 }
 
 impl Automaton {
-    /// The diagram of the accepted words of a length, keeping only values that `allows`.
+    /// Returns the diagram of the accepted words of a length, with only the values that
+    /// `allows` accepts.
     ///
-    /// `None` when no word is accepted.
+    /// Returns `None` when no word is accepted.
     pub fn unroll(&self, length: usize, allows: impl Fn(usize, Value) -> bool) -> Option<Mdd> {
         let mut forward = vec![vec![false; self.n_states]; length + 1];
         forward[0][self.start] = true;
@@ -133,7 +134,7 @@ impl Automaton {
         if length > 0 && layers[0].is_empty() || length == 0 && !useful[0][self.start] {
             return None;
         }
-        // States become nodes: the states in use, numbered from 0 in each layer.
+        // Nodes are the states in use, numbered from 0 in each layer.
         let mut n_nodes = Vec::new();
         let numbers: Vec<Vec<u32>> = useful
             .iter()
@@ -158,22 +159,22 @@ impl Automaton {
     }
 }
 
-/// The variables spell a word of the diagram; domain consistent.
+/// The variables spell a path of the diagram; domain consistent.
 #[derive(Clone)]
 pub struct MddPropagator {
     scope: Vec<VarId>,
     mdd: Arc<Mdd>,
-    /// By layer and node: reached from the front in this call.
+    /// By layer and node: whether this call has reached it from the root.
     reached: Vec<Vec<bool>>,
 }
 
 impl MddPropagator {
-    /// The constraint that the variables spell a path.
+    /// Creates the constraint that the variables spell a path.
     ///
     /// # Panics
-    /// When the diagram has not one layer for each variable.
+    /// When the numbers of layers and variables differ.
     pub fn new(scope: &[VarId], mdd: Arc<Mdd>) -> Self {
-        assert_eq!(scope.len(), mdd.layers.len(), "a layer for each variable");
+        assert_eq!(scope.len(), mdd.layers.len(), "the numbers of layers and variables differ");
         let reached = mdd.n_nodes.iter().map(|&n| vec![false; n as usize]).collect();
         Self { scope: scope.to_vec(), mdd, reached }
     }
@@ -205,7 +206,8 @@ impl Propagator for MddPropagator {
                 }
             }
         }
-        // Backwards, `reached` becomes "on a path", and values are gathered on the way.
+        // The backward pass turns `reached` into "on a path" and collects the values of its
+        // arcs.
         let mut kept: Vec<Value> = Vec::new();
         for (at, &x) in self.scope.iter().enumerate().rev() {
             kept.clear();

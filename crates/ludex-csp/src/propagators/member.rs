@@ -1,4 +1,4 @@
-//! Whether a variable has a value of a set.
+//! Truth of the membership of a variable in a set.
 
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
@@ -10,20 +10,21 @@ pub struct ReifiedMember {
     /// The truth, then the variable.
     scope: [VarId; 2],
     set: ValueSet,
-    /// The indexes of values in the set, and of those outside, as bits.
+    /// Bit masks of the indexes inside the set and outside.
     masks: [Box<[u64]>; 2],
-    /// An index in the set and one outside that were in the domain when last looked at; hints, so
-    /// not reversible.
+    /// An index inside and one outside the set that were in the domain at the last check; only
+    /// hints, so they are not reversible.
     supports: [u32; 2],
 }
 
 impl ReifiedMember {
-    /// The constraint that `truth`, with values 0 and 1, tells whether `x` has a value of the set.
+    /// Creates the constraint that `truth`, with values 0 and 1, is 1 exactly when `x` has a
+    /// value of the set.
     pub fn new(truth: VarId, x: VarId, set: ValueSet) -> Self {
         Self { scope: [truth, x], set, masks: Default::default(), supports: [0, 0] }
     }
 
-    /// Whether a value of one side is left.
+    /// Whether a value of one side is left in the domain.
     fn is_open(&mut self, side: usize, domains: &Domains) -> bool {
         let x = self.scope[1];
         let support = self.supports[side];

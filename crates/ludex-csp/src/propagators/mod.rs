@@ -1,6 +1,6 @@
-//! The constraints there are, one file each.
+//! The propagators, one file for each constraint.
 //!
-//! Each is checked against its `holds` by the suite of `ludex-testkit`, in the top-level
+//! The suite of `ludex-testkit` checks each against its `holds`, in the top-level
 //! `tests/propagators.rs`.
 
 mod all_different;

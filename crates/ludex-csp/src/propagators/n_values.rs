@@ -1,4 +1,4 @@
-//! How many different values some variables take.
+//! The number of different values of a list of variables.
 
 use rustc_hash::FxHashSet;
 
@@ -6,11 +6,11 @@ use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, ValueSet, duplicate_by_clone};
 
-/// The number of different values of a list, some values not counted, equals a variable.
+/// The number of different values of a list equals a variable; excepted values do not count.
 ///
-/// Bounds from the variables that are fixed, and from a greedy set of variables with
-/// disjoint ranges. Equality of many variables to few values is propagated when the bound
-/// is met.
+/// The bounds come from the fixed variables and from a greedy set of variables with disjoint
+/// ranges. When the count reaches one of its bounds, the open variables keep only used values
+/// or only new ones.
 #[derive(Clone)]
 pub struct NValues {
     /// The count, then the list.
@@ -18,11 +18,12 @@ pub struct NValues {
     except: ValueSet,
 }
 
-/// Values are tried one by one up to this many.
+/// Largest domain whose values are tested one by one.
 const MAX_FILTERED: u64 = 1 << 16;
 
 impl NValues {
-    /// The constraint that the list has `count` different values besides those excepted.
+    /// Creates the constraint that the list has `count` different values besides the excepted
+    /// ones.
     pub fn new(list: &[VarId], except: impl Into<ValueSet>, count: VarId) -> Self {
         let scope = std::iter::once(count).chain(list.iter().copied()).collect();
         Self { scope, except: except.into() }
@@ -64,7 +65,7 @@ impl Propagator for NValues {
                 None => open.push(x),
             }
         }
-        // Ranges that share no value with each other, nor with an exception, need a value each.
+        // Ranges that are disjoint from each other and from the exceptions need one value each.
         let mut ranges: Vec<(Value, Value)> = self.scope[1..]
             .iter()
             .map(|&x| (domains.max(x), domains.min(x)))

@@ -7,20 +7,21 @@ use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// The objective is better than the best value found so far, by any thread.
+/// The objective is better than the best value that any thread has found so far.
 ///
-/// The bound only tightens, and is no part of the trail: what it pruned at a node may come
-/// back when the node is left, and is pruned again at the next call.
+/// The bound only tightens and is not part of the trail: values it pruned at a node may return
+/// on backtracking, and the next call prunes them again.
 #[derive(Clone)]
 pub struct ObjectiveBound {
     scope: [VarId; 1],
     is_minimized: bool,
-    /// The greatest (or least) value that is still good enough.
+    /// The greatest (or least) value that still improves the objective.
     bound: Arc<AtomicI64>,
 }
 
 impl ObjectiveBound {
-    /// The constraint that `x` is at most (when minimized), else at least, the shared bound.
+    /// Creates the constraint that `x` is at most (when minimized), else at least, the shared
+    /// bound.
     pub fn new(x: VarId, is_minimized: bool, bound: Arc<AtomicI64>) -> Self {
         Self { scope: [x], is_minimized, bound }
     }

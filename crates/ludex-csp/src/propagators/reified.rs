@@ -1,7 +1,8 @@
-//! Any constraint as the meaning of a truth variable, or implied by one.
+//! Reification: a truth variable that is equivalent to any constraint, or implies it.
 //!
-//! While the truth variable is open, the inner constraint is tried on the trail: if it fails
-//! there, it is false. Its negation prunes only when all variables but one are fixed.
+//! While the truth variable is open, the inner constraint is propagated tentatively on the
+//! trail: if it fails there, it is false. Its negation prunes only when all variables but one
+//! are fixed.
 
 use crate::Value;
 use crate::domains::{Conflict, Domains, Events, VarId};
@@ -14,7 +15,7 @@ pub struct HalfReified {
 }
 
 impl HalfReified {
-    /// The constraint `truth = 1 implies inner`.
+    /// Creates the constraint `truth = 1 implies inner`.
     pub fn new(truth: VarId, inner: Box<dyn Propagator>) -> Self {
         let scope = std::iter::once(truth).chain(inner.scope().iter().copied()).collect();
         Self { scope, inner }
@@ -68,13 +69,14 @@ pub struct Reified {
 }
 
 impl Reified {
-    /// The constraint that `truth`, with values 0 and 1, tells whether `inner` holds.
+    /// Creates the constraint that `truth`, with values 0 and 1, is 1 exactly when `inner`
+    /// holds.
     pub fn new(truth: VarId, inner: Box<dyn Propagator>) -> Self {
         let negation = Box::new(Negation::new(inner.duplicate()));
         Self::with_negation(truth, inner, negation)
     }
 
-    /// The same with a negation that prunes better than the general one.
+    /// Creates the same constraint with a negation that prunes better than the general one.
     ///
     /// # Panics
     /// When the two have different scopes.
@@ -83,7 +85,11 @@ impl Reified {
         inner: Box<dyn Propagator>,
         negation: Box<dyn Propagator>,
     ) -> Self {
-        assert_eq!(inner.scope(), negation.scope(), "a constraint and its negation");
+        assert_eq!(
+            inner.scope(),
+            negation.scope(),
+            "a constraint and its negation have the same scope"
+        );
         let scope = std::iter::once(truth).chain(inner.scope().iter().copied()).collect();
         Self { scope, inner, negation }
     }
@@ -140,13 +146,13 @@ impl Propagator for Reified {
     }
 }
 
-/// A constraint does not hold.
+/// The inner constraint does not hold.
 pub struct Negation {
     inner: Box<dyn Propagator>,
 }
 
 impl Negation {
-    /// The constraint that `inner` does not hold. Only its `holds` is used.
+    /// Creates the constraint that `inner` does not hold. It uses only `holds` of `inner`.
     pub fn new(inner: Box<dyn Propagator>) -> Self {
         Self { inner }
     }

@@ -1,8 +1,8 @@
-//! What is known of tasks that share something, for no-overlap and cumulative.
+//! Tasks on a shared resource, for no-overlap and cumulative.
 
 use crate::domains::{Conflict, Domains, VarId};
 
-/// A task as far as it is known, perhaps with time turned around.
+/// The bounds of a task, possibly with time reversed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     start: VarId,
@@ -10,13 +10,13 @@ pub(super) struct Task {
     pub earliest_start: i64,
     pub latest_end: i64,
     pub length: i64,
-    /// How much of the resource it takes; 1 where that is all there is.
+    /// The demand on the resource; 1 for a resource of capacity 1.
     pub height: i64,
 }
 
 impl Task {
-    /// The tasks that take time and resource for sure; `is_mirrored` turns time around, so
-    /// that what is said of earliest starts holds of latest ends.
+    /// Returns the tasks that certainly take time and resource. `is_mirrored` reverses time, so
+    /// that reasoning about earliest starts applies to latest ends.
     pub fn certain(
         starts: &[VarId],
         lengths: &[VarId],
@@ -43,15 +43,15 @@ impl Task {
         starts.iter().enumerate().filter_map(task).collect()
     }
 
-    /// Time by resource.
+    /// Returns length times height.
     pub fn energy(&self) -> i64 {
         self.length * self.height
     }
 
-    /// The task starts at this time or later.
+    /// Requires the task to start at this time or later.
     pub fn raise(&self, to: i64, domains: &mut Domains) -> Result<bool, Conflict> {
         if self.is_mirrored {
-            // A task that fits nowhere is raised to the end of time.
+            // A task that fits nowhere is raised to the end of time, so the bound may saturate.
             domains.at_most_wide(self.start, to.saturating_neg().saturating_sub(self.length))
         } else {
             domains.at_least_wide(self.start, to)
@@ -59,13 +59,12 @@ impl Task {
     }
 }
 
-/// Tasks in the order of their earliest starts, and what a pass of edge finding needs of
-/// them.
+/// Tasks in the order of their earliest starts, with the data of one pass of edge finding.
 pub(super) struct Edges {
     pub tasks: Vec<Task>,
-    /// The latest ends, each once, the first first.
+    /// The latest ends, ascending and distinct.
     pub deadlines: Vec<i64>,
-    /// By task: how early it starts after the pass.
+    /// By task: its earliest start after the pass.
     pub new_starts: Vec<i64>,
 }
 
@@ -79,12 +78,12 @@ impl Edges {
         Self { tasks, deadlines, new_starts }
     }
 
-    /// A task starts at this time or later.
+    /// Records that a task starts at this time or later.
     pub fn raise(&mut self, place: usize, to: i64) {
         self.new_starts[place] = self.new_starts[place].max(to);
     }
 
-    /// Prunes what the pass has found.
+    /// Applies the bounds that the pass has found.
     pub fn prune(&self, domains: &mut Domains) -> Result<bool, Conflict> {
         let mut is_reduced = false;
         for (task, &new_start) in self.tasks.iter().zip(&self.new_starts) {

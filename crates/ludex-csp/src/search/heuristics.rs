@@ -1,4 +1,4 @@
-//! Which variable, and which value.
+//! The order in which the search tries variables and values.
 
 use ludex_base::Rng;
 
@@ -6,28 +6,28 @@ use crate::domains::{Domains, VarId};
 use crate::engine::{Engine, PropagatorId};
 use crate::{Propagator, Value};
 
-/// Which variable to branch on.
+/// The variable to branch on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableOrder {
     /// The first in the network.
     Lexicographic,
     /// The smallest domain.
     Dom,
-    /// The smallest domain by number of constraints.
+    /// The smallest ratio of domain size to number of constraints.
     DomDeg,
-    /// The smallest domain by number of constraints with another open variable.
+    /// The smallest ratio of domain size to number of constraints with another open variable.
     DomDdeg,
-    /// The smallest domain by weight of constraints that failed.
+    /// The smallest ratio of domain size to weight of the constraints that failed.
     ///
     /// After Boussemart, Hemery, Lecoutre and Sais, *Boosting systematic search by weighting
     /// constraints*, ECAI 2004, with the increments "ca.cd" of Wattez, Lecoutre, Paparrizou
     /// and Tabary, *Refining Constraint Weighting*, ICTAI 2019: a failure counts more for a
-    /// variable when the constraint has few open variables and the variable few values. What
-    /// falls on an auxiliary variable is passed on to the variables it is computed from.
+    /// variable when the constraint has few open variables and the variable few values. Weight
+    /// of an auxiliary variable goes to the variables it is computed from.
     DomWdeg,
     /// The greatest reduction of the search space by past decisions.
     Impact,
-    /// The most often pruned, by size of domain.
+    /// The greatest ratio of prunings to domain size.
     Activity,
 }
 
@@ -43,23 +43,23 @@ impl VariableOrder {
         ("activity", VariableOrder::Activity),
     ];
 
-    /// Its name in options.
+    /// Returns the name in options.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, order)| *order == self).expect("all are listed").0
     }
 }
 
-/// Which value to try first.
+/// The value to try first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueOrder {
     /// The least.
     Min,
     /// The greatest.
     Max,
-    /// Any.
+    /// A random value.
     Random,
-    /// That of the last solution. Before there is one: the value that leaves the best bound
-    /// for the objective, and without objective the least.
+    /// The value in the last solution. Before the first solution: the value that leaves the
+    /// best bound for the objective, and without objective the least value.
     LastSolution,
 }
 
@@ -72,7 +72,7 @@ impl ValueOrder {
         ("last", ValueOrder::LastSolution),
     ];
 
-    /// The index of the value to try.
+    /// Returns the index of the value to try.
     pub(super) fn choose(
         self,
         x: VarId,
@@ -98,22 +98,22 @@ impl ValueOrder {
     }
 }
 
-/// What the adaptive orders have learned.
+/// The scores that the adaptive orders have learned.
 pub(super) struct Scores {
     order: VariableOrder,
     /// By variable: degree, weighted degree, impact or activity.
     scores: Vec<f64>,
-    /// By variable: how many observations the impact is the mean of.
+    /// By variable: the number of observations in the mean impact.
     n_seen: Vec<u32>,
     /// By variable: the propagators that have it in their scope.
     constraints: Vec<Vec<PropagatorId>>,
-    /// By variable: those it is computed from, when it is auxiliary.
+    /// By variable: the variables it is computed from, if it is auxiliary.
     origins: Vec<Vec<VarId>>,
-    /// Sizes before the decision that is being observed.
+    /// Sizes before the decision under observation.
     sizes: Vec<u64>,
 }
 
-/// How fast activity is forgotten.
+/// Factor by which activity decays.
 const ACTIVITY_DECAY: f64 = 0.999;
 
 impl Scores {
@@ -137,7 +137,7 @@ impl Scores {
         Self { order, scores, n_seen: vec![0; n], constraints, origins, sizes: vec![0; n] }
     }
 
-    /// The best of the open variables. Ties go to the first in the network.
+    /// Returns the best of the open variables. Ties go to the first in the network.
     pub fn choose(&self, open: &[VarId], engine: &Engine) -> VarId {
         let domains = engine.domains();
         let key = |x: VarId| -> f64 {
@@ -171,7 +171,7 @@ impl Scores {
         list.iter().filter(|&&id| has_other(engine.propagator(id))).count() as f64
     }
 
-    /// Learns from a conflict, while the domains are still as they were in it.
+    /// Learns from a conflict, while the domains still show it.
     pub fn on_conflict(&mut self, engine: &Engine) {
         let (VariableOrder::DomWdeg, Some(id)) = (self.order, engine.last_conflict()) else {
             return;
@@ -203,7 +203,7 @@ impl Scores {
         matches!(self.order, VariableOrder::Impact | VariableOrder::Activity)
     }
 
-    /// Remembers the sizes before a decision.
+    /// Records the sizes before a decision.
     pub fn before_decision(&mut self, engine: &Engine) {
         if self.observes() {
             for x in engine.domains().variables() {
@@ -212,7 +212,7 @@ impl Scores {
         }
     }
 
-    /// Learns what a decision on `x` did.
+    /// Learns from the effect of a decision on `x`.
     pub fn after_decision(&mut self, x: VarId, engine: &Engine, is_conflict: bool) {
         if !self.observes() {
             return;

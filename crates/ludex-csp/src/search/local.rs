@@ -1,4 +1,5 @@
-//! Min-conflicts: start anywhere, and give variables in conflict the value that hurts least.
+//! Min-conflicts: start anywhere, and give variables in conflict the value with the fewest
+//! violations.
 //!
 //! After Minton, Johnston, Philips and Laird, *Minimizing conflicts*, AI 1992, with random
 //! walk steps against local minima. It finds solutions and proves nothing.
@@ -14,18 +15,18 @@ use crate::error::CspError;
 use crate::expr::Expr;
 use crate::network::Network;
 
-/// How long and how wildly to search.
+/// The limits and the randomness of local search.
 #[derive(Clone, Debug)]
 pub struct LocalConfig {
-    /// Changes of a variable.
+    /// Largest number of changes of a variable.
     pub max_steps: u64,
-    /// Of a thousand steps, how many take a random value.
+    /// Steps per thousand that take a random value.
     pub noise: usize,
-    /// Start again after so many steps without a better assignment.
+    /// Number of steps without a better assignment before a new start.
     pub patience: u64,
-    /// Where randomness comes from.
+    /// The seed of all random choices.
     pub seed: Seed,
-    /// When to stop; it is asked at every step and every 256 values tried in it.
+    /// When to stop; checked at every step and every 256 values tried in it.
     pub deadline: Deadline,
 }
 
@@ -41,20 +42,20 @@ impl Default for LocalConfig {
     }
 }
 
-/// What a local search found.
+/// The result of a local search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalReport {
-    /// A solution. `None` means that none was found, not that there is none.
+    /// A solution. `None` means that the search found none, not that none exists.
     pub solution: Option<Vec<Value>>,
-    /// Changes of a variable, and new starts.
+    /// The number of changes of a variable and of new starts.
     pub n_steps: u64,
     /// Why the search stopped without a solution.
     pub stopped: Option<StopReason>,
-    /// Time in all.
+    /// Total time.
     pub time: Duration,
 }
 
-/// Looks for a solution by repairing an assignment; the objective is not considered.
+/// Searches for a solution by repairing an assignment; ignores the objective.
 ///
 /// # Errors
 /// When the network is malformed, or a domain has too many values to try each.
@@ -70,13 +71,13 @@ struct LocalSearch<'a> {
     network: &'a Network,
     domains: Vec<Vec<Value>>,
     scopes: Vec<Vec<VarId>>,
-    /// By variable: the constraints with it.
+    /// By variable: the constraints that contain it.
     constraints: Vec<Vec<usize>>,
     assignment: Vec<Value>,
     costs: Vec<u64>,
 }
 
-/// Domains with more values than this are too large to try every value.
+/// Largest domain of which the search tries every value.
 const MAX_VALUES: u64 = 1 << 16;
 
 impl<'a> LocalSearch<'a> {
@@ -108,7 +109,10 @@ impl<'a> LocalSearch<'a> {
                 (0..self.costs.len()).filter(|&c| self.costs[c] > 0).collect();
             if violated.is_empty() {
                 let solution = std::mem::take(&mut self.assignment);
-                debug_assert!(self.network.is_solution(&solution), "costs tell what holds");
+                debug_assert!(
+                    self.network.is_solution(&solution),
+                    "an assignment of cost 0 is a solution"
+                );
                 return (Some(solution), step, None);
             }
             if config.deadline.reached() {
@@ -123,7 +127,7 @@ impl<'a> LocalSearch<'a> {
             let constraint = *rng.choose(&violated).expect("some constraint is violated");
             let culprits = self.culprits(constraint);
             let Some(&x) = rng.choose(&culprits) else {
-                // A constraint on nothing fails whatever is tried.
+                // No change of a variable can satisfy a constraint without variables.
                 return (None, step, Some(StopReason::Count));
             };
             let values = &self.domains[x.index()];
@@ -165,11 +169,12 @@ impl<'a> LocalSearch<'a> {
         }
     }
 
-    /// How far a constraint is from holding; 0 when it holds.
+    /// Returns the degree of violation of a constraint; 0 when it holds.
     fn cost(&self, c: usize) -> u64 {
         let value_of = |x: VarId| i64::from(self.assignment[x.index()]);
         let constraint = &self.network.constraints()[c];
-        // An all-different counts its pairs, else one step would rarely be seen to help.
+        // An all-different counts its equal pairs; otherwise single steps would rarely lower
+        // the cost.
         if let Constraint::AllDifferent { list, except } = constraint {
             let values: Option<Vec<i64>> = list.iter().map(|e| e.eval(&value_of)).collect();
             let Some(mut values) = values else {
@@ -182,7 +187,7 @@ impl<'a> LocalSearch<'a> {
         u64::from(!constraint.holds(&value_of))
     }
 
-    /// The variables whose change can help a violated constraint.
+    /// Returns the variables whose change can help a violated constraint.
     fn culprits(&self, c: usize) -> Vec<VarId> {
         let Constraint::AllDifferent { list, .. } = &self.network.constraints()[c] else {
             return self.scopes[c].clone();

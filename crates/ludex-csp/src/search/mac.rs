@@ -1,11 +1,11 @@
-//! Maintaining consistency: propagate after every decision, refute what fails.
+//! Maintaining consistency: propagate after every decision, refute decisions that fail.
 //!
 //! A branch is a list of decisions. A positive one, `x = a`, opens a level; when it fails,
 //! the level is closed and the negative one, `x != a`, is added to the level before.
 //!
 //! Last conflict after Lecoutre, Sais, Tabary and Vidal, *Reasoning from last conflict(s) in
-//! constraint programming*, AI 2009. Values by the bound they leave after Fages and
-//! Prud'homme, *Making the first solution good!*, ICTAI 2017: until there is a solution.
+//! constraint programming*, AI 2009. Until the first solution, values are ordered by the bound
+//! they leave, after Fages and Prud'homme, *Making the first solution good!*, ICTAI 2017.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,45 +20,46 @@ use super::{Goal, Problem, SearchConfig, Statistics};
 use crate::Value;
 use crate::domains::{Cell, Conflict, VarId};
 
-/// Whether a value that failed is refuted before another variable may be chosen.
+/// The branching scheme: whether another variable may be chosen after a value has failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branching {
-    /// Two ways: `x = a`, then `x != a` and any variable.
+    /// Two branches: `x = a`, then `x != a` and any variable.
     Binary,
-    /// As many ways as values: `x = a`, `x = b`, ….
+    /// One branch per value: `x = a`, `x = b`, ….
     DWay,
 }
 
 impl Branching {
-    /// Both ways with their names in options.
+    /// Both schemes with their names in options.
     pub const ALL: [(&'static str, Branching); 2] =
         [("binary", Branching::Binary), ("d-way", Branching::DWay)];
 }
 
-/// As long as there is no solution, domains of up to this many values are probed, and this
-/// many values in all.
+/// Largest domain that is probed for a good value before the first solution.
 const MAX_PROBED_VALUES: u64 = 64;
+/// Largest number of probes in all.
 const MAX_PROBES: u64 = 50_000;
 
-/// A step of a branch.
+/// A decision of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Decision {
     pub x: VarId,
     pub index: u32,
     pub is_positive: bool,
-    /// Whether another thread has the other half, so that this one says nothing about it.
+    /// Whether another thread searches the other half, so that this thread proves nothing about
+    /// it.
     pub is_shared: bool,
 }
 
 impl Decision {
-    /// Whether what was refuted below it was refuted only with it. A negative decision whose
-    /// positive half was refuted before holds anyhow.
+    /// Whether refutations below this decision depend on it. A negative decision whose positive
+    /// half was refuted before holds in any case.
     fn is_condition(&self) -> bool {
         self.is_positive || self.is_shared
     }
 }
 
-/// The decisions on which what was found below them depends.
+/// Returns the decisions on which refutations below the branch depend.
 fn conditions(branch: &[Decision]) -> Vec<Literal> {
     branch
         .iter()
@@ -79,26 +80,26 @@ pub(super) struct Mac<'a> {
     config: &'a SearchConfig,
     scores: Scores,
     rng: Rng,
-    /// Variables of the network first, then auxiliary ones; each part with the open
-    /// variables in front of a reversible limit.
+    /// The variables of the network, then the auxiliary ones; each part has the open variables
+    /// in front of a reversible limit.
     order: [Vec<VarId>; 2],
     n_open: [Cell; 2],
     branch: Vec<Decision>,
-    /// Levels up to this one, and so many decisions, belong to the subproblem that was given.
+    /// The levels and the number of decisions that belong to the given subproblem.
     base_level: usize,
     n_prefix: usize,
-    /// Levels up to this one have given their other half away.
+    /// Levels up to this one have given their other half to other threads.
     n_given: usize,
     priority: Option<VarId>,
     last_solution: Option<Vec<Value>>,
-    /// Values tried for the bound they leave.
+    /// The number of values probed for the bound they leave.
     n_probes: u64,
     nogoods: Option<NogoodBase>,
-    /// How many of the nogoods of the pool this thread has, and whether they leave nothing.
+    /// The number of nogoods taken from the pool, and whether they refute the whole network.
     n_taken: usize,
     is_refuted: bool,
-    /// What was decided down to the last decision whose other half is elsewhere: all that is
-    /// seen of the subproblem lies below.
+    /// The decisions down to the last one whose other half another thread searches: this thread
+    /// sees only the subproblem below them.
     own_part: Vec<Literal>,
     pub pool: Option<Arc<Pool>>,
     n_solutions: u64,
@@ -158,7 +159,7 @@ impl<'a> Mac<'a> {
         Statistics { n_propagations, ..self.statistics }
     }
 
-    /// Searches everything below the root. Says why it stopped before the end, if it did.
+    /// Searches the whole tree. Returns the reason if it stopped before the end.
     pub fn run(&mut self, on_solution: &mut OnSolution<'_>) -> Option<StopReason> {
         let restarts = if self.wants_restarts() { self.config.restarts } else { Restarts::Never };
         for run in 0.. {
@@ -180,7 +181,7 @@ impl<'a> Mac<'a> {
         wants_one && self.pool.is_none()
     }
 
-    /// Searches a subproblem given by the decisions that lead to it.
+    /// Searches the subproblem below the decisions of `prefix`.
     pub fn run_below(&mut self, prefix: &[Decision], on_solution: &mut OnSolution<'_>) -> Below {
         self.problem.posted.engine.pop_to(0);
         self.branch.clear();
@@ -218,7 +219,7 @@ impl<'a> Mac<'a> {
         }
     }
 
-    /// Takes the decisions that lead to a subproblem.
+    /// Applies the decisions that lead to a subproblem.
     fn follow(&mut self, prefix: &[Decision]) -> Result<(), Conflict> {
         let engine = &mut self.problem.posted.engine;
         prefix.iter().try_for_each(|decision| {
@@ -232,7 +233,7 @@ impl<'a> Mac<'a> {
         })
     }
 
-    /// Adds what other threads have refuted, at the root.
+    /// Adds the nogoods of other threads at the root.
     fn take_nogoods(&mut self) -> Result<(), Conflict> {
         let (Some(base), Some(pool)) = (&self.nogoods, &self.pool) else {
             return Ok(());
@@ -252,7 +253,8 @@ impl<'a> Mac<'a> {
         }
     }
 
-    /// By decision of the branch that was refuted: what was decided before, and it.
+    /// Returns one nogood for each refuted decision of the branch: the decisions it depends on,
+    /// and the decision itself.
     fn refuted(&self) -> Vec<Vec<Literal>> {
         let is_refuted = |decision: &Decision| !decision.is_condition();
         let places = (0..self.branch.len()).filter(|&at| is_refuted(&self.branch[at]));
@@ -286,18 +288,19 @@ impl<'a> Mac<'a> {
         }
     }
 
-    /// Depth first from the present node until everything is seen or something stops it.
+    /// Searches depth first from the current node until the tree is exhausted or a limit stops
+    /// it.
     fn explore(&mut self, cutoff: u64, on_solution: &mut OnSolution<'_>) -> Explored {
         let last_conflicts = self.statistics.n_conflicts.saturating_add(cutoff);
         loop {
-            // Step 1. Stop in time, and share work with threads that have none.
+            // Step 1. Check the limits, and share work with idle threads.
             if let Some(reason) = self.stop_reason() {
                 return Explored::Stopped(reason);
             }
             if self.pool.as_ref().is_some_and(|pool| pool.is_hungry()) {
                 self.give();
             }
-            // Step 2. Choose a variable; without one, this is a solution.
+            // Step 2. Choose a variable; if none is open, this is a solution.
             let Some(x) = self.choose() else {
                 self.solution(on_solution);
                 let is_enough = self.problem.bound.is_none()
@@ -323,7 +326,7 @@ impl<'a> Mac<'a> {
                 }
                 continue;
             }
-            // Step 4. On a conflict, refute the last decision that is left.
+            // Step 4. On a conflict, refute the last open decision.
             if self.problem.posted.engine.is_stopped() {
                 return Explored::Stopped(StopReason::Time);
             }
@@ -336,7 +339,7 @@ impl<'a> Mac<'a> {
                 return self.ended();
             }
             let n_new = self.statistics.n_conflicts - n_before;
-            let is_counted_out = self.pool.as_ref().is_some_and(|pool| pool.counts_out(n_new));
+            let is_counted_out = self.pool.as_ref().is_some_and(|pool| pool.count_conflicts(n_new));
             if self.statistics.n_conflicts >= last_conflicts || is_counted_out {
                 return Explored::Cutoff;
             }
@@ -351,8 +354,8 @@ impl<'a> Mac<'a> {
         }
     }
 
-    /// Undoes positive decisions, last first, until the refutation of one holds. False when
-    /// there is none left.
+    /// Undoes positive decisions, last first, until the refutation of one succeeds. Returns
+    /// false when none is left.
     fn backtrack(&mut self) -> bool {
         while let Some(decision) = self.branch.pop() {
             let engine = &mut self.problem.posted.engine;
@@ -387,7 +390,7 @@ impl<'a> Mac<'a> {
         false
     }
 
-    /// Remembers what was refuted and goes back to the root.
+    /// Records the refuted decisions as nogoods and returns to the root.
     fn restart(&mut self) -> Result<(), Conflict> {
         let refuted = self.refuted();
         self.branch.clear();
@@ -404,9 +407,9 @@ impl<'a> Mac<'a> {
 
     /// Gives the other half of the decision nearest to the root to another thread.
     fn give(&mut self) {
-        let pool = Arc::clone(self.pool.as_ref().expect("asked only with a pool"));
+        let pool = Arc::clone(self.pool.as_ref().expect("only threads of a pool give work away"));
         let mut level = self.base_level;
-        // Decisions that lead to the subproblem opened no level of their own.
+        // The decisions of the prefix opened no level of their own.
         for (at, decision) in self.branch.iter().enumerate().skip(self.n_prefix) {
             if !decision.is_positive {
                 continue;
@@ -423,7 +426,7 @@ impl<'a> Mac<'a> {
         }
     }
 
-    /// An open variable, of the network as long as there is one.
+    /// Returns an open variable, one of the network as long as there is one.
     fn choose(&mut self) -> Option<VarId> {
         if let Some(x) = self.priority {
             if !self.problem.posted.engine.domains().is_fixed(x) {
@@ -471,8 +474,8 @@ impl<'a> Mac<'a> {
         self.config.value_order.choose(x, last, domains, &mut self.rng)
     }
 
-    /// The value that leaves the best bound for the objective, tried by propagation; `None`
-    /// without an objective, for wide domains and after many trials.
+    /// Returns the value that leaves the best bound for the objective, found by propagation.
+    /// Returns `None` without an objective, for wide domains and after many probes.
     fn promising_value(&mut self, x: VarId) -> Option<u32> {
         let bound = self.problem.bound.as_ref()?;
         let engine = &mut self.problem.posted.engine;
@@ -510,7 +513,7 @@ impl<'a> Mac<'a> {
         let mut value = None;
         if let Some(bound) = &self.problem.bound {
             let found = i64::from(domains.fixed_value(bound.x).expect("a solution has a value"));
-            // Another thread may have been faster and better.
+            // Another thread may have found a better solution first.
             let better = if bound.is_minimized {
                 bound.shared.fetch_min(found - 1, Ordering::Relaxed) >= found
             } else {
@@ -527,13 +530,13 @@ impl<'a> Mac<'a> {
     }
 }
 
-/// How the search of a subproblem ended.
+/// The outcome of the search of a subproblem.
 pub(super) enum Below {
-    /// All of it was seen, or given away, or enough was found.
+    /// The subproblem was exhausted or given away, or enough solutions were found.
     Done,
-    /// The round was over before.
+    /// The round ended first.
     Cut,
-    /// Something stopped it.
+    /// A limit stopped the search.
     Stopped(StopReason),
 }
 

@@ -1,8 +1,8 @@
-//! Searching for solutions.
+//! Search for solutions.
 //!
-//! [`solve`] is the entry: it posts a network, prepares it and runs [`mac`], on several
-//! threads if asked. [`study`] has the older tree searches and [`local`] min-conflicts;
-//! [`solve_by`] runs the one that its options name.
+//! [`solve`] is the entry point: it posts a network, prepares it and runs [`mac`], on several
+//! threads if requested. [`study`] has the older tree searches and [`local`] has min-conflicts;
+//! [`solve_by`] runs the search that its options name.
 
 mod heuristics;
 pub mod local;
@@ -33,48 +33,49 @@ pub use mac::Branching;
 pub use options::{SearchMethod, SolveOptions, solve_by};
 pub use restarts::Restarts;
 
-/// What to look for. With an objective, the best solution is looked for in any case.
+/// The solutions to search for. With an objective, the search always looks for the best
+/// solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
-    /// The first so many solutions.
+    /// The first solutions, up to this number.
     First(u64),
     /// All solutions, kept.
     All,
-    /// How many solutions there are, none kept but the last.
+    /// The number of solutions; only the last one is kept.
     Count,
 }
 
-/// How to search.
+/// The configuration of a search.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// How constraints are enforced.
+    /// How to post constraints.
     pub post: PostConfig,
-    /// What to look for.
+    /// The solutions to search for.
     pub goal: Goal,
-    /// Whether the network is made smaller first; see [`preprocess`](crate::preprocess()).
+    /// Whether to make the network smaller first; see [`preprocess`](crate::preprocess()).
     pub preprocesses: bool,
-    /// Which variable to branch on.
+    /// The variable to branch on.
     pub variable_order: VariableOrder,
-    /// Which value to try first.
+    /// The value to try first.
     pub value_order: ValueOrder,
-    /// Whether a value that failed is refuted before another variable may be chosen.
+    /// The branching scheme.
     pub branching: Branching,
-    /// When to start again from the root. Never when more than one solution is wanted.
+    /// When to restart from the root. A search for more than one solution never restarts.
     pub restarts: Restarts,
-    /// Whether the part of the tree seen before a restart is remembered as nogoods.
+    /// Whether a restart records the explored part of the tree as nogoods.
     pub records_nogoods: bool,
-    /// Whether the variable of the last conflict is tried again first.
+    /// Whether to branch first on the variable of the last conflict.
     pub uses_last_conflict: bool,
-    /// Whether values that fail by propagation alone are removed before the search.
+    /// Whether to remove values that fail by propagation alone before the search.
     pub singleton_consistency: bool,
-    /// How many threads work.
+    /// The number of threads.
     pub n_threads: usize,
-    /// Stop after this many decisions, of each thread.
+    /// Largest number of decisions of each thread.
     pub max_nodes: u64,
-    /// Where ties and random orders come from.
+    /// The seed for ties and random orders.
     pub seed: Seed,
-    /// When to stop. It is asked at every node and, on the way to the next, every 4 to 256
-    /// calls of propagators, as heavy as they are.
+    /// When to stop. The search checks it at every node and, during propagation, every 4 to 256
+    /// calls of propagators, depending on their cost.
     pub deadline: Deadline,
 }
 
@@ -99,28 +100,28 @@ impl Default for SearchConfig {
     }
 }
 
-/// What a search did.
+/// Counts and times of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Decisions taken.
+    /// Number of decisions.
     pub n_nodes: u64,
-    /// Decisions that failed at once or below.
+    /// Number of decisions that failed at once or below.
     pub n_conflicts: u64,
-    /// Starts after the first.
+    /// Number of restarts.
     pub n_restarts: u64,
-    /// Nogoods recorded.
+    /// Number of nogoods recorded.
     pub n_nogoods: u64,
-    /// Calls of propagators.
+    /// Number of propagator calls.
     pub n_propagations: u64,
-    /// Constraints that preprocessing removed.
+    /// Number of constraints that preprocessing removed.
     pub n_preprocessed: u64,
-    /// Values removed by singleton consistency.
+    /// Number of values removed by singleton consistency.
     pub n_singleton_removals: u64,
-    /// The most decisions on one branch.
+    /// Greatest number of decisions on one branch.
     pub max_depth: usize,
     /// Time to post and prepare the network.
     pub setup_time: Duration,
-    /// Time in all.
+    /// Total time.
     pub time: Duration,
 }
 
@@ -135,29 +136,29 @@ impl Statistics {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The solutions, a value for each variable of the network, in the order found; all but
-    /// the last are left out when counting or optimizing.
+    /// The solutions in the order found, with a value for each variable of the network. Only
+    /// the last is kept when counting or optimizing.
     pub solutions: Vec<Vec<Value>>,
-    /// How many solutions were found. When optimizing, each is better than the one before.
+    /// The number of solutions found. When optimizing, each is better than the one before.
     pub n_solutions: u64,
     /// The value of the objective in the last solution.
     pub value: Option<i64>,
-    /// Why the search stopped before all was seen; `None` when the answer is complete.
+    /// Why the search stopped early; `None` when the answer is complete.
     pub stopped: Option<StopReason>,
-    /// What was done.
+    /// Counts and times.
     pub statistics: Statistics,
 }
 
 impl Report {
-    /// The last solution, the best one when there is an objective.
+    /// Returns the last solution, which is the best one when there is an objective.
     pub fn best(&self) -> Option<&[Value]> {
         self.solutions.last().map(Vec::as_slice)
     }
 
-    /// Whether there is a solution.
+    /// Returns whether there is a solution.
     pub fn verdict(&self) -> Verdict {
         match (self.best(), self.stopped) {
             (Some(_), _) => Verdict::True,
@@ -166,7 +167,7 @@ impl Report {
         }
     }
 
-    /// Whether the last solution is proved to be the best, or there is proved to be none.
+    /// Whether the answer is proved: the last solution is the best, or there is none.
     pub fn is_complete(&self) -> bool {
         self.stopped.is_none()
     }
@@ -192,7 +193,7 @@ pub fn solve(network: &Network, config: &SearchConfig) -> Result<Report, CspErro
     solve_with(network, config, &mut |_, _| {})
 }
 
-/// Solves a network and tells of every solution as it is found, with its objective.
+/// Solves a network and calls `on_solution` with each solution and its objective.
 ///
 /// # Errors
 /// When the network can't be posted; see [`Network::post`].
@@ -220,8 +221,8 @@ fn solve_preprocessed(
     start: Instant,
     on_solution: &mut OnSolution<'_>,
 ) -> Result<Report, CspError> {
-    // A free variable stands for as many solutions as it has values; where each of these
-    // is to be seen, it stays.
+    // Each value of a free variable gives another solution. The variable stays when all of
+    // these are to be reported.
     let is_free_dropped =
         network.objective().is_some() || matches!(config.goal, Goal::First(..=1) | Goal::Count);
     let smaller = if is_free_dropped { preprocess(network) } else { simplify(network) };
@@ -239,7 +240,7 @@ fn solve_preprocessed(
     if config.goal == Goal::Count && report.value.is_none() {
         let n_solutions = u128::from(report.n_solutions).checked_mul(smaller.multiplicity());
         report.n_solutions = n_solutions.and_then(|n| n.try_into().ok()).unwrap_or_else(|| {
-            // There are more than can be told.
+            // The count exceeds 64 bits.
             report.stopped = Some(StopReason::Count);
             u64::MAX
         });
@@ -261,14 +262,14 @@ fn solve_posted(
     }
 }
 
-/// A network ready to be searched.
+/// A posted network, ready to be searched.
 #[derive(Clone)]
 struct Problem {
     posted: Posted,
     bound: Option<Bound>,
 }
 
-/// The objective, with the best value any thread has found.
+/// The objective, with the best value that any thread has found.
 #[derive(Clone)]
 struct Bound {
     x: crate::VarId,
@@ -321,7 +322,7 @@ fn search(
     }
 }
 
-/// Enters a solution in the report.
+/// Records a solution in the report.
 fn keep(report: &mut Report, goal: Goal, solution: &[Value], value: Option<i64>) {
     if value.is_some() || goal == Goal::Count {
         report.solutions.clear();

@@ -1,12 +1,12 @@
-//! What was refuted before a restart, so that it is not refuted again.
+//! Nogoods: refuted parts of the tree, recorded at a restart so that they are not refuted
+//! again.
 //!
-//! A refuted decision below positive decisions is a nogood: these and the refuted one can't
-//! all be. Negative decisions before it need not be kept, unless nobody has refuted their
-//! positive half: where two threads share a tree, each knows that of its own half alone.
+//! A refuted decision below positive decisions gives a nogood: these and the refuted decision
+//! can't all hold. Earlier negative decisions are left out, unless their positive half is not
+//! refuted yet: when two threads share a tree, each can refute only its own half.
 //!
 //! After Lecoutre, Sais, Tabary and Vidal, *Nogood Recording from Restarts*, IJCAI 2007.
-//! Nogoods are propagated by two watched decisions each, which are looked at when their
-//! variable is fixed.
+//! Each nogood watches two decisions and is checked when one of their variables is fixed.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ pub(super) struct Literal {
 }
 
 impl Literal {
-    /// Whether the domain says otherwise.
+    /// Whether the domain contradicts the literal.
     fn is_false(&self, domains: &Domains) -> bool {
         if self.is_positive {
             !domains.contains_index(self.x, self.index)
@@ -32,13 +32,13 @@ impl Literal {
         }
     }
 
-    /// Whether it does not hold, or is not known to: a value that is gone is taken note of
-    /// when the variable is fixed.
+    /// Whether the literal is not known to hold. A literal whose value was removed also counts
+    /// as open: the propagator notices the removal only when the variable is fixed.
     fn is_open(&self, domains: &Domains) -> bool {
         !domains.is_fixed(self.x) || self.is_false(domains)
     }
 
-    /// Makes the domain say otherwise.
+    /// Makes the literal false.
     fn refute(&self, domains: &mut Domains) -> Result<bool, Conflict> {
         if self.is_positive {
             domains.remove_index(self.x, self.index)
@@ -48,7 +48,8 @@ impl Literal {
     }
 }
 
-/// A growing set of nogoods, shared by the search that adds and the propagator that prunes.
+/// A growing set of nogoods, shared by the search that adds them and the propagator that prunes
+/// with them.
 #[derive(Clone, Default)]
 pub(super) struct NogoodBase {
     shared: Arc<Mutex<Nogoods>>,
@@ -77,7 +78,7 @@ impl NogoodBase {
         self.shared.lock().expect("no thread panics while it holds the nogoods")
     }
 
-    /// Adds a nogood at the root; says whether there was anything to keep.
+    /// Adds a nogood at the root; returns whether it was worth keeping.
     ///
     /// # Errors
     /// [`Conflict`] when it leaves a domain empty.
@@ -104,13 +105,13 @@ impl NogoodBase {
 struct NogoodPropagator {
     base: NogoodBase,
     scope: Vec<VarId>,
-    /// Variables whose fixing was not yet seen come first.
+    /// The scope; variables not yet seen as fixed come first.
     order: Vec<VarId>,
     n_open: Option<Cell>,
 }
 
 impl NogoodPropagator {
-    /// Looks at the nogoods that watch a variable which is fixed now.
+    /// Checks the nogoods that watch a newly fixed variable.
     fn visit(base: &mut Nogoods, x: VarId, domains: &mut Domains) -> Result<(), Conflict> {
         let mut watching = std::mem::take(&mut base.watches[x.index()]);
         let mut kept = 0;
@@ -136,7 +137,7 @@ impl NogoodPropagator {
                     base.watches[nogood[1].x.index()].push(id);
                     continue;
                 }
-                // An open literal of a fixed variable is a false one.
+                // An open literal of a fixed variable is false.
                 Some(_) => {}
                 None if is_settled => {}
                 None => result = nogood[0].refute(domains).map(|_| ()),
@@ -164,7 +165,7 @@ impl Propagator for NogoodPropagator {
     }
 
     fn holds(&self, tuple: &[Value]) -> bool {
-        // Nogoods only forbid what has no solution, so every solution passes.
+        // Nogoods exclude no solution, so every solution satisfies this constraint.
         tuple.len() == self.scope.len()
     }
 

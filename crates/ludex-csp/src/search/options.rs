@@ -1,4 +1,4 @@
-//! One call for every search: which one, with which options, by name.
+//! One entry point for all searches, with options by name.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::network::Network;
 use crate::post::AllDifferentStrength;
 use crate::propagators::table::TableAlgorithm;
 
-/// Which search to run.
+/// The search to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchMethod {
     /// Maintaining consistency.
     Mac,
     /// One of the searches kept for study.
     Study(Method),
-    /// Min-conflicts; finds, proves nothing.
+    /// Min-conflicts, which finds solutions but proves nothing.
     Local,
 }
 
@@ -41,28 +41,29 @@ impl SearchMethod {
         all
     };
 
-    /// Its name in options.
+    /// Returns the name in options.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, method)| *method == self).expect("all are listed").0
     }
 
-    /// The method of this name.
+    /// Returns the method with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         by_name(&Self::ALL, name)
     }
 }
 
-/// How a network is to be solved. Options are named, so that an outer layer only passes them on.
+/// Options of a solver run. They can be set by name, so that an outer layer only passes them
+/// on.
 #[derive(Clone, Debug)]
 pub struct SolveOptions {
-    /// What to look for.
+    /// The solutions to search for.
     pub goal: Goal,
-    /// Which search to run.
+    /// The search to run.
     pub method: SearchMethod,
-    /// Which variable to branch on; `None` for what `search` says, and for the searches kept
-    /// for study the order of the file.
+    /// The variable to branch on. `None` means the order in `search`; the searches kept for
+    /// study then take the order of the file.
     pub order: Option<VariableOrder>,
-    /// Everything about the search by maintaining consistency.
+    /// The configuration of the search that maintains consistency.
     pub search: SearchConfig,
 }
 
@@ -79,11 +80,11 @@ impl Default for SolveOptions {
 
 impl SolveOptions {
     /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
-    /// `branching`, `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true` or
-    /// `false` `sac` and `preprocess`.
+    /// `branching`, `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true`
+    /// or `false` `sac` and `preprocess`.
     ///
     /// # Errors
-    /// A sentence for the user that lists what there is.
+    /// Returns a message for the user that lists the valid choices.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = || -> Result<u64, String> {
             value.parse().map_err(|_| format!("`{value}` for `{name}` is not a whole number"))
@@ -131,14 +132,14 @@ fn named<T: Copy>(all: &[(&'static str, T)], option: &str, name: &str) -> Result
 
 fn choices<'a>(option: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
-    format!("`{name}` is no choice for `{option}`; there are {}", names.join(", "))
+    format!("`{name}` is not a value of `{option}`; use one of {}", names.join(", "))
 }
 
-/// Solves a network by the search that the options name; `on_solution` is told each solution,
-/// with its objective, as it is found.
+/// Solves a network by the search that the options name, and calls `on_solution` with each
+/// solution and its objective.
 ///
 /// # Errors
-/// When the network can't be posted, or has an objective that the search can't look at.
+/// When the network can't be posted, or has an objective that the search does not support.
 pub fn solve_by(
     network: &Network,
     options: &SolveOptions,
@@ -197,7 +198,7 @@ impl From<StudyReport> for Report {
 }
 
 fn local_report(found: LocalReport, goal: Goal) -> Report {
-    // It finds one solution and never knows whether that was all.
+    // Local search finds one solution and never knows whether there are more.
     let is_enough = found.solution.is_some() && goal == Goal::First(1);
     let stopped = (!is_enough).then_some(found.stopped.unwrap_or(StopReason::Count));
     let solutions: Vec<Vec<Value>> = found.solution.into_iter().collect();

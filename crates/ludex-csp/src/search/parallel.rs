@@ -1,14 +1,14 @@
-//! Several threads that share one tree.
+//! Parallel search: several threads share one tree.
 //!
-//! A thread without work waits at the pool. A busy one that sees somebody wait gives away
-//! the other half of its decision nearest to the root, which is the largest piece it has.
-//! Each thread has its own copy of the engine; the bound of the objective is shared.
+//! An idle thread waits at the pool. A busy thread that sees an idle one gives away the other
+//! half of its decision nearest to the root, which is its largest piece of work. Each thread
+//! has its own copy of the engine; the bound of the objective is shared.
 //!
-//! Restarts are rounds: when the threads together have met so many conflicts, each leaves
-//! what it was doing, and the last to come to the pool begins anew from the root, with what
-//! each has learned about variables. What a thread has refuted when it leaves, and what it has
-//! seen to the end, goes to the pool as nogoods, and all threads take them before their next
-//! subproblem.
+//! Restarts happen in rounds. When the threads together have met a number of conflicts, each
+//! leaves its subproblem, and the last to reach the pool starts again from the root, with the
+//! scores that each thread has learned. A thread that leaves adds nogoods to the pool for the
+//! decisions it has refuted and the subproblems it has finished. All threads take these nogoods
+//! before their next subproblem.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -23,21 +23,21 @@ use super::restarts::Restarts;
 use super::{Goal, Problem, Report, SearchConfig, keep};
 use crate::Value;
 
-/// Subproblems that wait for a thread, and threads that wait for a subproblem.
+/// Subproblems waiting for a thread, and threads waiting for a subproblem.
 pub(super) struct Pool {
     state: Mutex<State>,
     changed: Condvar,
-    /// Threads that wait, less subproblems offered; may be a moment late.
+    /// Waiting threads less offered subproblems; may lag behind the state.
     n_hungry: AtomicUsize,
     is_over: AtomicBool,
     restarts: Restarts,
     nogoods: Mutex<Nogoods>,
-    /// Conflicts left in this round; none are left when it is zero or less.
+    /// Conflicts left in this round; zero or less when the round is over.
     n_left: AtomicI64,
     n_rounds: AtomicU64,
 }
 
-/// What was refuted, by any thread, in the order found and each once.
+/// The nogoods of all threads, in the order found and each once.
 #[derive(Default)]
 struct Nogoods {
     list: Vec<Vec<Literal>>,
@@ -45,7 +45,7 @@ struct Nogoods {
 }
 
 struct State {
-    /// Whether something of this round was left undone.
+    /// Whether some subproblem of this round was left unfinished.
     is_cut: bool,
     offered: VecDeque<Vec<Decision>>,
     n_waiting: usize,
@@ -75,7 +75,7 @@ impl Pool {
         self.state.lock().expect("no thread panics while it holds the pool")
     }
 
-    /// Adds what was refuted.
+    /// Adds nogoods.
     pub fn add_nogoods(&self, nogoods: Vec<Vec<Literal>>) {
         let mut all = self.nogoods.lock().expect("no thread panics with the nogoods");
         for nogood in nogoods {
@@ -85,28 +85,28 @@ impl Pool {
         }
     }
 
-    /// All nogoods but the first `n`.
+    /// Returns all nogoods after the first `n`.
     pub fn nogoods_after(&self, n: usize) -> Vec<Vec<Literal>> {
         self.nogoods.lock().expect("no thread panics with the nogoods").list[n..].to_vec()
     }
 
-    /// Whether a thread waits for work.
+    /// Whether a thread is waiting for work.
     pub fn is_hungry(&self) -> bool {
         self.n_hungry.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether everybody is to stop.
+    /// Whether all threads must stop.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Counts conflicts; true when the round is over.
-    pub fn counts_out(&self, n_conflicts: u64) -> bool {
+    /// Counts conflicts; returns true when the round is over.
+    pub fn count_conflicts(&self, n_conflicts: u64) -> bool {
         let n = i64::try_from(n_conflicts).unwrap_or(i64::MAX);
         self.restarts != Restarts::Never && self.n_left.fetch_sub(n, Ordering::Relaxed) <= n
     }
 
-    /// Tells that a subproblem was left undone.
+    /// Records that a subproblem was left unfinished.
     fn cut(&self) {
         let mut state = self.lock();
         state.is_cut = true;
@@ -126,7 +126,7 @@ impl Pool {
         self.n_hungry.store(n_hungry, Ordering::Relaxed);
     }
 
-    /// Takes a subproblem; `None` when there will be none.
+    /// Takes a subproblem, waiting if necessary; `None` when there will be none.
     fn take(&self) -> Option<Vec<Decision>> {
         let mut state = self.lock();
         state.n_waiting += 1;
@@ -156,7 +156,7 @@ impl Pool {
         }
     }
 
-    /// Tells everybody to stop. The caller has locked the state.
+    /// Tells all threads to stop. The caller holds the lock on the state.
     fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.changed.notify_all();
@@ -175,8 +175,8 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// How many conflicts the threads may meet together in a round. Rounds that grow do so faster
-/// than the runs of one thread: the threads have to come together for each.
+/// Returns the number of conflicts that all threads together may meet in a round. Geometric
+/// rounds grow faster than the runs of one thread, because each round costs a synchronization.
 fn round_length(restarts: Restarts, round: u64, n_threads: usize) -> i64 {
     let run = match restarts {
         Restarts::Geometric { .. } => round.saturating_mul(2),
@@ -192,7 +192,7 @@ pub(super) fn search(
     report: Report,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Report {
-    // Where more than one solution is wanted, a restart would find them again.
+    // A restart would find earlier solutions again, so a search for several does not restart.
     let restarts = if problem.bound.is_some() || config.goal == Goal::First(1) {
         config.restarts
     } else {
@@ -214,7 +214,8 @@ pub(super) fn search(
                     let outcome = mac.run_below(&subproblem, &mut |solution, value| {
                         let mut sink = sink.lock().expect("no thread panics with the report");
                         let (report, on_solution, _, is_enough) = &mut *sink;
-                        // Solutions that come after enough, or after a better one, are late.
+                        // Another thread may already have found enough solutions, or a better
+                        // one.
                         let is_worse = match (value, report.value) {
                             (Some(new), Some(old)) if is_minimized == Some(true) => new >= old,
                             (Some(new), Some(old)) => new <= old,
@@ -229,7 +230,8 @@ pub(super) fn search(
                             && matches!(config.goal, Goal::First(n) if report.n_solutions >= n)
                         {
                             *is_enough = true;
-                            // Without the lock a thread about to wait would miss the news.
+                            // Without the lock, a thread about to wait would miss the
+                            // notification.
                             let _state = pool.lock();
                             pool.end();
                         }

@@ -1,6 +1,6 @@
-//! When to start again.
+//! Restart policies.
 
-/// After how many conflicts the search starts again from the root.
+/// The number of conflicts after which the search restarts from the root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Restarts {
     /// Never.
@@ -10,7 +10,7 @@ pub enum Restarts {
         /// Conflicts of the shortest run.
         unit: u64,
     },
-    /// After the first number, then after so many percent of the number before.
+    /// After the first number, then each time after this percentage of the previous number.
     Geometric {
         /// Conflicts of the first run.
         first: u64,
@@ -20,14 +20,14 @@ pub enum Restarts {
 }
 
 impl Restarts {
-    /// The policies with their names in options, and numbers that are good in general.
+    /// The policies with their names in options and good default numbers.
     pub const ALL: [(&'static str, Restarts); 3] = [
         ("never", Restarts::Never),
         ("luby", Restarts::Luby { unit: 100 }),
         ("geometric", Restarts::Geometric { first: 10, percent: 110 }),
     ];
 
-    /// How many conflicts run number `run`, counted from 0, may have.
+    /// Returns the largest number of conflicts of run number `run`, counted from 0.
     pub(super) fn cutoff(self, run: u64) -> u64 {
         match self {
             Restarts::Never => u64::MAX,
@@ -41,7 +41,7 @@ impl Restarts {
     }
 }
 
-/// The sequence of Luby, Sinclair and Zuckerman, from 1.
+/// Returns element `i` of the sequence of Luby, Sinclair and Zuckerman, counted from 1.
 fn luby(i: u64) -> u64 {
     let k = u64::BITS - i.leading_zeros();
     if i == (1 << k) - 1 { 1 << (k - 1) } else { luby(i - (1 << (k - 1)) + 1) }

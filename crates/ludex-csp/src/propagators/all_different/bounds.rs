@@ -2,8 +2,8 @@
 //!
 //! After López-Ortiz, Quimper, Tromp and van Beek, *A Fast and Simple Algorithm for Bounds
 //! Consistency of the AllDifferent Constraint*, IJCAI 2003. `tree` links an interval
-//! endpoint to the next with room, `hall` to the end of the critical interval it is in,
-//! `room` counts the values left below an endpoint.
+//! endpoint to the next one with room, `hall` to the end of its critical interval, and `room`
+//! counts the values left below an endpoint.
 
 use super::all_different;
 use crate::domains::{Conflict, Domains, Events, VarId};
@@ -17,7 +17,7 @@ pub struct AllDifferentBounds {
 }
 
 impl AllDifferentBounds {
-    /// The constraint that the variables differ.
+    /// Creates the constraint that the variables differ.
     pub fn new(scope: &[VarId]) -> Self {
         Self { scope: scope.to_vec() }
     }
@@ -69,7 +69,8 @@ impl Propagator for AllDifferentBounds {
     duplicate_by_clone!();
 }
 
-/// The lower bound of each range when all are to have different values; `None` if they can't.
+/// Returns the raised lower bound of each range if all values are different; `None` if they
+/// cannot be.
 fn raise_lower_bounds(ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
     // Step 1. Endpoints: lower bounds and upper bounds plus one, each once, with sentinels.
     let mut ends: Vec<i64> = ranges.iter().flat_map(|&(lo, hi)| [lo, hi + 1]).collect();
@@ -81,7 +82,8 @@ fn raise_lower_bounds(ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
     let mut by_upper: Vec<usize> = (0..ranges.len()).collect();
     by_upper.sort_unstable_by_key(|&at| ranges[at].1);
 
-    // Step 2. Place the ranges by rising upper bound, each at the lowest place with room.
+    // Step 2. Assign the ranges by increasing upper bound, each to the lowest endpoint with
+    // room.
     let mut tree: Vec<usize> = (0..ends.len()).map(|i| i.saturating_sub(1)).collect();
     let mut hall = tree.clone();
     let mut room: Vec<i64> =
@@ -123,7 +125,7 @@ fn follow_up(links: &[usize], mut at: usize) -> usize {
     at
 }
 
-/// Makes every link on the way up from `from` to `to` point to `to`.
+/// Makes every link on the path up from `from` to `to` point to `to`.
 fn compress(links: &mut [usize], mut from: usize, to: usize) {
     while from != to {
         let next = links[from];
@@ -135,7 +137,7 @@ fn compress(links: &mut [usize], mut from: usize, to: usize) {
     }
 }
 
-/// Makes every link on the way down from `from` to `to` point to `target`.
+/// Makes every link on the path down from `from` to `to` point to `target`.
 fn link(links: &mut [usize], mut from: usize, to: usize, target: usize) {
     while from != to {
         let next = links[from];

@@ -1,12 +1,12 @@
 //! Domain consistency by matching.
 //!
-//! A value can be taken exactly when its edge is in some matching of all variables to
-//! values: it is in the one we have, or on an alternating cycle (inside a strongly connected
-//! component), or on an alternating path from a free value (followed backwards here).
-//! The matching is kept between calls and only repaired.
+//! A value is possible exactly when its edge is in some matching of all variables to values: it
+//! is in the current matching, or on an alternating cycle (inside a strongly connected
+//! component), or on an alternating path from a free value (followed backwards here). The
+//! matching is kept between calls and only repaired.
 //!
 //! After Régin, *A filtering algorithm for constraints of difference in CSPs*, AAAI 1994.
-//! Values that may be repeated are simply no nodes; variables that can take one need none.
+//! Values that may be repeated have no node, and variables that can take one need no partner.
 
 use super::all_different;
 use crate::domains::{Conflict, Domains, Events, VarId};
@@ -18,11 +18,11 @@ use crate::{Value, ValueSet, duplicate_by_clone};
 pub struct AllDifferentGac {
     scope: Vec<VarId>,
     except: ValueSet,
-    /// The values of all domains, ascending; the node of a value is its place here.
+    /// The values of all domains, ascending; the node of a value is its index here.
     values: Vec<Value>,
-    /// When the values are neighbors, a node is found by subtraction.
+    /// Whether the values are consecutive, so that subtraction gives the node.
     is_dense: bool,
-    /// By variable and by value node, the partner, or `NONE`.
+    /// By variable, its value node, or `NONE`; by value node, its variable.
     value_of: Vec<u32>,
     var_of: Vec<u32>,
     work: Work,
@@ -32,10 +32,10 @@ pub struct AllDifferentGac {
 struct Work {
     seen: Vec<u32>,
     stamp: u32,
-    /// By variable: the variable through which it was reached, while a path is sought.
+    /// By variable: the variable from which the path search reached it.
     parent: Vec<(u32, u32)>,
     queue: Vec<u32>,
-    /// The nodes open to each variable, all in one list.
+    /// The nodes of each variable's values, all in one list.
     edges: Vec<u32>,
     first_edge: Vec<u32>,
     /// Tarjan's algorithm over variables: an arc leads from a variable to the partner of a
@@ -52,7 +52,7 @@ struct Work {
 const NONE: u32 = u32::MAX;
 
 impl AllDifferentGac {
-    /// The constraint that the variables differ, but for the values excepted.
+    /// Creates the constraint that the variables differ, except for the excepted values.
     pub fn new(scope: &[VarId], except: impl Into<ValueSet>) -> Self {
         Self {
             scope: scope.to_vec(),
@@ -73,7 +73,7 @@ impl AllDifferentGac {
         self.values.binary_search(&value).expect("every value has a node") as u32
     }
 
-    /// Lists the nodes in each domain; a variable that may take an excepted value has none.
+    /// Lists the nodes in each domain; a variable that may take an excepted value gets none.
     fn list_edges(&mut self, domains: &Domains) {
         self.work.edges.clear();
         self.work.first_edge.clear();
@@ -97,7 +97,7 @@ impl AllDifferentGac {
         self.work.first_edge[var] as usize..self.work.first_edge[var + 1] as usize
     }
 
-    /// Drops partners that are gone and finds new ones.
+    /// Drops partners that left the domain and finds new ones.
     fn repair(&mut self) -> Result<(), Conflict> {
         for var in 0..self.scope.len() {
             let node = self.value_of[var];
@@ -160,8 +160,8 @@ impl AllDifferentGac {
         let n_vars = self.scope.len();
         self.work.reaches_free.clear();
         self.work.reaches_free.extend(self.var_of.iter().map(|&var| var == NONE));
-        // A worklist over reversed edges would need them listed; domains are small enough
-        // that rounds over the open variables do, and few rounds are needed in practice.
+        // A worklist would need the reversed edges. Domains are so small that repeated passes
+        // over the open variables suffice, and in practice few passes are needed.
         let mut open: Vec<u32> =
             (0..n_vars as u32).filter(|&v| self.value_of[v as usize] != NONE).collect();
         loop {
@@ -183,7 +183,7 @@ impl AllDifferentGac {
         }
     }
 
-    /// Strongly connected components of the variables that have a partner.
+    /// Computes the strongly connected components of the variables that have a partner.
     fn components(&mut self) {
         let n_vars = self.scope.len();
         self.work.order.clear();
@@ -295,8 +295,8 @@ impl Propagator for AllDifferentGac {
                 }
             }
         }
-        // A variable that may take an excepted value has no part in the matching, but a
-        // value that a critical set of the others needs is lost to it too.
+        // A variable that may take an excepted value is not part of the matching, but it still
+        // loses the values that a critical set of the others needs.
         if !self.except.is_empty() {
             self.prune_flexible(domains)?;
         }
@@ -311,8 +311,8 @@ impl Propagator for AllDifferentGac {
 }
 
 impl AllDifferentGac {
-    /// Takes from variables that may also take an excepted value the values that the others
-    /// can't spare.
+    /// Removes the values that the other variables need from the variables that may also take
+    /// an excepted value.
     fn prune_flexible(&self, domains: &mut Domains) -> Result<(), Conflict> {
         for (var, &x) in self.scope.iter().enumerate() {
             if self.value_of[var] != NONE {

@@ -1,6 +1,7 @@
 //! All variables different, in three strengths.
 //!
-//! By value and by matching, values may be excepted that can be repeated; by bounds not.
+//! The versions by value and by matching support excepted values, which may be repeated; the
+//! version by bounds does not.
 
 mod bounds;
 mod gac;
@@ -14,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{Value, ValueSet};
 
-/// What all three mean.
+/// Whether the tuple satisfies the constraint; all three strengths share this meaning.
 fn all_different(tuple: &[Value], except: &ValueSet) -> bool {
     let mut seen = FxHashSet::default();
     tuple.iter().all(|&value| except.contains(value) || seen.insert(value))

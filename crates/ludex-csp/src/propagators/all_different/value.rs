@@ -1,4 +1,4 @@
-//! Takes the value of a fixed variable from the others.
+//! Removes the value of a fixed variable from the others.
 
 use super::all_different;
 use crate::domains::{Cell, Conflict, Domains, Events, VarId};
@@ -10,13 +10,14 @@ use crate::{Value, ValueSet, duplicate_by_clone};
 pub struct AllDifferentValue {
     scope: Vec<VarId>,
     except: ValueSet,
-    /// A permutation of the scope: variables whose value was not yet taken from the others.
+    /// A permutation of the scope: first the variables whose value has not been removed from
+    /// the others yet.
     order: Vec<VarId>,
     n_open: Option<Cell>,
 }
 
 impl AllDifferentValue {
-    /// The constraint that the variables differ, but for the values excepted.
+    /// Creates the constraint that the variables differ, except for the excepted values.
     pub fn new(scope: &[VarId], except: impl Into<ValueSet>) -> Self {
         Self { scope: scope.to_vec(), except: except.into(), order: scope.to_vec(), n_open: None }
     }
@@ -60,7 +61,7 @@ impl Propagator for AllDifferentValue {
             for &x in &self.order[..n_open] {
                 has_fixed |= domains.remove(x, value)? && domains.is_fixed(x);
             }
-            // A variable before this place may be fixed now.
+            // Pruning may have fixed a variable before this position.
             if has_fixed {
                 place = 0;
             }

@@ -1,4 +1,4 @@
-//! Dynamic backtracking: a dead end takes back one variable and leaves the later ones.
+//! Dynamic backtracking: a dead end unassigns one variable and keeps the later ones.
 //!
 //! After Ginsberg, *Dynamic Backtracking*, 1993.
 
@@ -16,7 +16,7 @@ impl Study<'_> {
         let mut chosen = vec![0; n];
         let mut order: Vec<usize> = Vec::new();
         loop {
-            // Step 1. A complete assignment is a solution, ruled out from now on.
+            // Step 1. A complete assignment is a solution; rule it out from now on.
             let Some(x) = (0..n).find(|&x| self.assignment[x].is_none()) else {
                 if self.solution() || n == 0 {
                     return;
@@ -27,7 +27,7 @@ impl Study<'_> {
                 reasons[last][chosen[last]] = Some(others);
                 continue;
             };
-            // Step 2. The first value that nothing rules out.
+            // Step 2. Try the first value that nothing rules out.
             let mut found = false;
             for (at, reason) in reasons[x].iter_mut().enumerate() {
                 if reason.is_some() {
@@ -54,7 +54,7 @@ impl Study<'_> {
                 self.assigned(x, order.len());
                 continue;
             }
-            // Step 3. Take back the latest variable that rules a value out.
+            // Step 3. Unassign the latest variable that rules a value out.
             self.assignment[x] = None;
             let mut culprits: BTreeSet<usize> =
                 reasons[x].iter().flatten().flatten().copied().collect();
@@ -68,7 +68,7 @@ impl Study<'_> {
         }
     }
 
-    /// Takes a variable back and forgets what it ruled out.
+    /// Unassigns a variable and forgets what it ruled out.
     fn unassign(
         &mut self,
         x: usize,

@@ -1,8 +1,8 @@
-//! Forward checking: values that an assignment rules out are removed ahead.
+//! Forward checking: each assignment removes inconsistent values from later variables.
 //!
-//! After Haralick and Elliott, *Increasing Tree Search Efficiency for Constraint
-//! Satisfaction Problems*, 1980, with constraints on more than two variables looked at when
-//! they leave one alone.
+//! After Haralick and Elliott, *Increasing Tree Search Efficiency for Constraint Satisfaction
+//! Problems*, 1980. A constraint on more than two variables prunes when only one of its
+//! variables is unassigned.
 
 use super::{Step, Study};
 use crate::domains::VarId;
@@ -21,7 +21,7 @@ impl Study<'_> {
         let mut path: Vec<usize> = Vec::new();
         let mut current = self.next_variable(&ahead);
         loop {
-            // Step 1. A complete assignment is a solution; go on from the last variable.
+            // Step 1. A complete assignment is a solution; continue from the last variable.
             let Some(x) = current else {
                 if self.solution() || n == 0 {
                     return;
@@ -29,7 +29,7 @@ impl Study<'_> {
                 current = path.pop();
                 continue;
             };
-            // Step 2. The next value that leaves every later variable one.
+            // Step 2. Try the next value that leaves every later variable a value.
             let mut found = false;
             while !found && next_value[x] < self.domains[x].len() {
                 ahead.restore(x);
@@ -51,7 +51,7 @@ impl Study<'_> {
                 current = self.next_variable(&ahead);
                 continue;
             }
-            // Step 3. Go back.
+            // Step 3. Backtrack.
             ahead.restore(x);
             self.assignment[x] = None;
             next_value[x] = 0;
@@ -63,7 +63,7 @@ impl Study<'_> {
         }
     }
 
-    /// The unassigned variable that is next in the order; ties go to the first.
+    /// Returns the unassigned variable that is next in the order; ties go to the first.
     fn next_variable(&self, ahead: &Ahead) -> Option<usize> {
         let open = (0..self.n()).filter(|&x| self.assignment[x].is_none());
         let has_other = |x: usize, c: usize| {
@@ -88,7 +88,7 @@ impl Study<'_> {
         open.map(|x| (key(x), x)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, x)| x)
     }
 
-    /// Whether the constraints on `x` alone hold; the others have pruned it already.
+    /// Whether the unary constraints on `x` hold; the others have pruned it already.
     fn holds_alone(&mut self, x: usize) -> bool {
         (0..self.checks_of[x].len()).all(|at| {
             let c = self.checks_of[x][at];
@@ -96,8 +96,8 @@ impl Study<'_> {
         })
     }
 
-    /// Removes values of variables that a constraint with `x` leaves alone; false when a
-    /// domain becomes empty.
+    /// Prunes each variable that is the only unassigned one in a constraint with `x`; returns
+    /// false when a domain becomes empty.
     fn prune_ahead(&mut self, x: usize, ahead: &mut Ahead) -> bool {
         for list_at in 0..self.checks_of[x].len() {
             let c = self.checks_of[x][list_at];
@@ -123,27 +123,27 @@ impl Study<'_> {
     }
 }
 
-/// What forward checking knows of the variables ahead.
+/// The state of the variables ahead.
 struct Ahead {
-    /// By variable and value: whether an assignment has ruled the value out.
+    /// By variable and value: whether an assignment has removed the value.
     is_pruned: Vec<Vec<bool>>,
-    /// By variable: how many values are left.
+    /// By variable: the number of values left.
     n_left: Vec<usize>,
-    /// By variable: what its value has ruled out.
+    /// By variable: the values that its assignment has removed.
     pruned_by: Vec<Vec<(usize, usize)>>,
-    /// By check: one more than the domains it has emptied.
+    /// By check: one more than the number of domains it has emptied.
     weights: Vec<u64>,
 }
 
 impl Ahead {
-    /// The value of `x` rules a value of `y` out.
+    /// Records that the value of `x` removes a value of `y`.
     fn prune(&mut self, x: usize, y: usize, at: usize) {
         self.is_pruned[y][at] = true;
         self.n_left[y] -= 1;
         self.pruned_by[x].push((y, at));
     }
 
-    /// Takes back what the value of `x` has ruled out.
+    /// Restores the values that the assignment of `x` has removed.
     fn restore(&mut self, x: usize) {
         for (y, at) in self.pruned_by[x].drain(..) {
             self.is_pruned[y][at] = false;

@@ -1,4 +1,4 @@
-//! Searches that only look back: they differ in what they check and in how far they go.
+//! Searches that only look back: they differ in their checks and in how far they backtrack.
 //!
 //! Backjumping after Prosser, *Hybrid Algorithms for the Constraint Satisfaction Problem*,
 //! 1993.
@@ -9,15 +9,15 @@ use super::{Method, Step, Study};
 use crate::domains::VarId;
 
 impl Study<'_> {
-    /// The methods that only differ in what they check and how far they go back.
+    /// Runs a method that only looks back.
     pub(super) fn look_back(&mut self, method: Method) {
         let n = self.n();
         let mut next_value = vec![0; n];
-        // By variable: earlier variables that had a part in the loss of a value.
+        // By variable: the earlier variables that helped to exclude one of its values.
         let mut culprits: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
         let mut x = 0;
         loop {
-            // Step 1. A complete assignment is a solution; go on from the last variable.
+            // Step 1. A complete assignment is a solution; continue from the last variable.
             if x == n {
                 let holds = method != Method::GenerateAndTest || self.all_covered_hold();
                 if (holds && self.solution()) || n == 0 {
@@ -27,7 +27,7 @@ impl Study<'_> {
                 culprits[x].extend(0..x);
                 continue;
             }
-            // Step 2. The next value that passes.
+            // Step 2. Try the next value that passes its checks.
             let mut found = false;
             while next_value[x] < self.domains[x].len() {
                 let value = self.domains[x][next_value[x]];
@@ -58,7 +58,7 @@ impl Study<'_> {
                 x += 1;
                 continue;
             }
-            // Step 3. Go back.
+            // Step 3. Backtrack.
             self.assignment[x] = None;
             let target = match method {
                 Method::Backjumping => culprits[x].last().copied(),

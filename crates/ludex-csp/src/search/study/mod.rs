@@ -1,9 +1,9 @@
-//! The searches from which MAC grew, kept for study and comparison.
+//! The searches from which MAC developed, kept for study and comparison.
 //!
-//! They go through the variables of the network in order (forward checking in any order
-//! that it can tell), try values from the least, and only ask constraints whether they hold, so a node costs constraint checks and nothing
-//! else. A constraint is asked when its last variable gets a value; an all-different is
-//! asked pair by pair, as the clique of disequalities that it stands for.
+//! They assign the variables in the order of the network (forward checking also in other
+//! orders), try values from the least, and only test whether constraints hold, so a node costs
+//! constraint checks and nothing else. A constraint is tested when its last variable gets a
+//! value. An all-different is tested pair by pair, as a clique of disequalities.
 //!
 //! | method | looks back | looks ahead |
 //! | --- | --- | --- |
@@ -11,8 +11,8 @@
 //! | backtracking | to the last variable | checks every covered constraint |
 //! | backward checking | to the last variable | checks the constraints just covered |
 //! | conflict-directed backjumping | to the last culprit | checks the constraints just covered |
-//! | dynamic backtracking | takes back the last culprit alone | checks the constraints just covered |
-//! | forward checking | to the last variable | prunes variables that a constraint leaves alone |
+//! | dynamic backtracking | unassigns only the last culprit | checks the constraints just covered |
+//! | forward checking | to the last variable | prunes the last unassigned variable of a constraint |
 
 mod dynamic;
 mod forward;
@@ -35,17 +35,17 @@ use crate::{Value, ValueSet};
 /// A search method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
-    /// Complete assignments are made and then tested.
+    /// Builds complete assignments and tests them.
     GenerateAndTest,
-    /// Every constraint on assigned variables is tested after each assignment.
+    /// Tests every constraint on assigned variables after each assignment.
     Backtracking,
-    /// Only constraints with the new variable are tested.
+    /// Tests only the constraints with the new variable.
     BackwardChecking,
-    /// A dead end is left to the last variable that had a part in it.
+    /// Backtracks from a dead end to the last variable that contributed to it.
     Backjumping,
-    /// The last variable that had a part in a dead end is unassigned, later ones stay.
+    /// Unassigns the last variable that contributed to a dead end and keeps the later ones.
     DynamicBacktracking,
-    /// Values in conflict with an assignment are removed ahead.
+    /// Removes values in conflict with an assignment from later variables.
     ForwardChecking,
 }
 
@@ -62,8 +62,8 @@ impl Method {
 }
 
 impl Method {
-    /// Whether the method can go by an order: the others than forward checking have nothing
-    /// to tell variables apart by.
+    /// Whether the method supports an order. Only forward checking has data to rank variables
+    /// by.
     pub fn knows(self, order: VariableOrder) -> bool {
         match order {
             VariableOrder::Lexicographic => true,
@@ -73,69 +73,69 @@ impl Method {
     }
 }
 
-/// How to search.
+/// The configuration of a study search.
 #[derive(Clone, Debug)]
 pub struct StudyConfig {
     /// The method.
     pub method: Method,
-    /// What to look for.
+    /// The solutions to search for.
     pub goal: Goal,
-    /// Which variable is next; see [`Method::knows`].
+    /// The order of variables; see [`Method::knows`].
     pub order: VariableOrder,
-    /// When to stop; it is asked every 1024 checks of a constraint.
+    /// When to stop; checked every 1024 tests of a constraint.
     pub deadline: Deadline,
 }
 
 impl StudyConfig {
-    /// The method with variables as they come and no limit.
+    /// Creates a configuration in the order of the network and without limit.
     pub fn new(method: Method, goal: Goal) -> Self {
         let deadline = Deadline::never();
         Self { method, goal, order: VariableOrder::Lexicographic, deadline }
     }
 }
 
-/// One thing a search did.
+/// One step of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A variable got a value that passed its checks.
     Assigned(VarId, Value),
-    /// All values of the first failed, and the search went back to the second.
+    /// All values of the first variable failed, and the search went back to the second.
     WentBack(VarId, VarId),
 }
 
-/// What a study search found and what it cost.
+/// The result of a study search, with its cost.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StudyReport {
-    /// The solutions, in the order found; only the last when they are counted.
+    /// The solutions in the order found; only the last one when counting.
     pub solutions: Vec<Vec<Value>>,
-    /// How many solutions were found.
+    /// The number of solutions found.
     pub n_solutions: u64,
-    /// Values tried.
+    /// Number of values tried.
     pub n_nodes: u64,
-    /// Values tried that failed their checks.
+    /// Number of values that failed their checks.
     pub n_conflicts: u64,
-    /// Times a constraint was asked whether it holds.
+    /// Number of tests of a constraint.
     pub n_checks: u64,
-    /// The most variables that had a value at once.
+    /// Greatest number of variables assigned at once.
     pub max_depth: usize,
-    /// The steps, as long as there are not more than a hundred thousand.
+    /// The first hundred thousand steps.
     pub steps: Vec<Step>,
     /// Why the search stopped before the end, if it did.
     pub stopped: Option<StopReason>,
-    /// Time in all.
+    /// Total time.
     pub time: Duration,
 }
 
-/// Searches a network; its objective is not considered.
+/// Searches a network; ignores its objective.
 ///
 /// # Errors
-/// When the network is malformed, a domain has too many values to be listed, or the method
-/// does not know the order.
+/// When the network is malformed, a domain has too many values to list, or the method does not
+/// support the order.
 pub fn study(network: &Network, config: &StudyConfig) -> Result<StudyReport, CspError> {
     study_with(network, config, &mut |_| {})
 }
 
-/// As [`study`], and tells of every solution as it is found.
+/// Works as [`study`] and calls `on_solution` with each solution.
 ///
 /// # Errors
 /// As [`study`].
@@ -150,7 +150,7 @@ pub fn study_with(
         return Err(CspError::UnknownOrder { order: config.order.name() });
     }
     let mut study = Study::new(network, config, on_solution)?;
-    // Constraints on nothing hold or not from the start.
+    // Constraints without variables are decided from the start.
     let is_possible = (0..study.checks.len())
         .all(|c| !study.scopes[c].is_empty() || study.check(c) != Some(false));
     if is_possible {
@@ -163,13 +163,13 @@ pub fn study_with(
     Ok(StudyReport { time: start.elapsed(), ..study.report })
 }
 
-/// One question to ask when all variables of its scope have a value.
+/// A test to make when all variables of its scope have a value.
 enum Check<'a> {
-    /// A pair of terms that differ, or share a value that may be repeated.
+    /// Two terms differ, or share a value that may be repeated.
     Differ(&'a Expr, &'a Expr, &'a ValueSet),
     /// A table, its tuples in a hash set.
     Table { scope: &'a [VarId], tuples: FxHashSet<&'a [Value]>, is_positive: bool },
-    /// Anything else.
+    /// Any other constraint.
     Constraint(&'a Constraint),
 }
 
@@ -226,14 +226,14 @@ struct Study<'a> {
     checks: Vec<Check<'a>>,
     /// By check: its variables, each once.
     scopes: Vec<Vec<usize>>,
-    /// By variable: the checks with it.
+    /// By variable: the checks that contain it.
     checks_of: Vec<Vec<usize>>,
     assignment: Vec<Option<Value>>,
     report: StudyReport,
 }
 
 const MAX_STEPS: usize = 100_000;
-/// Domains with more values than this are not listed.
+/// Largest domain whose values are listed.
 const MAX_VALUES: u64 = 1 << 20;
 
 impl<'a> Study<'a> {
@@ -269,7 +269,7 @@ impl<'a> Study<'a> {
         self.domains.len()
     }
 
-    /// Counts a value tried; true when the search is to end.
+    /// Counts a tried value; returns true when the search must end.
     fn tick(&mut self) -> bool {
         self.report.n_nodes += 1;
         if self.report.n_nodes.is_multiple_of(1024) {
@@ -290,7 +290,7 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Whether a constraint holds; `None` when not all its variables are assigned.
+    /// Returns whether a constraint holds; `None` when some of its variables are unassigned.
     fn check(&mut self, c: usize) -> Option<bool> {
         if self.scopes[c].iter().any(|&x| self.assignment[x].is_none()) {
             return None;
@@ -304,7 +304,7 @@ impl<'a> Study<'a> {
         Some(self.checks[c].holds(&value_of))
     }
 
-    /// The other variables of the first violated constraint that has `x`.
+    /// Returns the other variables of the first violated constraint that contains `x`.
     fn violated(&mut self, x: usize) -> Option<Vec<usize>> {
         for at in 0..self.checks_of[x].len() {
             let c = self.checks_of[x][at];
@@ -319,14 +319,14 @@ impl<'a> Study<'a> {
         (0..self.checks.len()).all(|c| self.check(c) != Some(false))
     }
 
-    /// A variable got a value that passed its checks.
+    /// Records that a variable got a value that passed its checks.
     fn assigned(&mut self, x: usize, depth: usize) {
         let value = self.assignment[x].expect("the variable was assigned");
         self.report.max_depth = self.report.max_depth.max(depth);
         self.step(Step::Assigned(VarId::new(x), value));
     }
 
-    /// Enters a solution; true when there are enough.
+    /// Records a solution; returns true when there are enough.
     fn solution(&mut self) -> bool {
         let solution: Vec<Value> =
             self.assignment.iter().map(|value| value.expect("complete")).collect();
