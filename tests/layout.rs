@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use ludex_testkit::workspace;
 
@@ -57,6 +58,31 @@ fn every_crate_has_its_invariant() {
         let section = section.split("\n### ").next().unwrap_or("");
         assert!(section.contains("**Invariant:**"), "{name} has no invariant");
     }
+}
+
+/// More than this many lines are more than one stage.
+const MAX_LINES: usize = 20_000;
+
+#[test]
+fn no_crate_is_too_large() {
+    for (name, _) in manifests() {
+        let n_lines = lines_of_rust(&workspace().join("crates").join(&name));
+        assert!(n_lines <= MAX_LINES, "{name} has {n_lines} lines");
+    }
+}
+
+fn lines_of_rust(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).expect("a readable folder");
+    let paths = entries.map(|entry| entry.expect("a readable folder").path());
+    paths
+        .map(|path| match path.extension() {
+            _ if path.is_dir() => lines_of_rust(&path),
+            Some(end) if end == "rs" => {
+                fs::read_to_string(&path).expect("sources are text").lines().count()
+            }
+            _ => 0,
+        })
+        .sum()
 }
 
 /// Rows of the table whose crates are still being written.

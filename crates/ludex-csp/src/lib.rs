@@ -3,6 +3,18 @@
 //! Build a [`Network`], [`solve`] it and read the [`Report`]. Or post a network once into an
 //! [`Engine`] and use it as a template: inject a state, read the pruned domains, undo.
 //!
+//! ```
+//! use ludex_csp::{Goal, Network, SearchConfig, Verdict, solve};
+//! // Color a triangle and a corner that hangs on it.
+//! let mut network = Network::new();
+//! let colors = network.ints("color", 4, 0..=2);
+//! network.all_different(colors[..3].to_vec());
+//! network.require(colors[3].differs(colors[0]));
+//! let report = solve(&network, &SearchConfig { goal: Goal::All, ..SearchConfig::default() })?;
+//! assert_eq!((report.verdict(), report.n_solutions), (Verdict::True, 12));
+//! # Ok::<(), ludex_csp::CspError>(())
+//! ```
+//!
 //! Read the modules in this order; each uses only those before it.
 //!
 //! 1. `verdict`: the answer of every solver; `values`: sets of integers

@@ -6,6 +6,29 @@
 //! [`Template::stochastic`] and [`Unrolled::stochastic`] are these networks with the moves of `random`
 //! drawn.
 //!
+//! ```
+//! use ludex_base::Source;
+//! use ludex_encode::{EncodeConfig, Steps, encode};
+//! let rules = "(role you) (init (light off))
+//!     (<= (legal you press) (true (light off))) (<= (legal you wait) (true (light off)))
+//!     (<= (next (light on)) (does you press)) (<= (next (light off)) (does you wait))
+//!     (<= terminal (true (light on)))
+//!     (<= (goal you 100) (true (light on))) (<= (goal you 0) (true (light off)))";
+//! let program = ludex_gdl::check_source(&Source::new("light.kif", rules)).program.unwrap();
+//! let ground = ludex_ground::ground(&program, &Default::default()).unwrap();
+//! let circuit = ludex_circuit::compile(&ground);
+//! let template = encode(&circuit, &EncodeConfig::default())?;
+//! let mut steps = Steps::new(&template)?;
+//! assert!(steps.inject(&circuit.init));
+//! let mut n_joint_moves = 0;
+//! steps.for_each_solution(&mut |_| {
+//!     n_joint_moves += 1;
+//!     true
+//! });
+//! assert_eq!(n_joint_moves, 2);
+//! # Ok::<(), ludex_encode::EncodeError>(())
+//! ```
+//!
 //! With hidden information there is a [`Belief`](ludex_game::Belief) in place of a state.
 //! [`Template::decision`] is the template under a belief, a stochastic network: roles decide, the
 //! state and what others do is drawn. [`Template::lookahead`] looks several steps ahead, and draws what

@@ -7,7 +7,7 @@
 //! weaker than the full rule; see Vilím, *Edge Finding Filtering Algorithm for Discrete
 //! Cumulative Resources in O(kn log n)*, CP 2009, for that.
 
-use super::tasks::{Edges, Task};
+use super::tasks::{Edges, Task, both_ways};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -191,8 +191,7 @@ impl Propagator for Cumulative {
         }
         let mut is_reduced = self.time_table(domains)?;
         if !is_reduced {
-            is_reduced |= self.edge_find(false, domains)?;
-            is_reduced |= self.edge_find(true, domains)?;
+            is_reduced = both_ways(|is_mirrored| self.edge_find(is_mirrored, domains))?;
         }
         Ok(Pruning::after(is_reduced))
     }

@@ -1,6 +1,6 @@
 //! Tasks on one machine, and boxes that share no inside.
 
-use super::tasks::{Edges, Task};
+use super::tasks::{Edges, Task, both_ways};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
@@ -139,8 +139,7 @@ impl Propagator for NoOverlap {
             domains.at_least(length, 0)?;
         }
         let mut is_reduced = self.precede_pairs(domains)?;
-        is_reduced |= self.edge_find(false, domains)?;
-        is_reduced |= self.edge_find(true, domains)?;
+        is_reduced |= both_ways(|is_mirrored| self.edge_find(is_mirrored, domains))?;
         Ok(Pruning::after(is_reduced))
     }
 

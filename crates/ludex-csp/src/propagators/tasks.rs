@@ -59,6 +59,14 @@ impl Task {
     }
 }
 
+/// Runs a pass of edge finding forward and with time reversed; returns whether either pruned.
+pub(super) fn both_ways(
+    mut pass: impl FnMut(bool) -> Result<bool, Conflict>,
+) -> Result<bool, Conflict> {
+    let is_reduced = pass(false)?;
+    Ok(pass(true)? || is_reduced)
+}
+
 /// Tasks in the order of their earliest starts, with the data of one pass of edge finding.
 pub(super) struct Edges {
     pub tasks: Vec<Task>,
