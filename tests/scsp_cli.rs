@@ -187,7 +187,7 @@ fn xcsp3_goes_in_and_out() {
     for (from, to, words) in [
         ("0:1/3", "0:1/2", "the distribution of `xs1`: the probabilities sum to 7/6, not to 1"),
         ("threshold=\"1/3\"", "threshold=\"4/3\"", "the threshold 4/3 is not between 0 and 1"),
-        ("<decision> xd2 </decision>", "", "`xd2` is in no stage"),
+        ("<decision> xd2 </decision>", "", "`xd2` is not listed in a stage"),
     ] {
         let wrong = text.replacen(from, to, 1);
         assert_ne!(wrong, text, "{from}");

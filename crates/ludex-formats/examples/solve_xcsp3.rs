@@ -1,6 +1,6 @@
-//! Solves an XCSP3 file and prints the answer as the XCSP3 competition asks.
+//! Solves an XCSP3 file and prints the answer in the format of the XCSP3 competition.
 //!
-//! Every solution is checked by the meaning of the constraints before it is printed.
+//! Every solution is checked against the meaning of the constraints before it is printed.
 //!
 //! `solve_xcsp3 FILE [--all|--count] [--limit N] [--propagator P] [--search S] …`, with the
 //! options of `SolveOptions::set`.
@@ -41,7 +41,7 @@ fn run(args: Vec<String>) -> Result<(), String> {
         solve_text(&text, &options, &mut |_| {}).map_err(|error| format!("{file}: {error}"))?;
     let network = &answer.instance.network;
     if answer.solutions.iter().any(|solution| !network.is_solution(solution)) {
-        return Err(format!("{file}: what was found is no solution"));
+        return Err(format!("{file}: the search returned an assignment that is not a solution"));
     }
     print!("{answer}");
     Ok(())

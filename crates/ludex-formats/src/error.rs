@@ -1,4 +1,4 @@
-//! What can be wrong with a file, or with a problem that is to become one.
+//! Errors in files, and in problems that cannot be written.
 
 use ludex_base::StopReason;
 use ludex_csp::CspError;
@@ -6,11 +6,11 @@ use ludex_qcsp::ModelError;
 use ludex_scsp::ScspError;
 use thiserror::Error;
 
-/// Why a file can't be read or written. Lines are counted from 1.
+/// An error in reading or writing a file. Lines are counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// Text that is not of the format.
+    /// The text is not valid in the format.
     #[error("line {line}: {problem}")]
     Syntax {
         /// The line.
@@ -18,7 +18,7 @@ pub enum FormatError {
         /// What is wrong.
         problem: String,
     },
-    /// Something of the format that we don't have.
+    /// The file uses a feature of the format that Ludex does not support.
     #[error("line {line}: {element} is not supported")]
     Unsupported {
         /// The line.
@@ -26,43 +26,43 @@ pub enum FormatError {
         /// The element, attribute or operator.
         element: String,
     },
-    /// A file that states a problem that means nothing.
+    /// The file states an invalid problem.
     #[error("{}{problem}", line.map_or(String::new(), |line| format!("line {line}: ")))]
     Meaning {
-        /// The line that states what is wrong, where that is known.
+        /// The line with the mistake, if known.
         line: Option<usize>,
         /// What is wrong.
         problem: ProblemError,
     },
-    /// Something that the format does not have.
+    /// The format cannot express a part of the problem.
     #[error("{what} can't be written in {format}")]
     Unwritable {
         /// The name of the format.
         format: &'static str,
-        /// What can't be written.
+        /// The part that can't be written.
         what: String,
     },
-    /// Reading was not finished in time.
+    /// Reading did not finish in time.
     #[error("stopped by the limit of {}", .0.name())]
     Stopped(StopReason),
 }
 
-/// What is wrong with a problem, by its kind.
+/// An error in a problem, by its kind.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ProblemError {
-    /// With a plain one.
+    /// An error in a plain network.
     #[error(transparent)]
     Plain(#[from] CspError),
-    /// With a quantified one.
+    /// An error in a quantified model.
     #[error(transparent)]
     Quantified(#[from] ModelError),
-    /// With a stochastic one.
+    /// An error in a stochastic network.
     #[error(transparent)]
     Stochastic(#[from] ScspError),
 }
 
 impl FormatError {
-    /// The line of the file on which something is wrong, where that is known.
+    /// Returns the line of the mistake, if known.
     pub fn line(&self) -> Option<usize> {
         match self {
             FormatError::Syntax { line, .. } | FormatError::Unsupported { line, .. } => Some(*line),
@@ -71,7 +71,7 @@ impl FormatError {
         }
     }
 
-    /// What is wrong, without the line.
+    /// Returns the message without the line.
     pub fn problem(&self) -> String {
         match self {
             FormatError::Syntax { problem, .. } => problem.clone(),

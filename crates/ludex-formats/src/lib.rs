@@ -1,6 +1,6 @@
-//! Files of other solvers: XCSP3 and QDIMACS.
+//! File formats of other solvers: XCSP3 and QDIMACS.
 //!
-//! [`read`] turns the text of a file into a [`Problem`], [`write`] a problem into text.
+//! [`read`] turns the text of a file into a [`Problem`], [`write`] turns a problem into text.
 //!
 //! ```
 //! use ludex_base::Deadline;
@@ -20,7 +20,7 @@
 //!
 //! Read the modules in this order.
 //!
-//! 1. `error`: what can be wrong with a file
+//! 1. `error`: errors in files
 //! 2. [`xcsp3`]: the format of the constraint community, in the frameworks of plain, quantified
 //!    and stochastic problems, and the answers of its competition
 //! 3. [`qdimacs`]: quantified Boolean formulas
@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the end of a file's name tells.
+    /// Returns the format by the extension of a file name.
     pub fn of_file(name: &str) -> Option<Self> {
         match Path::new(name).extension()?.to_str()? {
             "xml" => Some(Format::Xcsp3),
@@ -61,8 +61,8 @@ impl Format {
 /// Reads a problem.
 ///
 /// # Errors
-/// When the text is not of the format or states what means nothing, with the line; when the
-/// deadline is reached.
+/// When the text is not valid in the format or states an invalid problem, with the line; when
+/// the deadline is reached.
 pub fn read(text: &str, format: Format, deadline: &Deadline) -> Result<Problem, FormatError> {
     match format {
         Format::Xcsp3 => xcsp3::read_problem(text, deadline),
@@ -73,7 +73,7 @@ pub fn read(text: &str, format: Format, deadline: &Deadline) -> Result<Problem, 
 /// Writes a problem.
 ///
 /// # Errors
-/// [`FormatError::Unwritable`] when the format has no form for the problem or a part of it.
+/// [`FormatError::Unwritable`] when the format cannot express the problem or a part of it.
 pub fn write(problem: &Problem, format: Format) -> Result<String, FormatError> {
     match (format, problem) {
         (Format::Xcsp3, Problem::Plain(network)) => xcsp3::write(network),
@@ -87,7 +87,7 @@ pub fn write(problem: &Problem, format: Format) -> Result<String, FormatError> {
     }
 }
 
-/// The guide, so that its code is tested.
+/// Includes the guide so that its code is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/constraints.md")]
 pub struct Guide;

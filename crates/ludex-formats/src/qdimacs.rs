@@ -1,5 +1,6 @@
-//! QDIMACS, the format of quantified Boolean formulas in clauses: read, and written for models
-//! of variables with the values 0 and 1.
+//! QDIMACS, the format of quantified Boolean formulas in clausal form.
+//!
+//! The module reads formulas, and writes models whose variables have the values 0 and 1.
 
 use std::fmt::Write;
 
@@ -8,13 +9,13 @@ use ludex_qcsp::{Model, Quantifier};
 
 use crate::FormatError;
 
-/// A constraint with more variables than this is not turned into clauses.
+/// Largest number of variables of a constraint that is converted to clauses.
 const MAX_ARITY: usize = 12;
 
-/// A formula has at most so many blocks, as a model of the language has scopes.
+/// Largest number of blocks of a formula, the same as for scopes of a `.qcp` model.
 const MAX_BLOCKS: usize = 20_000;
 
-/// Reads a formula. Variables that no block binds come first, as existential ones.
+/// Reads a formula. Free variables, which no block binds, come first as existential ones.
 ///
 /// ```
 /// use ludex_csp::Verdict;
@@ -48,7 +49,7 @@ pub fn read(text: &str) -> Result<Model, FormatError> {
                 let n: usize =
                     n.ok_or_else(|| error("the header is not `p cnf VARIABLES CLAUSES`".into()))?;
                 if n > 10_000_000 {
-                    return Err(error(format!("{n} variables are too many")));
+                    return Err(error(format!("too many variables: {n}")));
                 }
                 n_variables = Some(n);
             }
@@ -63,7 +64,9 @@ pub fn read(text: &str) -> Result<Model, FormatError> {
                     return Err(error("a block ends with 0".into()));
                 };
                 if bound.iter().any(|&n| n <= 0) {
-                    return Err(error("a block lists variables, not literals".into()));
+                    return Err(error(
+                        "a block lists a negative number; write the variable".into(),
+                    ));
                 }
                 if blocks.len() == MAX_BLOCKS {
                     return Err(error(format!("a formula has at most {MAX_BLOCKS} blocks")));
@@ -95,7 +98,7 @@ fn numbers<'a>(
 ) -> Result<Vec<i64>, String> {
     words
         .map(|word| {
-            let number: i64 = word.parse().map_err(|_| format!("`{word}` is no number"))?;
+            let number: i64 = word.parse().map_err(|_| format!("`{word}` is not a number"))?;
             if number.unsigned_abs() as usize <= n_variables.unwrap_or(0) {
                 Ok(number)
             } else {
@@ -125,7 +128,7 @@ fn build(
     let mut variables: Vec<Option<VarId>> = vec![None; n_variables + 1];
     let first = (!free.is_empty()).then_some((Quantifier::Exists, free));
     for (i, (quantifier, bound)) in first.into_iter().chain(blocks).enumerate() {
-        // Blocks of one player that follow each other are one scope.
+        // Consecutive blocks of one player form one scope.
         if model.scopes().last().is_none_or(|scope| scope.quantifier != quantifier) {
             model.open(format!("block {}", i + 1), quantifier);
         }
@@ -135,7 +138,8 @@ fn build(
     }
     for clause in clauses {
         let literals = clause.iter().map(|&literal| {
-            let x = variables[literal.unsigned_abs() as usize].expect("it is bound or free");
+            let x =
+                variables[literal.unsigned_abs() as usize].expect("a variable is bound or free");
             x.equals(i32::from(literal > 0))
         });
         model.goal(Expr::Or(literals.collect()));
@@ -143,15 +147,15 @@ fn build(
     Ok(model)
 }
 
-/// Writes a model of variables with the values 0 and 1 as a formula.
+/// Writes a model whose variables have the values 0 and 1 as a formula.
 ///
-/// Restrictors become part of the matrix: what is required of an existential scope joins what
-/// follows it, what is required of a universal one implies it. Variables for the truth of
-/// constraints are bound by a last existential block.
+/// Restrictors become part of the matrix: the restrictor of an existential scope is conjoined
+/// with the rest, that of a universal scope implies the rest. A last existential block binds
+/// the variables that stand for the truth of constraints.
 ///
 /// # Errors
 /// [`FormatError::Unwritable`] when a variable has other values, a constraint has more than 12
-/// variables and is no clause, or the model optimizes.
+/// variables and is not a clause, or the model optimizes.
 pub fn write(model: &Model) -> Result<String, FormatError> {
     let refuse = |what: String| FormatError::Unwritable { format: "QDIMACS", what };
     if model.is_optimization() {
@@ -200,7 +204,7 @@ impl Writer<'_> {
         self.n as i64
     }
 
-    /// A literal that is true exactly when all are.
+    /// Returns a literal that is true exactly when all of the literals are.
     fn all_of(&mut self, literals: &[i64]) -> i64 {
         if let [literal] = literals {
             return *literal;
@@ -223,7 +227,8 @@ impl Writer<'_> {
         Ok(self.all_of(&literals))
     }
 
-    /// Literals for what a scope requires: its restrictor, its definitions, and its domains.
+    /// Returns literals for the requirements of a scope: its restrictor, its definitions and
+    /// its domains.
     fn restrictor(&mut self, scope: usize) -> Result<Vec<i64>, String> {
         let model = self.model;
         let scope = &model.scopes()[scope];
@@ -247,7 +252,7 @@ impl Writer<'_> {
         Ok(literals)
     }
 
-    /// A literal that is true exactly when the constraint holds.
+    /// Returns a literal that is true exactly when the constraint holds.
     fn truth(&mut self, constraint: &Constraint) -> Result<i64, String> {
         let truth = self.fresh();
         if let Constraint::Intension(e) = constraint
@@ -268,7 +273,7 @@ impl Writer<'_> {
         }
         for bits in 0..1_u32 << scope.len() {
             let bit = |x: VarId| {
-                let at = scope.iter().position(|y| *y == x).expect("it is in the scope");
+                let at = scope.iter().position(|y| *y == x).expect("the variable is in the scope");
                 bits >> at & 1
             };
             let holds = constraint.holds(&|x| bit(x).into());
@@ -311,7 +316,7 @@ impl Writer<'_> {
     }
 }
 
-/// The literals of a disjunction of variables and their negations.
+/// Returns the literals of a disjunction of variables and their negations.
 fn clause_of(e: &Expr) -> Option<Vec<i64>> {
     let literal = |e: &Expr| match e {
         Expr::Var(x) => Some(x.index() as i64 + 1),

@@ -1,4 +1,4 @@
-//! Quantified Boolean formulas and quantified consistencies, against evaluation.
+//! Compares quantified Boolean formulas and quantified consistencies with evaluation.
 
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, VarId, Verdict, any_of, sum};
@@ -48,7 +48,7 @@ impl Formula {
         text
     }
 
-    /// The truth of the formula, by trying all values.
+    /// Returns the truth of the formula, by enumeration.
     fn is_true(&self, values: &mut Vec<bool>) -> bool {
         let flat: Vec<char> = self
             .blocks
@@ -150,13 +150,14 @@ fn bad_formulas_are_refused_with_their_line() {
         ("p cnf 1 1\ne 1", "line 2: a block ends with 0"),
         ("p cnf 1 1\ne 1 0\na 1 0", "line 3: variable 1 is bound twice"),
         ("p cnf 1 1\n1", "line 2: the last clause does not end with 0"),
-        ("p cnf 1 1\nx 0", "line 2: `x` is no number"),
+        ("p cnf 1 1\nx 0", "line 2: `x` is not a number"),
     ] {
         assert_eq!(qdimacs::read(text).err().map(|e| e.to_string()).as_deref(), Some(problem));
     }
 }
 
-/// Random models of small tables: stronger consistencies keep less, and none keeps too little.
+/// On random models of small tables, stronger consistencies prune more, and none prunes too
+/// much.
 #[test]
 fn consistencies_keep_the_verdict_and_are_ordered() {
     let of_tables = |choices: &mut Choices| {
@@ -202,7 +203,7 @@ fn consistencies_keep_the_verdict_and_are_ordered() {
     assert!(n_stronger > 5, "{n_stronger}");
 }
 
-/// forall x exists y with the tuples (0,0) and (0,1): the weak form keeps both values of y.
+/// For the tuples (0,0) and (0,1) of `forall x exists y`, the weak form keeps both values of y.
 #[test]
 fn outcomes_see_what_the_weak_form_does_not() {
     let mut model = Model::new();

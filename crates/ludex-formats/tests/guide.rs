@@ -1,4 +1,4 @@
-//! The instances of the guide are solved.
+//! Solves the instances of the guide.
 
 use ludex_csp::{Goal, SolveOptions};
 use ludex_formats::xcsp3::{Status, solve_text};

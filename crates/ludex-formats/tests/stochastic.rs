@@ -67,26 +67,26 @@ fn an_xcsp3_instance_is_read_as_it_is_meant() {
     assert_eq!((network.n_stages(), network.threshold()), (2, &rational(1, 12)));
     let die = network.outcomes(VarId::new(1), &|_| 0);
     assert!(die.len() == 6 && die.iter().all(|(_, p)| *p == rational(1, 6)), "{die:?}");
-    // Six with probability 1/6, and heads with 1/2.
+    // A six has probability 1/6, heads 1/2.
     let report = solve(&network, &exact(Method::ForwardChecking, Aim::Best)).unwrap();
     assert_eq!(report.exact, Some(rational(1, 6)));
 }
 
-/// Each with the place and in words.
+/// Each error has its line and its words.
 #[test]
 fn a_bad_xcsp3_instance_is_refused_with_its_line() {
     for (from, to, line, words) in [
         ("6:1/6", "6:1/5", 4, "`die[0]`: the probabilities sum to 31/30, not to 1"),
         ("6:1/6", "6", 4, "`6` has no probability"),
-        ("6:1/6", "6:sixth", 4, "`sixth` is no probability"),
+        ("6:1/6", "6:sixth", 4, "`sixth` is not a probability"),
         ("6:1/6", "5:1/6", 4, "the value 5 is given twice"),
         ("\"1/12\"", "\"13/12\"", 7, "the network: the threshold 13/12 is not between 0 and 1"),
         ("\"1/2\"", "\"3/2\"", 9, "constraint 2: the threshold 3/2 is not between 0 and 1"),
-        ("\"1/2\"", "\"-1\"", 9, "`-1` is no probability"),
+        ("\"1/2\"", "\"-1\"", 9, "`-1` is not a probability"),
         ("<sum>", "<sum threshold=\"2\">", 10, "constraint 3: the threshold 2 is not"),
         ("<decision> bet[1]", "<stochastic> bet[1]", 15, "expected `</stochastic>`"),
-        ("<decision> bet[1] </decision>", "", 3, "`bet[1]` is in no stage"),
-        ("die[1] coin", "die[1] coin bet[0]", 16, "`bet[0]` is in two stages"),
+        ("<decision> bet[1] </decision>", "", 3, "`bet[1]` is not listed in a stage"),
+        ("die[1] coin", "die[1] coin bet[0]", 16, "`bet[0]` is listed in two stages"),
         ("<decision> bet[0]", "<decision> bet[0] coin", 13, "`coin` is decided, but has prob"),
         ("> die[0] </stochastic>", "> die[0] bet[1] </stochastic>", 14, "`bet[1]` is drawn, but"),
         ("> die[0] </stochastic>", "> dice </stochastic>", 14, "there is no variable `dice`"),
@@ -131,7 +131,7 @@ fn a_utility_is_the_objective_of_an_scop() {
     };
     let best = network("<maximize> add(die[0],die[1]) </maximize>").unwrap();
     let report = solve(&best, &exact(Method::ForwardChecking, Aim::Best)).unwrap();
-    // The first die is a six, the second 3.5 on average.
+    // The first die is a six; the second is 3.5 on average.
     assert_eq!(report.exact, Some(rational(19, 12)));
     for (objective, words) in [
         ("<minimize> die[0] </minimize>", "`minimize` is not supported"),

@@ -1,4 +1,4 @@
-//! XCSP3: what is read, what is refused, what is written.
+//! XCSP3: reading, errors, writing.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn count_text(text: &str) -> u64 {
     solve_text(text, &options, &mut |_| {}).unwrap().n_solutions
 }
 
-/// How many of all assignments the constraint allows, with x an array of `n` over `domain`.
+/// Checks the assignments that a constraint allows, with x an array of `n` over `domain`.
 #[track_caller]
 fn check(n: usize, domain: &str, constraint: &str, expected: impl Fn(&[i64]) -> bool) {
     let text = instance(&format!("<array id=\"x\" size=\"[{n}]\"> {domain} </array>"), constraint);
@@ -486,7 +486,7 @@ fn what_is_wrong_is_said_with_its_line() {
     };
     assert_eq!(
         tasks("1 1 1", "(ge,2)"),
-        "line 6: `cumulative` with a condition that is no upper limit is not supported"
+        "line 6: `cumulative` with a condition other than an upper limit is not supported"
     );
     assert_eq!(
         tasks("1 -2 1", "(le,2)"),
@@ -502,7 +502,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         "line 6: `slide` over several lists is not supported"
     );
-    // Arguments of a group are told by their own line.
+    // Errors in the arguments of a group have the line of the arguments.
     let group = "<group> <allDifferent> %... </allDifferent>\n<args> x[0] x[1] </args>\n\
                  <args> x[2] x[2] </args> </group>";
     assert_eq!(
@@ -524,12 +524,12 @@ fn a_billion_values_in_a_file() {
     assert_eq!(count_text(&text), 2);
     let list = "<extension> <list> y </list> <supports> 0..1000000000 </supports> </extension>";
     let error = read(&instance("<var id=\"y\"> 0..9 </var>", list)).err().unwrap();
-    assert!(error.to_string().contains("too long"));
+    assert!(error.to_string().contains("too many values"));
     let array = "<array id=\"x\" size=\"[100000][100000]\"> 0..1 </array>";
     assert!(read(&instance(array, "")).err().unwrap().to_string().contains("too large"));
 }
 
-/// Every constraint written, read again, and solved to the same solutions.
+/// Writes every constraint, reads it again, and compares the solutions.
 #[test]
 fn what_is_written_is_read_back() {
     let mut network = Network::new();
@@ -717,7 +717,7 @@ fn reading_and_posting_stop_at_the_deadline() {
     assert_eq!(report.verdict(), Verdict::Unknown(ludex_base::StopReason::Time));
 }
 
-/// Damaged instances: an answer or an error, never a panic.
+/// Damaged instances give an answer or an error, never a panic.
 #[test]
 fn damaged_instances_never_panic() {
     let whole = [
@@ -791,8 +791,8 @@ fn damaged_instances_never_panic() {
     assert!(n_solved > 150, "{n_solved} of {n_read} solved");
 }
 
-/// Solves an instance for a moment, by another search each time. What is called a solution
-/// is one.
+/// Solves an instance for a moment, by another search each time. Every reported solution must
+/// be one.
 fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
     let method = match instance.network.objective() {
         Some(_) => SearchMethod::Mac,
@@ -816,7 +816,7 @@ fn is_solved_or_refused(instance: Arc<Instance>, round: usize) -> bool {
     true
 }
 
-/// Unary tables of the format have no `*`.
+/// Unary tables of XCSP3 have no `*`.
 #[test]
 fn a_star_for_one_variable_is_written_as_every_value() {
     for (is_positive, n_solutions) in [(true, 4), (false, 0)] {

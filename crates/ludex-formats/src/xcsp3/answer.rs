@@ -1,4 +1,4 @@
-//! Solving a file, and saying what came out as the XCSP3 competition asks.
+//! Solves a file and prints the answer in the format of the XCSP3 competition.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use ludex_csp::{SolveOptions, Statistics, Value, solve_by};
 use super::read::{Instance, read_by};
 use crate::FormatError;
 
-/// What is known at the end.
+/// The status of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// There is a solution.
+    /// A solution was found.
     Satisfiable,
-    /// There is none.
+    /// There is no solution.
     Unsatisfiable,
     /// The last solution is a best one.
     Optimum,
-    /// The search stopped before it knew anything.
+    /// The search stopped without a result.
     Unknown,
 }
 
 impl Status {
-    /// The words of the competition.
+    /// Returns the wording of the competition.
     pub fn words(self) -> &'static str {
         match self {
             Status::Satisfiable => "SATISFIABLE",
@@ -33,29 +33,28 @@ impl Status {
     }
 }
 
-/// What came out of solving a file.
+/// The result of solving a file.
 #[derive(Clone)]
 pub struct Answer {
-    /// What is known.
+    /// The status.
     pub status: Status,
     /// The solutions kept, a value for each variable of the network.
     pub solutions: Vec<Vec<Value>>,
-    /// How many solutions were found.
+    /// The number of solutions found.
     pub n_solutions: u64,
-    /// Whether all that was asked for was seen.
+    /// Whether the search found all that was requested.
     pub is_complete: bool,
-    /// Why not, where it was not.
+    /// Why the search stopped early, if it did.
     pub stopped: Option<StopReason>,
     /// The values of the objective, in the order found.
     pub values: Vec<i64>,
-    /// What the search did.
+    /// Counts and times of the search.
     pub statistics: Statistics,
-    /// The instance that was solved.
+    /// The solved instance.
     pub instance: Arc<Instance>,
 }
 
-/// Reads and solves an instance; `on_value` is told each better value of the objective as
-/// it is found.
+/// Reads and solves an instance; calls `on_value` with each better value of the objective.
 ///
 /// ```
 /// use ludex_csp::SolveOptions;
@@ -71,7 +70,7 @@ pub struct Answer {
 /// ```
 ///
 /// # Errors
-/// When the text is no instance, or the network can't be posted.
+/// When the text is not an instance, or the network can't be posted.
 pub fn solve_text(
     text: &str,
     options: &SolveOptions,
@@ -85,12 +84,11 @@ pub fn solve_text(
     })
 }
 
-/// Solves an instance; `on_solution` is told each solution, with its objective, as it is
-/// found.
+/// Solves an instance; calls `on_solution` with each solution and its objective.
 ///
 /// # Errors
-/// When the network can't be posted, or has an objective that the search can't look at; with
-/// the line of the file that states what is wrong.
+/// When the network can't be posted, or has an objective that the search does not support; with
+/// the line of the mistake.
 pub fn solve_instance(
     instance: Arc<Instance>,
     options: &SolveOptions,
@@ -123,15 +121,15 @@ pub fn solve_instance(
 }
 
 impl Answer {
-    /// A solution as an XCSP3 instantiation, on one line.
+    /// Returns a solution as an XCSP3 instantiation, on one line.
     pub fn instantiation(&self, solution: &[Value]) -> String {
         self.instance.instantiation(solution)
     }
 }
 
 impl std::fmt::Display for Answer {
-    /// The lines of the competition: `o` for values, `s` for the status, `v` for solutions,
-    /// `d` for details.
+    /// Writes the lines of the competition: `o` for values, `s` for the status, `v` for
+    /// solutions, `d` for details.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for value in &self.values {
             writeln!(f, "o {value}")?;

@@ -1,8 +1,9 @@
 //! XCSP3, the interchange format of the constraint community: reading, solving, writing.
 //!
-//! [`read`] turns text into an [`Instance`], [`write`] a network into text, [`solve_text`] solves, and
-//! [`Answer`] prints itself as the XCSP3 competition asks. What we don't have is refused by
-//! name and line. The frameworks beyond CSP and COP are in [`quantified`] and [`stochastic`].
+//! [`read`] turns text into an [`Instance`], [`write`] turns a network into text,
+//! [`solve_text`] solves, and [`Answer`] prints itself in the format of the XCSP3 competition.
+//! An unsupported element gives an error with its name and line. The frameworks beyond CSP and
+//! COP are in [`quantified`] and [`stochastic`].
 
 mod answer;
 pub mod quantified;

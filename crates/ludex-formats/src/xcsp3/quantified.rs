@@ -5,8 +5,8 @@
 //! constraints in `constraints`, and `minimize` or `maximize` with one variable. The goal is
 //! in the `constraints` of the instance. Definitions are written as constraints.
 //!
-//! Constraints themselves are read and written by [`crate::xcsp3`]. Aggregates and ties
-//! other than optimistic have no element and are refused by name.
+//! [`crate::xcsp3`] reads and writes the constraints themselves. XCSP3 has no element for
+//! aggregates and for ties other than optimistic; an error names them.
 
 use std::fmt::Write;
 
@@ -21,8 +21,7 @@ use crate::FormatError;
 /// Reads an instance.
 ///
 /// # Errors
-/// With the line where the text is no quantified instance, or has elements that are not
-/// supported.
+/// When the text is not a quantified instance, or has unsupported elements, with the line.
 pub fn read(text: &str, deadline: &Deadline) -> Result<Model, FormatError> {
     read_quantified(&root(text, deadline)?, deadline)
 }
@@ -89,7 +88,7 @@ pub fn write(model: &Model) -> Result<String, FormatError> {
     ))
 }
 
-/// The constraints of a scope, definitions included.
+/// Returns the constraints of a scope, definitions included.
 fn restrictor(model: &Model, scope: &Scope) -> Vec<Constraint> {
     let definitions = scope.variables.iter().filter_map(|&x| {
         let definition = model.variable(x).definition.clone()?;
@@ -110,7 +109,7 @@ fn criterion(model: &Model, scope: &Scope, writer: &Writer<'_>) -> Result<String
     Ok(format!("    <{tag}> {} </{tag}>\n", writer.name(x)))
 }
 
-/// Constraints, a line each.
+/// Returns the constraints, one per line.
 fn elements(writer: &Writer<'_>, constraints: &[Constraint]) -> Result<String, FormatError> {
     let element = |(i, constraint)| Ok(format!("    {}\n", writer.element(i, constraint)?));
     constraints.iter().enumerate().map(element).collect()
@@ -158,7 +157,7 @@ mod tests {
                 panic!("nothing is drawn");
             };
             let again = read(&write(&model).expect("XCSP3 has all of it"), &Deadline::never())
-                .expect("it reads");
+                .expect("written text is read back");
             assert_eq!(by_definition(&model), by_definition(&again), "{text}");
         }
     }

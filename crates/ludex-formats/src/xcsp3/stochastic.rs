@@ -1,12 +1,13 @@
 //! Stochastic networks as XCSP3: the frameworks SCSP and SCOP.
 //!
-//! A variable of type `stochastic` has a probability behind each value, `1:1/6 2..3:5/6`; that of
-//! a range is shared by its values. The element `stages` lists the variables in order, as children
-//! `decision` and `stochastic`. The attribute `threshold` of `constraints` says how likely they
-//! hold together, that of one constraint how likely it holds by itself. In an SCOP the objective,
-//! which is maximized, is what a play is worth in which the constraints hold.
+//! A variable of type `stochastic` has a probability after each value, `1:1/6 2..3:5/6`; the
+//! values of a range share its probability equally. The element `stages` lists the variables in
+//! order, as children `decision` and `stochastic`. The attribute `threshold` of `constraints`
+//! is the probability with which they must hold together, that of one constraint the
+//! probability with which it must hold by itself. In an SCOP the objective, which is maximized,
+//! is the utility of a play in which the constraints hold.
 //!
-//! Probabilities that depend on earlier variables have no form and are refused by name.
+//! XCSP3 cannot express probabilities that depend on earlier variables; an error names them.
 
 use std::fmt::Write;
 
@@ -23,7 +24,7 @@ use super::write::{Writer, unwritable};
 use super::xml::Node;
 use crate::FormatError;
 
-/// A variable that is drawn lists at most this many values.
+/// Largest number of values of a random variable.
 const MAX_LISTED: i64 = 1 << 20;
 
 /// Reads an instance.
@@ -47,8 +48,8 @@ const MAX_LISTED: i64 = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// With the line for what is no such instance, or means nothing; [`FormatError::Stopped`] when
-/// the time was up.
+/// Returns an error with the line when the text is no such instance or states an invalid
+/// network; [`FormatError::Stopped`] when the deadline is reached.
 pub fn read(text: &str, deadline: &Deadline) -> Result<StochasticNetwork, FormatError> {
     read_element(&root(text, deadline)?, deadline)
 }
@@ -74,7 +75,7 @@ fn syntax(line: usize, problem: impl Into<String>) -> FormatError {
     FormatError::Syntax { line, problem: problem.into() }
 }
 
-/// The line of the variable, constraint or threshold that an error is about.
+/// Returns the line of the variable, constraint or threshold that caused an error.
 fn line_of(file: &StochasticInstance, renamed: &[Option<VarId>], error: &ScspError) -> usize {
     let of_variable = |x: VarId| {
         let at = renamed.iter().position(|own| *own == Some(x));
@@ -103,13 +104,13 @@ fn line_of(file: &StochasticInstance, renamed: &[Option<VarId>], error: &ScspErr
 
 struct Reader<'a> {
     file: &'a StochasticInstance,
-    /// By variable of the file, the one of the network, once its stage was read.
+    /// By variable of the file: its variable in the network, once its stage was read.
     renamed: Vec<Option<VarId>>,
     network: StochasticNetwork,
 }
 
 impl Reader<'_> {
-    /// The network, and by variable of the file the one of the network.
+    /// Returns the network, and for each variable of the file its variable in the network.
     fn read(mut self) -> Result<(StochasticNetwork, Vec<Option<VarId>>), FormatError> {
         self.renamed = vec![None; self.file.instance.network.variables().len()];
         self.stages()?;
@@ -121,7 +122,7 @@ impl Reader<'_> {
         if let Some(objective) = self.file.instance.network.objective() {
             let line = self.file.instance.objective_line();
             if objective.is_minimized {
-                return Err(syntax(line, "a utility is maximized; `minimize` is not supported"));
+                return Err(syntax(line, "`minimize` is not supported; a utility is maximized"));
             }
             self.check_scope(&objective.expr.scope(), line)?;
             let utility = objective.expr.rename(&|x| Expr::Var(self.var(x)));
@@ -130,7 +131,8 @@ impl Reader<'_> {
         Ok((self.network, self.renamed))
     }
 
-    /// The variables in the order of the stages: one begins with each decision after a draw.
+    /// Reads the variables in the order of the stages: each decision after a draw begins a
+    /// stage.
     fn stages(&mut self) -> Result<(), FormatError> {
         let instance = &self.file.instance;
         let mut stage = 0;
@@ -144,7 +146,7 @@ impl Reader<'_> {
                 let variable = instance.network.variable(x).clone();
                 let name = &variable.name;
                 if self.renamed[x.index()].is_some() {
-                    return Err(syntax(block.line, format!("`{name}` is in two stages")));
+                    return Err(syntax(block.line, format!("`{name}` is listed in two stages")));
                 }
                 let distribution = self.distribution(x)?;
                 match (block.is_drawn, &distribution) {
@@ -176,7 +178,7 @@ impl Reader<'_> {
             None => Ok(()),
             Some(x) => {
                 let name = &instance.network.variable(x).name;
-                Err(syntax(instance.variable_line(x), format!("`{name}` is in no stage")))
+                Err(syntax(instance.variable_line(x), format!("`{name}` is not listed in a stage")))
             }
         }
     }
@@ -191,7 +193,10 @@ impl Reader<'_> {
             let together = probability(&Stated { text: text.clone(), line })?;
             let n_values = i64::from(*last) - i64::from(*first) + 1;
             if weights.len() as i64 + n_values > MAX_LISTED {
-                return Err(syntax(line, format!("more than {MAX_LISTED} values are drawn from")));
+                return Err(syntax(
+                    line,
+                    format!("a random variable has more than {MAX_LISTED} values"),
+                ));
             }
             let share = together / Rational::from_integer(n_values.into());
             weights.extend((*first..=*last).map(|value| (value, share.clone())));
@@ -214,7 +219,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Some constraints bring variables of their own, which no stage decides.
+    /// Rejects constraints with auxiliary variables, which no stage decides.
     fn check_scope(&self, scope: &[VarId], line: usize) -> Result<(), FormatError> {
         if scope.iter().all(|x| self.renamed[x.index()].is_some()) {
             Ok(())
@@ -230,7 +235,7 @@ impl Reader<'_> {
 
 fn probability(stated: &Stated) -> Result<Rational, FormatError> {
     parse_probability(&stated.text).ok_or_else(|| {
-        let problem = format!("`{}` is no probability; write `1/3` or `0.25`", stated.text);
+        let problem = format!("`{}` is not a probability; write `1/3` or `0.25`", stated.text);
         syntax(stated.line, problem)
     })
 }
@@ -238,7 +243,7 @@ fn probability(stated: &Stated) -> Result<Rational, FormatError> {
 /// Writes a network as an instance.
 ///
 /// # Errors
-/// When XCSP3 has no form for a part of the network.
+/// When XCSP3 cannot express a part of the network.
 pub fn write(network: &StochasticNetwork) -> Result<String, FormatError> {
     let mut plain = Network::new();
     for variable in network.variables() {
@@ -279,7 +284,7 @@ pub fn write(network: &StochasticNetwork) -> Result<String, FormatError> {
     Ok(out + &stages(network, &writer) + "</instance>\n")
 }
 
-/// The values of a variable that is drawn, with their probabilities.
+/// Returns the values of a random variable with their probabilities.
 fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, FormatError> {
     let Some(distribution) = &network.variable(x).distribution else { return Ok(None) };
     if !distribution.parents(x).is_empty() {
@@ -287,7 +292,7 @@ fn domain(network: &StochasticNetwork, x: VarId) -> Result<Option<String>, Forma
         let what = format!("the probabilities of `{name}`, which depend on earlier variables,");
         return Err(unwritable(what));
     }
-    // What is never drawn stays a value.
+    // Values of probability 0 stay in the domain.
     let outcomes = network.outcomes(x, &|_| 0);
     let outcomes: FxHashMap<Value, Rational> = outcomes.into_iter().collect();
     let pair = |value: Value| {

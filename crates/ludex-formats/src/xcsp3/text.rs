@@ -7,15 +7,15 @@ use ludex_csp::propagators::table::{STAR, Table};
 use ludex_csp::{Comparison, Expr, Operation, VALUE_LIMIT, Value, ValueSet};
 use rustc_hash::FxHashMap;
 
-/// What is wrong with a piece of text.
+/// An error message about a piece of text.
 pub(super) type Problem = String;
 
-/// Ranges in lists of values are written out up to this many values.
+/// Largest number of values of a range in a list.
 const MAX_LISTED: i64 = 10_000_000;
-/// Expressions inside expressions up to this deep.
+/// Deepest nesting of expressions.
 const MAX_DEPTH: usize = 200;
 
-/// An integer within the range of values.
+/// Reads an integer within the range of values.
 pub(super) fn integer(text: &str) -> Result<Value, Problem> {
     let wide: i64 = text.trim().parse().map_err(|_| {
         let is_number = !text.is_empty()
@@ -32,7 +32,7 @@ pub(super) fn integer(text: &str) -> Result<Value, Problem> {
         .ok_or_else(|| format!("the number `{text}` is out of range"))
 }
 
-/// The symbols of a file, numbered in the order in which they are met.
+/// The symbols of a file, numbered in order of first occurrence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     numbers: FxHashMap<String, Value>,
@@ -50,7 +50,7 @@ impl Symbols {
         }
     }
 
-    /// The symbols by their numbers.
+    /// Returns the symbols by their numbers.
     pub fn labels(&self) -> Arc<[String]> {
         self.labels.as_slice().into()
     }
@@ -59,7 +59,7 @@ impl Symbols {
         self.numbers.get(text).copied()
     }
 
-    /// The number of a symbol, or an integer.
+    /// Returns the number of a symbol, or an integer.
     pub fn value(&self, text: &str) -> Result<Value, Problem> {
         match self.get(text) {
             Some(value) => Ok(value),
@@ -68,7 +68,7 @@ impl Symbols {
     }
 }
 
-/// `lo..hi`, when the text is a range.
+/// Reads `lo..hi`; `None` when the text is not a range.
 fn range(text: &str) -> Result<Option<(Value, Value)>, Problem> {
     match text.split_once("..") {
         Some((lo, hi)) => {
@@ -82,7 +82,7 @@ fn range(text: &str) -> Result<Option<(Value, Value)>, Problem> {
     }
 }
 
-/// A set of values: `0 3..7 12`.
+/// Reads a set of values: `0 3..7 12`.
 pub(super) fn value_set(text: &str, symbols: &Symbols) -> Result<ValueSet, Problem> {
     let mut ranges = Vec::new();
     for token in text.split_whitespace() {
@@ -97,7 +97,7 @@ pub(super) fn value_set(text: &str, symbols: &Symbols) -> Result<ValueSet, Probl
     Ok(ValueSet::from_ranges(ranges))
 }
 
-/// A list of integers: `3 1..4 0x5`, the last meaning five zeros.
+/// Reads a list of integers: `3 1..4 0x5`, where the last means five zeros.
 pub(super) fn integers(text: &str, symbols: &Symbols) -> Result<Vec<Value>, Problem> {
     let mut values = Vec::new();
     for token in text.split_whitespace() {
@@ -108,7 +108,7 @@ pub(super) fn integers(text: &str, symbols: &Symbols) -> Result<Vec<Value>, Prob
             values.extend(lo..=hi);
         } else if let Some((value, n)) = repeated(token)? {
             if values.len() as i64 + n as i64 > MAX_LISTED {
-                return Err(format!("with `{token}` the list is too long"));
+                return Err(format!("`{token}` makes the list too long"));
             }
             values.extend(std::iter::repeat_n(value, n));
         } else {
@@ -118,7 +118,7 @@ pub(super) fn integers(text: &str, symbols: &Symbols) -> Result<Vec<Value>, Prob
     Ok(values)
 }
 
-/// `value x count`, when the text is that.
+/// Reads `VALUExCOUNT`; `None` when the text has another form.
 pub(super) fn repeated(token: &str) -> Result<Option<(Value, usize)>, Problem> {
     let Some((value, n)) = token.split_once('x') else {
         return Ok(None);
@@ -159,7 +159,7 @@ pub(super) fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// The insides of `(…)(…)…`, each split at its outer commas.
+/// Returns the insides of `(…)(…)…`, each split at its outer commas.
 pub(super) fn tuples(text: &str) -> Result<Vec<Vec<&str>>, Problem> {
     let mut tuples = Vec::new();
     let (mut depth, mut start) = (0_usize, 0);
@@ -185,7 +185,7 @@ pub(super) fn tuples(text: &str) -> Result<Vec<Vec<&str>>, Problem> {
                 start = at + 1;
             }
             _ if depth == 0 && !byte.is_ascii_whitespace() => {
-                return Err("something stands between tuples".into());
+                return Err("unexpected text between tuples".into());
             }
             _ => {}
         }
@@ -196,11 +196,11 @@ pub(super) fn tuples(text: &str) -> Result<Vec<Vec<&str>>, Problem> {
     }
 }
 
-/// Tuples read between two looks at the clock.
-const TUPLES_BEFORE_ASKING: usize = 1 << 14;
+/// Number of tuples between two checks of the deadline.
+const TUPLES_PER_CHECK: usize = 1 << 14;
 
-/// The tuples of a table, `None` when the deadline was reached. This is the hot part of
-/// reading: no text is allocated.
+/// Reads the tuples of a table; `None` when the deadline was reached. This is the hot part of
+/// reading, so it allocates no text.
 pub(super) fn table(
     text: &str,
     arity: usize,
@@ -210,7 +210,7 @@ pub(super) fn table(
     if arity == 1 && !text.contains('(') {
         let set = value_set(text, symbols)?;
         if set.len() > MAX_LISTED as u64 {
-            return Err("a range is too long to be a table".into());
+            return Err("a table has too many values".into());
         }
         return Ok(Some(Table::new(1, set.iter().collect())));
     }
@@ -219,7 +219,7 @@ pub(super) fn table(
     let mut rest = text.trim_ascii_start();
     while !rest.is_empty() {
         n_tuples += 1;
-        if n_tuples.is_multiple_of(TUPLES_BEFORE_ASKING) && deadline.reached() {
+        if n_tuples.is_multiple_of(TUPLES_PER_CHECK) && deadline.reached() {
             return Ok(None);
         }
         rest = rest.strip_prefix('(').ok_or("a tuple begins with `(`")?;
@@ -246,7 +246,7 @@ fn wrong_arity(n: usize, arity: usize) -> Problem {
     format!("a tuple of {n} values for {arity} variables")
 }
 
-/// The tuples that one with ranges and sets stands for.
+/// Expands a tuple with ranges and sets.
 fn unfold(
     inside: &str,
     arity: usize,
@@ -268,7 +268,7 @@ fn unfold(
         match after.strip_prefix(',') {
             Some(after) => rest = after.trim_ascii(),
             None if after.is_empty() => break,
-            None => return Err("a cell of a tuple ends before a comma".into()),
+            None => return Err("unexpected text before a comma in a tuple".into()),
         }
     }
     if cells.len() != arity {
@@ -277,7 +277,7 @@ fn unfold(
     let n_tuples = cells.iter().try_fold(1_usize, |n, cell| n.checked_mul(cell.len()));
     let n_tuples = n_tuples
         .filter(|n| n.saturating_mul(arity).saturating_add(values.len()) <= MAX_LISTED as usize)
-        .ok_or("a tuple with ranges or sets stands for too many tuples")?;
+        .ok_or("a tuple with ranges or sets expands to too many tuples")?;
     for mut number in 0..n_tuples {
         let start = values.len();
         for cell in cells.iter().rev() {
@@ -289,7 +289,8 @@ fn unfold(
     Ok(())
 }
 
-/// An expression in functional form; `var` looks up what is not a number or an operator.
+/// Reads an expression in functional form; `var` resolves words that are neither numbers nor
+/// operators.
 pub(super) fn expression(
     text: &str,
     symbols: &Symbols,
@@ -299,7 +300,7 @@ pub(super) fn expression(
     let expr = parser.expr()?;
     match parser.rest.trim() {
         "" => Ok(expr),
-        rest => Err(format!("`{}` after the expression", shortened(rest))),
+        rest => Err(format!("unexpected `{}` after the expression", shortened(rest))),
     }
 }
 
@@ -315,7 +316,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Takes what stands before the next delimiter.
+    /// Takes the text before the next delimiter.
     fn word(&mut self) -> &'a str {
         let end = self.rest.find(['(', ')', ',', '}', '{']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -352,12 +353,12 @@ impl<'a> Parser<'a> {
         operation(word, args)
     }
 
-    /// `in(e,set(…))`, or with a set in braces or a range.
+    /// Reads `in(e,set(…))`, also with a set in braces or a range.
     fn membership(&mut self, word: &str) -> Result<Expr, Problem> {
         self.depth += 1;
         let e = self.expr()?;
         self.depth -= 1;
-        self.rest = self.rest.strip_prefix(',').ok_or("`in` has two arguments")?.trim_start();
+        self.rest = self.rest.strip_prefix(',').ok_or("`in` needs two arguments")?.trim_start();
         let set = if let Some(rest) = self.rest.strip_prefix("set(") {
             let (inside, after) = rest.split_once(')').ok_or("a `(` without its `)`")?;
             self.rest = after;
@@ -367,7 +368,7 @@ impl<'a> Parser<'a> {
             self.rest = after;
             let ends = value_list(inside)?;
             let [lo, end] = ends[..] else {
-                return Err("`range` has two arguments".into());
+                return Err("`range` needs two arguments".into());
             };
             ValueSet::from(lo..end)
         } else if let Some(rest) = self.rest.strip_prefix('{') {
@@ -482,7 +483,7 @@ mod tests {
         assert_eq!(problem("sin(x)"), "the operator `sin` is not supported");
         assert_eq!(problem("sub(x)"), "`sub` with 1 arguments");
         assert_eq!(problem("add(x,1"), "a `(` without its `)`");
-        assert_eq!(problem("add(x,1))"), "`)` after the expression");
+        assert_eq!(problem("add(x,1))"), "unexpected `)` after the expression");
         assert_eq!(problem("y"), "no variable `y`");
         assert_eq!(problem("99999999999"), "the number `99999999999` is out of range");
         assert!(problem(&"neg(".repeat(5000)).contains("deeper"));

@@ -1,4 +1,4 @@
-//! From a network to XCSP3 text.
+//! Writes a network as XCSP3 text.
 
 use std::fmt::Write;
 
@@ -9,9 +9,10 @@ use rustc_hash::FxHashSet;
 
 use crate::FormatError;
 
-/// Writes a network as an instance. Variables keep their names where XCSP3 allows them;
-/// other letters become `_`, and a number is added where two names would be one. Symbols are
-/// written as their numbers.
+/// Writes a network as an instance.
+///
+/// Variables keep their names where XCSP3 allows them; other characters become `_`, and a
+/// number is appended where two names would coincide. Symbols are written as their numbers.
 ///
 /// ```
 /// use ludex_csp::Network;
@@ -25,7 +26,7 @@ use crate::FormatError;
 /// ```
 ///
 /// # Errors
-/// [`FormatError::Unwritable`] for a caller's own propagator, for a list with a place inside an
+/// [`FormatError::Unwritable`] for a caller's own propagator, for an indexed list inside an
 /// expression, and for conditions on numbers of occurrences and on the size of a circuit that
 /// the format does not have.
 pub fn write(network: &Network) -> Result<String, FormatError> {
@@ -46,7 +47,7 @@ pub fn write(network: &Network) -> Result<String, FormatError> {
     Ok(out + "</instance>\n")
 }
 
-/// What XCSP3 has no form for.
+/// Creates the error for a part that XCSP3 cannot express.
 pub(super) fn unwritable(what: impl Into<String>) -> FormatError {
     FormatError::Unwritable { format: "XCSP3", what: what.into() }
 }
@@ -68,28 +69,28 @@ fn names(network: &Network) -> Vec<String> {
     names
 }
 
-/// What can't be written.
+/// The part that can't be written.
 type Unwritable = String;
 
-/// Writes the parts of an instance, whatever its framework.
+/// Writes the parts of an instance of any framework.
 pub(super) struct Writer<'a> {
     network: &'a Network,
     names: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer for the variables of a network.
+    /// Creates a writer for the variables of a network.
     pub fn new(network: &'a Network) -> Self {
         Self { network, names: names(network) }
     }
 
-    /// The line that declares a variable.
+    /// Returns the line that declares a variable.
     pub fn declaration(&self, x: VarId) -> String {
         let domain = &self.network.variable(x).domain;
         format!("    <var id=\"{}\"> {domain} </var>\n", self.name(x))
     }
 
-    /// The element of a constraint, which is number `index`, counted from 0.
+    /// Returns the element of constraint number `index`, counted from 0.
     pub fn element(&self, index: usize, constraint: &Constraint) -> Result<String, FormatError> {
         let mut terms = Ok(());
         constraint.for_each_term(&mut |e| terms = terms.clone().and(writable(e)));
@@ -98,7 +99,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// The element of the objective.
+    /// Returns the element of the objective.
     pub fn objectives(&self, objective: &Objective) -> Result<String, FormatError> {
         writable(&objective.expr).map_err(|what| unwritable(format!("objective: {what}")))?;
         let tag = if objective.is_minimized { "minimize" } else { "maximize" };
@@ -106,7 +107,7 @@ impl<'a> Writer<'a> {
         Ok(format!("  <objectives>\n    <{tag}> {expr} </{tag}>\n  </objectives>\n"))
     }
 
-    /// The name under which a variable is written.
+    /// Returns the written name of a variable.
     pub fn name(&self, x: VarId) -> &str {
         &self.names[x.index()]
     }
@@ -117,7 +118,7 @@ impl<'a> Writer<'a> {
             format!("{name}({})", args.join(","))
         };
         let all = |name: &str, list: &[Expr]| call(name, &list.iter().collect::<Vec<_>>());
-        // Operators of one argument more than XCSP3 wants are spared.
+        // XCSP3 operators need two arguments or more, so a single argument is written alone.
         let many = |name: &str, list: &[Expr]| match list {
             [e] => self.expr(e),
             list => all(name, list),
@@ -189,7 +190,7 @@ impl<'a> Writer<'a> {
             Constraint::Intension(e) => wrap(self.expr(e)),
             Constraint::Table { scope, table, is_positive } => {
                 let tuples = match scope[..] {
-                    // Unary tables have no `*`: it stands for every value.
+                    // Unary tables in XCSP3 have no `*`: it is written as every value.
                     [x] if table.tuples().any(|tuple| tuple == [STAR]) => {
                         self.network.variable(x).domain.to_string()
                     }
@@ -322,10 +323,10 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// XCSP3 has no operator for a list with a place.
+/// Rejects an indexed list, for which XCSP3 has no operator.
 fn writable(e: &Expr) -> Result<(), Unwritable> {
     if matches!(e, Expr::Element(..)) {
-        let what = "a list with a place inside an expression".to_string();
+        let what = "an indexed list inside an expression".to_string();
         return Err(what);
     }
     e.children().into_iter().try_for_each(writable)

@@ -1,4 +1,4 @@
-//! XML as a tree that remembers lines.
+//! An XML tree whose nodes know their lines.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) struct Node {
     pub name: String,
     pub attributes: Vec<(String, String)>,
     pub children: Vec<Node>,
-    /// The text directly inside, all pieces together. Shared, since tables are large and
+    /// The text directly inside, all pieces joined. It is shared, since tables are large and
     /// groups repeat them.
     pub text: Arc<str>,
     pub line: usize,
@@ -42,14 +42,14 @@ impl Node {
     }
 }
 
-/// Elements inside elements up to this deep.
+/// Deepest nesting of elements.
 const MAX_DEPTH: usize = 100;
 
 /// Reads a document with one root.
 pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, FormatError> {
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text: text.as_bytes(), offset: 0, line: 1 };
-    // Open elements with the pieces of their text.
+    // Open elements, each with its text so far.
     let mut open: Vec<(Node, String)> = Vec::new();
     loop {
         if deadline.reached() {
@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, FormatError
             Event::Empty(start) => Some(element(&start, line)?),
             Event::End(_) => {
                 let (mut node, text) =
-                    open.pop().ok_or_else(|| syntax("an element ends that never began".into()))?;
+                    open.pop().ok_or_else(|| syntax("an end tag without a start tag".into()))?;
                 node.text = text.into();
                 Some(node)
             }
@@ -138,7 +138,7 @@ fn element(start: &BytesStart<'_>, line: usize) -> Result<Node, FormatError> {
     Ok(Node { name, attributes, children: Vec::new(), text: Arc::from(""), line })
 }
 
-/// Counts lines as the reader moves on.
+/// Counts lines as the reader advances.
 struct Lines<'a> {
     text: &'a [u8],
     offset: usize,

@@ -1,4 +1,4 @@
-//! One constraint after the other, by the name of its element.
+//! Reads each constraint by the name of its element.
 
 use std::sync::Arc;
 
@@ -21,12 +21,11 @@ impl Reader {
             self.known.insert(id.to_string(), node.clone());
         }
         if let Some(other) = node.attribute("as") {
-            let mut like = self
-                .known
-                .get(other)
-                .cloned()
-                .ok_or_else(|| node.error(format!("there is no `{other}` to be like")))?;
-            // Given parts replace those of the other.
+            let mut like =
+                self.known.get(other).cloned().ok_or_else(|| {
+                    node.error(format!("there is no `{other}` to copy with `as`"))
+                })?;
+            // The children given here replace those of the copied element.
             for child in &node.children {
                 like.children.retain(|own| own.name != child.name);
             }
@@ -50,8 +49,9 @@ impl Reader {
                 let list = self.child_list(node, "list")?;
                 let transitions = self.transitions(node)?;
                 let arcs = transitions.iter().map(|(a, v, b)| (a.as_str(), *v, b.as_str()));
-                let mdd = Mdd::from_transitions(list.len(), arcs)
-                    .ok_or_else(|| node.error("the diagram is not layered like its list"))?;
+                let mdd = Mdd::from_transitions(list.len(), arcs).ok_or_else(|| {
+                    node.error("the diagram does not have one layer for each term of the list")
+                })?;
                 self.add(Constraint::Mdd { list, mdd: Arc::new(mdd) });
             }
             "allDifferent" => self.all_different(node)?,
@@ -108,7 +108,7 @@ impl Reader {
                 let scope = self.scope(required(node, "list")?)?;
                 let values = self.child_integers(node, "values")?;
                 if scope.len() != values.len() {
-                    return Err(node.error("the list and its values differ in number"));
+                    return Err(node.error("the numbers of terms and values differ"));
                 }
                 for (x, value) in scope.into_iter().zip(values) {
                     self.add(Constraint::Intension(x.equals(value)));

@@ -1,4 +1,4 @@
-//! Constraints that count and that connect lists: by number of occurrences, by place.
+//! Constraints that count occurrences and constraints that index or connect lists.
 
 use ludex_csp::{Comparison, Condition, Constraint, Expr, Value};
 
@@ -14,7 +14,7 @@ impl Reader {
         let condition = self.child_condition(node)?;
         let constraint = match constants(&values) {
             Some(constants) => Constraint::Count { list, values: constants.into(), condition },
-            // Values that are variables are compared one by one.
+            // Values given as variables are compared one by one.
             None => {
                 let is_one =
                     |e: &Expr| Expr::Or(values.iter().map(|v| e.clone().equals(v)).collect());
@@ -48,9 +48,9 @@ impl Reader {
             return Ok(());
         }
         if values.len() != occurrences.len() {
-            return Err(node.error("values and occurrences differ in number"));
+            return Err(node.error("the numbers of values and occurrences differ"));
         }
-        // Values that are variables are compared one by one.
+        // Values given as variables are compared one by one.
         for (value, condition) in values.iter().zip(&occurrences) {
             let n = Expr::Sum(list.iter().map(|e| e.clone().equals(value)).collect());
             self.add(Constraint::Intension(condition.on(n)));
@@ -67,7 +67,7 @@ impl Reader {
     pub(super) fn extremum_place(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.child_list(node, "list")?;
         if list.is_empty() {
-            return Err(node.error("an extremum of nothing"));
+            return Err(node.error("the list is empty"));
         }
         let is_maximum = node.name == "maximumArg";
         let start = start_index(required(node, "list")?)?;
@@ -75,10 +75,13 @@ impl Reader {
         let place = match self.child_condition(node)? {
             Condition::Compare(Comparison::Eq, place) => place,
             condition => {
-                // The place is a variable of ours, a function of the list by its rank.
+                // The index becomes an auxiliary variable; with a rank, the list determines its
+                // value.
                 let rank = node.attribute("rank").unwrap_or("any");
                 if rank == "any" {
-                    return Err(node.unsupported("a condition other than `eq` on any place"));
+                    return Err(
+                        node.unsupported("a condition other than `eq` on an index of rank `any`")
+                    );
                 }
                 let name = format!("_place{}", self.network.variables().len());
                 let place = self.add_variable(name, (start..=end).into());
@@ -113,7 +116,7 @@ impl Reader {
         let condition = match (node.child("value"), node.child("condition")) {
             (Some(value), None) => Condition::equals(self.expr(value, &value.text)?),
             (None, Some(condition)) => self.condition(condition)?,
-            _ => return Err(node.error("`element` has either a value or a condition")),
+            _ => return Err(node.error("`element` needs either a value or a condition")),
         };
         if let Some(matrix_node) = node.child("matrix") {
             let rows = self.matrix(matrix_node)?;
@@ -121,7 +124,7 @@ impl Reader {
             let [i, j]: [Expr; 2] = self
                 .list(index_node)?
                 .try_into()
-                .map_err(|_| index_node.error("a matrix has two indexes"))?;
+                .map_err(|_| index_node.error("a matrix needs two indexes"))?;
             let n_columns = rows.first().map_or(0, Vec::len);
             if n_columns == 0 || rows.iter().any(|row| row.len() != n_columns) {
                 return Err(matrix_node.error("the rows of the matrix differ in length"));
@@ -194,7 +197,7 @@ impl Reader {
     }
 }
 
-/// The numbers of a list, when it has nothing else.
+/// Returns the numbers of a list, if it contains only numbers.
 fn constants(list: &[Expr]) -> Option<Vec<Value>> {
     let constant = |e: &Expr| match e {
         Expr::Constant(value) => Value::try_from(*value).ok(),

@@ -1,7 +1,7 @@
-//! From XCSP3 text to a network.
+//! Reads XCSP3 text into a network.
 //!
-//! Groups and slides are templates: their arguments are put in as text, and what comes out
-//! is read like a constraint of its own. Tables are read once per template.
+//! Groups and slides are templates: the reader inserts their arguments as text and reads each
+//! result as a constraint of its own. Tables are read once per template.
 
 mod constraints;
 mod counting;
@@ -37,10 +37,10 @@ use super::xml::{self, Node};
 pub struct Instance {
     /// Variables, constraints and objective.
     pub network: Network,
-    /// What the file declared, in its order: the name to print and the variables, `None`
-    /// for cells of an array that don't exist.
+    /// The declarations of the file, in order: the name to print and the variables; `None` for
+    /// cells of an array that don't exist.
     pub(super) declared: Vec<(String, Vec<Option<VarId>>)>,
-    /// By variable, by constraint, and for the objective: the line that states it.
+    /// The lines of variables, constraints and the objective.
     lines: Lines,
 }
 
@@ -52,27 +52,28 @@ struct Lines {
 }
 
 impl Instance {
-    /// The variables that the file declared; others in the network are ours.
+    /// Returns the variables that the file declares; the network may have auxiliary ones
+    /// besides.
     pub fn variables(&self) -> impl Iterator<Item = VarId> + '_ {
         self.declared.iter().flat_map(|(_, cells)| cells.iter().flatten().copied())
     }
 
-    /// The line that declares a variable.
+    /// Returns the line that declares a variable.
     pub fn variable_line(&self, x: VarId) -> usize {
         self.lines.variables.get(x.index()).copied().unwrap_or(1)
     }
 
-    /// The line that states a constraint, by number.
+    /// Returns the line of a constraint, by number.
     pub fn constraint_line(&self, index: usize) -> usize {
         self.lines.constraints.get(index).copied().unwrap_or(1)
     }
 
-    /// The line that states the objective.
+    /// Returns the line of the objective.
     pub fn objective_line(&self) -> usize {
         self.lines.objective
     }
 
-    /// A solution as an XCSP3 instantiation, on one line.
+    /// Returns a solution as an XCSP3 instantiation, on one line.
     pub fn instantiation(&self, solution: &[Value]) -> String {
         let (mut list, mut values) = (String::new(), String::new());
         for (name, cells) in &self.declared {
@@ -89,7 +90,7 @@ impl Instance {
         format!("<instantiation> <list> {list}</list> <values> {values}</values> </instantiation>")
     }
 
-    /// An error in the network with the line of the file that states what is wrong.
+    /// Adds the line of the mistake to an error in the network.
     pub fn locate(&self, problem: CspError) -> FormatError {
         let line = match &problem {
             CspError::Stopped(reason) => return FormatError::Stopped(*reason),
@@ -122,14 +123,14 @@ impl Instance {
 /// ```
 ///
 /// # Errors
-/// [`FormatError::Syntax`] for what is no XCSP3, [`FormatError::Unsupported`] for what we don't
-/// have.
+/// [`FormatError::Syntax`] for text that is not XCSP3, [`FormatError::Unsupported`] for
+/// elements that Ludex does not support.
 pub fn read(text: &str) -> Result<Instance, FormatError> {
     read_by(text, &Deadline::never())
 }
 
-/// As [`read`], but stops at a deadline, which is asked at each element, at each constraint
-/// and every 16,384 tuples.
+/// Works as [`read`], but stops at a deadline, which it checks at each element, at each
+/// constraint and every 16,384 tuples.
 ///
 /// # Errors
 /// As [`read`], and [`FormatError::Stopped`].
@@ -148,7 +149,7 @@ pub(super) fn plain(root: &Node, deadline: &Deadline) -> Result<Instance, Format
     reader.finish()
 }
 
-/// The element `instance` of a text.
+/// Returns the element `instance` of a text.
 pub(super) fn root(text: &str, deadline: &Deadline) -> Result<Node, FormatError> {
     let root = xml::parse(text, deadline)?;
     if root.name == "instance" {
@@ -163,26 +164,26 @@ struct Reader {
     network: Network,
     declared: Vec<(String, Vec<Option<VarId>>)>,
     lines: Lines,
-    /// The line of what is being read.
+    /// The line of the element being read.
     line: usize,
     singles: FxHashMap<String, VarId>,
     arrays: FxHashMap<String, Array>,
     symbols: Symbols,
     /// Elements by `id`, for `as`.
     known: FxHashMap<String, Node>,
-    /// Tables by where their text is and their arity.
+    /// Tables by the address of their text and their arity.
     tables: FxHashMap<(usize, usize), Arc<Table>>,
-    /// Keeps the texts of `tables` where they are.
+    /// Keeps the texts of `tables` alive, so that their addresses stay unique.
     table_texts: Vec<Arc<str>>,
     deadline: Deadline,
-    /// Whether variables may be drawn and constraints have thresholds, and those that do.
+    /// Whether the framework has random variables and thresholds, and those read so far.
     is_stochastic: bool,
     drawn: Vec<Drawn>,
     thresholds: Vec<(usize, Stated)>,
 }
 
 impl Reader {
-    /// Reads one of the elements that every framework has.
+    /// Reads one of the elements that all frameworks share.
     fn part(&mut self, node: &Node) -> Result<(), FormatError> {
         match &*node.name {
             "variables" => self.variables(node),
@@ -202,13 +203,13 @@ impl Reader {
         }
     }
 
-    /// States a constraint and remembers where.
+    /// Adds a constraint and records its line.
     fn add(&mut self, constraint: Constraint) {
         self.network.add(constraint);
         self.lines.constraints.push(self.line);
     }
 
-    /// Adds a variable, one of ours if the file has no such name, and remembers where.
+    /// Adds a variable, auxiliary if the file has no such name, and records its line.
     fn add_variable(&mut self, name: impl Into<String>, domain: ValueSet) -> VarId {
         self.lines.variables.push(self.line);
         self.network.int(name, domain)
@@ -242,7 +243,7 @@ impl Reader {
                 .weighted_list(objective)?
                 .into_iter()
                 .reduce(|a, b| a * b)
-                .ok_or_else(|| objective.error("a product of nothing"))?,
+                .ok_or_else(|| objective.error("the product has no terms"))?,
             "nValues" => {
                 let list = self.weighted_list(objective)?;
                 let most = Value::try_from(list.len()).unwrap_or(Value::MAX);
@@ -260,7 +261,7 @@ impl Reader {
     fn weighted_list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         match self.weighted_sum(node)? {
             Expr::Sum(list) if !list.is_empty() => Ok(list),
-            _ => Err(node.error("an objective over nothing")),
+            _ => Err(node.error("the objective has no terms")),
         }
     }
 }
@@ -295,10 +296,10 @@ fn comparison(name: &str) -> Option<Comparison> {
 fn operator(node: &Node) -> Result<Comparison, FormatError> {
     let source = required(node, "operator")?;
     let name = source.text.trim();
-    comparison(name).ok_or_else(|| source.error(format!("`{name}` is no comparison")))
+    comparison(name).ok_or_else(|| source.error(format!("`{name}` is not a comparison")))
 }
 
-/// An unknown operator is something we don't have, everything else a mistake.
+/// An unknown operator is unsupported; every other problem is a mistake in the file.
 fn problem_at(node: &Node, problem: Problem) -> FormatError {
     let unsupported = problem.strip_suffix(" is not supported");
     match unsupported.and_then(|text| text.strip_prefix("the operator ")) {

@@ -1,4 +1,4 @@
-//! Constraints on how terms differ and in which order they stand.
+//! Constraints on the difference and the order of terms.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lists that differ somewhere, but for tuples that may be repeated.
+    /// Reads lists that are pairwise different, except for tuples that may be repeated.
     fn different_lists(&mut self, node: &Node, lists: &[&Node]) -> Result<(), FormatError> {
         let lists: Vec<Vec<Expr>> =
             lists.iter().map(|list| self.list(list)).collect::<Result<_, _>>()?;
@@ -76,7 +76,7 @@ impl Reader {
             None => vec![Expr::from(0); list.len().saturating_sub(1)],
         };
         if lengths.len() + 1 < list.len() {
-            return Err(node.error("there are too few lengths"));
+            return Err(node.error("`lengths` has too few values"));
         }
         for (pair, length) in list.windows(2).zip(lengths) {
             let left = Expr::Sum(vec![pair[0].clone(), length]);
@@ -102,15 +102,15 @@ impl Reader {
             match op {
                 Comparison::Lt | Comparison::Le => {}
                 Comparison::Gt | Comparison::Ge => lists.reverse(),
-                _ => return Err(node.error("`lex` orders by lt, le, ge or gt")),
+                _ => return Err(node.error("the operator of `lex` is not lt, le, ge or gt")),
             }
             self.add(Constraint::Lex { lists, is_strict });
         }
         Ok(())
     }
 
-    /// Each value first occurs after the one before it in the list, if it occurs: a word of
-    /// an automaton that counts how many of the values were seen.
+    /// Each value first occurs after the value before it in `values`, if it occurs. The
+    /// constraint becomes an automaton that counts the values seen so far.
     pub(super) fn precedence(&mut self, node: &Node) -> Result<(), FormatError> {
         let list = self.direct_list(node)?;
         let values = match node.child("values") {

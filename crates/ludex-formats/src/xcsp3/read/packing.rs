@@ -26,7 +26,7 @@ impl Reader {
         let lengths = self.child_list(node, "lengths")?;
         let heights = self.child_list(node, "heights")?;
         if origins.len() != lengths.len() || origins.len() != heights.len() {
-            return Err(node.error("origins, lengths and heights differ in number"));
+            return Err(node.error("the numbers of origins, lengths and heights differ"));
         }
         if node.child("ends").is_some() {
             let ends = self.child_list(node, "ends")?;
@@ -38,13 +38,13 @@ impl Reader {
         let limit = match self.child_condition(node)? {
             Condition::Compare(Comparison::Le, limit) => limit,
             Condition::Compare(Comparison::Lt, limit) => limit - 1,
-            // A set that begins at or below zero and has no gaps is an upper limit.
+            // A set without gaps that begins at or below zero is an upper limit.
             Condition::In(set) if matches!(set.ranges(), [(lo, _)] if *lo <= 0) => {
                 Expr::from(set.max().expect("the set has a range"))
             }
             _ => {
                 return Err(
-                    node.unsupported("`cumulative` with a condition that is no upper limit")
+                    node.unsupported("`cumulative` with a condition other than an upper limit")
                 );
             }
         };
@@ -56,7 +56,7 @@ impl Reader {
         let list = self.child_list(node, "list")?;
         let sizes = self.child_integers(node, "sizes")?;
         if list.len() != sizes.len() {
-            return Err(node.error("the list and the sizes differ in number"));
+            return Err(node.error("the numbers of terms and sizes differ"));
         }
         let load = |bin: Value| {
             let part = |(e, &size): (&Expr, &Value)| e.clone().equals(bin) * size;
@@ -66,7 +66,7 @@ impl Reader {
         let numbered = match (node.child("limits"), node.child("loads")) {
             (Some(child), None) | (None, Some(child)) => Some(child),
             (None, None) => None,
-            _ => return Err(node.error("`binPacking` has either limits or loads")),
+            _ => return Err(node.error("`binPacking` needs either limits or loads")),
         };
         if let Some(child) = numbered {
             let terms = self.list(child)?;
@@ -91,7 +91,7 @@ impl Reader {
             let mut bins: Vec<Value> = Vec::new();
             for e in &list {
                 let Expr::Var(x) = e else {
-                    return Err(node.unsupported("`binPacking` of something other than variables"));
+                    return Err(node.unsupported("`binPacking` of terms other than variables"));
                 };
                 let domain = &self.network.variable(*x).domain;
                 if domain.len() > 1 << 16 {
@@ -120,7 +120,7 @@ impl Reader {
         for name in ["weights", "profits"] {
             let factors = self.child_integers(node, name)?;
             if factors.len() != list.len() {
-                return Err(node.error(format!("the list and the {name} differ in number")));
+                return Err(node.error(format!("the numbers of terms and {name} differ")));
             }
             let condition = match (name, node.child("limit")) {
                 ("weights", Some(limit)) => Condition::at_most(self.expr(limit, &limit.text)?),

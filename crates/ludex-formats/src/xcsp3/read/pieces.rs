@@ -15,12 +15,12 @@ impl Reader {
     pub(super) fn expr_of(&self, text: &str) -> Result<Expr, Problem> {
         text::expression(text, &self.symbols, &|name| match self.vars(name) {
             Ok(vars) if vars.len() == 1 => Ok(Expr::Var(vars[0])),
-            Ok(_) => Err(format!("`{name}` is not one variable")),
+            Ok(_) => Err(format!("`{name}` is not a single variable")),
             Err(problem) => self.symbols.get(name).map(Expr::from).ok_or(problem),
         })
     }
 
-    /// A list of variables, numbers and expressions.
+    /// Reads a list of variables, numbers and expressions.
     pub(super) fn list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         self.list_of(&node.text).map_err(|problem| problem_at(node, problem))
     }
@@ -53,7 +53,7 @@ impl Reader {
         self.list(required(node, name)?)
     }
 
-    /// The list of a constraint that may be written without an element for it.
+    /// Reads the list of a constraint, which may be written without an element of its own.
     pub(super) fn direct_list(&self, node: &Node) -> Result<Vec<Expr>, FormatError> {
         self.list(node.child("list").unwrap_or(node))
     }
@@ -67,16 +67,16 @@ impl Reader {
         text::integers(&child.text, &self.symbols).map_err(|problem| child.error(problem))
     }
 
-    /// Only variables.
+    /// Reads a list that contains only variables.
     pub(super) fn scope(&self, node: &Node) -> Result<Vec<VarId>, FormatError> {
         let as_var = |e: Expr| match e {
             Expr::Var(x) => Ok(x),
-            _ => Err(node.unsupported("something other than variables in a scope")),
+            _ => Err(node.unsupported("a term other than a variable in a scope")),
         };
         self.list(node)?.into_iter().map(as_var).collect()
     }
 
-    /// The rows of a matrix: tuples, or an array of two dimensions.
+    /// Reads the rows of a matrix: tuples, or an array of two dimensions.
     pub(super) fn matrix(&self, node: &Node) -> Result<Vec<Vec<Expr>>, FormatError> {
         let text = node.text.trim();
         if text.starts_with('(') {
@@ -90,10 +90,10 @@ impl Reader {
         }
         let name = text.split('[').next().unwrap_or_default();
         let array = self.arrays.get(name).filter(|array| array.sizes.len() == 2);
-        let array = array.ok_or_else(|| node.error(format!("`{text}` is no matrix")))?;
+        let array = array.ok_or_else(|| node.error(format!("`{text}` is not a matrix")))?;
         let places = array.indexes(&text[name.len()..]).map_err(|problem| node.error(problem))?;
         let [rows, columns] = &places[..] else {
-            return Err(node.error(format!("`{text}` is no matrix")));
+            return Err(node.error(format!("`{text}` is not a matrix")));
         };
         let cell = |row: usize, column: usize| {
             let x = array.cells[row * array.sizes[1] + column];
@@ -107,7 +107,7 @@ impl Reader {
         let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         let (op, right) = inside
             .and_then(|inside| inside.split_once(','))
-            .ok_or_else(|| node.error(format!("`{text}` is no condition")))?;
+            .ok_or_else(|| node.error(format!("`{text}` is not a condition")))?;
         let right = right.trim();
         let op = match op.trim() {
             "in" | "notin" => {
@@ -126,7 +126,7 @@ impl Reader {
         self.condition(required(node, "condition")?)
     }
 
-    /// The list times its coefficients, if it has some.
+    /// Reads a list and multiplies it by its coefficients, if it has any.
     pub(super) fn weighted_sum(&self, node: &Node) -> Result<Expr, FormatError> {
         let list = self.direct_list(node)?;
         let Some(coefficients) = node.child("coeffs") else {
@@ -134,7 +134,7 @@ impl Reader {
         };
         let factors = self.list(coefficients)?;
         if factors.len() != list.len() {
-            return Err(node.error("the list and its coefficients differ in number"));
+            return Err(node.error("the numbers of terms and coefficients differ"));
         }
         let product = |(a, b): (Expr, Expr)| Expr::Binary(Operation::Mul, Box::new(a), Box::new(b));
         Ok(Expr::Sum(factors.into_iter().zip(list).map(product).collect()))

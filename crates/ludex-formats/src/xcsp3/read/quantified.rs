@@ -1,5 +1,5 @@
-//! What instances of the frameworks QCSP, QCSP+ and QCOP+ say besides a network: whose scopes the
-//! variables are in, and what is required and wanted there.
+//! The parts of QCSP, QCSP+ and QCOP+ instances beyond a network: the scopes of the variables,
+//! with their restrictors and criteria.
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, Expr, VarId, Variable};
@@ -54,12 +54,12 @@ pub fn read_quantified(root: &Node, deadline: &Deadline) -> Result<Model, Format
 struct Builder {
     reader: Reader,
     model: Model,
-    /// By variable of the file, the one of the model, once its scope was read.
+    /// By variable of the file: its variable in the model, once its scope was read.
     renamed: Vec<Option<VarId>>,
 }
 
 impl Builder {
-    /// Adds a scope; gives the element of its criterion, which may look at later scopes.
+    /// Adds a scope; returns the element of its criterion, which may refer to later scopes.
     fn scope<'a>(&mut self, block: &'a Node) -> Result<Option<(ScopeId, &'a Node)>, FormatError> {
         let quantifier = match &*block.name {
             "exists" => Quantifier::Exists,
@@ -97,7 +97,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The variables that an element lists.
+    /// Reads the variables of an element.
     fn list(&self, node: &Node) -> Result<Vec<VarId>, FormatError> {
         let mut variables = Vec::new();
         for token in node.text.split_whitespace() {
@@ -106,7 +106,7 @@ impl Builder {
         Ok(variables)
     }
 
-    /// The constraints of an element, on the variables of the scopes so far.
+    /// Reads the constraints of an element, on the variables of the scopes so far.
     fn constraints(&mut self, node: &Node) -> Result<Vec<Constraint>, FormatError> {
         let n_before = self.reader.network.constraints().len();
         self.reader.constraints(node)?;
@@ -116,12 +116,12 @@ impl Builder {
         let renamed = |(constraint, &line): (&Constraint, &usize)| {
             if constraint.scope().into_iter().any(|x| known(x).is_none()) {
                 let problem = format!(
-                    "a constraint `{}` mentions a variable of a later scope, or of none",
+                    "a constraint `{}` uses a variable of a later scope, or of none",
                     constraint.name()
                 );
                 return Err(FormatError::Syntax { line, problem });
             }
-            let var = |x: VarId| known(x).expect("looked at above");
+            let var = |x: VarId| known(x).expect("checked above");
             Ok(constraint.renamed(&var, &|x| Expr::Var(var(x))))
         };
         stated.iter().zip(lines).map(renamed).collect()

@@ -1,5 +1,5 @@
-//! What instances of the frameworks SCSP and SCOP say besides a network: how variables are
-//! drawn, the stages, and how likely constraints have to hold.
+//! The parts of SCSP and SCOP instances beyond a network: random variables, stages, and
+//! thresholds of constraints.
 
 use ludex_base::Deadline;
 use ludex_csp::{Value, ValueSet, VarId};
@@ -9,34 +9,34 @@ use super::super::xml::Node;
 use super::{Instance, Reader};
 use crate::FormatError;
 
-/// An instance with stages. Probabilities are kept as they are written.
+/// An instance with stages. Probabilities are kept as written.
 #[derive(Clone)]
 pub struct StochasticInstance {
-    /// Variables, constraints and objective, with the lines that state them.
+    /// Variables, constraints and objective, with their lines.
     pub instance: Instance,
-    /// The variables that are drawn.
+    /// The random variables.
     pub drawn: Vec<Drawn>,
-    /// What is decided and what is drawn, in order.
+    /// The decisions and draws, in order.
     pub stages: Vec<StageBlock>,
-    /// How likely the constraints have to hold together.
+    /// The probability with which all constraints must hold together.
     pub threshold: Option<Stated>,
-    /// Constraints that have to hold by themselves, by number, and how likely.
+    /// Constraints with their own threshold: the number of each, and the probability.
     pub thresholds: Vec<(usize, Stated)>,
 }
 
-/// How a variable is drawn.
+/// The distribution of a random variable.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The variable.
     pub variable: VarId,
-    /// Values from the first to the last, and the probability of all of them together.
+    /// Ranges of values, each with the probability of the whole range.
     pub probabilities: Vec<((Value, Value), String)>,
 }
 
-/// Variables that are decided, or drawn, one after the other.
+/// Consecutive variables that are all decided or all random.
 #[derive(Clone, Debug)]
 pub struct StageBlock {
-    /// Whether they are drawn.
+    /// Whether they are random.
     pub is_drawn: bool,
     /// The variables.
     pub variables: Vec<VarId>,
@@ -44,7 +44,7 @@ pub struct StageBlock {
     pub line: usize,
 }
 
-/// A text and its line.
+/// A piece of text with its line.
 #[derive(Clone, Debug)]
 pub struct Stated {
     /// The text.
@@ -55,7 +55,7 @@ pub struct Stated {
 
 /// Reads the element of an instance of the frameworks SCSP and SCOP.
 ///
-/// A variable of type `stochastic` has a probability behind each value, `1:1/6 2..3:5/6`. The
+/// A variable of type `stochastic` has a probability after each value, `1:1/6 2..3:5/6`. The
 /// element `stages` lists the variables in order, as children `decision` and `stochastic`.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ pub fn read_stochastic(
         }
     }
     let stages = stages.ok_or_else(|| {
-        root.error("there is no element `stages` that says what is decided and drawn when")
+        root.error("there is no element `stages`; list decisions and draws in order")
     })?;
     let stages =
         stages.children.iter().map(|block| reader.stage(block)).collect::<Result<_, _>>()?;
@@ -120,8 +120,7 @@ impl Reader {
         Ok(StageBlock { is_drawn, variables, line: block.line })
     }
 
-    /// The threshold of an element goes to the constraint it states, which is the one after the
-    /// first `n_before`.
+    /// Gives the threshold of an element to its constraint, the one after the first `n_before`.
     pub(super) fn threshold(&mut self, node: &Node, n_before: usize) -> Result<(), FormatError> {
         let Some(text) = node.attribute("threshold").filter(|_| self.is_stochastic) else {
             return Ok(());
@@ -144,16 +143,16 @@ impl Reader {
     }
 }
 
-/// Values from the first to the last, and the probability of all of them together.
+/// Ranges of values, each with the probability of the whole range.
 pub(super) type Probabilities = Vec<((Value, Value), String)>;
 
-/// The values of a stochastic domain without their probabilities.
+/// Returns the values of a stochastic domain without their probabilities.
 pub(super) fn values_text(text: &str) -> String {
     let values = text.split_whitespace().map(|token| token.split(':').next().unwrap_or(token));
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// The values of a stochastic domain with their probabilities.
+/// Reads the values of a stochastic domain with their probabilities.
 pub(super) fn probabilities(
     node: &Node,
     text: &str,
@@ -167,7 +166,7 @@ pub(super) fn probabilities(
             super::text::value_set(values, symbols).map_err(|problem| node.error(problem))?;
         match values.ranges() {
             [range] => Ok((*range, probability.to_string())),
-            _ => Err(node.error(format!("`{token}` is no value with its probability"))),
+            _ => Err(node.error(format!("`{token}` is not a value with its probability"))),
         }
     };
     text.split_whitespace().map(pair).collect()

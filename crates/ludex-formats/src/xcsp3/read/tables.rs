@@ -19,10 +19,10 @@ impl Reader {
         let (tuples, is_positive) = match (node.child("supports"), node.child("conflicts")) {
             (Some(supports), None) => (supports, true),
             (None, Some(conflicts)) => (conflicts, false),
-            _ => return Err(node.error("a table has either `supports` or `conflicts`")),
+            _ => return Err(node.error("a table needs either `supports` or `conflicts`")),
         };
         if scope.is_empty() {
-            return Err(node.error("a table over no variables"));
+            return Err(node.error("a table without variables"));
         }
         let key = (tuples.text.as_ptr() as usize, scope.len());
         let table = match self.tables.get(&key) {
@@ -38,7 +38,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The tuples that an element lists.
+    /// Reads the tuples of an element.
     pub(super) fn tuples_of(&self, node: &Node, arity: usize) -> Result<Table, FormatError> {
         text::table(&node.text, arity, &self.symbols, &self.deadline)
             .map_err(|problem| problem_at(node, problem))?
@@ -53,7 +53,7 @@ impl Reader {
         let tuples = text::tuples(&source.text).map_err(|problem| source.error(problem))?;
         let transition = |parts: Vec<&str>| match parts[..] {
             [from, value, to] => Ok((from.to_string(), self.symbols.value(value)?, to.to_string())),
-            _ => Err("a transition has three parts".to_string()),
+            _ => Err("a transition needs three parts".to_string()),
         };
         let all: Result<Vec<_>, Problem> = tuples.into_iter().map(transition).collect();
         all.map_err(|problem| source.error(problem))

@@ -1,4 +1,4 @@
-//! Groups and slides: constraints with holes, filled with text.
+//! Groups and slides: templates of constraints, filled with text.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The arguments of a template; a token for several variables is several arguments.
+    /// Returns the arguments of a template; a token for several variables counts as several
+    /// arguments.
     pub(super) fn arguments(&self, node: &Node) -> Result<Vec<String>, FormatError> {
         let mut arguments = Vec::new();
         for token in text::tokens(&node.text) {
@@ -54,7 +55,7 @@ impl Reader {
                 return Ok(default);
             };
             let n: Option<usize> = text.parse().ok().filter(|&n| n > 0);
-            n.ok_or_else(|| list.error(format!("`{name}` is no positive integer")))
+            n.ok_or_else(|| list.error(format!("`{name}` is not a positive integer")))
         };
         let offset = attribute("offset", 1)?;
         let width = attribute("collect", n_parameters(template))?;
@@ -64,7 +65,10 @@ impl Reader {
         let tokens = self.arguments(list)?;
         let is_circular = node.attribute("circular") == Some("true");
         if is_circular && width > tokens.len() {
-            return Err(list.error(format!("it has {} terms, fewer than {width}", tokens.len())));
+            return Err(list.error(format!(
+                "the list has {} terms, but the template needs {width}",
+                tokens.len()
+            )));
         }
         let mut at = 0;
         while at < tokens.len() && (is_circular || at + width <= tokens.len()) {
@@ -79,8 +83,7 @@ impl Reader {
     }
 }
 
-/// The template with `%0`, `%1`, … and `%...` replaced by the arguments, which stand on
-/// this line.
+/// Replaces `%0`, `%1`, … and `%...` in the template by the arguments, which are on this line.
 fn fill(template: &Node, args: &[String], line: usize) -> Result<Node, Problem> {
     let n_named = n_parameters(template);
     fill_node(template, args, n_named, line)
@@ -129,7 +132,7 @@ fn fill_text(text: &str, args: &[String], n_named: usize) -> Result<String, Prob
     Ok(filled)
 }
 
-/// How many numbered parameters a template has: one more than the greatest number.
+/// Returns the number of numbered parameters of a template: one more than the greatest number.
 fn n_parameters(node: &Node) -> usize {
     let mut n = 0;
     if node.text.contains('%') {

@@ -16,13 +16,13 @@ pub(super) struct Array {
     pub cells: Vec<Option<VarId>>,
 }
 
-/// The values of a variable, with their probabilities if it is drawn.
+/// The values of a variable, with their probabilities if it is random.
 struct Domain {
     values: ValueSet,
     probabilities: Option<Probabilities>,
 }
 
-/// Arrays have up to this many cells.
+/// Largest number of cells of an array.
 const MAX_CELLS: usize = 10_000_000;
 
 impl Reader {
@@ -54,8 +54,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Numbers the symbols that variables have as values, over all of them: equal symbols are
-    /// equal values.
+    /// Numbers the symbols in the domains of all variables: equal symbols are equal values.
     fn collect_symbols(&mut self, node: &Node) -> Result<(), FormatError> {
         for child in &node.children {
             match child.attribute("type") {
@@ -84,18 +83,18 @@ impl Reader {
         }
     }
 
-    /// The element that a variable is like: another one, or itself.
+    /// Returns the element that a variable copies with `as`, or its own.
     fn source<'a>(&'a self, node: &'a Node) -> Result<&'a Node, FormatError> {
         match node.attribute("as") {
             Some(other) => self
                 .known
                 .get(other)
-                .ok_or_else(|| node.error(format!("there is no `{other}` to be like"))),
+                .ok_or_else(|| node.error(format!("there is no `{other}` to copy with `as`"))),
             None => Ok(node),
         }
     }
 
-    /// Notes how a variable is drawn, if it is.
+    /// Records the probabilities of a variable if it is random.
     fn draw(&mut self, variable: VarId, probabilities: Option<Probabilities>) {
         self.drawn.extend(probabilities.map(|probabilities| Drawn { variable, probabilities }));
     }
@@ -124,7 +123,7 @@ impl Reader {
             .iter()
             .map(|size| size.parse().ok().filter(|&size| size > 0))
             .collect::<Option<_>>()
-            .ok_or_else(|| node.error(format!("`{id}` has a size that is no positive integer")))?;
+            .ok_or_else(|| node.error(format!("the size of `{id}` is not a positive integer")))?;
         let starts = match node.attribute("startIndex") {
             Some(starts) => brackets(starts)
                 .ok()
@@ -132,7 +131,7 @@ impl Reader {
                     s.iter().map(|start| start.parse().ok()).collect::<Option<Vec<i64>>>()
                 })
                 .filter(|starts| starts.len() == sizes.len())
-                .ok_or_else(|| node.error(format!("`{id}` has a wrong `startIndex`")))?,
+                .ok_or_else(|| node.error(format!("the `startIndex` of `{id}` is invalid")))?,
             None => vec![0; sizes.len()],
         };
         let n_cells = sizes.iter().try_fold(1_usize, |n, &size| n.checked_mul(size));
@@ -156,7 +155,7 @@ impl Reader {
             for token in which.split_whitespace() {
                 let own_name = token.split('[').next().unwrap_or_default();
                 if Some(own_name) != source.attribute("id") {
-                    return Err(part.error(format!("`{token}` is no cell of `{id}`")));
+                    return Err(part.error(format!("`{token}` is not a cell of `{id}`")));
                 }
                 let cells = array.places(&token[own_name.len()..]);
                 for cell in cells.map_err(|problem| part.error(problem))? {
@@ -179,7 +178,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The variables of a token: one, or several when it has open or ranged indexes.
+    /// Returns the variables of a token: several when it has open or ranged indexes.
     pub(super) fn vars(&self, token: &str) -> Result<Vec<VarId>, Problem> {
         if let Some(&x) = self.singles.get(token) {
             return Ok(vec![x]);
@@ -193,7 +192,7 @@ impl Reader {
         for place in array.places(&token[name.len()..])? {
             match array.cells[place] {
                 Some(x) => vars.push(x),
-                // Cells that don't exist are left out of ranges.
+                // Ranges skip cells that don't exist.
                 None if is_one => return Err(unknown()),
                 None => {}
             }
@@ -203,7 +202,7 @@ impl Reader {
 }
 
 impl Array {
-    /// The indexes meant by `[..]` in each dimension, counted from 0.
+    /// Returns the indexes selected by `[..]` in each dimension, counted from 0.
     pub(super) fn indexes(&self, suffix: &str) -> Result<Vec<std::ops::Range<usize>>, Problem> {
         let parts = brackets(suffix)?;
         if parts.len() != self.sizes.len() {
@@ -215,7 +214,8 @@ impl Array {
         }
         let outside = || format!("an index of `{suffix}` is outside the array");
         let number = |text: &str, dimension: usize| -> Result<usize, Problem> {
-            let index: i64 = text.trim().parse().map_err(|_| format!("`{text}` is no index"))?;
+            let index: i64 =
+                text.trim().parse().map_err(|_| format!("`{text}` is not an index"))?;
             let place = index.checked_sub(self.starts[dimension]);
             place
                 .and_then(|place| usize::try_from(place).ok())
@@ -237,7 +237,7 @@ impl Array {
         Ok(ranges)
     }
 
-    /// The places of the cells meant by `[..]…`, in order.
+    /// Returns the positions of the cells selected by `[..]…`, in order.
     pub(super) fn places(&self, suffix: &str) -> Result<Vec<usize>, Problem> {
         let mut places = vec![0];
         for (range, size) in self.indexes(suffix)?.into_iter().zip(&self.sizes) {
@@ -249,7 +249,7 @@ impl Array {
         Ok(places)
     }
 
-    /// How a cell is written after the name of the array.
+    /// Returns the indexes of a cell as they follow the name of the array.
     pub(super) fn suffix(&self, mut cell: usize) -> String {
         let mut indexes = Vec::new();
         for (size, start) in self.sizes.iter().zip(&self.starts).rev() {
@@ -269,13 +269,13 @@ fn is_drawn(node: &Node) -> bool {
     node.attribute("type").is_some_and(|kind| kind.ends_with("stochastic"))
 }
 
-/// The insides of `[a][b]…`.
+/// Returns the insides of `[a][b]…`.
 pub(super) fn brackets(text: &str) -> Result<Vec<&str>, Problem> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         let inside = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let (part, after) = inside.ok_or_else(|| format!("`{text}` is no list of indexes"))?;
+        let (part, after) = inside.ok_or_else(|| format!("`{text}` is not a list of indexes"))?;
         parts.push(part);
         rest = after.trim_start();
     }
