@@ -1,4 +1,4 @@
-//! Two engines on the same random states: what one says, the other says.
+//! Compares two engines on the same random states.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use ludex_base::{Deadline, MoveId, Seed};
 use ludex_game::trace::{sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Describe, Observe};
 
-/// Where two engines differ.
+/// The first difference between two engines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Disagreement {
-    /// The joint moves that lead there from the initial state.
+    /// The joint moves from the initial state to the state where they differ.
     pub path: Vec<String>,
-    /// What they differ in: `legal moves of red`.
+    /// The subject of the difference: `legal moves of red`.
     pub about: String,
-    /// What only the first says.
+    /// Texts that only the first engine has.
     pub only_first: Vec<String>,
-    /// What only the second says.
+    /// Texts that only the second engine has.
     pub only_second: Vec<String>,
 }
 
@@ -32,21 +32,23 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// A random walk longer than this starts again: the first states of a game are all alike, but
-/// an endless game should not be one walk.
+/// Maximal length of a random walk. Walks are long, because the first states of a game are all
+/// alike, but an endless game must not take up a single walk.
 const MAX_WALK: usize = 200;
 
-/// How many of the states that were met are kept to be jumped to.
+/// Maximal number of visited states kept as starts of further walks.
 const MAX_KEPT: usize = 32;
 
-/// Walks at random through a game with two engines, with jumps to states they stood on before, until `n_states` states were compared or
-/// the deadline is reached. In each state terminal, goals, legal moves, fluents, and the
-/// percepts of the step that led there must be the same sets of texts.
+/// Walks at random through a game with two engines and compares them in every state, until
+/// `n_states` states were compared or the deadline is reached.
 ///
-/// Gives the number of states that were compared.
+/// Some walks start from a state visited before. In each state, `terminal`, goals, legal moves,
+/// fluents, and the percepts of the step that led there must be the same sets of texts.
+///
+/// Returns the number of states compared.
 ///
 /// # Errors
-/// With the first difference.
+/// Returns the first difference.
 pub fn agree<A, B>(
     first: &A,
     second: &B,
@@ -70,18 +72,18 @@ where
     // States with the paths that lead there; the initial state is the first.
     let mut kept = vec![(a.state().clone(), b.state().clone(), Vec::new())];
     while n_compared < n_states && !deadline.reached() {
-        // A walk begins at the beginning, or wherever one came by, and the cursors jump there.
+        // A walk starts in the initial state or in a kept state, to which the cursors jump.
         let start = if rng.below(2) == 0 { 0 } else { rng.below(kept.len()) };
         let (state_a, state_b, mut path) = kept[start].clone();
         a.set_state(&state_a);
         b.set_state(&state_b);
         for _ in 0..MAX_WALK {
-            // Step 1. The state itself.
+            // Step 1. Compare the state itself.
             same(&path, "fluents", first.state_texts(a.state()), second.state_texts(b.state()))?;
             let words = |is_terminal: bool| vec![format!("terminal: {is_terminal}")];
             let is_terminal = a.is_terminal();
             same(&path, "ends", words(is_terminal), words(b.is_terminal()))?;
-            // Step 2. What the roles may play and are worth.
+            // Step 2. Compare goals and legal moves.
             let mut choices: Vec<(Moves, Moves)> = Vec::new();
             for role in first.role_ids() {
                 let name = &roles[role.index()];
@@ -98,7 +100,7 @@ where
             if is_terminal || n_compared >= n_states || deadline.reached() {
                 break;
             }
-            // Step 3. One joint move, the same words in both.
+            // Step 3. Play one joint move, the same in both engines.
             if choices.iter().any(|(moves, _)| moves.is_empty()) {
                 break;
             }

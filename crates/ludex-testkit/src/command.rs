@@ -1,5 +1,5 @@
-//! The command `ludex` as a person or a script meets it: arguments and standard input in, standard
-//! output and exit code out.
+//! Runs the command `ludex` as a person or a script does: arguments and standard input go in,
+//! standard output and an exit code come out.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub fn ludex(args: &[&str]) -> Output {
 /// Runs the command with these arguments and this standard input.
 ///
 /// # Panics
-/// When the binary is missing.
+/// Panics if the binary is missing.
 pub fn ludex_with(args: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut child = Command::new(binary())
         .args(args)
@@ -24,16 +24,16 @@ pub fn ludex_with(args: &[&str], input: impl AsRef<[u8]>) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    // A command that needs no input, or is called wrongly, may be gone before it is written.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_ref());
-    child.wait_with_output().expect("the command ends")
+    // A command that reads no input, or rejects its arguments, may exit before this write.
+    let _ = child.stdin.take().expect("standard input is piped").write_all(input.as_ref());
+    child.wait_with_output().expect("the command exits")
 }
 
-/// Where the command is: it lies beside the tests, built in the same profile by the same
-/// `cargo test`.
+/// Returns the path of the binary, which the same `cargo test` builds beside the tests in the same
+/// profile.
 ///
 /// # Panics
-/// When it is not there.
+/// Panics if the binary is missing.
 pub fn binary() -> PathBuf {
     let mut folder = std::env::current_exe().expect("a test has a path");
     folder.pop();
@@ -45,24 +45,24 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// Standard output as text.
+/// Returns standard output as text.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
 }
 
-/// Standard error as text.
+/// Returns standard error as text.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
 }
 
-/// The lines of standard output of a command that ended with this code.
+/// Checks the exit code and returns the lines of standard output.
 #[track_caller]
 pub fn lines(output: &Output, code: i32) -> Vec<String> {
     assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
     stdout(output).lines().map(String::from).collect()
 }
 
-/// The JSON that a command wrote on standard output, in one line, and ended with this code.
+/// Checks the exit code and parses standard output, which must be one line of JSON.
 #[track_caller]
 pub fn json(output: &Output, code: i32) -> Value {
     let lines = lines(output, code);
@@ -70,8 +70,8 @@ pub fn json(output: &Output, code: i32) -> Value {
     serde_json::from_str(&lines[0]).expect("standard output is JSON")
 }
 
-/// A call that was refused with this code and nothing on standard output, and with all these words
-/// on standard error.
+/// Checks that a call failed with this code, wrote nothing to standard output, and wrote all these
+/// words to standard error.
 #[track_caller]
 pub fn check_refused(output: &Output, code: i32, words: &[&str]) {
     assert_eq!(lines(output, code), [""; 0]);

@@ -1,15 +1,15 @@
-//! Exhaustive values, as plainly as they can be computed: what searches are compared with.
+//! Exhaustive values by the plainest algorithm, as a reference for searches.
 //!
-//! Every role plays for its own goal; of moves that are equal to it, it plays the one that is worst
-//! for the role that asks, then the first. `random` is averaged. For two roles whose goals sum up to
-//! a constant that is minimax.
+//! Every role maximizes its own goal. Among its equally good moves it plays the one that is worst
+//! for the role whose values are computed, and then the first. Moves of `random` are averaged. For
+//! two roles whose goals sum to a constant, this is minimax.
 
 use std::collections::HashMap;
 
 use ludex_base::{MoveId, RoleId};
 use ludex_game::{Cursor, Game, StateOf};
 
-/// Values of the states of one game for one role.
+/// Computes the values of the states of one game from the point of view of one role.
 pub struct Exact<'g, G: Game> {
     game: &'g G,
     me: RoleId,
@@ -18,13 +18,13 @@ pub struct Exact<'g, G: Game> {
 }
 
 impl<'g, G: Game> Exact<'g, G> {
-    /// Gives up beyond so many states.
+    /// Creates an evaluator that gives up beyond `max_states` states.
     pub fn new(game: &'g G, me: RoleId, max_states: usize) -> Self {
         Self { game, me, max_states, known: HashMap::new() }
     }
 
-    /// The goal of each role from a state; `None` if there are too many states, if play can go on
-    /// for ever, or if several players choose at once.
+    /// Returns the goal of each role from a state, or `None` if there are too many states, if play
+    /// can go on forever, or if several players choose at once.
     pub fn values(&mut self, state: &StateOf<G>) -> Option<Vec<f64>> {
         if let Some(known) = self.known.get(state) {
             return known.clone();
@@ -32,14 +32,15 @@ impl<'g, G: Game> Exact<'g, G> {
         if self.known.len() >= self.max_states {
             return None;
         }
-        // Whoever comes back here before it is known has found a cycle.
+        // Until the value is known, `None` marks the state as being on the current path: reaching
+        // it again is a cycle.
         self.known.insert(state.clone(), None);
         let values = self.work_out(state);
         self.known.insert(state.clone(), values.clone());
         values
     }
 
-    /// The values after each move of a role that chooses alone, or alone with `random`.
+    /// Returns the values after each move of a role that chooses alone, or alone with `random`.
     pub fn values_after(
         &mut self,
         state: &StateOf<G>,

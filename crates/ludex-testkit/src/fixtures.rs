@@ -1,4 +1,4 @@
-//! Where the rulesheets are.
+//! Locates the rulesheets that tests use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,37 +8,37 @@ use std::path::{Path, PathBuf};
 pub struct RulesFile {
     /// The name of its folder or the stem of its file.
     pub name: String,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
 impl RulesFile {
-    /// Its text.
+    /// Reads the rulesheet.
     ///
     /// # Panics
-    /// When it cannot be read: a fixture is there.
+    /// Panics if the file cannot be read: fixtures must exist.
     pub fn text(&self) -> String {
         fs::read_to_string(&self.path)
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
     }
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder with the corpus and the recorded traces, which lies beside the project and is
-/// not part of it; `None` where there is none.
+/// Returns the folder with the corpus and the recorded traces, which lies beside the project and is
+/// not part of it, or `None` if it is missing.
 pub fn shared() -> Option<PathBuf> {
     let folder = workspace().join("../shared");
     folder.join("golden").is_dir().then_some(folder)
 }
 
-/// [`shared`], or a message on standard error that says what is skipped without it.
+/// Returns [`shared`], or prints to standard error what is skipped without it.
 ///
 /// # Panics
-/// When the folder is missing although it is expected: where `CI` is set.
+/// Panics if the folder is missing and `CI` is set.
 pub fn shared_or_skip(what: &str) -> Option<PathBuf> {
     let found = shared();
     if found.is_none() {
@@ -49,12 +49,12 @@ pub fn shared_or_skip(what: &str) -> Option<PathBuf> {
     found
 }
 
-/// Whether the environment variable `CI` says that nobody is watching.
+/// Whether the environment variable `CI` is set to something other than `0` or `false`.
 fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].map(Into::into).contains(&value))
 }
 
-/// The games of the library, by name.
+/// Returns the games of the library, by name.
 pub fn library() -> Vec<RulesFile> {
     let mut games: Vec<RulesFile> = entries(&workspace().join("games"))
         .into_iter()
@@ -65,7 +65,7 @@ pub fn library() -> Vec<RulesFile> {
     games
 }
 
-/// The rulesheets of the corpus, by name.
+/// Returns the rulesheets of the corpus, by name.
 pub fn corpus(shared: &Path) -> Vec<RulesFile> {
     let mut games: Vec<RulesFile> = entries(&shared.join("games"))
         .into_iter()

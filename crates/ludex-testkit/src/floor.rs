@@ -1,9 +1,9 @@
-//! Floors: a test that compared too little has shown nothing, and fails.
+//! Floors: a test that compares too little proves nothing, so it fails.
 
-/// Fails with every difference, and where less was compared than `floor`.
+/// Panics with all differences, or if fewer than `floor` items were compared.
 ///
-/// Each result is how much of one game was compared, or what differs there. Set the floor near what
-/// is compared today. Where a deadline decides, leave room for a machine that is slow.
+/// Each result is the number of items compared in one game, or its difference. Set the floor near
+/// the number compared today. If a deadline limits the test, leave room for a slow machine.
 #[track_caller]
 pub fn assert_compared(
     what: &str,
@@ -29,19 +29,19 @@ mod tests {
     use super::assert_compared;
 
     #[test]
-    fn as_much_as_the_floor_is_enough() {
+    fn reaching_the_floor_passes() {
         assert_compared("states", [Ok(2), Ok(3)], 5);
     }
 
     #[test]
     #[should_panic(expected = "states: only 5 were compared, 6 are expected")]
-    fn less_than_the_floor_fails() {
+    fn staying_below_the_floor_fails() {
         assert_compared("states", [Ok(2), Ok(3)], 6);
     }
 
     #[test]
     #[should_panic(expected = "1 of 2 differ:\nnim: goals")]
-    fn a_difference_fails_however_much_was_compared() {
+    fn a_difference_fails_above_the_floor_too() {
         assert_compared("states", [Ok(2), Err("nim: goals".into())], 1);
     }
 }

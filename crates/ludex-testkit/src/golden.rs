@@ -1,6 +1,6 @@
 //! Recorded lines of play that every engine must reproduce, step by step.
 //!
-//! The shape is that of the files; the fields are explained in the README of the corpus.
+//! The types mirror the files; the README of the corpus explains the fields.
 
 use std::fmt;
 use std::fs;
@@ -24,11 +24,11 @@ pub struct Golden {
     pub init: Option<Vec<String>>,
     /// The legal moves in the initial state, unless there are many.
     pub legal0: Option<Vec<Vec<String>>>,
-    /// The two lines.
+    /// The two recorded lines.
     pub lines: GoldenLines,
 }
 
-/// The two lines.
+/// The two recorded lines of a game.
 #[derive(Clone, Debug, Deserialize)]
 pub struct GoldenLines {
     /// Each role plays its smallest move.
@@ -37,10 +37,10 @@ pub struct GoldenLines {
     pub mix: GoldenLine,
 }
 
-/// One line.
+/// One recorded line.
 #[derive(Clone, Debug, Deserialize)]
 pub struct GoldenLine {
-    /// Why it ends.
+    /// The reason why it ends.
     pub end: String,
     /// The states it passes.
     pub steps: Vec<GoldenStep>,
@@ -59,21 +59,21 @@ pub struct GoldenStep {
     s: Option<Vec<Vec<String>>>,
 }
 
-/// Where an engine left the recorded line.
+/// The first deviation of an engine from the recorded line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mismatch {
-    /// Something differs.
+    /// The engine and the recording differ.
     Differs {
-        /// Where: `min step 3`.
+        /// The place, such as `min step 3`.
         place: String,
-        /// What was recorded.
+        /// The recorded text.
         expected: String,
-        /// What the engine says.
+        /// The text of the engine.
         found: String,
     },
     /// The deadline was reached before the end of the lines.
     OutOfTime {
-        /// How far it came: `min step 3`.
+        /// The last step compared, such as `min step 3`.
         place: String,
     },
 }
@@ -93,22 +93,22 @@ impl Golden {
     /// Reads the recording of a game, if there is one.
     ///
     /// # Panics
-    /// When the file is not of the shape of a recording.
+    /// Panics if the file is not a valid recording.
     pub fn read(shared: &Path, name: &str) -> Option<Golden> {
         let text = fs::read_to_string(shared.join("golden").join(format!("{name}.json"))).ok()?;
         Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}.json: {error}")))
     }
 
-    /// The number of recorded steps, all of which [`compare`] looks at.
+    /// Returns the number of recorded steps, all of which [`compare`] checks.
     pub fn n_steps(&self) -> usize {
         self.lines.min.steps.len() + self.lines.mix.steps.len()
     }
 }
 
-/// Plays the recorded lines again and holds every step against them.
+/// Replays the recorded lines and compares every step.
 ///
 /// # Errors
-/// With the first difference.
+/// Returns the first difference, or the place where the deadline was reached.
 pub fn compare<G>(game: &G, golden: &Golden, deadline: &Deadline) -> Result<(), Mismatch>
 where
     G: Describe,
@@ -134,8 +134,8 @@ where
     G: Describe,
     G::Cursor: Observe,
 {
-    // A recording that was stopped early says nothing about what comes after it, nor about
-    // what is played in its last state.
+    // A recording that was cut short says nothing about later states, nor about the move played in
+    // its last state.
     let is_cut = golden.end == "cut";
     let max_steps = if is_cut { golden.steps.len() - 1 } else { max_steps };
     let line = play_line(game, choice, max_steps, deadline);

@@ -1,4 +1,4 @@
-//! What roles know in games with hidden information, and what searches make of it.
+//! Checks beliefs and searches in games with hidden information.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec, Searcha
 
 use crate::searchers::{Candidate, Named, find, players};
 
-/// What a role knows after a line of joint moves, each role's move by its text, `_` for the only
-/// one.
+/// Returns what a role knows after a line of joint moves. Moves are given by their texts; `_`
+/// stands for the first legal move.
 pub fn information_after<G: Describe + Clone + 'static>(
     game: &G,
     me: RoleId,
@@ -35,12 +35,11 @@ where
     follower.information()
 }
 
-/// Game, role, line, move, and what it is worth.
+/// Game, role, line, right move, and its value if known.
 type KnownChoice =
     (&'static str, usize, &'static [&'static [&'static str]], &'static str, Option<f64>);
 
-/// Choices without knowing the state that have one right answer, with what it is worth where that
-/// is known: game, role, line, move.
+/// Choices under hidden information that have one right answer.
 const KNOWN_CHOICES: &[KnownChoice] = &[
     // The host had no choice if the car is behind the third door.
     (
@@ -59,7 +58,7 @@ const KNOWN_CHOICES: &[KnownChoice] = &[
     ),
     ("hidden-matching-pennies", 0, &[&["_", "(choisit pile face)"]], "(retourne pile)", Some(0.75)),
     ("hidden-matching-pennies", 0, &[&["_", "(choisit face pile)"]], "(retourne face)", Some(0.75)),
-    // Whoever holds the king calls, and whoever holds the jack does not.
+    // The holder of the king calls, and the holder of the jack does not.
     ("kuhn-poker", 1, &[&["_", "_", "(deal jack king)"], &["bet", "_", "_"]], "bet", None),
     ("kuhn-poker", 1, &[&["_", "_", "(deal king jack)"], &["bet", "_", "_"]], "pass", None),
     (
@@ -78,7 +77,7 @@ const KNOWN_CHOICES: &[KnownChoice] = &[
     ),
 ];
 
-/// The right move without knowing the state, where one is right, and what it is worth.
+/// Checks that a search finds the right move without knowing the state, and its value.
 pub fn plays_by_what_is_likely<P, G>(spec: &P, games: &[Named<G>])
 where
     P: Candidate,
@@ -91,7 +90,7 @@ where
         let game = find(games, name);
         let known = information_after(game, RoleId::new(me), line);
         let report = search_informed(spec, game, &known, 3_000, Seed(1));
-        let chosen = game.move_text(report.chosen.expect("it has moves"));
+        let chosen = game.move_text(report.chosen.expect("the role has legal moves"));
         assert_eq!(chosen, right, "{name}: {report:?}");
         if let (Some(value), Some(reward)) = (value, report.reward) {
             assert!((reward - value).abs() < 0.06, "{name}: {reward} for {value}");
@@ -99,7 +98,7 @@ where
     }
 }
 
-/// Searches with what a role knows, by a new searcher.
+/// Searches with the knowledge of a role, using a new searcher.
 pub fn search_informed<P, G>(
     spec: &P,
     game: &G,
@@ -114,14 +113,15 @@ where
     spec.build_informed(game).search(known, &Limits::iterations(n_iterations, seed))
 }
 
-/// A move is legal and one seed gives one report, also where the state is hidden, in whatever time;
-/// and nobody needs a state to be found.
+/// Checks under hidden information that moves are legal within any time limit, that equal seeds
+/// give equal reports, and that a search answers even if the belief has found no state.
 pub fn answers_legally_without_the_state<P, G>(spec: &P, games: &[Named<G>])
 where
     P: Candidate,
     G: Searchable,
 {
-    // Searches that take possible states to be known are all the same here.
+    // Searches that treat a possible state as the true one all behave alike here, so two games
+    // suffice for them.
     let is_meant = spec.claims().contains(&Claim::HiddenInformation);
     let is_wanted = |name: &str| is_meant || ["kuhn-poker", "monty-hall"].contains(&name);
     let mut n_repeated = 0;
@@ -140,9 +140,9 @@ where
                 let limits = Limits::until(deadline, Seed(1));
                 let began = Instant::now();
                 let report = searcher.search(&known, &limits);
-                // Loose, for machines that do other things meanwhile.
+                // Generous, for machines that are busy with other work.
                 assert!(began.elapsed() < Duration::from_secs(2), "{name}: late");
-                let chosen = report.chosen.expect("it has moves");
+                let chosen = report.chosen.expect("the role has legal moves");
                 assert!(known.legal_moves().contains(&chosen), "{name}: {report:?}");
                 assert!(cursor.legal_moves(me).contains(&chosen), "{name}: {report:?}");
                 assert!(report.reward.is_none_or(|it| (0.0..=1.0).contains(&it)), "{name}");
@@ -160,45 +160,46 @@ where
     }
     assert!(
         n_repeated >= if is_meant { 10 } else { 1 },
-        "{n_repeated} roles came to their fourth step"
+        "only {n_repeated} roles reached their fourth step"
     );
 }
 
-/// How long the true state stayed in the exact set, over some matches.
+/// Counts how long the true state stayed in the exact belief, over some matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BeliefCount {
-    /// Matches.
+    /// Number of matches.
     pub n_matches: usize,
-    /// Steps of roles that were followed.
+    /// Steps followed, summed over roles.
     pub n_steps: usize,
-    /// Those after which the set was exact.
+    /// Steps after which the belief was exact.
     pub n_exact: usize,
-    /// Those of them in which the true state was not in it: there should be none.
+    /// Exact steps whose belief did not contain the true state: there should be none.
     pub n_missing: usize,
-    /// Steps after which no state that agrees was known, although everything was told.
+    /// Steps after which no consistent state was known.
     pub n_lost: usize,
 }
 
-/// How long one state is looked for where all of them are too many.
+/// Time to search for a single consistent state if enumerating all of them is too costly.
 const FOR_ONE: Duration = Duration::from_secs(1);
 
-/// How often no state that agrees is known where all of them are too many, and how long following
-/// takes.
+/// Counts how often a sampled belief was inconsistent or wrong about legal moves, and how long
+/// following took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DoubtCount {
-    /// Steps of roles that were followed.
+    /// Steps followed, summed over roles.
     pub n_steps: usize,
-    /// Those after which the set was a sample.
+    /// Steps after which the belief was a sample.
     pub n_sampled: usize,
-    /// Those of them after which no state of it agreed with everything that was told.
+    /// Steps after which no state of the belief was consistent with all observations.
     pub n_doubtful: usize,
-    /// Those after which not all moves that were thought to be legal were, or none was thought to be.
+    /// Steps after which the belief offered an illegal move, or none at all.
     pub n_illegal: usize,
-    /// The most that a step took.
+    /// The longest time of a step.
     pub longest: Duration,
 }
 
-/// Follows random matches to their end by what each role sees, with that patience in each step.
+/// Follows random matches to their end from the observations of each role, with the given patience
+/// in each step.
 pub fn count_doubts<G: Game>(
     game: &G,
     follower: &dyn Fn(RoleId) -> Follower<G>,
@@ -238,8 +239,8 @@ where
     count
 }
 
-/// Follows random matches by what each role sees, and looks whether the true state is among those
-/// that it thinks possible. A step of a role gets no more than that time.
+/// Follows random matches from the observations of each role and checks whether the belief contains
+/// the true state. Each step of a role gets at most `time`.
 pub fn count_beliefs<G>(game: &G, n_matches: usize, seed: Seed, time: Duration) -> BeliefCount
 where
     G: Describe + Clone + 'static,
@@ -275,9 +276,11 @@ where
     count
 }
 
-/// What a model of the others is worth: how much likelier it holds the true state to be than if
-/// nothing is assumed of them, as the mean logarithm over the steps in which that is not certain,
-/// and the number of these steps. The roles play by a search, until that time is over.
+/// Measures the value of an opponent model: the mean log ratio between the probability it gives to
+/// the true state and the probability under a uniform model, over the steps in which that is not
+/// certain.
+///
+/// Also returns the number of these steps. The roles play by a search until the deadline.
 pub fn model_gain<G>(
     game: &G,
     spec: &SearchSpec,
@@ -336,10 +339,10 @@ where
     (sum / n_steps.max(1) as f64, n_steps)
 }
 
-/// Iterations of each search by which roles play to see what a model is worth.
+/// Iterations of each search with which the roles play in [`model_gain`].
 const N_MODEL_ITERATIONS: u64 = 300;
 
-/// Plays a random joint move; what a role is told of it, `None` if the game is over then.
+/// Plays a random joint move and returns what a role observes, or `None` if the game is over.
 pub fn random_step<G: Game>(
     game: &G,
     cursor: &mut G::Cursor,

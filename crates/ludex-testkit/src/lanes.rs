@@ -1,4 +1,4 @@
-//! Playouts of one engine held against another: what was played may be played.
+//! Replays the playouts of one engine on another: every move must be legal there too.
 
 use ludex_base::{Deadline, MoveId, Seed};
 use ludex_game::playouts::PlayedGame;
@@ -7,13 +7,13 @@ use ludex_game::{
     StateOf,
 };
 
-/// Plays `n_playouts` random games at once and plays each of them again on another engine, move by
-/// move: every move must be legal there, the game must end where it ended, and with the same goals.
+/// Plays `n_playouts` random games in a batch and replays each of them on another engine. Every
+/// move must be legal there, and the game must end at the same step with the same goals.
 ///
-/// Gives the number of games that were compared until the deadline, of those that were played.
+/// Returns the number of games compared before the deadline, and the number of games played.
 ///
 /// # Errors
-/// With the first difference.
+/// Returns the first difference.
 pub fn lanes_agree<W, G>(
     wide: &W,
     oracle: &G,

@@ -1,19 +1,20 @@
-//! What tests share: where the fixtures are, and suites that hold any implementation against
-//! the contract of its trait.
+//! Shared test code: fixtures, and suites that check any implementation against the contract of its
+//! trait.
 //!
 //! - [`fixtures`]: rulesheets of `games/` and of the corpus beside the project.
-//! - [`parallel`]: the same work on many fixtures.
-//! - [`floor`]: a comparison of too little fails.
-//! - [`property`]: properties of generated inputs, which shrink where one fails.
+//! - [`parallel`]: runs the same work on many fixtures.
+//! - [`floor`]: fails tests that compare too little.
+//! - [`property`]: checks properties on generated inputs and shrinks a failing input.
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
-//! - [`agree`]: two engines on the same random states.
-//! - [`command`]: the binary, run as a person runs it.
-//! - [`propagators`]: what every `Propagator` keeps; one line each in `tests/propagators.rs`.
-//! - [`lanes`]: playouts of one engine on another.
-//! - [`statistics`]: whether two samples are of one kind.
-//! - [`suite`]: what every `Game` keeps; one line an implementation in the top-level `tests/`.
+//! - [`agree`]: compares two engines on the same random states.
+//! - [`command`]: runs the binary as a person does.
+//! - [`propagators`]: the suite of every `Propagator`; one line each in `tests/propagators.rs`.
+//! - [`lanes`]: replays the playouts of one engine on another.
+//! - [`statistics`]: tests whether two samples have the same distribution.
+//! - [`suite`]: the suite of every `Game`; one line per implementation in the top-level `tests/`.
 //! - [`random_game`], [`exact`]: small random games, and exhaustive values to compare with.
-//! - [`searchers`]: what every `Searcher` keeps, by its claims; [`hidden`]: where the state is hidden.
+//! - [`searchers`]: the suite of every `Searcher`, driven by its claims; [`hidden`]: the part for
+//!   hidden states.
 //!
 //! Only tests use this crate.
 

@@ -1,10 +1,10 @@
-//! The same work on many fixtures, on every core.
+//! Runs the same work on many fixtures, on every core.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does the work on each item with as many threads as there are cores; results in the order
-/// of the items.
+/// Applies `work` to each item with as many threads as there are cores, and returns the results in
+/// the order of the items.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
@@ -17,11 +17,12 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync)
                     items.get(place).map(|item| (place, item))
                 } {
                     let result = work(item);
-                    results.lock().expect("no thread panics holding it")[place] = Some(result);
+                    results.lock().expect("no thread panics while it holds the lock")[place] =
+                        Some(result);
                 }
             });
         }
     });
-    let results = results.into_inner().expect("no thread panics holding it");
-    results.into_iter().map(|result| result.expect("every item was worked on")).collect()
+    let results = results.into_inner().expect("no thread panics while it holds the lock");
+    results.into_iter().map(|result| result.expect("every item has a result")).collect()
 }

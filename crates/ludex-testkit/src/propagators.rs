@@ -1,19 +1,19 @@
-//! What every [`Propagator`] keeps: all assignments of small domains are enumerated and
-//! [`Propagator::holds`] is believed.
+//! A conformance suite for every [`Propagator`]: it enumerates all assignments of small domains and
+//! trusts [`Propagator::holds`].
 //!
-//! It checks that no solution is pruned, that no non-solution is kept, that the claimed
-//! strength is reached after any pruning, that a fixpoint is one, that "entailed" is true,
-//! and that undoing restores.
+//! It checks that no solution is pruned, that no non-solution is kept, that the claimed strength is
+//! reached after any pruning, that fixpoints are stable, that entailment is reported correctly, and
+//! that undoing restores the domains.
 
 use ludex_base::Seed;
 use ludex_csp::{Engine, Propagator, Value, ValueSet, VarId};
 
-/// How much a propagator claims to prune.
+/// The pruning that a propagator claims.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strength {
-    /// Every value left is in a solution with values left.
+    /// Every remaining value is in a solution over the remaining values.
     Domain,
-    /// Every bound left is in a solution within bounds left.
+    /// Every remaining bound is in a solution within the remaining bounds.
     Bounds,
     /// Sound, and exact once all variables are fixed.
     Checking,
@@ -22,7 +22,7 @@ pub enum Strength {
 /// Runs the suite on the propagator that `make` builds over variables with these domains.
 ///
 /// # Panics
-/// When the propagator is wrong; the message names the domains and the tuple.
+/// Panics if the propagator is wrong; the message names the domains and the tuple.
 pub fn propagator_suite(
     domains: &[ValueSet],
     strength: Strength,
@@ -31,13 +31,12 @@ pub fn propagator_suite(
     let suite = Suite::new(domains, strength, make);
     suite.every_assignment_is_judged_right();
     for seed in 0..20 {
-        suite.random_prunings(Seed(seed));
+        suite.random_prunings_keep_the_solutions(Seed(seed));
     }
 }
 
 struct Suite<F> {
     scope: Vec<VarId>,
-    /// Of the variables of the engine, the place of each of the propagator's scope.
     strength: Strength,
     make: F,
     sets: Vec<ValueSet>,
@@ -93,11 +92,11 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
                 self.sets
             );
             engine.pop_level();
-            assert_eq!(snapshot(&engine), before, "undoing {tuple:?} does not restore");
+            assert_eq!(snapshot(&engine), before, "undoing {tuple:?} does not restore the domains");
         }
     }
 
-    fn random_prunings(&self, seed: Seed) {
+    fn random_prunings_keep_the_solutions(&self, seed: Seed) {
         let mut engine = self.engine();
         if engine.propagate().is_err() {
             return;
@@ -152,7 +151,7 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
         })
     }
 
-    /// What must be true at every fixpoint.
+    /// Checks the invariants of a fixpoint.
     fn check(&self, engine: &mut Engine, is_consistent: bool, context: &str) {
         if !is_consistent {
             assert!(
@@ -206,8 +205,8 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
             }
             engine.schedule(id);
         }
-        assert!(engine.propagate().is_ok(), "a fixpoint was none {context}: {now:?}");
-        assert_eq!(snapshot(engine), now, "a fixpoint was none {context}");
+        assert!(engine.propagate().is_ok(), "not a fixpoint {context}: {now:?}");
+        assert_eq!(snapshot(engine), now, "not a fixpoint {context}");
     }
 }
 
@@ -215,7 +214,7 @@ fn snapshot(engine: &Engine) -> Vec<Vec<Value>> {
     engine.domains().variables().map(|x| engine.domains().values(x).collect()).collect()
 }
 
-/// One test of the suite: a name, domains, the strength claimed, and the propagator.
+/// Defines tests of the suite, each by a name, domains, the claimed strength, and the propagator.
 ///
 /// ```ignore
 /// propagator_suite! {

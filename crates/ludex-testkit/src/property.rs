@@ -1,8 +1,7 @@
-//! Properties that hold for every input, tried on generated ones; an input for which one fails is made
-//! smaller before it is shown.
+//! Checks properties on generated inputs and shrinks an input that fails before showing it.
 //!
-//! The inputs are the same in every run. `PROPTEST_RNG_SEED` gives others, and `LUDEX_CASES` so many
-//! times as many.
+//! The inputs are the same in every run. `PROPTEST_RNG_SEED` selects others, and `LUDEX_CASES`
+//! multiplies their number.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,13 +10,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-/// How many smaller inputs are tried where a property fails.
+/// Maximal number of smaller inputs tried after a failure.
 const MAX_SHRINK_STEPS: u32 = 20_000;
 
-/// Tries a property, which panics where it does not hold, on so many inputs.
+/// Checks a property, which panics if it does not hold, on `n_cases` inputs.
 ///
 /// # Panics
-/// With the smallest input found for which the property fails.
+/// Panics with the smallest failing input found.
 #[track_caller]
 pub fn holds_for_all<S>(n_cases: u32, inputs: S, property: impl FnMut(S::Value))
 where
@@ -45,8 +44,9 @@ where
     }
 }
 
-/// Inputs built by choosing, with at most so many choices; those that a builder makes beyond them are
-/// all 0. An input gets smaller as its choices do, so a builder puts the simplest first.
+/// Inputs built from a sequence of at most `max_choices` choices; all further choices are 0.
+///
+/// An input shrinks as its choices do, so a builder should put the simplest alternative first.
 pub fn built<T: fmt::Debug>(
     max_choices: usize,
     build: impl Fn(&mut Choices) -> T,
@@ -55,23 +55,23 @@ pub fn built<T: fmt::Debug>(
         .prop_map(move |choices| build(&mut Choices { left: choices.into_iter() }))
 }
 
-/// What a builder chooses by, in place of a random number generator.
+/// The source of a builder's choices, in place of a random number generator.
 #[derive(Clone, Debug)]
 pub struct Choices {
     left: std::vec::IntoIter<u16>,
 }
 
 impl Choices {
-    /// A number below `n`, each as likely, but for rounding.
+    /// Returns a number below `n`, uniform except for rounding.
     ///
     /// # Panics
-    /// If `n` is 0 or above 65,536.
+    /// Panics if `n` is 0 or above 65,536.
     pub fn below(&mut self, n: usize) -> usize {
         assert!((1..=1 << 16).contains(&n), "a choice of {n}");
         (usize::from(self.left.next().unwrap_or(0)) * n) >> 16
     }
 
-    /// One of these; `None` of none.
+    /// Returns one of the items, or `None` if there are none.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         if items.is_empty() { None } else { items.get(self.below(items.len())) }
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "minimal failing input: [\n    0,\n    0,\n    7,\n]")]
-    fn what_fails_is_made_smaller() {
+    fn a_failing_input_shrinks() {
         let numbers = |choices: &mut Choices| -> Vec<usize> {
             (0..choices.below(9)).map(|_| choices.below(40)).collect()
         };

@@ -1,26 +1,26 @@
-//! Small games made of random numbers, for comparing searches with exhaustive ones.
+//! Small random games, for comparing searches with exhaustive values.
 
 use ludex_base::{Goal, MoveId, PerceptId, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, OneByOne, Playouts, Role};
 
-/// What a random game is like.
+/// The parameters of a random game.
 #[derive(Clone, Debug)]
 pub struct RandomGameConfig {
-    /// Roles, `random` not counted.
+    /// Number of roles without `random`.
     pub n_roles: usize,
-    /// There is a role `random`, after the others, which has every third step.
+    /// Whether there is a role `random`, last in order, which chooses in every third step.
     pub has_chance: bool,
-    /// Everybody chooses in every step; else one role does, in turn.
+    /// Whether all roles choose in every step; otherwise they take turns.
     pub is_simultaneous: bool,
-    /// With two roles, their goals sum up to 100.
+    /// Whether the goals of two roles sum to 100.
     pub is_constant_sum: bool,
-    /// Steps to the end.
+    /// Number of steps to the end.
     pub n_steps: usize,
-    /// States at each step: few, so that paths meet.
+    /// Number of states per step: few, so that paths meet.
     pub n_places: u64,
 }
 
-/// A game in which a state is a step and a number, and everything else is drawn from them.
+/// A game whose state is a step and a number; moves, successors and goals are drawn from them.
 #[derive(Clone, Debug)]
 pub struct RandomGame {
     config: RandomGameConfig,
@@ -29,7 +29,7 @@ pub struct RandomGame {
 }
 
 impl RandomGame {
-    /// The game of a seed.
+    /// Creates the game of a seed.
     pub fn new(config: RandomGameConfig, seed: Seed) -> Self {
         let mut roles: Vec<Role> = (0..config.n_roles)
             .map(|idx| Role { name: format!("r{idx}"), is_random: false })
@@ -75,7 +75,7 @@ impl Describe for RandomGame {
     }
 
     fn percept_text(&self, id: PerceptId) -> String {
-        unreachable!("nobody sees {id:?}")
+        unreachable!("the game has no percept {id:?}")
     }
 
     fn find_move(&self, _role: RoleId, text: &str) -> Option<MoveId> {
@@ -87,7 +87,7 @@ impl Describe for RandomGame {
     }
 }
 
-/// Stands on a step and a number.
+/// A cursor whose state is a step and a number.
 #[derive(Clone, Debug)]
 pub struct RandomCursor {
     game: RandomGame,
@@ -102,7 +102,7 @@ impl RandomCursor {
         seed.child(what).rng().next_u64()
     }
 
-    /// How many moves a role has here: one, or two to four.
+    /// Returns the number of moves of a role in this state: one, or two to four.
     fn n_moves(&self, role: RoleId) -> usize {
         let config = &self.game.config;
         let is_chance = self.game.roles[role.index()].is_random;

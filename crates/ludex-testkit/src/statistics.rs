@@ -1,4 +1,4 @@
-//! Whether two samples come from the same distribution: Pearson's chi-square test.
+//! Pearson's chi-square test of whether two samples come from the same distribution.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use ludex_base::{Deadline, Rng};
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// A category that is expected less often than this is put together with others: the test is an
-/// approximation that is good above.
+/// Categories expected less often than this are merged, because the test is an approximation that
+/// needs about this many.
 const MIN_EXPECTED: f64 = 5.0;
-/// Lengths are compared in at most so many classes, each with about as many games.
+/// Maximal number of classes in which lengths are compared, each with about equally many games.
 const MAX_CLASSES: usize = 24;
-/// Playouts in a batch: what was played is kept until it is counted.
+/// Playouts per batch, whose moves are kept in memory until they are counted.
 const BATCH: usize = 2_000;
-/// A playout longer than this is given up. More than elsewhere: long games that are left out would
+/// Maximal length of a playout. It is higher than elsewhere, because leaving out long games would
 /// make two samples of one distribution differ.
 const MAX_STEPS: usize = 10_000;
 
-/// How random games end: how often with which goals, and after how many steps.
+/// The endings of random games: the frequencies of goals and of lengths.
 #[derive(Clone, Default, Debug)]
 pub struct Endings {
-    /// Playouts counted.
+    /// Number of playouts counted.
     pub n_playouts: u64,
-    /// Playouts without an end.
+    /// Number of playouts that reached no end.
     pub n_given_up: u64,
     goals: BTreeMap<Vec<u8>, u64>,
     lengths: BTreeMap<usize, u64>,
 }
 
 impl Endings {
-    /// Plays games until there are so many, or until the deadline. A batch is always finished: what
-    /// takes long must not count less.
+    /// Plays games until there are `n_playouts`, or until the deadline. The last batch is always
+    /// finished, because stopping it early would count long games less often.
     pub fn of<G: Playouts>(game: &G, n_playouts: u64, deadline: &Deadline, rng: &mut Rng) -> Self {
         let n_roles = game.roles().len();
         let starts = [game.cursor().state().clone()];
@@ -59,12 +59,12 @@ impl Endings {
         endings
     }
 
-    /// Whether the goals could be those of the other sample.
+    /// Tests whether the goals have the same distribution in the other sample.
     pub fn compare_goals(&self, other: &Endings) -> ChiSquare {
         ChiSquare::of(&paired(&self.goals, &other.goals))
     }
 
-    /// Whether the lengths could be those of the other sample.
+    /// Tests whether the lengths have the same distribution in the other sample.
     pub fn compare_lengths(&self, other: &Endings) -> ChiSquare {
         let pairs = paired(&self.lengths, &other.lengths);
         let total: u64 = pairs.iter().map(|&(a, b)| a + b).sum();
@@ -79,7 +79,7 @@ impl Endings {
         ChiSquare::of(&classes)
     }
 
-    /// The mean length.
+    /// Returns the mean length.
     pub fn mean_length(&self) -> f64 {
         let sum: u64 = self.lengths.iter().map(|(&length, &n)| length as u64 * n).sum();
         sum as f64 / self.n_playouts as f64
@@ -93,19 +93,19 @@ fn paired<K: Ord>(first: &BTreeMap<K, u64>, second: &BTreeMap<K, u64>) -> Vec<(u
     pairs.into_values().collect()
 }
 
-/// The outcome of a test that two samples are of one distribution.
+/// The result of a test of whether two samples have one distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChiSquare {
-    /// The sum of squared deviations, each in units of what is expected.
+    /// The sum of squared deviations, each divided by the expected count.
     pub statistic: f64,
-    /// Categories that could differ freely.
+    /// Degrees of freedom.
     pub n_free: usize,
-    /// How likely it is that samples of one distribution differ as much.
+    /// The probability that samples of one distribution differ at least this much.
     pub p: f64,
 }
 
 impl ChiSquare {
-    /// Compares two samples, given how often each category was met in either.
+    /// Compares two samples, given the counts of each category in both.
     pub fn of(pairs: &[(u64, u64)]) -> Self {
         let n_first = pairs.iter().map(|pair| pair.0).sum::<u64>() as f64;
         let n_second = pairs.iter().map(|pair| pair.1).sum::<u64>() as f64;
@@ -130,7 +130,8 @@ impl ChiSquare {
     }
 }
 
-/// The chance that a chi-square variable with `n_free` degrees of freedom is above `x`.
+/// Returns the probability that a chi-square variable with `n_free` degrees of freedom is above
+/// `x`.
 fn upper_tail(x: f64, n_free: usize) -> f64 {
     if n_free == 0 {
         return 1.0;
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_the_tables() {
+    fn upper_tail_matches_published_tables() {
         for (x, n_free, p) in [
             (3.841, 1, 0.05),
             (10.828, 1, 0.001),
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn different_samples_are_told_apart_and_equal_ones_are_not() {
+    fn the_test_separates_different_samples_only() {
         assert!(ChiSquare::of(&[(500, 400), (500, 600)]).p < 1e-4);
         assert!(ChiSquare::of(&[(500, 510), (500, 490)]).p > 0.5);
         assert_eq!(ChiSquare::of(&[(500, 70)]).p, 1.0);

@@ -1,6 +1,6 @@
-//! What every [`Game`](ludex_game::Game) keeps, whatever plays it underneath.
+//! A conformance suite for every [`Game`](ludex_game::Game), whatever engine plays it.
 //!
-//! Each function takes one game and panics where it breaks the contract. The macro
+//! Each function takes one game and panics if it breaks the contract. The macro
 //! [`game_suite!`](crate::game_suite) makes a test of each, over all games of the library.
 
 use std::collections::{HashMap, HashSet};
@@ -14,10 +14,10 @@ use ludex_game::{
     PlayoutRunner, Playouts, RandomPlay, play_checked,
 };
 
-/// Tests that hold implementations of `Game` against its contract.
+/// Defines tests that check implementations of `Game` against its contract.
 ///
-/// Each line names an implementation, gives a function from a rulesheet to `Option` of a game, and
-/// says how many games it plays at least; a game it cannot play is `None`.
+/// Each line has the name of an implementation, a function that returns the game of a rulesheet or
+/// `None` if it cannot play it, and the minimal number of games it must play.
 ///
 /// ```ignore
 /// game_suite! {
@@ -33,13 +33,13 @@ macro_rules! game_suite {
             use super::*;
             $crate::game_suite!(@tests $make, $min_games;
                 starts_the_same_every_time,
-                a_state_is_all_there_is_to_know,
+                a_state_determines_all_answers,
                 legal_moves_are_distinct_and_repeatable,
                 playing_is_deterministic,
                 equal_texts_are_equal_states,
-                illegal_moves_are_refused,
+                illegal_moves_are_rejected,
                 percepts_are_of_the_last_step,
-                names_lead_back,
+                texts_identify_moves_and_percepts,
                 playouts_end,
                 threads_agree,
             );
@@ -61,7 +61,7 @@ macro_rules! game_suite {
     )*};
 }
 
-/// Two cursors of a game stand on the same state and say the same.
+/// Checks that two cursors of a game start in the same state and give the same answers.
 pub fn starts_the_same_every_time<G: Describe>(game: &G) {
     let (mut a, mut b) = (game.cursor(), game.cursor());
     assert!(a.state() == b.state(), "two cursors start on different states");
@@ -70,19 +70,19 @@ pub fn starts_the_same_every_time<G: Describe>(game: &G) {
     assert!(texts.is_sorted_by(|a, b| a < b), "fluents are sorted and distinct: {texts:?}");
 }
 
-/// Whoever is set on a state says what who came there by playing says.
-pub fn a_state_is_all_there_is_to_know<G: Describe>(game: &G) {
+/// Checks that a cursor set to a state gives the same answers as one that reached it by playing.
+pub fn a_state_determines_all_answers<G: Describe>(game: &G) {
     let mut other = game.cursor();
     walk(game, Seed(11), |cursor, _| {
         let here = answers(game, cursor);
         other.set_state(cursor.state());
-        assert!(other.state() == cursor.state(), "set_state goes elsewhere");
+        assert!(other.state() == cursor.state(), "set_state sets another state");
         assert_eq!(answers(game, &mut other), here, "set_state differs from play");
         assert_eq!(answers(game, &mut cursor.clone()), here, "a clone differs");
     });
 }
 
-/// A role's moves come once each, and the same when asked again.
+/// Checks that a role's legal moves are distinct, and the same if asked again.
 pub fn legal_moves_are_distinct_and_repeatable<G: Describe>(game: &G) {
     walk(game, Seed(12), |cursor, _| {
         for role in game.role_ids() {
@@ -98,7 +98,7 @@ pub fn legal_moves_are_distinct_and_repeatable<G: Describe>(game: &G) {
     });
 }
 
-/// The same joint move from the same state leads to the same state.
+/// Checks that the same joint move from the same state leads to the same state.
 pub fn playing_is_deterministic<G: Describe>(game: &G) {
     let mut other = game.cursor();
     let mut before = other.state().clone();
@@ -112,7 +112,8 @@ pub fn playing_is_deterministic<G: Describe>(game: &G) {
     });
 }
 
-/// States with the same fluents are equal and have equal hashes; others differ.
+/// Checks that states with the same fluents are equal and have equal hashes, and that others
+/// differ.
 pub fn equal_texts_are_equal_states<G: Describe>(game: &G) {
     let hasher = RandomState::new();
     let mut seen = HashMap::new();
@@ -134,8 +135,8 @@ pub fn equal_texts_are_equal_states<G: Describe>(game: &G) {
     }
 }
 
-/// `play_checked` refuses what is not legal and stays where it is.
-pub fn illegal_moves_are_refused<G: Describe>(game: &G) {
+/// Checks that `play_checked` rejects illegal moves and leaves the state unchanged.
+pub fn illegal_moves_are_rejected<G: Describe>(game: &G) {
     let n_roles = game.roles().len();
     let mut cursor = game.cursor();
     let start = cursor.state().clone();
@@ -147,7 +148,7 @@ pub fn illegal_moves_are_refused<G: Describe>(game: &G) {
         return;
     };
     assert!(play_checked(&mut cursor, n_roles, &joint[..n_roles - 1]).is_err(), "a move missing");
-    assert!(cursor.state() == &start, "a refused move moved");
+    assert!(cursor.state() == &start, "a rejected move changed the state");
     for (place, moves) in legal.iter().enumerate() {
         let Some(foreign) = (0..10_000).map(MoveId::new).find(|id| !moves.contains(id)) else {
             continue;
@@ -156,14 +157,14 @@ pub fn illegal_moves_are_refused<G: Describe>(game: &G) {
         wrong[place] = foreign;
         let refused = play_checked(&mut cursor, n_roles, &wrong).unwrap_err();
         assert_eq!((refused.role.index(), refused.chosen), (place, Some(foreign)));
-        assert!(cursor.state() == &start, "a refused move moved");
+        assert!(cursor.state() == &start, "a rejected move changed the state");
     }
     if !cursor.is_terminal() {
         play_checked(&mut cursor, n_roles, &joint).expect("a legal joint move is played");
     }
 }
 
-/// Percepts are those of the last joint move, and gone after `set_state`.
+/// Checks that percepts belong to the last joint move and are gone after `set_state`.
 pub fn percepts_are_of_the_last_step<G>(game: &G)
 where
     G: Describe,
@@ -184,8 +185,8 @@ where
     });
 }
 
-/// A move and a percept are found by their texts; what is no text of the game is not.
-pub fn names_lead_back<G>(game: &G)
+/// Checks that moves and percepts are found by their texts, and that other texts find nothing.
+pub fn texts_identify_moves_and_percepts<G>(game: &G)
 where
     G: Describe,
     G::Cursor: Observe,
@@ -206,7 +207,7 @@ where
     }
 }
 
-/// Batches of playouts are complete, and count what they say they count.
+/// Checks that batches of playouts are complete and that their counts are right.
 pub fn playouts_end<G: Playouts>(game: &G) {
     const N_PLAYOUTS: usize = 4;
     let start = game.cursor().state().clone();
@@ -247,28 +248,28 @@ pub fn playouts_end<G: Playouts>(game: &G) {
     }
 }
 
-/// Cursors in several threads say the same.
+/// Checks that cursors in several threads give the same answers.
 pub fn threads_agree<G: Describe>(game: &G) {
-    let told: Vec<Vec<Vec<String>>> = std::thread::scope(|scope| {
+    let answers_by_thread: Vec<Vec<Vec<String>>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut told = Vec::new();
-                    walk(game, Seed(16), |cursor, _| told.push(answers(game, cursor)));
-                    told
+                    let mut seen = Vec::new();
+                    walk(game, Seed(16), |cursor, _| seen.push(answers(game, cursor)));
+                    seen
                 })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
-    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "threads differ");
+    assert!(answers_by_thread.windows(2).all(|pair| pair[0] == pair[1]), "threads differ");
 }
 
 /// Steps of a walk: enough to leave the opening, few enough for the slowest engine.
 const N_STEPS: usize = 12;
 
-/// Plays at random, by the texts of the moves, and shows each state with the joint move that
-/// led there.
+/// Plays at random, drawing among the sorted texts of the moves, and visits each state with the
+/// joint move that led there.
 fn walk<G: Describe>(
     game: &G,
     seed: Seed,
@@ -301,7 +302,7 @@ where
     }
 }
 
-/// All a cursor says about its state, as texts.
+/// Returns all answers of a cursor about its state, as texts.
 fn answers<G: Describe>(game: &G, cursor: &mut G::Cursor) -> Vec<String> {
     let mut answers = game.state_texts(cursor.state());
     answers.push(format!("terminal: {}", cursor.is_terminal()));
