@@ -1,4 +1,5 @@
-//! Times the models of the peers: `cargo run --release -p ludex-qcsp --example peers [name]`.
+//! Times the benchmark models of other solvers: `cargo run --release -p ludex-qcsp --example peers
+//! [name]`.
 
 #[path = "../tests/models/mod.rs"]
 mod models;
@@ -56,7 +57,7 @@ fn main() {
         let build = start.elapsed();
         let deadline = Deadline::after(Duration::from_secs(seconds));
         let config = SolveConfig { deadline, n_threads, ..SolveConfig::default() };
-        let report = solve(&model, &config).expect("the model means something");
+        let report = solve(&model, &config).expect("the model is valid");
         let statistics = &report.statistics;
         println!(
             "{name:26} {:8} value {:?} nodes {:9} hits {:9} build {:.4} setup {:.4} time {:.4} cpu {:.2}",
@@ -72,7 +73,7 @@ fn main() {
     }
 }
 
-/// Processor time of this process so far, in steps of a hundredth of a second.
+/// Returns the processor time of this process so far, in steps of a hundredth of a second.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();

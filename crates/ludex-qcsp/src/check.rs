@@ -1,4 +1,4 @@
-//! Whether a model means something.
+//! Validation of models.
 
 use ludex_csp::{Constraint, Named, VarId};
 
@@ -6,7 +6,7 @@ use crate::error::{ModelError, Part};
 use crate::model::Model;
 use crate::scope::{AggregateId, Measure, Quantifier, ScopeId};
 
-/// Everything that is wrong with a model.
+/// Returns all errors of a model.
 pub(crate) fn check(model: &Model) -> Vec<ModelError> {
     let mut checker = Checker { model, errors: Vec::new() };
     checker.variables();
@@ -46,7 +46,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Constraints mention variables of the first scopes only.
+    /// Checks that a constraint mentions only variables of the first `n_scopes` scopes.
     fn constraint(&mut self, part: &Part, constraint: &Constraint, n_scopes: usize) {
         for x in constraint.scope() {
             let known = self.model.variables().get(x.index());
@@ -87,7 +87,8 @@ impl Checker<'_> {
             let to = sorted(symmetry.variables.iter().map(|&(to, _)| to).collect());
             let from = sorted(symmetry.variables.iter().map(|&(_, from)| from).collect());
             if to != from || to.windows(2).any(|pair| pair[0] == pair[1]) {
-                let problem = "a symmetry exchanges variables: each that takes a place leaves one";
+                let problem =
+                    "a symmetry must permute variables: each one must occur on both sides";
                 self.declaration(id, problem.to_string());
             }
         }
@@ -142,8 +143,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A measure is seen from a scope when no universal scope lies between, but for its own
-    /// when it is an aggregate.
+    /// Checks that a measure has a single value as seen from a scope: no universal scope may lie
+    /// between, except the scope of the measure itself if it is an aggregate.
     fn visible(&mut self, part: &Part, from: usize, measure: Measure) {
         let model = self.model;
         let (at, is_variable) = match measure {

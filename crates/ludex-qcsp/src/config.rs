@@ -1,4 +1,4 @@
-//! How to solve, and what comes out.
+//! The options of the solver, and its report.
 
 use std::time::Duration;
 
@@ -7,67 +7,67 @@ use ludex_csp::Verdict;
 
 use crate::strategy::Strategy;
 
-/// How to solve a model.
+/// The options of [`solve`](crate::solve).
 #[derive(Clone, Debug)]
 pub struct SolveConfig {
-    /// How far constraints are propagated.
+    /// How far to propagate constraints.
     pub propagation: Propagation,
-    /// A quantified consistency that domains are brought to before the search.
+    /// A quantified consistency to enforce on the domains before the search.
     pub consistency: Option<Consistency>,
-    /// In which order values are tried, where the user gave none.
+    /// The order of values for variables without an order in the model.
     pub value_order: ValueOrder,
-    /// Whether verdicts are remembered by the variables they depend on.
+    /// Whether to remember verdicts, by the variables they depend on.
     pub memory: bool,
-    /// Whether declared symmetries are used by the memory.
+    /// Whether the memory uses declared symmetries.
     pub symmetry: bool,
-    /// Whether a verdict that does not depend on a variable spares its other values: conflict
-    /// directed backjumping for the existential player, solution directed pruning for the
+    /// Whether to skip the other values of a variable on which a verdict does not depend:
+    /// conflict-directed backjumping for the existential player, solution-directed pruning for the
     /// universal one.
     pub backjumping: bool,
-    /// Whether the part of the assignment that decided a verdict is remembered.
+    /// Whether to learn the part of the assignment that decided a verdict.
     pub learning: bool,
-    /// Whether values that can't hurt their owner are taken at once, and left out of
-    /// universal domains. Only in unrestricted models.
+    /// Whether to take values that cannot hurt their owner at once, and to drop them from universal
+    /// domains. Applies only to unrestricted models.
     pub pure_values: bool,
     /// Whether an optimizing scope skips choices that a bound shows to be no better.
     pub branch_and_bound: bool,
-    /// Whether a model that begins with a large existential and a closed universal scope is
-    /// solved by counter-examples.
+    /// Whether to solve a model that begins with a large existential and a closed universal scope
+    /// by counterexample-guided refinement.
     pub refinement: bool,
-    /// Whether the prefix is first cut after few scopes, then after more and more.
+    /// Whether to deepen iteratively: cut the prefix after a few scopes first, then after more.
     pub deepening: bool,
-    /// What strategy is wanted.
+    /// The strategy to return.
     pub strategy: StrategyRequest,
-    /// How many bytes the memory may use.
+    /// The maximal size of the memory, in bytes.
     pub memory_bytes: usize,
-    /// How many bytes a strategy may use.
+    /// The maximal size of a strategy, in bytes.
     pub strategy_bytes: usize,
-    /// How many threads work.
+    /// The number of threads.
     pub n_threads: usize,
-    /// How many nodes one thread searches before the others join: small models are decided
-    /// before threads and a table that they share are worth having.
+    /// The number of nodes that one thread searches before the others join. Small models are
+    /// decided before threads and a shared table pay off.
     pub nodes_alone: u64,
-    /// Stop after this many nodes.
+    /// The maximal number of nodes.
     pub max_nodes: u64,
-    /// Where random choices come from.
+    /// The seed of random choices.
     pub seed: Seed,
-    /// From which sizes on methods are used.
+    /// The sizes from which methods are used.
     pub sizes: Sizes,
-    /// When to stop. It is asked every 1,024 nodes, and inside propagation.
+    /// The deadline. The search checks it every 1,024 nodes and inside propagation.
     pub deadline: Deadline,
 }
 
-/// From which sizes on methods pay. They change the time, never the answer.
+/// The sizes from which methods pay off. They change the time, never the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sizes {
-    /// With fewer choices than this in the first scope, they are tried one after the other and
-    /// not refined by counter-examples.
+    /// The minimal number of choices in the first scope for refinement by counterexamples; with
+    /// fewer, the search tries them one by one.
     pub min_refined: u64,
-    /// With fewer choices than this in a scope, checking them is faster than propagating.
+    /// The minimal number of choices in a scope for propagation; with fewer, checking is faster.
     pub min_propagated: u64,
-    /// Levels with more values than this are not played branch by branch for a bound.
+    /// The maximal number of values of a level that is played branch by branch for a bound.
     pub max_branches: usize,
-    /// With fewer levels than this to the end, a node is searched by one thread.
+    /// The minimal number of levels below a node that several threads share.
     pub min_shared_levels: usize,
 }
 
@@ -107,23 +107,23 @@ impl Default for SolveConfig {
 /// How far constraints are propagated during the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Propagation {
-    /// By the shape of the model: none where expressions can be evaluated directly.
+    /// Depends on the shape of the model: none if expressions can be evaluated directly.
     Auto,
-    /// Constraints are checked when their variables are known.
+    /// Checks constraints once their variables are assigned.
     None,
-    /// Each restrictor is propagated while its scope is searched.
+    /// Propagates each restrictor while its scope is searched.
     Restrictor,
-    /// Each restrictor is propagated together with those after it, as far as their scopes are
-    /// declared non-blocking: what leaves one of them without a solution can't be chosen.
+    /// Propagates each restrictor together with the following ones, as far as their scopes are
+    /// declared non-blocking: a choice that leaves one of them without a solution is impossible.
     Fusion,
-    /// When a scope is opened, so is every restrictor after it, and the goal.
+    /// Propagates every later restrictor and the goal when a scope is opened.
     Cascade,
-    /// The cascade after every single assignment.
+    /// Runs the cascade after every single assignment.
     Full,
 }
 
 impl Propagation {
-    /// All ways with their names in options.
+    /// All levels of propagation with their names in options.
     pub const ALL: [(&'static str, Propagation); 6] = [
         ("auto", Propagation::Auto),
         ("none", Propagation::None),
@@ -134,8 +134,9 @@ impl Propagation {
     ];
 }
 
-/// A consistency of quantified networks. From weak to strong; all but the first look at one
-/// goal constraint at a time and are for constraints with few tuples.
+/// A consistency of quantified networks, from weak to strong.
+///
+/// All except the first look at one goal constraint at a time and suit constraints with few tuples.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Consistency {
     /// Quantified arc consistency by existential analysis: classical propagators for
@@ -159,22 +160,22 @@ impl Consistency {
     ];
 }
 
-/// In which order values are tried.
+/// The order in which values are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ValueOrder {
     /// [`ValueOrder::Goal`] with [`ValueOrder::History`] among equals.
     Auto,
     /// Ascending.
     Ascending,
-    /// After Verger and Bessière: values that block the opponent's next scope, or lead to a
-    /// verdict that is remembered and wanted, come first. A value after which the owner will be
-    /// blocked is refuted by one such look of the opponent.
+    /// The order of Verger and Bessière: values that block the opponent's next scope, or lead to a
+    /// remembered winning verdict, come first. A value after which the owner will be blocked is
+    /// refuted by one such lookahead of the opponent.
     Goal,
-    /// Values that decided other nodes of the scope first.
+    /// Values first that decided other nodes of the scope.
     History,
-    /// The general order of Verger and Bessière in full: after what [`ValueOrder::Goal`] sees,
-    /// values that keep the owner from being blocked in the scopes that follow, and that
-    /// block the opponent there, nearest first.
+    /// The complete general order of Verger and Bessière: after the criteria of
+    /// [`ValueOrder::Goal`], values that keep the owner from being blocked in the following scopes,
+    /// and that block the opponent there, nearest first.
     Preserve,
 }
 
@@ -189,40 +190,40 @@ impl ValueOrder {
     ];
 }
 
-/// What strategy is wanted.
+/// The strategy to return.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StrategyRequest {
-    /// None.
+    /// No strategy.
     None,
-    /// One.
+    /// One winning strategy.
     One,
-    /// All winning ones, as one graph.
+    /// All winning strategies, as one graph.
     All,
 }
 
-/// What was found.
+/// The result of [`solve`](crate::solve).
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Whether the model is true.
     pub verdict: Verdict,
-    /// What the first criterion is in the end, or the first aggregate when the first scope
-    /// is universal. When the search was stopped, the best found so far.
+    /// The value of the first criterion, or of the first aggregate if the first scope is universal.
+    /// If the search was stopped, the best value found so far.
     pub value: Option<i64>,
-    /// The strategy of the winner, if it was asked for and there is room.
+    /// The strategy of the winner, if it was requested and fits in memory.
     pub strategy: Option<Strategy>,
-    /// Why there is no strategy although it was asked for.
+    /// The reason why a requested strategy is missing.
     pub strategy_refused: Option<StrategyRefused>,
-    /// What was done.
+    /// Counters of the search.
     pub statistics: Statistics,
 }
 
-/// Why there is no strategy.
+/// The reason why a requested strategy is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StrategyRefused {
     /// It needs more memory than allowed.
     #[error("the strategy does not fit in {bytes} bytes; allow more or ask for none")]
     TooLarge {
-        /// How many bytes it may use.
+        /// The limit in bytes.
         bytes: usize,
     },
     /// The search stopped before the strategy was complete.
@@ -230,35 +231,35 @@ pub enum StrategyRefused {
     Stopped(StopReason),
 }
 
-/// What a search did.
+/// Counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Choices made.
+    /// Number of choices made.
     pub n_nodes: u64,
-    /// Verdicts found in the memory.
+    /// Number of verdicts found in the memory.
     pub n_memory_hits: u64,
-    /// Verdicts put in the memory.
+    /// Number of verdicts stored in the memory.
     pub n_memory_stores: u64,
-    /// Parts of assignments remembered with the verdict they decided.
+    /// Number of partial assignments learned with the verdict they decided.
     pub n_learnt: u64,
-    /// Values spared because a verdict did not depend on them.
+    /// Number of values skipped because a verdict did not depend on them.
     pub n_backjumps: u64,
-    /// Values spared by a bound.
+    /// Number of values skipped by a bound.
     pub n_bounded: u64,
-    /// Values removed, and nodes decided, by propagation.
+    /// Number of values removed, and nodes decided, by propagation.
     pub n_pruned: u64,
-    /// Counter-examples that became constraints.
+    /// Number of counterexamples that became constraints.
     pub n_refinements: u64,
     /// The longest branch, in variables.
     pub max_depth: usize,
     /// Time to prepare the search.
     pub setup_time: Duration,
-    /// Time in all.
+    /// Total time.
     pub time: Duration,
 }
 
 impl Statistics {
-    /// Adds what another thread did.
+    /// Adds the counters of another thread.
     pub(crate) fn absorb(&mut self, other: &Statistics) {
         self.n_nodes += other.n_nodes;
         self.n_memory_hits += other.n_memory_hits;

@@ -1,8 +1,8 @@
 //! Quantified consistencies of unrestricted models, enforced before the search.
 //!
-//! Each looks at one constraint of the goal at a time, on its variables in the order of the
-//! prefix, until nothing changes. A value that is not consistent is taken from an existential
-//! domain; when a universal variable has one, the model is false.
+//! Each consistency looks at one goal constraint at a time, with its variables in the order of the
+//! prefix, until a fixpoint. Inconsistent values are removed from existential domains; if a
+//! universal variable has an inconsistent value, the model is false.
 //!
 //! - [`Consistency::Qac`]: existential analysis with the propagators of the kernel, which know
 //!   arithmetic and Boolean constraints. (Bordeaux and Monfroy, CP 2002)
@@ -10,12 +10,12 @@
 //!   later in the constraint has a tuple. (Nightingale, 2005)
 //! - [`Consistency::Bmqgac`]: the value is in an outcome, a tuple of a winning strategy of the
 //!   model that has this constraint only.
-//! - [`Consistency::Sqgac`]: those tuples of the weak form come from one winning strategy. On
-//!   one constraint that is the same as an outcome: the strategy below the value answers all
+//! - [`Consistency::Sqgac`]: the tuples of the weak form come from one winning strategy. For a
+//!   single constraint this equals being in an outcome: the strategy below the value answers all
 //!   later universal choices. The literature calls it stronger without an example.
 //!
-//! *Pure values* can't hurt their owner: all constraints hold with them, whatever the others
-//! are. An existential variable takes one at once, a universal one need not try it.
+//! *Pure values* cannot hurt their owner: all constraints hold with them, whatever the other
+//! variables are. An existential variable takes one at once; a universal one need not try it.
 
 use ludex_csp::{Constraint, Network, PostConfig, Value, ValueSet, VarId, conjuncts};
 
@@ -24,14 +24,15 @@ use crate::error::{ModelError, Part};
 use crate::model::Model;
 use crate::scope::Quantifier;
 
-/// Constraints with more tuples than this are left alone.
+/// Constraints with more tuples than this are skipped.
 const MAX_TUPLES: u64 = 100_000;
 
-/// The domains that a consistency leaves; `None` when it shows that the model is false.
+/// Returns the domains after enforcing a consistency, or `None` if it shows that the model is
+/// false.
 ///
 /// # Errors
-/// When the model has restrictors or definitions, where values that a constraint forbids may
-/// be harmless, or when the goal can't be posted.
+/// Returns an error if the model has restrictors or definitions, because values that a constraint
+/// forbids may be harmless there, or if the goal cannot be posted.
 pub fn enforce(
     model: &Model,
     consistency: Consistency,
@@ -68,10 +69,10 @@ pub fn enforce(
     }
 }
 
-/// The domains without what pure values make needless.
+/// Returns the domains after pruning by pure values.
 ///
 /// # Errors
-/// When the model has restrictors or definitions.
+/// Returns an error if the model has restrictors or definitions.
 pub fn pure_values(model: &Model) -> Result<Vec<ValueSet>, ModelError> {
     require_unrestricted(model, "the rule of pure values")?;
     let mut domains: Vec<ValueSet> =
@@ -174,7 +175,8 @@ impl OneConstraint<'_> {
 
     fn holds(&self, tuple: &[Value]) -> bool {
         self.constraint.holds(&|x: VarId| {
-            let at = self.scope.iter().position(|y| *y == x).expect("it is in the scope");
+            let at =
+                self.scope.iter().position(|y| *y == x).expect("the scope contains the variable");
             tuple[at].into()
         })
     }
@@ -187,7 +189,7 @@ impl OneConstraint<'_> {
         quantifier(self.model, self.scope[at]) == Quantifier::Forall
     }
 
-    /// Whether all choices of universal variables from `from` on go with a tuple.
+    /// Whether every choice of the universal variables from `from` on extends to a tuple.
     fn has_tuples(
         &self,
         at: usize,
@@ -225,7 +227,7 @@ impl OneConstraint<'_> {
         })
     }
 
-    /// Whether the model of this constraint alone is won from here on.
+    /// Whether the existential player wins the model of this constraint alone from here on.
     fn is_won(&self, tuple: &mut Vec<Value>) -> bool {
         let at = tuple.len();
         if at == self.scope.len() {
@@ -244,7 +246,7 @@ impl OneConstraint<'_> {
         }
     }
 
-    /// Whether a winning strategy has a tuple that begins so and has the value at its place.
+    /// Whether a winning strategy has a tuple that begins with `tuple` and has the value at `at`.
     fn is_in_outcome(&self, at: usize, value: Value, tuple: &mut Vec<Value>) -> bool {
         if !self.is_won(tuple) {
             return false;
@@ -262,7 +264,7 @@ impl OneConstraint<'_> {
         })
     }
 
-    /// Whether the constraint holds with a value, whatever the others are.
+    /// Whether the constraint holds with this value, whatever the other values are.
     fn always_holds(&self, at: Option<usize>, value: Value) -> bool {
         fn all(
             of: &OneConstraint<'_>,

@@ -1,4 +1,5 @@
-//! The meaning of a model, computed as it is defined: the slow twin of the search.
+//! The semantics of a model, computed directly from the definition: the slow reference for the
+//! search.
 
 use std::cmp::Ordering;
 
@@ -9,9 +10,9 @@ use crate::measure::{Interest, aggregate_value, compare, interests};
 use crate::model::Model;
 use crate::scope::{Measure, Quantifier, Ties};
 
-/// Whether a model is true, and the value of its first criterion or aggregate.
+/// Returns whether a model is true, and the value of its first criterion or aggregate.
 ///
-/// Every choice of every scope is tried. For small models and tests.
+/// Tries every choice of every scope, so it suits only small models and tests.
 pub fn by_definition(model: &Model) -> (bool, Option<i64>) {
     let mut values = vec![0; model.variables().len()];
     let mut n_left = u64::MAX;
@@ -22,15 +23,15 @@ pub fn by_definition(model: &Model) -> (bool, Option<i64>) {
     (outcome.is_some(), value)
 }
 
-/// What the measures that earlier scopes may look at are in the end.
+/// The final values of the measures that earlier scopes can see.
 pub(crate) type Outcome = FxHashMap<Measure, i64>;
 
-/// More choices would have to be tried than allowed.
+/// The limit on choices was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooMany;
 
-/// The outcome from a scope on; `None` when the existential player loses. So many choices are
-/// left to be tried.
+/// Returns the outcome from a scope on, or `None` if the existential player loses. `n_left` limits
+/// the choices still to be tried.
 pub(crate) fn evaluate(
     model: &Model,
     scope_idx: usize,
@@ -83,7 +84,7 @@ pub(crate) fn evaluate(
     }
 }
 
-/// The aggregates of a universal scope, from its branches.
+/// Aggregates the outcomes of the branches of a universal scope.
 pub(crate) fn aggregated(model: &Model, scope_idx: usize, branches: &[Outcome]) -> Outcome {
     let mut outcome = Outcome::default();
     for (i, aggregate) in model.aggregates().iter().enumerate() {
@@ -98,8 +99,8 @@ pub(crate) fn aggregated(model: &Model, scope_idx: usize, branches: &[Outcome]) 
     outcome
 }
 
-/// Whether a choice is better than the best one before it. Earlier choices win ties: they
-/// come first in lexicographic order.
+/// Whether a choice is better than the best one before it. Ties go to the earlier choice, which
+/// comes first in lexicographic order.
 fn is_preferred(ties: Ties, interests: &[Interest], new: &Outcome, best: &Outcome) -> bool {
     for interest in interests {
         let is_own = interest.is_own;
@@ -116,9 +117,8 @@ fn is_preferred(ties: Ties, interests: &[Interest], new: &Outcome, best: &Outcom
     false
 }
 
-/// All choices of a scope, in lexicographic order, unless more values have to be tried than
-/// are left. A constraint is
-/// asked as soon as the variables of the scope that it mentions have values.
+/// Returns all choices of a scope in lexicographic order, unless `n_left` values do not suffice. A
+/// constraint is checked once all its variables of the scope have values.
 pub(crate) fn choices_within(
     model: &Model,
     scope_idx: usize,
@@ -137,8 +137,8 @@ pub(crate) fn choices_within(
     Ok(found)
 }
 
-/// `known_at` has, by the number of variables with values, the constraints that can be asked
-/// then and not before.
+/// Extends a partial choice. `known_at` holds, by the number of assigned variables, the constraints
+/// that become checkable then.
 fn extend(
     model: &Model,
     scope_idx: usize,
@@ -178,8 +178,8 @@ fn extend(
     Ok(())
 }
 
-/// Completes a choice, given by the values of the variables that are not definitions; says
-/// whether there is such a choice.
+/// Completes a choice, given by the values of the variables without definitions, and returns
+/// whether the choice is legal.
 pub(crate) fn complete(
     model: &Model,
     scope_idx: usize,

@@ -1,27 +1,27 @@
-//! Who is interested in which number, and which way.
+//! The interests of scopes: which measure a scope wants to be large or small.
 
 use std::cmp::Ordering;
 
 use crate::model::Model;
 use crate::scope::{AggregateFunction, Measure, Quantifier};
 
-/// A number that the choices of a scope decide, as a criterion sees it.
+/// A measure that the choices of a scope influence, as seen by a criterion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Interest {
-    /// The number in one branch of the scope.
+    /// The measure in one branch of the scope.
     pub measure: Measure,
     pub is_minimized: bool,
-    /// Whether it only matters whether the number is 0.
+    /// Whether only the distinction between 0 and other values matters.
     pub is_counted: bool,
-    /// Whether it is the criterion of the scope itself, and not that of a leader.
+    /// Whether this is the criterion of the scope itself rather than of a leader.
     pub is_own: bool,
 }
 
-/// What is wanted of the choices of an existential scope: its own criterion, then those of
+/// Returns the interests in the choices of an existential scope: its own criterion, then those of
 /// the leaders, nearest first.
 ///
-/// A leader that optimizes an aggregate wants the measure in each branch: all aggregate
-/// functions grow with what they aggregate.
+/// A leader that optimizes an aggregate wants to optimize the measure in each branch, because all
+/// aggregate functions are monotone.
 pub(crate) fn interests(model: &Model, scope_idx: usize) -> Vec<Interest> {
     (0..=scope_idx)
         .rev()
@@ -34,7 +34,8 @@ pub(crate) fn interests(model: &Model, scope_idx: usize) -> Vec<Interest> {
         .collect()
 }
 
-/// What a measure depends on in a branch of a scope; `None` if on nothing.
+/// Returns the measure that decides `measure` within a branch of a scope, and whether only its
+/// being 0 matters; `None` if no branch influences it.
 pub(crate) fn seen(model: &Model, scope_idx: usize, measure: Measure) -> Option<(Measure, bool)> {
     match measure {
         Measure::Variable(x) => {
@@ -51,7 +52,7 @@ pub(crate) fn seen(model: &Model, scope_idx: usize, measure: Measure) -> Option<
     }
 }
 
-/// Compares two branches; greater is better. No value is worse than any.
+/// Compares two branches; greater is better. A missing value is worse than any value.
 pub(crate) fn compare(
     interest: &Interest,
     left: impl FnOnce(Measure) -> Option<i64>,
@@ -65,7 +66,7 @@ pub(crate) fn compare(
     }
 }
 
-/// The value of an aggregate from those of the branches.
+/// Computes an aggregate from the values of the branches.
 pub(crate) fn aggregate_value(
     function: AggregateFunction,
     of: impl Iterator<Item = i64>,
@@ -75,7 +76,7 @@ pub(crate) fn aggregate_value(
     partial.value(function)
 }
 
-/// An aggregate over the branches seen so far.
+/// An aggregate over the branches visited so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Partial {
     n: i64,
@@ -92,7 +93,7 @@ impl Default for Partial {
 }
 
 impl Partial {
-    /// One more branch.
+    /// Adds one more branch.
     pub fn add(&mut self, value: i64) {
         self.n += 1;
         self.n_true += i64::from(value != 0);
@@ -101,7 +102,7 @@ impl Partial {
         self.max = self.max.max(value);
     }
 
-    /// The value over all branches.
+    /// Returns the value over all branches added.
     pub fn value(&self, function: AggregateFunction) -> Option<i64> {
         let is_some = self.n > 0;
         match function {
@@ -114,8 +115,8 @@ impl Partial {
     }
 }
 
-/// The measure that stands for the model: the first criterion, or the first aggregate when
-/// the first scope is universal.
+/// Returns the measure reported as the value of the model: the first criterion, or the first
+/// aggregate if the first scope is universal.
 pub(crate) fn root_measure(model: &Model) -> Option<Measure> {
     for (i, scope) in model.scopes().iter().enumerate() {
         if scope.quantifier == Quantifier::Forall {

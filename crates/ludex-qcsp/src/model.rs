@@ -1,4 +1,4 @@
-//! Quantified networks as a modeler states them.
+//! Quantified networks and the builder for them.
 
 use ludex_csp::{Constraint, Expr, Named, VALUE_LIMIT, Value, ValueSet, VarId, Variable};
 
@@ -10,11 +10,10 @@ use crate::scope::{
 
 /// A prefix of scopes, each with its variables and its restrictor, and a goal.
 ///
-/// [`Model::exists`] and [`Model::forall`] open scopes in the order of the prefix; what is
-/// declared and required next belongs to the scope opened last. Restrictors say which choices
-/// there are: whoever has none is blocked, and an existential player who is blocked loses,
-/// as does a universal one. With empty restrictors it is a QCSP, else a QCSP+, and with
-/// criteria a QCOP+.
+/// [`Model::exists`] and [`Model::forall`] open scopes in the order of the prefix; later
+/// declarations and requirements belong to the scope opened last. Restrictors define the legal
+/// choices. A player without a legal choice is blocked and loses. A model with empty restrictors is
+/// a QCSP, one with restrictors a QCSP+, and one with criteria a QCOP+.
 ///
 /// ```
 /// use ludex_csp::Verdict;
@@ -40,7 +39,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model with an empty prefix.
+    /// Creates a model with an empty prefix.
     pub fn new() -> Self {
         Self::default()
     }
@@ -80,19 +79,19 @@ impl Model {
         (0..n).map(|i| self.int(format!("{name}[{i}]"), domain.clone())).collect()
     }
 
-    /// Adds a functional variable: it equals the expression over variables declared before.
-    /// Its domain is all that the expression can be.
+    /// Adds a functional variable, which equals an expression over variables declared before. Its
+    /// domain holds all values that the expression can have.
     pub fn define(&mut self, name: impl Into<String>, expr: impl Into<Expr>) -> VarId {
         let expr = expr.into();
         let (lo, hi) = expr.bounds(&|x| self.bounds(x));
-        // Where the expression leaves the range of values it has none, as a constraint would.
+        // Where the expression leaves the range of values it has no value, as in a constraint.
         let limit = i64::from(VALUE_LIMIT);
         let within = |bound: i64| bound.clamp(-limit, limit) as Value;
         self.define_in(name, within(lo)..=within(hi), expr)
     }
 
-    /// Adds a functional variable with a domain: where the expression has no value in it,
-    /// there is no such choice.
+    /// Adds a functional variable with a domain: a choice for which the expression has no value in
+    /// the domain is illegal.
     pub fn define_in(
         &mut self,
         name: impl Into<String>,
@@ -106,7 +105,7 @@ impl Model {
     /// Adds a variable, functional if it has a definition, to the scope opened last.
     ///
     /// # Panics
-    /// When no scope is open.
+    /// Panics if no scope is open.
     pub fn variable_with(&mut self, variable: Variable, definition: Option<Expr>) -> VarId {
         let x = VarId::new(self.variables.len());
         let scope = ScopeId::new(self.scopes.len() - 1);
@@ -115,27 +114,27 @@ impl Model {
         x
     }
 
-    /// The expression is true of every choice in the scope opened last.
+    /// Requires the expression to be true of every choice in the scope opened last.
     pub fn require(&mut self, expr: impl Into<Expr>) {
         self.restrict(Constraint::Intension(expr.into()));
     }
 
-    /// The constraint holds for every choice in the scope opened last.
+    /// Requires the constraint to hold for every choice in the scope opened last.
     pub fn restrict(&mut self, constraint: Constraint) {
         self.current().restrictor.push(constraint);
     }
 
-    /// The expression is true in the end, or the existential player loses.
+    /// Requires the expression to be true in the end; otherwise the existential player loses.
     pub fn goal(&mut self, expr: impl Into<Expr>) {
         self.goal_constraint(Constraint::Intension(expr.into()));
     }
 
-    /// The constraint holds in the end, or the existential player loses.
+    /// Requires the constraint to hold in the end; otherwise the existential player loses.
     pub fn goal_constraint(&mut self, constraint: Constraint) {
         self.goal.push(constraint);
     }
 
-    /// Adds a number computed from what a measure of a later scope is in all branches of a
+    /// Adds an aggregate: a number computed from the values of a later measure in all branches of a
     /// universal scope.
     pub fn aggregate(
         &mut self,
@@ -148,45 +147,45 @@ impl Model {
         AggregateId::new(self.aggregates.len() - 1)
     }
 
-    /// In this existential scope the measure is to be as small as can be.
+    /// Makes an existential scope minimize the measure.
     pub fn minimize(&mut self, scope: ScopeId, measure: impl Into<Measure>) {
         let criterion = Criterion { measure: measure.into(), is_minimized: true };
         self.scopes[scope.index()].criterion = Some(criterion);
     }
 
-    /// In this existential scope the measure is to be as large as can be.
+    /// Makes an existential scope maximize the measure.
     pub fn maximize(&mut self, scope: ScopeId, measure: impl Into<Measure>) {
         let criterion = Criterion { measure: measure.into(), is_minimized: false };
         self.scopes[scope.index()].criterion = Some(criterion);
     }
 
-    /// Which of several equally good choices is taken in this scope.
+    /// Sets which of several equally good choices a scope takes.
     pub fn ties(&mut self, scope: ScopeId, ties: Ties) {
         self.scopes[scope.index()].ties = ties;
     }
 
-    /// The order in which values of a variable are tried; those left out come last.
+    /// Sets the order in which the values of a variable are tried; values left out come last.
     pub fn value_order(&mut self, x: VarId, values: impl Into<Vec<Value>>) {
         let scope = self.variables[x.index()].scope;
         self.scopes[scope.index()].value_orders.push((x, values.into()));
     }
 
-    /// From the scope opened last on, the verdict is the same whenever these are.
+    /// Declares that these variables determine the verdict from the scope opened last on.
     pub fn memory_key(&mut self, variables: impl Into<Vec<VarId>>) {
         self.current().memory_key = Some(variables.into());
     }
 
-    /// From the scope opened last on, the transformation keeps the verdict.
+    /// Declares that the transformation keeps the verdict from the scope opened last on.
     pub fn symmetry(&mut self, symmetry: Symmetry) {
         self.current().symmetries.push(symmetry);
     }
 
-    /// The restrictor of the scope opened last has a solution however it is reached.
+    /// Declares that the restrictor of the scope opened last always has a solution.
     pub fn non_blocking(&mut self) {
         self.current().is_non_blocking = true;
     }
 
-    /// The scope opened last belongs to this round of a game, counted from 0.
+    /// Assigns the scope opened last to this round of a game, counted from 0.
     pub fn round(&mut self, round: u32) {
         self.current().round = Some(round);
     }
@@ -195,75 +194,75 @@ impl Model {
         self.scopes.last_mut().expect("a scope is open")
     }
 
-    /// The variables of all scopes.
+    /// Returns the variables of all scopes.
     pub fn variables(&self) -> &[QuantifiedVariable] {
         &self.variables
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable(&self, x: VarId) -> &QuantifiedVariable {
         &self.variables[x.index()]
     }
 
-    /// The name of a variable.
+    /// Returns the name of a variable.
     pub fn name(&self, x: VarId) -> &str {
         &self.variables[x.index()].variable.name
     }
 
-    /// A variable with its name, for errors.
+    /// Returns a variable with its name, for errors.
     pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
         Named { id: x, name: self.name(x).to_string() }
     }
 
-    /// A scope with its name, for errors.
+    /// Returns a scope with its name, for errors.
     pub(crate) fn named_scope(&self, scope: ScopeId) -> Named<ScopeId> {
         Named { id: scope, name: self.scope(scope).name.clone() }
     }
 
-    /// The values of a variable.
+    /// Returns the values of a variable.
     pub fn domain(&self, x: VarId) -> &ValueSet {
         &self.variables[x.index()].variable.domain
     }
 
-    /// The least and the greatest value of a variable; (0, 0) when it has none.
+    /// Returns the least and the greatest value of a variable, or (0, 0) if it has none.
     pub(crate) fn bounds(&self, x: VarId) -> (i64, i64) {
         let domain = self.domain(x);
         (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
     }
 
-    /// How the value of a variable is written: by its label if it has one.
+    /// Formats the value of a variable, by its label if it has one.
     pub fn label(&self, x: VarId, value: Value) -> String {
         let labels = self.variables[x.index()].variable.labels.as_ref();
         let label = labels.and_then(|labels| labels.get(usize::try_from(value).ok()?));
         label.cloned().unwrap_or_else(|| value.to_string())
     }
 
-    /// The scopes, in the order of the prefix.
+    /// Returns the scopes in the order of the prefix.
     pub fn scopes(&self) -> &[Scope] {
         &self.scopes
     }
 
-    /// A scope.
+    /// Returns a scope.
     pub fn scope(&self, scope: ScopeId) -> &Scope {
         &self.scopes[scope.index()]
     }
 
-    /// A scope, for declarations that the front end makes afterwards.
+    /// Returns a scope for changes, for declarations that a front end adds later.
     pub fn scope_mut(&mut self, scope: ScopeId) -> &mut Scope {
         &mut self.scopes[scope.index()]
     }
 
-    /// The aggregates.
+    /// Returns the aggregates.
     pub fn aggregates(&self) -> &[Aggregate] {
         &self.aggregates
     }
 
-    /// The constraints of the goal.
+    /// Returns the constraints of the goal.
     pub fn goal_constraints(&self) -> &[Constraint] {
         &self.goal
     }
 
-    /// The name of a measure.
+    /// Returns the name of a measure.
     pub fn measure_name(&self, measure: Measure) -> &str {
         match measure {
             Measure::Variable(x) => self.name(x),
@@ -271,12 +270,12 @@ impl Model {
         }
     }
 
-    /// Whether a scope optimizes or aggregates.
+    /// Whether some scope optimizes or aggregates.
     pub fn is_optimization(&self) -> bool {
         !self.aggregates.is_empty() || self.scopes.iter().any(|scope| scope.criterion.is_some())
     }
 
-    /// The same model with other domains, one for each variable.
+    /// Returns the same model with other domains, one for each variable.
     pub(crate) fn with_domains(&self, domains: Vec<ValueSet>) -> Self {
         let mut model = self.clone();
         for (x, domain) in model.variables.iter_mut().zip(domains) {
@@ -289,7 +288,7 @@ impl Model {
         model
     }
 
-    /// What is wrong with the model; empty when it means something.
+    /// Returns all errors of the model; empty if it is valid.
     pub fn check(&self) -> Vec<ModelError> {
         crate::check::check(self)
     }

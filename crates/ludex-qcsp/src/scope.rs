@@ -12,17 +12,17 @@ ludex_base::define_id! {
     pub struct AggregateId;
 }
 
-/// Whose scope it is.
+/// The owner of a scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Quantifier {
-    /// There is a way to choose the variables.
+    /// The existential player, for whom one good choice suffices.
     Exists,
-    /// Whatever the variables become.
+    /// The universal player, whose every choice must be answered.
     Forall,
 }
 
 impl Quantifier {
-    /// The other one.
+    /// Returns the other player.
     pub fn opponent(self) -> Self {
         match self {
             Quantifier::Exists => Quantifier::Forall,
@@ -30,7 +30,7 @@ impl Quantifier {
         }
     }
 
-    /// The word of the text language.
+    /// Returns the keyword of the text language.
     pub fn name(self) -> &'static str {
         match self {
             Quantifier::Exists => "exists",
@@ -44,24 +44,26 @@ impl Quantifier {
 pub struct Scope {
     /// Its name, in messages and answers.
     pub name: String,
-    /// Whose it is.
+    /// Its owner.
     pub quantifier: Quantifier,
     /// Its variables, defined ones among them, in the order of declaration.
     pub variables: Vec<VarId>,
-    /// What choices must satisfy, beside the definitions; over variables so far.
+    /// The constraints on choices besides the definitions, over the variables so far.
     pub restrictor: Vec<Constraint>,
-    /// What the owner of an existential scope wants, among the ways to win.
+    /// The criterion that the owner of an existential scope optimizes among the ways to win.
     pub criterion: Option<Criterion>,
-    /// Which of several equally good choices is taken.
+    /// The choice taken among several equally good ones.
     pub ties: Ties,
-    /// The order in which values of a variable are tried.
+    /// The orders in which the values of variables are tried.
     pub value_orders: Vec<(VarId, Vec<Value>)>,
-    /// Earlier variables that decide what follows: the verdict from here on is the same
-    /// whenever they are. Believed. Without it they are found from the constraints.
+    /// Earlier variables that determine the verdict from here on. The solver trusts this
+    /// declaration; without it, it derives such variables from the constraints.
     pub memory_key: Option<Vec<VarId>>,
-    /// Transformations of earlier variables that keep the verdict from here on. Believed.
+    /// Transformations of earlier variables that keep the verdict from here on. The solver trusts
+    /// this declaration.
     pub symmetries: Vec<Symmetry>,
-    /// Whether the restrictor has a solution however the scope is reached. Believed.
+    /// Whether the restrictor has a solution however the scope is reached. The solver trusts this
+    /// declaration.
     pub is_non_blocking: bool,
     /// The round of a game that the scope belongs to, counted from 0.
     pub round: Option<u32>,
@@ -90,12 +92,13 @@ impl Scope {
 pub struct QuantifiedVariable {
     /// Name, values and labels.
     pub variable: ludex_csp::Variable,
-    /// The scope that it belongs to.
+    /// The scope it belongs to.
     pub scope: ScopeId,
-    /// What it equals, when it is functional: an expression over variables declared before.
+    /// Its definition, if it is functional: an expression over variables declared before.
     ///
-    /// A definition is a constraint of the restrictor of its scope: where the expression has
-    /// no value in the domain, there is no such choice. It is never branched on.
+    /// A definition is a constraint of the restrictor of its scope: a choice for which the
+    /// expression has no value in the domain is illegal. The search never branches on a defined
+    /// variable.
     pub definition: Option<Expr>,
 }
 
@@ -120,16 +123,16 @@ impl From<AggregateId> for Measure {
     }
 }
 
-/// What is to be made small or large. A measure without a value is worse than any.
+/// A measure to minimize or maximize. A measure without a value is worse than any value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Criterion {
-    /// The number.
+    /// The measure.
     pub measure: Measure,
-    /// Whether it is to be small.
+    /// Whether to minimize it.
     pub is_minimized: bool,
 }
 
-/// A number computed from what a measure is in all branches of a universal scope.
+/// A number computed from the values of a measure in all branches of a universal scope.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Aggregate {
     /// Its name, in messages and answers.
@@ -138,7 +141,7 @@ pub struct Aggregate {
     pub scope: ScopeId,
     /// How the branches are combined.
     pub function: AggregateFunction,
-    /// What is combined.
+    /// The measure it combines.
     pub of: Measure,
 }
 
@@ -156,7 +159,7 @@ pub enum AggregateFunction {
     Max,
     /// The sum divided by the number of branches, truncated towards zero.
     Mean,
-    /// The number of branches where it is not 0.
+    /// The number of branches where the measure is not 0.
     Count,
 }
 
@@ -171,21 +174,20 @@ impl AggregateFunction {
     ];
 }
 
-/// Which of several choices that are equally good for their owner is taken.
+/// The choice taken among several that are equally good for their owner.
 ///
-/// *Leaders* are the criteria of earlier scopes that see what is chosen, nearest first.
+/// *Leaders* are the criteria of earlier scopes that can see the choice, nearest first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Ties {
-    /// The best one for the leaders. So it is when optimal strategies are filtered level by
-    /// level.
+    /// The best one for the leaders, as when optimal strategies are filtered level by level.
     #[default]
     Optimistic,
     /// The worst one for the leaders.
     Pessimistic,
-    /// The one whose values, in order of declaration, come first.
+    /// The one whose values come first in order of declaration.
     Lexicographic,
-    /// Any: the search takes what it finds first, and the values that leaders see may
-    /// differ from run to run of different options.
+    /// Any: the search takes the first one it finds, so the values that leaders see may depend on
+    /// the options.
     Any,
 }
 
@@ -199,13 +201,13 @@ impl Ties {
     ];
 }
 
-/// A transformation of what came before a scope that keeps the verdict from there on.
+/// A transformation of the earlier variables of a scope that keeps the verdict from there on.
 ///
 /// Variables that are not mentioned keep their values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Symmetry {
-    /// `(x, y)`: afterwards `x` has the value that `y` had.
+    /// `(x, y)`: the transformation gives `x` the value of `y`.
     pub variables: Vec<(VarId, VarId)>,
-    /// `(x, a, b)`: afterwards `x` has the value `b` where it would have had `a`.
+    /// `(x, a, b)`: the transformation then replaces the value `a` of `x` by `b`.
     pub values: Vec<(VarId, Value, Value)>,
 }

@@ -22,7 +22,7 @@ fn verdict(model: &Model) -> Verdict {
     solve(model, &SolveConfig::default()).unwrap().verdict
 }
 
-/// The strategy asked for, accepted by the checker.
+/// Returns the requested strategy after the checker accepted it.
 fn strategy(model: &Model, request: StrategyRequest) -> Strategy {
     let config = SolveConfig { strategy: request, ..SolveConfig::default() };
     let strategy = solve(model, &config).unwrap().strategy.expect("it fits");
@@ -105,9 +105,10 @@ fn nim_black_jack_has_two_compact_strategies() {
     assert_eq!(strategy(&model, StrategyRequest::One).n_plays(), 3);
 }
 
-/// Restrictors folded into the goal keep the truth: `not C or …` and `C and …`.
+/// Restrictors can be folded into the goal as `not C or …` and `C and …` without changing the
+/// truth.
 #[test]
-fn restricted_quantifiers_are_short_for_a_nested_goal() {
+fn restrictors_can_be_folded_into_the_goal() {
     let model = black_jack(ValueSet::from([3, 15, 17, 19]));
     let mut folded = Model::new();
     for scope in model.scopes() {
@@ -119,7 +120,7 @@ fn restricted_quantifiers_are_short_for_a_nested_goal() {
     let both = |constraints: &[Constraint]| {
         all_of(constraints.iter().map(|constraint| match constraint {
             Constraint::Intension(e) => e.clone(),
-            other => panic!("{} is no expression", other.name()),
+            other => panic!("{} is not an expression", other.name()),
         }))
     };
     let mut goal = both(model.goal_constraints());
@@ -154,7 +155,7 @@ fn tictactoe_is_a_draw() {
     }
 }
 
-/// Tic-tac-toe where everybody moves to the end, and who has won is carried on.
+/// Tic-tac-toe in which both players move to the end, and variables carry the winner along.
 fn tictactoe_to_the_end(goal: fn(VarId) -> Expr) -> Model {
     let lines =
         [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
@@ -194,7 +195,7 @@ fn tictactoe_without_blocked_players_is_a_draw_too() {
             let config = SolveConfig { propagation, ..SolveConfig::default() };
             assert_eq!(solve(&model, &config).unwrap().verdict, expected.into());
         }
-        // The rules for non-blocking scopes change the time, not the answer.
+        // Declaring scopes non-blocking changes the time, not the answer.
         let mut blocking = model.clone();
         for scope in (0..9).map(ScopeId::new) {
             blocking.scope_mut(scope).is_non_blocking = false;
@@ -221,8 +222,8 @@ fn deepening_stops_at_a_short_win() {
     let config = SolveConfig { deepening: true, ..SolveConfig::default() };
     let draw = tictactoe(Question::NotLose, Quantifier::Exists);
     assert_eq!(solve(&draw, &config).unwrap().verdict, Verdict::True);
-    // With 5 matches taking one leaves a multiple of 4: won on the third move, long before
-    // the prefix of the whole game ends.
+    // With 5 matches, taking one leaves a multiple of 4: the win comes on the third move, long
+    // before the prefix of the whole game ends.
     let report = solve(&nim(5), &config).unwrap();
     assert_eq!(report.verdict, Verdict::True);
     assert!(report.statistics.max_depth <= 4, "{}", report.statistics.max_depth);
@@ -253,9 +254,9 @@ fn a_robust_schedule() {
     assert_eq!(verdict(&scheduling.attack_first(4, 2)), Verdict::True);
 }
 
-/// The instances of the peers, both orders.
+/// The instances of other solvers, in both orders.
 #[test]
-fn random_schedules_have_the_answers_of_the_peers() {
+fn random_schedules_agree_with_other_solvers() {
     for (seed, shortest, end, answers) in [(1, 11, 13, [true; 2]), (2, 14, 16, [false; 2])] {
         let scheduling = Scheduling::random(10, 40, seed);
         assert_eq!(scheduling.shortest(), shortest);
@@ -300,7 +301,7 @@ fn link_pricing_with_both_kinds_of_followers() {
     }
 }
 
-/// exists X min(A), exists Y min(B), exists A, exists B: posting a better A is wrong.
+/// exists X min(A), exists Y min(B), exists A, exists B: constraining A to improve is wrong.
 #[test]
 fn a_leader_does_not_choose_for_its_follower() {
     let mut model = Model::new();
@@ -324,7 +325,7 @@ fn a_leader_does_not_choose_for_its_follower() {
     }
 }
 
-/// Taxes, a factory and a farmer: three levels, against nested choices of the best.
+/// Taxes, a factory and a farmer: three levels, compared with nested optimization.
 #[test]
 fn three_levels_of_decisions() {
     let mut model = Model::new();
@@ -386,7 +387,7 @@ fn virtual_network_pricing() {
     assert_eq!(solve(&model, &SolveConfig::default()).unwrap().value, Some(best));
 }
 
-/// A universal opponent may leave no answer; an existential one who minimizes avoids that.
+/// A universal opponent may leave no answer; an existential one that minimizes avoids that.
 #[test]
 fn a_universal_opponent_is_not_an_existential_one() {
     let build = |is_universal: bool| {
@@ -424,7 +425,7 @@ fn matrix_games_agree_with_evaluation() {
 }
 
 #[test]
-fn bad_models_are_refused_with_reasons() {
+fn invalid_models_are_rejected_with_reasons() {
     let mut model = Model::new();
     model.exists("wide");
     model.int("x", 0..=1_000_000_000);
@@ -453,7 +454,7 @@ fn bad_models_are_refused_with_reasons() {
 }
 
 #[test]
-fn a_strategy_that_does_not_fit_is_refused_and_the_verdict_comes() {
+fn a_strategy_that_does_not_fit_leaves_the_verdict() {
     let model = connect_four(4, 4, 16, Question::NotLose);
     let config = SolveConfig {
         strategy: StrategyRequest::One,
@@ -463,12 +464,12 @@ fn a_strategy_that_does_not_fit_is_refused_and_the_verdict_comes() {
     let report = solve(&model, &config).unwrap();
     assert_eq!(report.verdict, Verdict::True);
     assert_eq!(report.strategy, None);
-    let refused = report.strategy_refused.expect("it says why").to_string();
+    let refused = report.strategy_refused.expect("the report gives the reason").to_string();
     assert!(refused.contains("does not fit in 10000 bytes"), "{refused}");
 }
 
 #[test]
-fn limits_stop_the_search_and_say_so() {
+fn reports_name_the_limit_that_stopped_the_search() {
     let model = connect_four(6, 6, 36, Question::Win);
     let config = SolveConfig { max_nodes: 5000, ..SolveConfig::default() };
     let report = solve(&model, &config).unwrap();

@@ -1,5 +1,5 @@
-//! Worked examples that state one problem in several ways: with and without restrictors, with
-//! state variables, with ghosts, with criteria in place of a rule for ties.
+//! Worked examples that model one problem in several ways: with and without restrictors, with state
+//! variables, with ghosts, with criteria instead of a tie-breaking rule.
 
 mod models;
 
@@ -19,7 +19,7 @@ fn n_strategies(model: &Model) -> u128 {
     strategy.n_strategies(|scope| model.scope(scope).quantifier)
 }
 
-/// exists x forall y exists z: a value for x, and for each y one for z.
+/// exists x forall y exists z: a strategy is a value for x, and for each y one for z.
 #[test]
 fn without_a_goal_every_strategy_wins() {
     let mut model = Model::new();
@@ -32,7 +32,7 @@ fn without_a_goal_every_strategy_wins() {
     assert_eq!(n_strategies(&model), 8);
 }
 
-/// Five moves of 1 to 3, with the matches left and taken as variables of their own.
+/// Five moves of 1 to 3, with separate variables for the matches left and taken.
 #[test]
 fn nim_with_state_variables_agrees_with_the_sum() {
     for n in 5..=15 {
@@ -41,7 +41,7 @@ fn nim_with_state_variables_agrees_with_the_sum() {
         for i in 0..5 {
             model.open(format!("move {i}"), mover(i));
             let x = model.int(format!("x{i}"), 1..=3);
-            // S_i is chosen like any variable, and the restrictor says what it must be.
+            // S_i is an ordinary variable, and the restrictor determines its value.
             let state = model.int(format!("S{i}"), 0..=15);
             model.require(state.equals(taken + x));
             taken = Expr::Var(state);
@@ -51,8 +51,8 @@ fn nim_with_state_variables_agrees_with_the_sum() {
     }
 }
 
-/// forall x forall y exists z in {0, 1}, all different, after the form of strategic networks:
-/// a universal variable runs through the values that are consistent with each constraint.
+/// forall x forall y exists z in {0, 1}, all different, in the form of strategic networks: a
+/// universal variable ranges over the values that are consistent with each constraint.
 fn strategic(constraints: &[Vec<usize>]) -> Model {
     let mut model = Model::new();
     let mut variables: Vec<VarId> = Vec::new();
@@ -60,7 +60,7 @@ fn strategic(constraints: &[Vec<usize>]) -> Model {
         model.open(name.into(), if i < 2 { Quantifier::Forall } else { Quantifier::Exists });
         variables.push(model.int(name, 0..=1));
         for constraint in constraints.iter().filter(|scope| scope.contains(&i)) {
-            // Values of the variables so far that some values of the later ones complete.
+            // Whether some values of the later variables complete the values so far.
             let can_hold = |tuple: &[Value]| {
                 (0..8).any(|bits: Value| {
                     let value =
@@ -88,14 +88,14 @@ fn strategic(constraints: &[Vec<usize>]) -> Model {
 
 #[test]
 fn strategic_networks_depend_on_how_constraints_are_stated() {
-    // One constraint over all: there is no value for x.
+    // One constraint over all three variables: there is no value for x.
     assert_eq!(verdict(&strategic(&[vec![0, 1, 2]])), Verdict::True);
-    // Three over pairs: there are values for x and y, and then none for z.
+    // Three constraints over pairs: there are values for x and y, but then none for z.
     assert_eq!(verdict(&strategic(&[vec![0, 1], vec![0, 2], vec![1, 2]])), Verdict::False);
 }
 
-/// Nim Black-Jack without restrictors: a ghost, chosen by the existential player, takes over
-/// what the universal one says where that is legal. He may have no legal ghost to choose.
+/// Nim Black-Jack without restrictors: a ghost variable of the existential player copies the
+/// universal choice if it is legal. The existential player may have no legal ghost value.
 #[test]
 fn ghosts_fail_where_a_player_can_be_blocked() {
     let cards = ValueSet::from([3, 15, 17, 19]);
@@ -122,7 +122,7 @@ fn ghosts_fail_where_a_player_can_be_blocked() {
     assert!(!by_definition(&model).0);
 }
 
-/// Nim-Fibonacci with so many moves; `strict` takes less than the double, and less than half.
+/// Nim-Fibonacci with `n_moves` moves; `strict` means less than the double, and less than half.
 fn fibonacci(n: Value, strict: bool, n_moves: usize) -> Model {
     let mut model = Model::new();
     let less = Value::from(strict);
@@ -144,15 +144,15 @@ fn nim_fibonacci_as_it_is_printed() {
         (2..=34).filter(is_lost).collect()
     };
     assert_eq!(lost(false, |n| n as usize + 1), [2, 3, 5, 8, 13, 21, 34]);
-    // Taking less than the double, powers of two are lost.
+    // If players take less than the double, powers of two are lost.
     assert_eq!(lost(true, |n| n as usize + 1), [2, 4, 8, 16, 32]);
-    // With a pair of moves for every two matches there is no move left to block the first
-    // player where the game is long; with one more move there is.
+    // With one pair of moves for every two matches, long games have no move left to block the first
+    // player; with one more move they do.
     assert_eq!(lost(false, |n| n as usize / 2 * 2), [8, 13, 21, 34]);
     assert_eq!(lost(false, |n| n as usize / 2 * 2 + 1), [2, 3, 5, 8, 13, 21, 34]);
 }
 
-/// Restrictors folded into one goal keep the truth.
+/// Restrictors can be folded into one goal without changing the truth.
 #[test]
 fn nim_fibonacci_without_restrictors() {
     for n in 2..=6 {
@@ -188,17 +188,17 @@ fn tictactoe_is_a_draw_for_whoever_begins() {
     }
 }
 
-/// Plans without an adversary, and the longest that is needed.
+/// Counts plans without an adversary, and checks one that withstands every attack.
 #[test]
 fn schedules_without_an_adversary_are_counted() {
     let scheduling = Scheduling::three_tasks();
     assert_eq!(n_strategies(&scheduling.plan_first(4, 0)), 14);
-    // One task after the other takes 6, and withstands everything.
+    // Running one task after the other takes 6 and withstands every attack.
     assert_eq!(verdict(&scheduling.plan_first(6, 3)), Verdict::True);
 }
 
-/// After X1 = 3 the last restrictor of Nim Black-Jack is empty in every branch, so that the
-/// prefix is cut there with the goal true.
+/// After X1 = 3 the last restrictor of Nim Black-Jack is empty in every branch, so the search cuts
+/// the prefix there with a true goal.
 #[test]
 fn a_cascade_cuts_the_prefix_where_a_restrictor_is_empty() {
     let model = black_jack(ValueSet::from([3]));
@@ -208,8 +208,8 @@ fn a_cascade_cuts_the_prefix_where_a_restrictor_is_empty() {
     assert!(report.statistics.n_pruned > 0);
 }
 
-/// A follower who minimizes k * cost - income breaks ties for a leader who wants income, and
-/// one who minimizes k * cost + income breaks them against him.
+/// A follower that minimizes k * cost - income breaks ties for a leader that wants income, and one
+/// that minimizes k * cost + income breaks them against it.
 #[test]
 fn ties_can_be_written_into_the_criterion() {
     for (ties, sign, expected) in [(Ties::Optimistic, -1, 260), (Ties::Pessimistic, 1, 200)] {
@@ -219,9 +219,12 @@ fn ties_can_be_written_into_the_criterion() {
         let customer = ScopeId::new(2);
         let [cost, income] = ["cost", "income"].map(|name| {
             let all = model.variables().len();
-            (0..all).map(VarId::new).find(|&x| model.name(x) == name).expect("it is there")
+            (0..all)
+                .map(VarId::new)
+                .find(|&x| model.name(x) == name)
+                .expect("the model has the variable")
         });
-        // No income is as large as 10,000.
+        // Every income is below 10,000.
         let weighted = model.define("weighted", cost * 10_000 + income * sign);
         model.minimize(customer, weighted);
         let by_criterion = solve(&model, &config).unwrap();
@@ -230,7 +233,7 @@ fn ties_can_be_written_into_the_criterion() {
     }
 }
 
-/// The checker of optimality accepts what the search finds and refutes what is worse.
+/// The optimality checker accepts the result of the search and refutes a worse strategy.
 #[test]
 fn optimal_strategies_are_certified() {
     let config = SolveConfig { strategy: StrategyRequest::One, ..SolveConfig::default() };
@@ -243,7 +246,7 @@ fn optimal_strategies_are_certified() {
         let strategy = solve(&model, &config).unwrap().strategy.unwrap();
         assert_eq!(check_optimality(&model, &strategy, 1_000_000), Optimality::Certified);
         assert_eq!(check_optimality(&model, &strategy, 10), Optimality::TooLarge);
-        // The best of fewer tariffs wins with more of them too, and is not the best.
+        // The best strategy for fewer tariffs also wins with more of them, but is not optimal.
         let poor = solve(&small(&[0, 1]), &config).unwrap().strategy.unwrap();
         check_strategy(&model, &poor).unwrap();
         let judged = check_optimality(&model, &poor, 1_000_000);

@@ -1,4 +1,4 @@
-//! Random small models against the definition, with every option.
+//! Random small models, solved with every option and compared with the definition.
 
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Expr, Value, ValueSet, VarId, Verdict, element, if_then_else, sum};
@@ -102,10 +102,10 @@ fn model(choices: &mut Choices, optimizes: bool) -> Model {
     model
 }
 
-/// Adds aggregates and criteria wherever they can stand.
+/// Adds aggregates and criteria wherever the model allows them.
 fn optimize(choices: &mut Choices, model: &mut Model) {
     let functions = AggregateFunction::ALL.map(|(_, function)| function);
-    // By scope, from the last: what can be seen from it.
+    // By scope, from the last: the measures visible from it.
     let mut seen: Vec<Measure> = Vec::new();
     for i in (0..model.scopes().len()).rev() {
         let id = ScopeId::new(i);
@@ -136,7 +136,7 @@ fn optimize(choices: &mut Choices, model: &mut Model) {
     }
 }
 
-/// Every method is used wherever it can be.
+/// Sizes that enable every method wherever it applies.
 const EAGER: Sizes =
     Sizes { min_refined: 0, min_propagated: 0, max_branches: 1, min_shared_levels: 1 };
 
@@ -185,13 +185,13 @@ fn configurations() -> Vec<(&'static str, SolveConfig)> {
     ]
 }
 
-/// The default and one of three thirds of the others.
+/// The default configuration and a third of the others.
 fn some_configurations(third: usize) -> impl Iterator<Item = (&'static str, SolveConfig)> {
     let all = configurations().into_iter().enumerate();
     all.filter(move |(i, _)| *i == 0 || *i % 3 == third).map(|(_, named)| named)
 }
 
-/// Models to be solved with one third of the configurations.
+/// Models, each with the third of the configurations to solve it with.
 fn models(optimizes: bool) -> impl proptest::strategy::Strategy<Value = (usize, Model)> {
     (0..3_usize, built(400, move |choices| model(choices, optimizes)))
 }
@@ -228,7 +228,7 @@ fn random_optimizations_have_the_value_of_the_definition() {
     assert!(n_values > 1000, "{n_values}");
 }
 
-/// The checker accepts what the search gives, and nothing for the other side.
+/// Checks that the checker accepts the strategy of the winner, and that the other side has none.
 fn check_strategies(model: &Model, is_true: bool) {
     for request in [StrategyRequest::One, StrategyRequest::All] {
         let config = SolveConfig { strategy: request, ..SolveConfig::default() };
@@ -252,7 +252,7 @@ fn check_strategies(model: &Model, is_true: bool) {
 }
 
 #[test]
-fn goals_of_the_first_scope_alone_are_not_forgotten_by_refinement() {
+fn refinement_keeps_goals_over_the_first_scope_only() {
     let mut model = Model::new();
     model.exists("first");
     let x = model.ints("x", 5, 0..=9);
@@ -284,7 +284,7 @@ fn bounds_count_every_choice_of_a_wide_scope() {
 }
 
 #[test]
-fn symmetries_that_leave_a_domain_are_not_used_there() {
+fn symmetries_that_leave_a_domain_are_ignored() {
     let mut model = Model::new();
     model.forall("first");
     let x = model.int("x", 0..=1);
@@ -299,7 +299,7 @@ fn symmetries_that_leave_a_domain_are_not_used_there() {
 }
 
 #[test]
-fn measures_are_not_remembered_by_what_decides_verdicts() {
+fn the_memory_distinguishes_measures_with_equal_verdicts() {
     let mut model = Model::new();
     let first = model.exists("first");
     let x = model.bool("x");
@@ -316,8 +316,8 @@ fn measures_are_not_remembered_by_what_decides_verdicts() {
 }
 
 #[test]
-fn a_declared_key_may_be_a_definition_that_nobody_reads() {
-    // Take 1 or 2 of n, who can't move loses; the rest of n by 3 decides.
+fn a_declared_key_may_be_an_otherwise_unused_definition() {
+    // Take 1 or 2 of n matches; a player who cannot move loses. The remainder of n by 3 decides.
     for n in 0..=9 {
         let mut model = Model::new();
         let mut left: Option<VarId> = None;

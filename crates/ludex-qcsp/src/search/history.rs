@@ -1,36 +1,36 @@
-//! Which values of a variable decided how often, most successful first.
+//! Values of a variable ranked by how often they decided a node.
 
 /// The history of a class of levels.
 #[derive(Clone)]
 pub(crate) struct History {
-    /// By place of a value: how much it decided.
+    /// The credit of each value, by place.
     credits: Vec<u64>,
-    /// The places, by falling credit.
+    /// The places, by descending credit.
     ranking: Vec<u32>,
-    /// By place: where it stands in the ranking.
+    /// The rank of each place.
     ranks: Vec<u32>,
 }
 
 impl History {
-    /// Nothing has happened to so many values.
+    /// Creates a history of `n_values` values without credit.
     pub fn new(n_values: usize) -> Self {
         let places: Vec<u32> = (0..n_values as u32).collect();
         Self { credits: vec![0; n_values], ranking: places.clone(), ranks: places }
     }
 
-    /// The places of the values, by falling credit.
+    /// Returns the places of the values, by descending credit.
     #[inline]
     pub fn ranking(&self) -> &[u32] {
         &self.ranking
     }
 
-    /// How much a value decided.
+    /// Returns the credit of a value.
     #[inline]
     pub fn credit_of(&self, place: usize) -> u64 {
         self.credits[place]
     }
 
-    /// A value decided.
+    /// Adds credit to a value that decided a node.
     pub fn credit(&mut self, place: usize, amount: u64) {
         self.credits[place] += amount;
         let credit = self.credits[place];
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ranking_falls() {
+    fn the_ranking_descends() {
         let mut history = History::new(5);
         for (place, amount) in [(3, 2), (1, 1), (4, 2), (1, 2), (0, 9), (3, 1)] {
             history.credit(place, amount);

@@ -1,6 +1,6 @@
 //! An independent checker of strategies.
 //!
-//! It plays on the meaning of the constraints and uses nothing of the search.
+//! It evaluates the constraints directly and shares no code with the search.
 
 use ludex_csp::{Value, VarId};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use crate::definition::{choices_within, complete};
 use crate::model::Model;
 use crate::scope::Quantifier;
 
-/// Why a strategy does not win.
+/// The reason why a strategy does not win.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Refutation {
@@ -31,21 +31,21 @@ pub enum Refutation {
         /// The values of its variables that are not definitions.
         choice: Vec<Value>,
     },
-    /// The winner has no choice.
+    /// The winner has no legal choice.
     #[error("in scope `{scope}` the winner is blocked")]
     Blocked {
         /// The scope.
         scope: String,
     },
-    /// A play ends with the goal on the other side.
+    /// A play ends with a goal that the winner does not want.
     #[error("a play ends where the goal is {is_goal_met}: {play:?}")]
     Lost {
-        /// Whether the goal holds there.
+        /// Whether the goal holds in the end.
         is_goal_met: bool,
         /// The values of all variables.
         play: Vec<Value>,
     },
-    /// The opponent's choices can't all be looked at.
+    /// The opponent has too many choices to check all of them.
     #[error("in scope `{scope}` there are too many choices to look at all of them")]
     TooLarge {
         /// The scope.
@@ -59,12 +59,13 @@ pub enum Refutation {
     },
 }
 
-/// Whether every play of the strategy is won by its winner; how many positions were checked.
+/// Checks that every play of the strategy is won by its winner, and returns the number of positions
+/// checked.
 ///
 /// Nodes are checked once for each state that the rest of the play can depend on.
 ///
 /// # Errors
-/// The first play that is not won.
+/// Returns the first play that is not won.
 pub fn check_strategy(model: &Model, strategy: &Strategy) -> Result<usize, Refutation> {
     let mut checker = Checker {
         model,
@@ -82,14 +83,14 @@ struct Checker<'a> {
     model: &'a Model,
     strategy: &'a Strategy,
     values: Vec<Value>,
-    /// By scope, the earlier variables that it or a later one, or the goal, mentions.
+    /// By scope, the earlier variables that it, a later scope or the goal mentions.
     read_later: Vec<Vec<VarId>>,
     seen: FxHashMap<(usize, NodeId, Vec<Value>), ()>,
-    /// How many values may still be tried to find the choices of the opponent.
+    /// Number of values that may still be tried to find the choices of the opponent.
     n_left: u64,
 }
 
-/// So many values are tried at most: some ten seconds.
+/// The maximal number of values tried, which takes about ten seconds.
 const MAX_TRIED: u64 = 100_000_000;
 
 fn read_later(model: &Model) -> Vec<Vec<VarId>> {

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::{Strategy, StrategyNode};
 use crate::model::Model;
 
-/// The strategy as a graph in the DOT language: boxes are nodes of the winner, ellipses those
-/// of the opponent.
+/// Formats the strategy as a graph in the DOT language: boxes are nodes of the winner, ellipses
+/// those of the opponent.
 pub fn strategy_dot(model: &Model, strategy: &Strategy) -> String {
     let mut text = String::from("digraph strategy {\n");
     for (i, node) in strategy.nodes.iter().enumerate() {

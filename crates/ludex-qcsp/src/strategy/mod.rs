@@ -22,45 +22,44 @@ ludex_base::define_id! {
 /// order, until the goal or a scope whose owner is blocked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Strategy {
-    /// Whose strategy it is.
+    /// The player whose strategy it is.
     pub winner: Quantifier,
     /// The nodes; children come before their parents.
     pub nodes: Vec<StrategyNode>,
-    /// Where plays begin.
+    /// The node where plays begin.
     pub root: NodeId,
 }
 
 /// A node of a strategy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum StrategyNode {
-    /// All scopes are played. The goal holds exactly if the existential player wins.
+    /// All scopes are played. The goal holds if and only if the existential player wins.
     End,
-    /// A scope is played: each branch has the values of its variables that are not
-    /// definitions, in order of declaration.
+    /// A scope is played. Each branch holds the values of its variables without definitions, in
+    /// order of declaration.
     ///
-    /// In a scope of the winner there is one branch, or one for each winning choice; in a
-    /// scope of the opponent one for each choice there is. Without branches the opponent is
-    /// blocked.
+    /// A scope of the winner has one branch, or one for each winning choice; a scope of the
+    /// opponent has one for each legal choice. If it has no branches, the opponent is blocked.
     Play {
         /// The scope.
         scope: ScopeId,
-        /// The choices and what follows.
+        /// The choices with the nodes that follow.
         branches: Vec<(Vec<Value>, NodeId)>,
     },
 }
 
 impl Strategy {
-    /// A node.
+    /// Returns a node.
     pub fn node(&self, id: NodeId) -> &StrategyNode {
         &self.nodes[id.index()]
     }
 
-    /// How many nodes the graph has.
+    /// Returns the number of nodes of the graph.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// By scope, how many nodes there are for it and how many branches these have together.
+    /// Returns by scope its number of nodes and the total number of their branches.
     pub fn branches_by_scope(&self, n_scopes: usize) -> Vec<(usize, usize)> {
         let mut counts = vec![(0, 0); n_scopes];
         for node in &self.nodes {
@@ -73,7 +72,7 @@ impl Strategy {
         counts
     }
 
-    /// How many plays there are, saturating.
+    /// Returns the number of plays, saturating.
     pub fn n_plays(&self) -> u128 {
         let mut plays: Vec<u128> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -88,8 +87,8 @@ impl Strategy {
         plays[self.root.index()]
     }
 
-    /// How many strategies with one choice at each node of the winner the graph holds,
-    /// saturating.
+    /// Returns the number of strategies with one choice at each node of the winner that the graph
+    /// contains, saturating.
     pub fn n_strategies(&self, owner_of: impl Fn(ScopeId) -> Quantifier) -> u128 {
         let mut counts: Vec<u128> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {

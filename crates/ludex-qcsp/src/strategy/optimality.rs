@@ -1,8 +1,7 @@
-//! Whether the choices of a strategy are the best, by trying all others.
+//! A checker for the optimality of strategies, by trying all other choices.
 //!
-//! That a strategy wins can be seen from its plays. That a choice is optimal can't: what other
-//! choices lead to has to be found out, and is, as the definition says it, as long as that
-//! takes no more choices than allowed.
+//! The plays of a strategy show that it wins, but not that a choice is optimal. The checker
+//! therefore evaluates the other choices by definition, within a limit on their number.
 
 use std::cmp::Ordering;
 
@@ -15,34 +14,34 @@ use crate::measure::{compare, interests};
 use crate::model::Model;
 use crate::scope::{Measure, Quantifier, Ties};
 
-/// What is known of the choices of a winning strategy.
+/// The result of checking the choices of a winning strategy for optimality.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Optimality {
-    /// Each is the best for its owner, and ties are settled as the model says.
+    /// Each choice is the best for its owner, and ties are broken as the model says.
     Certified,
     /// There is nothing to optimize, or the winner is the universal player.
     NothingToOptimize,
-    /// In a scope, what the strategy comes to differs from the best choice.
+    /// In a scope, the outcome of the strategy differs from that of the best choice.
     Refuted {
         /// The scope.
         scope: String,
-        /// The value that its criterion, or that of a leader, has by the strategy.
+        /// The value of its criterion, or of a leader's, under the strategy.
         found: Option<i64>,
-        /// The value it should have.
+        /// The value under the best choice.
         best: Option<i64>,
     },
-    /// More choices would have to be tried than allowed.
+    /// The limit on choices was reached.
     TooLarge,
-    /// A scope takes any of equally good choices, so that leaders have no value of their own.
+    /// A scope breaks ties arbitrarily, so leaders have no well-defined value.
     AnyTies {
         /// The scope.
         scope: String,
     },
 }
 
-/// Whether the choices of a strategy that wins (see [`check_strategy`](crate::check_strategy))
-/// are the best ones; at most so many choices are tried.
+/// Checks whether the choices of a winning strategy (see [`check_strategy`](crate::check_strategy))
+/// are optimal, trying at most `max_choices` choices.
 pub fn check_optimality(model: &Model, strategy: &Strategy, max_choices: u64) -> Optimality {
     if strategy.winner != Quantifier::Exists || !model.is_optimization() {
         return Optimality::NothingToOptimize;
@@ -81,7 +80,7 @@ impl From<TooMany> for Stop {
 }
 
 impl Judge<'_> {
-    /// What the strategy comes to from a scope on.
+    /// Computes the outcome of the strategy from a scope on.
     fn node(&mut self, scope_idx: usize, id: NodeId) -> Result<Outcome, Stop> {
         let model = self.model;
         let Some(scope) = model.scopes().get(scope_idx) else { return Ok(Outcome::default()) };
@@ -127,7 +126,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Holds an outcome of a scope against that of the best choice.
+    /// Compares an outcome of a scope with that of the best choice.
     fn compare_with_best(&mut self, scope_idx: usize, found: &Outcome) -> Result<(), Stop> {
         let interests = interests(self.model, scope_idx);
         if interests.is_empty() {

@@ -1,4 +1,4 @@
-//! The models of the peers and of the literature, stated with the builder.
+//! Benchmark models of other solvers and of the literature, written with the builder.
 #![allow(dead_code)]
 
 use ludex_csp::{
@@ -6,7 +6,7 @@ use ludex_csp::{
 };
 use ludex_qcsp::{AggregateFunction, Model, Quantifier, Symmetry, Ties};
 
-/// The generator of the instances.
+/// The random number generator of the instances.
 pub struct Draws(u64);
 
 impl Draws {
@@ -30,7 +30,7 @@ pub fn mover(i: usize) -> Quantifier {
     if i.is_multiple_of(2) { Quantifier::Exists } else { Quantifier::Forall }
 }
 
-/// Take 1 to 3 matches; who can't take loses.
+/// Players take 1 to 3 matches; a player who cannot take loses.
 pub fn nim(n: Value) -> Model {
     let mut model = Model::new();
     let mut left = Expr::from(n);
@@ -43,7 +43,8 @@ pub fn nim(n: Value) -> Model {
     model
 }
 
-/// Take up to twice what was taken before, first less than all; who can't take loses.
+/// Players take up to twice the previous number, at first fewer than all; a player who cannot take
+/// loses.
 pub fn nim_fibonacci(n: Value) -> Model {
     let mut model = Model::new();
     let (mut left, mut limit) = (Expr::from(n), Expr::from(n - 1));
@@ -84,7 +85,7 @@ fn lines(
     lines
 }
 
-/// What the first player is asked for.
+/// The question about the first player.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     Win,
@@ -99,7 +100,7 @@ fn has_line(lines: &[Vec<usize>], board: &[Expr], player: Value) -> Expr {
     )
 }
 
-/// The board after a player has marked the cell `x` in move `i`.
+/// Returns the board after a player has marked the cell `x` in move `i`.
 pub fn marked(model: &mut Model, board: &[Expr], i: usize, x: VarId, player: Value) -> Vec<Expr> {
     let after = |(cell, before): (usize, &Expr)| {
         let next = if_then_else(x.equals(cell as Value), player, before.clone());
@@ -108,7 +109,7 @@ pub fn marked(model: &mut Model, board: &[Expr], i: usize, x: VarId, player: Val
     board.iter().enumerate().map(after).collect()
 }
 
-/// Tic-tac-toe where a player is blocked once the other has a line.
+/// Tic-tac-toe in which a player is blocked once the other has a line.
 pub fn tictactoe(question: Question, first: Quantifier) -> Model {
     let lines = lines(3, 3, 3, &|row, column| row * 3 + column);
     let mut model = Model::new();
@@ -128,7 +129,7 @@ pub fn tictactoe(question: Question, first: Quantifier) -> Model {
     model
 }
 
-/// The goal after nine moves or a full board: the last mover has a line, or not.
+/// Adds the goal after nine moves or a full board: the last mover has a line, or not.
 fn end(model: &mut Model, question: Question, lined: Expr, last_is_existential: bool) {
     match (question, last_is_existential) {
         (Question::Win, true) => model.goal(lined.differs(0)),
@@ -138,7 +139,7 @@ fn end(model: &mut Model, question: Question, lined: Expr, last_is_existential: 
     }
 }
 
-/// Connect four where a player is blocked once the other has a line.
+/// Connect four in which a player is blocked once the other has a line.
 pub fn connect_four(columns: usize, rows: usize, depth: usize, question: Question) -> Model {
     let at = |row: usize, column: usize| row * columns + column;
     let lines = lines(columns, rows, 4, &at);
@@ -183,7 +184,7 @@ pub fn connect_four(columns: usize, rows: usize, depth: usize, question: Questio
             .collect();
         lined = Expr::Var(model.define(format!("lined{i}"), has_line(&lines, &board, player)));
     }
-    // Who is to move on a full board is blocked, but nobody loses by that: the prefix ends.
+    // A player to move on a full board would be blocked, but must not lose: the prefix ends there.
     end(&mut model, question, lined, depth % 2 == 1);
     model
 }
@@ -191,11 +192,11 @@ pub fn connect_four(columns: usize, rows: usize, depth: usize, question: Questio
 fn var(e: &Expr) -> VarId {
     match e {
         Expr::Var(x) => *x,
-        e => panic!("{e:?} is no variable"),
+        e => panic!("{e:?} is not a variable"),
     }
 }
 
-/// Four weights that weigh every whole amount of flour up to `most` on two scales.
+/// Four weights that weigh every whole amount of flour up to `most` on a pair of scales.
 pub fn baker(most: Value, above: Value) -> Model {
     let mut model = Model::new();
     model.exists("weights");
@@ -210,8 +211,8 @@ pub fn baker(most: Value, above: Value) -> Model {
     model
 }
 
-/// A random matrix of 0 and 1 with `2^depth` rows and columns; bits of the row are chosen by
-/// the existential and bits of the column by the universal player, in turn.
+/// A random matrix of 0 and 1 with `2^depth` rows and columns. The existential player chooses the
+/// bits of the row and the universal player those of the column, in turn.
 pub fn matrix_game(depth: usize, percent_ones: Value, seed: u64) -> Model {
     let mut draws = Draws::new(seed);
     let cells: Vec<Expr> = (0..1 << (2 * depth))
@@ -231,7 +232,7 @@ pub fn matrix_game(depth: usize, percent_ones: Value, seed: u64) -> Model {
     model
 }
 
-/// Tariffs on links so that customers, who take the cheapest way they can afford, pay most.
+/// Tariffs on links that maximize the payments of customers, who take the cheapest affordable path.
 pub fn link_pricing(n_links: usize, n_customers: usize, seed: u64, ties: Ties) -> Model {
     let mut draws = Draws::new(seed);
     let (mut costs, mut demands, mut limits) = (Vec::new(), Vec::new(), Vec::new());
@@ -331,7 +332,7 @@ impl Scheduling {
         }
     }
 
-    /// The shortest time without an adversary.
+    /// Returns the shortest time without an adversary.
     pub fn shortest(&self) -> Value {
         let horizon: Value = self.lengths.iter().sum();
         let mut network = ludex_csp::Network::new();
@@ -386,7 +387,8 @@ impl Scheduling {
     }
 }
 
-/// Adding takes turns from {3, 15, 17, 19}, the first of `first`; closer to 21 wins.
+/// Players take turns adding a number from {3, 15, 17, 19}, the first player from `first`; whoever
+/// is closer to 21 wins.
 pub fn black_jack(first: ValueSet) -> Model {
     let domain = ValueSet::from([3, 15, 17, 19]);
     let mut model = Model::new();
