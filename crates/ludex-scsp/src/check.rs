@@ -1,4 +1,4 @@
-//! Whether a stochastic network means something.
+//! Validation of stochastic networks.
 
 use ludex_base::Deadline;
 use ludex_csp::{Value, VarId};
@@ -9,12 +9,12 @@ use crate::distribution::Distribution;
 use crate::error::{Part, ScspError};
 use crate::network::{Rational, StochasticNetwork};
 
-/// A variable may have at most this many values: every one is tried.
+/// The maximal number of values of a variable, because the search tries every one.
 const MAX_VALUES: u64 = 1 << 20;
-/// Wrong rows of a distribution are looked for in at most this many steps.
+/// The maximal number of steps spent on finding wrong rows of a distribution.
 const MAX_STEPS: u64 = 1 << 20;
 
-/// Everything that is wrong with a network, as far as was seen before the deadline.
+/// Returns all errors of a network found before the deadline.
 pub(crate) fn check(network: &StochasticNetwork, deadline: &Deadline) -> Vec<ScspError> {
     let mut checker = Checker { network, deadline, errors: Vec::new(), n_steps: 0, is_late: false };
     for x in network.ids() {
@@ -33,7 +33,7 @@ struct Checker<'a> {
     network: &'a StochasticNetwork,
     deadline: &'a Deadline,
     errors: Vec<ScspError>,
-    /// Steps since the deadline was asked.
+    /// Steps since the deadline was last checked.
     n_steps: u64,
     is_late: bool,
 }
@@ -108,10 +108,10 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a distribution says something whatever the variables are that it depends on;
-    /// to look at a row costs so many steps.
+    /// Checks that a distribution is defined for all values of the variables it depends on.
+    /// Checking a row costs `n_steps` steps.
     ///
-    /// Where there are too many rows to look, a wrong one is an error of the search.
+    /// If there are too many rows to check, the search reports a wrong one when it meets it.
     fn every_row(
         &mut self,
         x: VarId,
@@ -143,7 +143,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the time is up after so many more steps.
+    /// Counts `n_steps` more steps and returns whether the deadline was reached.
     fn is_late(&mut self, n_steps: u64) -> bool {
         self.n_steps += n_steps.max(1);
         if self.n_steps > 4096 {
@@ -214,7 +214,7 @@ impl Checker<'_> {
         if least < 0 {
             self.errors.push(ScspError::NegativeUtility { least });
         }
-        // Bounds saturate; what is beyond has no value.
+        // Bounds saturate at `i64::MAX`.
         if greatest == i64::MAX {
             self.errors.push(ScspError::LargeUtility { limit: i64::MAX - 1 });
         }

@@ -1,13 +1,13 @@
 //! Stochastic arc consistency, after Balafoutis and Stergiou.
 //!
-//! A constraint is looked at with its prefix: the variables it mentions, those their
-//! distributions depend on, and everything that is drawn before a decision among these, in their
-//! order. A value of a decision stays if some policy of the prefix that uses it somewhere
-//! satisfies the constraint as likely as is asked; a value that is drawn stays if some tuple with
-//! it is allowed, else its mass is lost.
+//! A constraint is checked together with its prefix: the variables it mentions, those their
+//! distributions depend on, and every chance variable drawn before a decision among these, in their
+//! order. A value of a decision is kept if some policy over the prefix uses it somewhere and
+//! satisfies the constraint with the required probability. A value of a chance variable is kept if
+//! some tuple with it is allowed; otherwise its probability mass is lost.
 //!
-//! The prefix has what is drawn before its decisions, as a policy may use a value only after a
-//! rare draw that the constraint does not mention, and lose next to nothing.
+//! The prefix includes the draws before its decisions, because a policy may use a value only after
+//! a rare draw that the constraint does not mention, and lose almost nothing.
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, Value, ValueSet, VarId};
@@ -17,28 +17,28 @@ use rustc_hash::FxHashSet;
 use crate::error::ScspError;
 use crate::network::{Rational, StochasticNetwork};
 
-/// A constraint whose prefix has more nodes than this is not looked at, nor removes a value.
+/// Constraints whose prefix has more nodes than this are skipped.
 const MAX_NODES: u64 = 200_000;
 
 /// Domains after stochastic arc consistency.
 #[derive(Clone, Debug)]
 pub struct StochasticDomains {
-    /// By variable, the values that are left. Those of a chance variable that are gone will
-    /// not satisfy; they are drawn as before.
+    /// The remaining values by variable. The removed values of a chance variable cannot satisfy the
+    /// constraints; they are still drawn.
     pub domains: Vec<ValueSet>,
-    /// Whether the thresholds can't be reached.
+    /// Whether the thresholds are unreachable.
     pub is_inconsistent: bool,
-    /// How many values of decisions were removed.
+    /// Number of removed values of decisions.
     pub n_removed: u64,
-    /// How many constraints had too many tuples to be looked at.
+    /// Number of constraints skipped because they have too many tuples.
     pub n_skipped: usize,
 }
 
-/// Removes values that no policy can use which satisfies every single constraint as likely as
-/// is asked. Where it stops early it has removed less.
+/// Removes the values that no policy can use if it satisfies every single constraint with the
+/// required probability. If it stops at the deadline, it has removed fewer values.
 ///
 /// # Errors
-/// When the network means nothing.
+/// Returns an error if the network is invalid.
 pub fn arc_consistency(
     network: &StochasticNetwork,
     deadline: &Deadline,
@@ -70,7 +70,7 @@ fn remove(network: &StochasticNetwork, deadline: &Deadline) -> StochasticDomains
                 continue;
             }
             let threshold = constraint.threshold.as_ref().unwrap_or(network.threshold());
-            // Every policy is good enough.
+            // Every policy reaches a threshold of 0.
             if threshold.is_zero() {
                 continue;
             }
@@ -105,8 +105,8 @@ fn remove(network: &StochasticNetwork, deadline: &Deadline) -> StochasticDomains
     }
 }
 
-/// Variables with those that their distributions depend on, and what is drawn before a decision
-/// among them, in order.
+/// Adds to the variables those that their distributions depend on, and the chance variables drawn
+/// before a decision among them, and returns all in order.
 fn prefix(network: &StochasticNetwork, mut variables: Vec<VarId>) -> Vec<VarId> {
     let mut is_in: Vec<bool> = vec![false; network.variables().len()];
     let mut n_drawn_in = 0;
@@ -126,7 +126,7 @@ fn prefix(network: &StochasticNetwork, mut variables: Vec<VarId>) -> Vec<VarId> 
     network.ids().filter(|x| is_in[x.index()]).collect()
 }
 
-/// How many nodes the tree of a prefix has, saturating.
+/// Returns the number of nodes of the tree of a prefix, saturating.
 fn n_nodes(prefix: &[VarId], domains: &[ValueSet]) -> u64 {
     let mut n_paths = 1_u64;
     let mut n_nodes = 0_u64;
@@ -137,7 +137,8 @@ fn n_nodes(prefix: &[VarId], domains: &[ValueSet]) -> u64 {
     n_nodes
 }
 
-/// Removes the values of a variable that a constraint does not keep; says whether there are any.
+/// Removes the values of a variable that a constraint does not keep, and returns whether there were
+/// any.
 fn keep(
     network: &StochasticNetwork,
     x: VarId,
@@ -145,8 +146,8 @@ fn keep(
     result: &mut StochasticDomains,
 ) -> bool {
     let is_chance = network.is_chance(x);
-    // A value that fails one constraint is lost for all that hold together, but not for those
-    // with thresholds of their own.
+    // A value that fails one constraint is lost for all joint constraints, but not for those with
+    // thresholds of their own.
     if is_chance && network.has_own_thresholds() {
         return false;
     }
@@ -160,10 +161,11 @@ fn keep(
     n_removed > 0
 }
 
-/// Whether the joint constraints can still hold as likely as is asked, by the mass that the
-/// chance variables without conditions have left.
+/// Whether the joint constraints can still hold with the required probability, given the remaining
+/// mass of the unconditional chance variables.
 fn keeps_mass(network: &StochasticNetwork, domains: &[ValueSet]) -> bool {
-    // Own thresholds have their own masses, which the policies of single constraints bound.
+    // Constraints with thresholds of their own have separate masses, which the policies of single
+    // constraints bound.
     if network.has_own_thresholds() {
         return true;
     }
@@ -188,35 +190,35 @@ struct Single<'a> {
     domains: &'a [ValueSet],
     deadline: &'a Deadline,
     values: Vec<Value>,
-    /// The greatest satisfaction from each node on, in the order in which nodes are met.
+    /// The greatest satisfaction from each node on, in the order of visits.
     worths: Vec<Rational>,
-    /// By place in the prefix, the values that stay.
+    /// The values kept, by place in the prefix.
     kept: Vec<FxHashSet<Value>>,
 }
 
-/// Why there are no values that stay.
+/// The reason why no kept values were computed.
 enum Unkept {
-    /// The time was up.
+    /// The deadline was reached.
     Late,
-    /// No policy satisfies the constraint as likely as is asked.
+    /// No policy satisfies the constraint with the required probability.
     OutOfReach,
 }
 
 impl Single<'_> {
-    /// By place in the prefix, the values that stay.
+    /// Returns the values to keep, by place in the prefix.
     fn kept(mut self, threshold: &Rational) -> Result<Vec<FxHashSet<Value>>, Unkept> {
         let best = self.worth(0).ok_or(Unkept::Late)?;
         if best < *threshold {
             return Err(Unkept::OutOfReach);
         }
-        // What a policy may lose against the best one.
+        // The satisfaction that a policy may lose against the best one.
         let spare = best - threshold;
         let mut next = 0;
         self.mark(0, &mut next, &Rational::one(), &spare).ok_or(Unkept::Late)?;
         Ok(self.kept)
     }
 
-    /// The greatest satisfaction from a place of the prefix on.
+    /// Returns the greatest satisfaction from a place of the prefix on.
     fn worth(&mut self, at: usize) -> Option<Rational> {
         if self.worths.len().is_multiple_of(1024) && self.deadline.reached() {
             return None;
@@ -245,8 +247,8 @@ impl Single<'_> {
         Some(worth)
     }
 
-    /// Keeps what can be used from a place of the prefix on, which is reached with probability
-    /// `reached` by policies that can still lose `spare`.
+    /// Marks the values that can be used from a place of the prefix on. Policies reach the place
+    /// with probability `reached` and can still lose `spare`.
     fn mark(
         &mut self,
         at: usize,
@@ -282,7 +284,8 @@ impl Single<'_> {
         Some(())
     }
 
-    /// The values of a variable that are left, with their probabilities where it is drawn.
+    /// Returns the remaining values of a variable, with their probabilities if it is a chance
+    /// variable.
     fn branches(&self, x: VarId) -> Vec<(Value, Option<Rational>)> {
         let domain = &self.domains[x.index()];
         if !self.network.is_chance(x) {

@@ -1,4 +1,4 @@
-//! How chance variables are drawn.
+//! Distributions of chance variables.
 
 use ludex_csp::{Expr, Value, VarId};
 use num_traits::{One, Zero};
@@ -7,37 +7,38 @@ use rustc_hash::FxHashMap;
 use crate::error::ScspError;
 use crate::network::{Rational, StochasticNetwork, rational};
 
-/// How a chance variable is drawn.
+/// The distribution of a chance variable.
 #[derive(Clone, Debug)]
 pub enum Distribution {
-    /// Every value of the domain is as likely.
+    /// Every value of the domain is equally likely.
     Uniform,
     /// Each value with its probability; the others are never drawn.
     Weights(Vec<(Value, Rational)>),
-    /// By what earlier variables are.
+    /// Depends on the values of earlier variables.
     Table {
         /// The earlier variables.
         on: Vec<VarId>,
-        /// For values of these, the values that are drawn, each with its probability.
+        /// For each combination of their values, the possible values with their probabilities.
         rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>>,
     },
-    /// Each value in proportion to its weight, an expression over it and earlier variables. With
-    /// a condition, which is 1 or 0, all values for which it is true are as likely.
+    /// Each value is drawn in proportion to its weight, an expression over the value and earlier
+    /// variables. With a condition, which is 1 or 0, all values that satisfy it are equally likely.
     Weighted {
-        /// The weight, never negative; it has a value for every value of the domain.
+        /// The weight, which is never negative and defined for every value of the domain.
         weight: Expr,
-        /// What the weights of all values sum to, if that is to be checked.
+        /// The required sum of all weights, if it is to be checked.
         total: Option<i64>,
     },
 }
 
 impl Distribution {
-    /// Every value is as likely for which a condition on it and on earlier variables is true.
+    /// Creates a distribution in which all values that satisfy a condition on them and earlier
+    /// variables are equally likely.
     pub fn uniform_where(condition: impl Into<Expr>) -> Self {
         Distribution::Weighted { weight: condition.into(), total: None }
     }
 
-    /// The earlier variables it depends on; `x` is the variable that is drawn.
+    /// Returns the earlier variables it depends on; `x` is the chance variable itself.
     pub fn parents(&self, x: VarId) -> Vec<VarId> {
         let mut parents = match self {
             Distribution::Uniform | Distribution::Weights(_) => Vec::new(),
@@ -52,11 +53,11 @@ impl Distribution {
 }
 
 impl StochasticNetwork {
-    /// The values that a chance variable can take, each with its probability, given values of
-    /// the earlier variables. Empty when the distribution says nothing about these.
+    /// Returns the possible values of a chance variable with their probabilities, given the values
+    /// of earlier variables. Empty if the distribution does not cover these values.
     ///
     /// # Panics
-    /// When `x` is decided, not drawn.
+    /// Panics if `x` is a decision.
     pub fn outcomes(&self, x: VarId, value_of: &dyn Fn(VarId) -> Value) -> Vec<(Value, Rational)> {
         let variable = self.variable(x);
         let domain = &variable.variable.domain;
@@ -77,7 +78,7 @@ impl StochasticNetwork {
         }
     }
 
-    /// What [`StochasticNetwork::outcomes`] are of a variable drawn by weights, in any numbers.
+    /// Computes [`StochasticNetwork::outcomes`] of a variable drawn by weights, in any number type.
     pub(crate) fn shares<N>(
         &self,
         x: VarId,
@@ -89,8 +90,8 @@ impl StochasticNetwork {
         possible.map(|(value, weight)| (value, ratio(weight, total))).collect()
     }
 
-    /// The weight of each value of a variable drawn by weights, and their sum; or what is wrong
-    /// with them.
+    /// Returns the weight of each value of a variable drawn by weights, and their sum, or a
+    /// description of the problem.
     pub(crate) fn weights(
         &self,
         x: VarId,
@@ -117,12 +118,13 @@ impl StochasticNetwork {
             Some(total) if sum != *total => {
                 Err(format!("the weights sum to {sum}, not to {total}"))
             }
-            _ if sum == 0 => Err(NOTHING.to_string()),
+            _ if sum == 0 => Err(NO_VALUE.to_string()),
             _ => Ok((weights, sum)),
         }
     }
 
-    /// A distribution that says nothing of values of the variables it depends on.
+    /// Returns the error for a distribution from which nothing can be drawn, given the values of
+    /// the variables it depends on.
     pub(crate) fn undrawable(
         &self,
         x: VarId,
@@ -136,7 +138,7 @@ impl StochasticNetwork {
                 Some(Distribution::Weighted { .. }) => self.weights(x, value_of).err(),
                 _ => None,
             })
-            .unwrap_or_else(|| NOTHING.to_string());
+            .unwrap_or_else(|| NO_VALUE.to_string());
         let parts: Vec<String> =
             parents.iter().map(|&y| format!("{} = {}", self.name(y), value_of(y))).collect();
         let given =
@@ -145,4 +147,4 @@ impl StochasticNetwork {
     }
 }
 
-const NOTHING: &str = "no value can be drawn";
+const NO_VALUE: &str = "no value can be drawn";

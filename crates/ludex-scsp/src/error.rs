@@ -1,4 +1,4 @@
-//! What can be wrong with a stochastic network, an option or a policy.
+//! Errors in stochastic networks, options and policies.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Why a stochastic network means nothing, or can't be solved as asked.
+/// The reason why a stochastic network is invalid or cannot be solved as requested.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ScspError {
@@ -45,46 +45,49 @@ pub enum ScspError {
     WideDomain {
         /// The variable.
         variable: Named<VarId>,
-        /// How many values it has.
+        /// Its number of values.
         n_values: u64,
-        /// How many there may be.
+        /// The limit.
         limit: u64,
     },
-    /// A variable that stands before one of an earlier stage, or a decision after chance.
+    /// A variable declared after one of a later stage, or a decision after a chance variable of its
+    /// stage.
     #[error(
-        "stages out of order: `{variable}` of stage {stage} stands after `{before}`; declare \
-         stages in order, and in each what is decided before what is drawn"
+        "stages out of order: `{variable}` of stage {stage} comes after `{before}`; declare \
+         stages in order, and in each stage decisions before chance variables"
     )]
     StageOrder {
-        /// The variable that stands too late.
+        /// The variable declared too late.
         variable: Named<VarId>,
         /// Its stage, counted from 1.
         stage: usize,
-        /// The variable before it.
+        /// The variable declared before it.
         before: Named<VarId>,
     },
     /// Probabilities that do not make a distribution.
     #[error("the distribution of `{variable}`{given}: {problem}")]
     Distribution {
-        /// The variable that is drawn.
+        /// The chance variable.
         variable: Named<VarId>,
-        /// For which values of earlier variables; empty or beginning with a space.
+        /// The values of earlier variables, empty or beginning with a space.
         given: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// A distribution that depends on a variable that is not known then.
-    #[error("the distribution of `{variable}` depends on `{parent}`, which comes no earlier")]
+    /// A distribution that depends on a variable without a value at that point.
+    #[error(
+        "the distribution of `{variable}` depends on `{parent}`, which is not declared before it"
+    )]
     LaterParent {
-        /// The variable that is drawn.
+        /// The chance variable.
         variable: Named<VarId>,
         /// The variable it depends on.
         parent: Named<VarId>,
     },
-    /// A threshold that is no probability.
+    /// A threshold outside of 0 to 1.
     #[error("{part}: the threshold {threshold} is not between 0 and 1")]
     Threshold {
-        /// Whose threshold.
+        /// The part that has the threshold.
         part: Part,
         /// The threshold.
         threshold: String,
@@ -92,48 +95,48 @@ pub enum ScspError {
     /// A utility that can be negative.
     #[error(
         "the utility can be {least}, by the bounds of its parts; a play whose constraints fail is \
-         worth 0, so that no other may be worth less: add a constant, or take the maximum with 0"
+         worth 0, so no play may be worth less: add a constant, or take the maximum with 0"
     )]
     NegativeUtility {
-        /// The least it can be.
+        /// Its least possible value.
         least: i64,
     },
     /// A utility that can be too large to compute.
     #[error("the utility can be more than {limit}; scale it down")]
     LargeUtility {
-        /// The most it may be.
+        /// The limit.
         limit: i64,
     },
     /// A variable that the network does not have.
     #[error("{part} mentions a variable that the network does not have")]
     UnknownVariable {
-        /// Where.
+        /// The part that mentions it.
         part: Part,
     },
-    /// A constraint that can't be posted.
+    /// A constraint that cannot be posted.
     #[error(transparent)]
     Constraint(#[from] CspError),
-    /// An option that this network can't be solved with.
+    /// An option that does not apply to this network.
     #[error("{option} does not apply: {reason}")]
     Option {
         /// The option.
         option: &'static str,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A policy that does not fit the network.
     #[error("the policy does not fit the network: {problem}")]
     Policy {
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
 
-/// Work was stopped.
+/// The reason why work stopped.
 pub(crate) enum Stop {
     /// A limit was reached.
     Limit(StopReason),
-    /// It can't be done.
+    /// An error makes it impossible to go on.
     Error(ScspError),
 }
 

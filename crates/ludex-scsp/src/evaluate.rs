@@ -1,4 +1,5 @@
-//! What policies are worth, from the definition alone: the slow twin of the searches.
+//! The value of policies, computed directly from the definition: the slow reference for the
+//! searches.
 
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::{Value, VarId};
@@ -10,19 +11,19 @@ use crate::memory::{Asked, Memory};
 use crate::network::{Rational, StochasticNetwork};
 use crate::policy::{Policy, PolicyId, PolicyNode};
 
-/// What a policy is worth.
+/// The value of a policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Evaluation {
-    /// The probability that the constraints without a threshold of their own all hold.
+    /// The probability that all constraints without a threshold of their own hold.
     pub satisfaction: Rational,
-    /// The expected utility; equal to the satisfaction when the network has no utility.
+    /// The expected utility, which equals the satisfaction if the network has no utility.
     pub utility: Rational,
-    /// By constraint, the probability that it holds. What is given up counts as not holding.
+    /// The probability that each constraint holds. In parts that the policy gives up, none holds.
     pub by_constraint: Vec<Rational>,
 }
 
 impl Evaluation {
-    /// Whether every threshold of a network is reached.
+    /// Whether the policy reaches every threshold of a network.
     pub fn reaches_thresholds(&self, network: &StochasticNetwork) -> bool {
         let own = network.constraints().iter().zip(&self.by_constraint);
         self.satisfaction >= *network.threshold()
@@ -48,12 +49,13 @@ impl Evaluation {
     }
 }
 
-/// What a policy is worth: every play is followed and every constraint asked. Exact, and
-/// nothing of the search is used, but that a part of the graph that was met with the same numbers
-/// before is worth the same.
+/// Computes the exact value of a policy by following every play and checking every constraint.
+///
+/// It shares no code with the searches, except the memory for parts of the graph that are reached
+/// with the same numbers.
 ///
 /// # Errors
-/// When the policy does not fit the network.
+/// Returns an error if the policy does not fit the network.
 pub fn evaluate_policy(
     network: &StochasticNetwork,
     policy: &Policy,
@@ -62,10 +64,10 @@ pub fn evaluate_policy(
     Ok(evaluation.expect("there is no deadline"))
 }
 
-/// The same; `None` when the time was up.
+/// As [`evaluate_policy`], or `None` if the deadline was reached.
 ///
 /// # Errors
-/// When the policy does not fit the network.
+/// Returns an error if the policy does not fit the network.
 pub fn evaluate_policy_by(
     network: &StochasticNetwork,
     policy: &Policy,
@@ -79,7 +81,7 @@ pub fn evaluate_policy_by(
             PolicyNode::Draw { branches, .. } => branches.iter().any(|(_, next)| is_later(next)),
         };
         if is_wrong {
-            return misfit(format!("node {i} leads to one that stands no earlier"));
+            return misfit(format!("node {i} leads to a node that does not come before it"));
         }
     }
     let mut evaluator = Evaluator {
@@ -97,7 +99,7 @@ pub fn evaluate_policy_by(
     }
 }
 
-/// How much is remembered of the parts of a policy.
+/// The maximal size of the memory for parts of a policy.
 const MAX_BYTES: usize = 256 << 20;
 
 fn misfit<T, E: From<ScspError>>(problem: String) -> Result<T, E> {
@@ -110,7 +112,7 @@ struct Evaluator<'a> {
     deadline: &'a Deadline,
     n_steps: u64,
     values: Vec<Option<Value>>,
-    /// What parts are worth, by the numbers that decide it; the node is one more.
+    /// The values of parts by the numbers that decide them, one of which is the node.
     memory: Memory<Evaluation>,
 }
 
@@ -134,7 +136,7 @@ impl Evaluator<'_> {
             (PolicyNode::End, Some(x)) => {
                 misfit(format!("it ends before `{}` has a value", network.name(x)))
             }
-            (_, None) => misfit("it goes on when every variable has a value".to_string()),
+            (_, None) => misfit("it continues after every variable has a value".to_string()),
             (PolicyNode::Decide { variable, value, next }, Some(x)) => {
                 let (variable, value, next) = (*variable, *value, *next);
                 let is_now = self.values.get(variable.index()).is_some_and(Option::is_none)
@@ -143,7 +145,7 @@ impl Evaluator<'_> {
                     && network.variable(variable).stage == network.variable(x).stage;
                 if !is_now {
                     let name = network.name(x);
-                    return misfit(format!("it decides another variable where `{name}` is due"));
+                    return misfit(format!("it decides another variable instead of `{name}`"));
                 }
                 if !network.domain(variable).contains(value) {
                     return misfit(format!("`{}` can't be {value}", network.name(variable)));
@@ -156,7 +158,7 @@ impl Evaluator<'_> {
             (PolicyNode::Draw { variable, branches }, Some(x)) => {
                 if *variable != x || !network.is_chance(x) {
                     let name = network.name(x);
-                    return misfit(format!("it draws another variable where `{name}` is due"));
+                    return misfit(format!("it draws another variable instead of `{name}`"));
                 }
                 let known: Vec<Value> =
                     self.values.iter().map(|value| value.unwrap_or(0)).collect();
@@ -205,9 +207,11 @@ fn at_the_end(network: &StochasticNetwork, values: &[Value]) -> Evaluation {
     Evaluation { utility: &satisfaction * utility, satisfaction, by_constraint }
 }
 
-/// The most that any policy is worth: its greatest expected utility, which is the greatest
-/// satisfaction when the network has no utility. Every value of every variable is tried. For
-/// small networks and tests; thresholds of constraints are not looked at.
+/// Returns the greatest value of any policy: its expected utility, or its satisfaction if the
+/// network has no utility.
+///
+/// Tries every value of every variable and ignores thresholds, so it suits only small networks and
+/// tests.
 pub fn best_by_definition(network: &StochasticNetwork) -> Rational {
     fn best(network: &StochasticNetwork, values: &mut Vec<Value>) -> Rational {
         let x = VarId::new(values.len());

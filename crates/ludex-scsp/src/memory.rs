@@ -1,8 +1,8 @@
-//! What is remembered of parts of plays: equal rests are worth the same.
+//! A memory of the values of subproblems.
 //!
-//! What follows from a variable on depends on the values before it only by some numbers: those of
-//! the largest expressions that constraints to come, weights to come and the utility make of
-//! them. A stock that is left is one number, however it came about.
+//! The value of the rest of a play depends on the earlier values only through some numbers: those
+//! of the largest expressions over them in later constraints, later weights and the utility. A
+//! remaining stock, for instance, is one number, however it came about.
 
 use ludex_csp::{Constraint, Expr, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,18 +10,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::distribution::Distribution;
 use crate::network::{StochasticConstraint, StochasticNetwork};
 
-/// To find the numbers may take at most this many steps.
+/// The maximal number of steps spent on finding the numbers.
 const MAX_STEPS: usize = 5_000_000;
-/// After so many questions, memory that answers fewer than one of 64 is switched off.
-const N_TRIED: u64 = 8192;
+/// After this many lookups, a memory that answers fewer than one in 64 is switched off.
+const N_TRIAL_LOOKUPS: u64 = 8192;
 
-/// A rest of plays: the variable it begins with, and the numbers that decide it.
+/// The rest of a play: the variable it begins with, and the numbers that decide its value.
 pub(crate) type Rest = (usize, Box<[i64]>);
 
-/// What is known of rests.
+/// A memory of values by rest of play.
 pub(crate) struct Memory<T> {
-    /// By variable, the numbers that decide what follows from it on; `None` where nothing is
-    /// remembered.
+    /// The numbers that decide the rest from each variable on; `None` if nothing is remembered
+    /// there.
     numbers: Vec<Option<Vec<Part>>>,
     known: FxHashMap<Rest, T>,
     n_bytes: usize,
@@ -30,27 +30,27 @@ pub(crate) struct Memory<T> {
     n_answered: u64,
 }
 
-/// When constraints are asked.
+/// The time at which constraints are checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
-    /// As soon as their variables are known: what goes on satisfies them.
+    /// As soon as their variables have values, so every play that continues satisfies them.
     Soon,
-    /// At the end of a play; joint ones all at once.
+    /// At the end of a play, joint constraints all at once.
     Together,
-    /// At the end of a play, each by itself.
+    /// At the end of a play, each constraint by itself.
     AtTheEnd,
 }
 
-/// A number that decides what follows.
+/// A number that decides the rest of a play.
 enum Part {
-    /// The value of an expression over what is before.
+    /// The value of an expression over earlier variables.
     Value(Expr),
-    /// Whether constraints over what is before hold.
+    /// Whether constraints over earlier variables hold.
     Truth(Vec<Constraint>),
 }
 
 impl<T> Memory<T> {
-    /// An empty memory of at most so many bytes.
+    /// Creates an empty memory of at most `max_bytes` bytes.
     pub fn new(
         network: &StochasticNetwork,
         wants_utility: bool,
@@ -67,19 +67,19 @@ impl<T> Memory<T> {
         }
     }
 
-    /// Whether anything is remembered.
+    /// Whether the memory is in use.
     pub fn is_on(&self) -> bool {
         !self.numbers.is_empty()
     }
 
-    /// Forgets everything, for good.
+    /// Forgets everything and remembers nothing from now on.
     pub fn switch_off(&mut self) {
         self.numbers = Vec::new();
         self.known = FxHashMap::default();
         self.n_bytes = 0;
     }
 
-    /// The rest that begins with a variable; `None` when it can't be remembered.
+    /// Returns the rest that begins with a variable, or `None` if it cannot be remembered.
     pub fn rest(&self, at: usize, values: &[Value]) -> Option<Rest> {
         let numbers = self.numbers.get(at)?.as_ref()?;
         let value_of = |x: VarId| i64::from(values[x.index()]);
@@ -90,9 +90,9 @@ impl<T> Memory<T> {
         Some((at, numbers.iter().map(number).collect::<Option<_>>()?))
     }
 
-    /// What is known of a rest.
+    /// Returns what is known of a rest.
     pub fn get(&mut self, rest: &Rest) -> Option<&T> {
-        if self.n_asked >= N_TRIED && self.n_answered < self.n_asked / 64 {
+        if self.n_asked >= N_TRIAL_LOOKUPS && self.n_answered < self.n_asked / 64 {
             self.switch_off();
         }
         self.n_asked += 1;
@@ -101,14 +101,14 @@ impl<T> Memory<T> {
         known
     }
 
-    /// Remembers what is known of a rest, which takes so many bytes; `n_others` are used beside
+    /// Stores what is known of a rest, which takes `n_bytes`; `n_others` bytes are in use besides
     /// the memory.
     pub fn put(&mut self, rest: Rest, known: T, n_bytes: usize, n_others: usize) {
-        const BYTES_A_REST: usize = 64;
+        const BYTES_PER_REST: usize = 64;
         if !self.is_on() {
             return;
         }
-        self.n_bytes += BYTES_A_REST + size_of::<T>() + 8 * rest.1.len() + n_bytes;
+        self.n_bytes += BYTES_PER_REST + size_of::<T>() + 8 * rest.1.len() + n_bytes;
         if self.n_bytes + n_others > self.max_bytes {
             return self.switch_off();
         }
@@ -116,7 +116,8 @@ impl<T> Memory<T> {
     }
 }
 
-/// By variable, the numbers that decide what follows; `None` when they take too long to find.
+/// Returns the numbers that decide the rest from each variable on, or `None` if finding them takes
+/// too long.
 fn numbers(
     network: &StochasticNetwork,
     wants_utility: bool,
@@ -173,7 +174,7 @@ fn numbers(
     Some(numbers)
 }
 
-/// How many parts an expression has, and how many they have together.
+/// Returns the size of an expression, and the sum of the sizes of all its subexpressions.
 fn steps(expr: &Expr) -> (usize, usize) {
     let parts = expr.children().into_iter().map(steps);
     let (n_parts, n_steps) = parts.fold((1, 0_usize), |(n_parts, n_steps), part| {
@@ -182,7 +183,7 @@ fn steps(expr: &Expr) -> (usize, usize) {
     (n_parts, n_steps.saturating_add(n_parts))
 }
 
-/// Collects the numbers that decide what follows from a place on.
+/// Collects the numbers that decide the rest from a place on.
 struct Found {
     at: usize,
     seen: FxHashSet<Expr>,
@@ -204,7 +205,7 @@ impl Found {
         }
     }
 
-    /// The largest expressions in one that are over what is before.
+    /// Collects the largest subexpressions over earlier variables.
     fn within(&mut self, expr: &Expr) {
         if self.is_before(expr) {
             if !matches!(expr, Expr::Constant(_)) {

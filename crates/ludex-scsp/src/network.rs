@@ -1,4 +1,4 @@
-//! Stochastic networks as a modeler states them.
+//! Stochastic networks and the builder for them.
 
 use std::thread;
 
@@ -13,15 +13,15 @@ use crate::error::ScspError;
 /// An exact probability.
 pub type Rational = BigRational;
 
-/// The fraction `numerator / denominator`.
+/// Returns the fraction `numerator / denominator`.
 ///
 /// # Panics
-/// When the denominator is zero.
+/// Panics if the denominator is zero.
 pub fn rational(numerator: i64, denominator: i64) -> Rational {
     Rational::new(numerator.into(), denominator.into())
 }
 
-/// Reads `1/3`, `0.25` or `1`, exactly.
+/// Parses `1/3`, `0.25` or `1` exactly.
 pub fn parse_probability(text: &str) -> Option<Rational> {
     let whole = |digits: &str| {
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -49,7 +49,7 @@ pub struct StochasticVariable {
     pub variable: Variable,
     /// The stage it belongs to, counted from 0.
     pub stage: usize,
-    /// How it is drawn; `None` when it is decided.
+    /// Its distribution if it is a chance variable; `None` if it is a decision.
     pub distribution: Option<Distribution>,
 }
 
@@ -58,15 +58,16 @@ pub struct StochasticVariable {
 pub struct StochasticConstraint {
     /// The constraint.
     pub constraint: Constraint,
-    /// How likely it has to hold by itself; `None` when it is one of those that hold together
-    /// with the probability of the network.
+    /// The probability with which it must hold by itself; `None` if it is one of the joint
+    /// constraints, which must hold together with the probability of the network.
     pub threshold: Option<Rational>,
 }
 
-/// Decision and chance variables in stages, constraints, and how likely they have to hold.
+/// Decisions and chance variables in stages, constraints, and the probabilities with which they
+/// must hold.
 ///
-/// [`StochasticNetwork::stage`] opens the stages in order; in each the decisions come before
-/// what is drawn. A variable is decided knowing everything declared before it.
+/// [`StochasticNetwork::stage`] opens the stages in order; in each the decisions come before the
+/// chance variables. A decision is made with knowledge of everything declared before it.
 #[derive(Clone, Debug)]
 pub struct StochasticNetwork {
     variables: Vec<StochasticVariable>,
@@ -83,7 +84,7 @@ impl Default for StochasticNetwork {
 }
 
 impl StochasticNetwork {
-    /// A network without variables, whose constraints have to hold surely.
+    /// Creates a network without variables whose constraints must hold with probability 1.
     pub fn new() -> Self {
         Self {
             variables: Vec::new(),
@@ -99,12 +100,12 @@ impl StochasticNetwork {
         self.n_stages += 1;
     }
 
-    /// Adds a variable that is decided to the stage opened last.
+    /// Adds a decision to the stage opened last.
     pub fn decision(&mut self, name: impl Into<String>, domain: impl Into<ValueSet>) -> VarId {
         self.add_variable(name.into(), domain.into(), None)
     }
 
-    /// Adds a variable that is drawn to the stage opened last.
+    /// Adds a chance variable to the stage opened last.
     pub fn chance(
         &mut self,
         name: impl Into<String>,
@@ -127,120 +128,120 @@ impl StochasticNetwork {
         })
     }
 
-    /// Adds a variable as it is, with its stage.
+    /// Adds a complete variable, including its stage.
     pub fn variable_with(&mut self, variable: StochasticVariable) -> VarId {
         self.n_stages = self.n_stages.max(variable.stage + 1);
         self.variables.push(variable);
         VarId::new(self.variables.len() - 1)
     }
 
-    /// The expression is one of those that have to hold together.
+    /// Adds an expression to the joint constraints.
     pub fn require(&mut self, expr: impl Into<Expr>) {
         self.add(Constraint::Intension(expr.into()));
     }
 
-    /// The constraint is one of those that have to hold together.
+    /// Adds a constraint to the joint constraints.
     pub fn add(&mut self, constraint: Constraint) {
         self.constraints.push(StochasticConstraint { constraint, threshold: None });
     }
 
-    /// The constraint has to hold with this probability, whether the others do or not.
+    /// Adds a constraint that must hold with this probability, whether the others do or not.
     pub fn add_with_threshold(&mut self, constraint: Constraint, threshold: Rational) {
         self.constraints.push(StochasticConstraint { constraint, threshold: Some(threshold) });
     }
 
-    /// The constraints that have no threshold of their own hold together at least this likely.
+    /// Sets the probability with which the joint constraints must hold together.
     pub fn set_threshold(&mut self, threshold: Rational) {
         self.threshold = threshold;
     }
 
-    /// What a play is worth whose constraints hold in the end, instead of 1.
+    /// Sets the value of a play whose constraints hold in the end, instead of 1.
     pub fn set_utility(&mut self, utility: impl Into<Expr>) {
         self.utility = Some(utility.into());
     }
 
-    /// Leaves a decision only these values. What is drawn stays as it is.
+    /// Restricts a decision to these values.
     ///
     /// # Panics
-    /// When the variable is drawn.
+    /// Panics if it is a chance variable.
     pub fn decide_among(&mut self, x: VarId, domain: impl Into<ValueSet>) {
         assert!(!self.is_chance(x), "`{}` is drawn", self.name(x));
         self.variables[x.index()].variable.domain = domain.into();
     }
 
-    /// The variables, in the order in which they get their values.
+    /// Returns the variables in the order in which they get their values.
     pub fn variables(&self) -> &[StochasticVariable] {
         &self.variables
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable(&self, x: VarId) -> &StochasticVariable {
         &self.variables[x.index()]
     }
 
-    /// The name of a variable.
+    /// Returns the name of a variable.
     pub fn name(&self, x: VarId) -> &str {
         &self.variables[x.index()].variable.name
     }
 
-    /// A variable with its name, for errors.
+    /// Returns a variable with its name, for errors.
     pub(crate) fn named(&self, x: VarId) -> Named<VarId> {
         Named { id: x, name: self.name(x).to_string() }
     }
 
-    /// The values of a variable.
+    /// Returns the values of a variable.
     pub fn domain(&self, x: VarId) -> &ValueSet {
         &self.variables[x.index()].variable.domain
     }
 
-    /// Whether a variable is drawn.
+    /// Whether it is a chance variable.
     pub fn is_chance(&self, x: VarId) -> bool {
         self.variables[x.index()].distribution.is_some()
     }
 
-    /// The variables, by number.
+    /// Returns the ids of the variables in order.
     pub fn ids(&self) -> impl Iterator<Item = VarId> + use<> {
         (0..self.variables.len()).map(VarId::new)
     }
 
-    /// The constraints.
+    /// Returns the constraints.
     pub fn constraints(&self) -> &[StochasticConstraint] {
         &self.constraints
     }
 
-    /// How likely the constraints without a threshold of their own have to hold together.
+    /// Returns the probability with which the joint constraints must hold together.
     pub fn threshold(&self) -> &Rational {
         &self.threshold
     }
 
-    /// What a play is worth whose constraints hold in the end.
+    /// Returns the value of a play whose constraints hold in the end, if it is not 1.
     pub fn utility(&self) -> Option<&Expr> {
         self.utility.as_ref()
     }
 
-    /// The most that a play can be worth.
+    /// Returns the greatest possible value of a play.
     pub fn greatest_utility(&self) -> i64 {
         let Some(utility) = &self.utility else { return 1 };
         utility.bounds(&|x| self.bounds(x)).1.max(0)
     }
 
-    /// The least and the greatest value of a variable; (0, 0) when it has none.
+    /// Returns the least and the greatest value of a variable, or (0, 0) if it has none.
     pub(crate) fn bounds(&self, x: VarId) -> (i64, i64) {
         let domain = self.domain(x);
         (domain.min().unwrap_or(0).into(), domain.max().unwrap_or(0).into())
     }
 
-    /// Whether a constraint has a threshold of its own.
+    /// Whether some constraint has a threshold of its own.
     pub fn has_own_thresholds(&self) -> bool {
         self.constraints.iter().any(|constraint| constraint.threshold.is_some())
     }
 
-    /// How many stages there are.
+    /// Returns the number of stages.
     pub fn n_stages(&self) -> usize {
         self.n_stages
     }
 
-    /// The same network with fewer values of some decisions. What is drawn stays as it is.
+    /// Returns the same network with the given domains for decisions. Chance variables keep theirs.
     pub(crate) fn with_decisions(&self, domains: &[ValueSet]) -> Self {
         let mut network = self.clone();
         for (x, domain) in network.variables.iter_mut().zip(domains) {
@@ -251,11 +252,12 @@ impl StochasticNetwork {
         network
     }
 
-    /// Some variables with all that their distributions depend on, in order, and constraints
-    /// over them, with the threshold of the whole.
+    /// Returns the subnetwork of some variables and constraints over them, with the threshold of
+    /// the whole network. The variables must be in order and include all that their distributions
+    /// depend on.
     ///
     /// # Panics
-    /// When a constraint or a distribution mentions another variable.
+    /// Panics if a constraint or a distribution mentions another variable.
     pub(crate) fn part(&self, variables: &[VarId], constraints: &[&Constraint]) -> Self {
         let to =
             |x: VarId| VarId::new(variables.binary_search(&x).expect("a variable of the part"));
@@ -278,11 +280,11 @@ impl StochasticNetwork {
         part
     }
 
-    /// Calls a function whose recursion is as deep as the network has variables.
+    /// Calls a function whose recursion depth is the number of variables.
     pub(crate) fn on_deep_stack<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
-        const BYTES_A_VARIABLE: usize = 8 << 10;
-        // Expressions may be deep too.
-        let bytes = (16 << 20) + BYTES_A_VARIABLE * self.variables.len();
+        const BYTES_PER_VARIABLE: usize = 8 << 10;
+        // Expressions may also be deep.
+        let bytes = (16 << 20) + BYTES_PER_VARIABLE * self.variables.len();
         thread::scope(|scope| {
             let thread = thread::Builder::new().stack_size(bytes).spawn_scoped(scope, run);
             let result = thread.expect("a thread can be started").join();
@@ -290,12 +292,12 @@ impl StochasticNetwork {
         })
     }
 
-    /// Everything that is wrong with the network; empty when it means something.
+    /// Returns all errors of the network; empty if it is valid.
     pub fn check(&self) -> Vec<ScspError> {
         self.check_by(&Deadline::never())
     }
 
-    /// The same, as far as it was seen before a deadline.
+    /// As [`StochasticNetwork::check`], with the errors found before the deadline.
     pub fn check_by(&self, deadline: &Deadline) -> Vec<ScspError> {
         crate::check::check(self, deadline)
     }

@@ -8,12 +8,12 @@ ludex_base::define_id! {
     pub struct PolicyId;
 }
 
-/// What to decide, after everything that was drawn so far.
+/// A decision for every combination of previous draws.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
     /// The nodes; children come before their parents.
     pub nodes: Vec<PolicyNode>,
-    /// Where plays begin.
+    /// The node where plays begin.
     pub root: PolicyId,
 }
 
@@ -22,8 +22,8 @@ pub struct Policy {
 pub enum PolicyNode {
     /// Every variable has its value.
     End,
-    /// The policy gives up: constraints can't all hold any more, or enough is reached without
-    /// this part. It counts as not satisfied whatever is decided.
+    /// The policy gives up: either the constraints can no longer all hold, or the rest of the
+    /// policy suffices. Plays that end here count as not satisfied.
     GivenUp,
     /// A variable is decided. Decisions of one stage may come in any order.
     Decide {
@@ -31,30 +31,30 @@ pub enum PolicyNode {
         variable: VarId,
         /// Its value.
         value: Value,
-        /// What follows.
+        /// The node that follows.
         next: PolicyId,
     },
-    /// A variable is drawn. A value that is not among the branches is given up.
+    /// A variable is drawn. The policy gives up on values without a branch.
     Draw {
         /// The variable.
         variable: VarId,
-        /// By value, what follows.
+        /// The node that follows each value.
         branches: Vec<(Value, PolicyId)>,
     },
 }
 
 impl Policy {
-    /// A node.
+    /// Returns a node.
     pub fn node(&self, id: PolicyId) -> &PolicyNode {
         &self.nodes[id.index()]
     }
 
-    /// How many nodes the graph has.
+    /// Returns the number of nodes of the graph.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many nodes the tree has that the graph stands for, saturating.
+    /// Returns the number of nodes of the tree that the graph represents, saturating.
     pub fn n_tree_nodes(&self) -> u128 {
         let mut sizes: Vec<u128> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -71,19 +71,19 @@ impl Policy {
     }
 }
 
-/// Makes policies, each node once.
+/// Builds policies and shares equal nodes.
 pub(crate) struct PolicyBuilder {
     nodes: Vec<PolicyNode>,
     known: FxHashMap<PolicyNode, PolicyId>,
     n_bytes: usize,
 }
 
-/// About how many bytes a node takes, in the list and in the table.
+/// Estimates the size of a node in bytes, in the list and in the table.
 fn n_bytes(node: &PolicyNode) -> usize {
-    const BYTES_A_NODE: usize = 160;
+    const BYTES_PER_NODE: usize = 160;
     match node {
-        PolicyNode::Draw { branches, .. } => BYTES_A_NODE + 2 * size_of_val(&branches[..]),
-        _ => BYTES_A_NODE,
+        PolicyNode::Draw { branches, .. } => BYTES_PER_NODE + 2 * size_of_val(&branches[..]),
+        _ => BYTES_PER_NODE,
     }
 }
 
@@ -125,17 +125,17 @@ impl PolicyBuilder {
         }
     }
 
-    /// About how many bytes the nodes take.
+    /// Estimates the total size of the nodes in bytes.
     pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 
-    /// How many nodes there are, for [`PolicyBuilder::rewind`].
+    /// Returns the number of nodes, for [`PolicyBuilder::rewind`].
     pub fn mark(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Forgets the nodes made since a mark; nothing kept may refer to them.
+    /// Removes the nodes added since a mark; no kept node may refer to them.
     pub fn rewind(&mut self, mark: usize) {
         for node in self.nodes.drain(mark..) {
             self.n_bytes -= n_bytes(&node);
@@ -143,7 +143,7 @@ impl PolicyBuilder {
         }
     }
 
-    /// The policy from a root, without what it does not use.
+    /// Returns the policy from a root, without unreachable nodes.
     pub fn finish(self, root: PolicyId) -> Policy {
         let mut is_used = vec![false; self.nodes.len()];
         is_used[root.index()] = true;

@@ -1,4 +1,4 @@
-//! Random networks against the definition.
+//! Random networks compared with the definition.
 
 use ludex_base::Deadline;
 use ludex_csp::Value;
@@ -12,14 +12,14 @@ use crate::networks::*;
 #[test]
 fn random_networks_agree_with_the_definition() {
     let mut nodes: FxHashMap<&str, u64> = FxHashMap::default();
-    // How many nodes were not searched again.
+    // Number of nodes that the memory saved, by configuration.
     let mut n_saved: FxHashMap<&str, i64> = FxHashMap::default();
-    // How many networks were small enough to list all their policies.
+    // Number of networks small enough to list all their policies.
     let mut n_listed = 0;
     holds_for_all(2_000, networks(), |mut network| {
         let utility = network.utility().cloned();
         if utility.is_some() {
-            // Without a threshold, the utility is all that counts.
+            // Without a threshold, only the utility counts.
             network.set_threshold(rational(0, 1));
         }
         let best = best_by_definition(&network);
@@ -68,7 +68,7 @@ fn random_networks_agree_with_the_definition() {
     assert!(n_saved.values().all(|&n| n > 1000), "{n_saved:?}");
 }
 
-/// Whether a policy reaches every threshold, those below 1 up to what rounding can do.
+/// Whether a policy reaches every threshold, allowing rounding errors for thresholds below 1.
 fn nearly_reaches(network: &StochasticNetwork, evaluation: &Evaluation) -> bool {
     let slack = rational(1, 1 << 40);
     let reaches = |p: &Rational, threshold: &Rational| {
@@ -85,7 +85,7 @@ fn several_thresholds_agree_with_all_policies() {
     holds_for_all(1_000, small_networks(), |network| {
         let expected = best_of_all_policies(&network);
         n_possible += usize::from(expected.is_some());
-        // What is possible at all where the threshold of the whole is not looked at.
+        // The same network without the threshold of the whole.
         let mut any = network.clone();
         any.set_threshold(rational(0, 1));
         let possible = best_of_all_policies(&any);
@@ -114,7 +114,7 @@ fn several_thresholds_agree_with_all_policies() {
                 let floating = config(method, aim, Arithmetic::Floating);
                 let report = solve(&network, &floating).unwrap();
                 if report.verdict == Verdict::True {
-                    let policy = report.policy.expect("there is one");
+                    let policy = report.policy.expect("there is a policy");
                     let evaluation = evaluate_policy(&network, &policy).unwrap();
                     assert!(nearly_reaches(&network, &evaluation), "{name}, {aim:?}");
                 } else {
@@ -135,7 +135,7 @@ fn several_thresholds_agree_with_all_policies() {
     assert!((200..900).contains(&n_possible) && n_expanded > 50, "{n_possible}, {n_expanded}");
 }
 
-/// For one constraint, arc consistency removes a value of a decision exactly if no policy that
+/// For one constraint, arc consistency removes a value of a decision if and only if no policy that
 /// reaches the threshold uses it.
 #[test]
 fn arc_consistency_keeps_what_good_policies_use() {
@@ -207,7 +207,7 @@ fn two_parts_agree_with_the_definition() {
                     for (x, value) in [(a, a_value), (b, b_value), (c, c_value)] {
                         fixed.require(x.equals(value));
                     }
-                    // The hard part holds also where nothing is asked of the chance part.
+                    // The hard part must hold even if the chance part has threshold 0.
                     if a_value + b_value != differs
                         && best_by_definition(&fixed) >= *network.threshold()
                     {

@@ -30,7 +30,7 @@ fn three_policies_of_two_stages() {
 }
 
 #[test]
-fn surely_only_the_greatest_value_satisfies() {
+fn only_the_greatest_value_satisfies_with_certainty() {
     let mut network = two_stages(None);
     network.set_threshold(rational(1, 1));
     for (name, method) in Method::ALL {
@@ -82,7 +82,7 @@ fn hard_and_chance_part_of_one_stage() {
 }
 
 #[test]
-fn universal_variables_are_uniform_draws_that_must_all_do() {
+fn universal_variables_are_uniform_draws_with_threshold_1() {
     // exists x in {0,1} forall y in {0,1} exists z in {1,2}: x + y = z is true, by x = 1 only.
     for (first, verdict) in [(1..=1, Verdict::True), (0..=0, Verdict::False)] {
         let mut network = StochasticNetwork::new();
@@ -107,10 +107,10 @@ fn universal_variables_are_uniform_draws_that_must_all_do() {
     }
 }
 
-/// Nim of two universal moves: who takes the last match wins, and five moves of 1 to 3 take all
-/// exactly for 9, 10 and 11 matches.
+/// Nim with two universal moves: the player who takes the last match wins, and can force five moves
+/// of 1 to 3 to take all matches only for 9, 10 and 11 of them.
 #[test]
-fn nim_with_drawn_replies_is_won_surely_where_it_is_won() {
+fn nim_with_random_replies_agrees_with_quantified_nim() {
     for n_matches in 5..=15 {
         let mut network = StochasticNetwork::new();
         let mut taken = Vec::new();
@@ -134,9 +134,9 @@ fn assert_verdict(network: &StochasticNetwork, verdict: Verdict) {
     }
 }
 
-/// A value is used after a rare draw that its constraint does not mention.
+/// A policy may use a value only after a rare draw that its constraint does not mention.
 #[test]
-fn a_value_that_is_seldom_used_is_kept() {
+fn a_rarely_used_value_is_kept() {
     let mut network = StochasticNetwork::new();
     network.stage();
     let weights = vec![(0, rational(5, 100)), (1, rational(95, 100))];
@@ -155,7 +155,7 @@ fn a_value_that_is_seldom_used_is_kept() {
     assert_eq!((report.verdict, report.exact), (Verdict::True, Some(rational(39, 40))));
 }
 
-/// The error of a probability does not grow with the utility, nor vanish with it.
+/// The error of a probability must neither grow with the utility nor vanish with it.
 #[test]
 fn thresholds_are_not_rounded_by_the_utility() {
     for (weights, own, utility, best) in [
@@ -185,9 +185,9 @@ fn thresholds_are_not_rounded_by_the_utility() {
     }
 }
 
-/// However unlikely it is that a constraint fails, it does not hold surely.
+/// A constraint that can fail, however rarely, does not hold with probability 1.
 #[test]
-fn what_is_nearly_sure_is_not_sure() {
+fn nearly_certain_is_not_certain() {
     let mut network = StochasticNetwork::new();
     network.stage();
     let x = network.decision("x", 0..=1);
@@ -215,7 +215,7 @@ fn what_is_nearly_sure_is_not_sure() {
     }
 }
 
-/// With threshold 0 the chance part need not hold.
+/// With threshold 0 the chance part may fail.
 #[test]
 fn two_parts_with_threshold_0_keep_every_decision() {
     let mut network = split();
@@ -223,16 +223,16 @@ fn two_parts_with_threshold_0_keep_every_decision() {
     let found = solve_one_stage(&network, 100, &Deadline::never()).unwrap();
     assert_eq!(found.feasible.len(), 9);
     assert_eq!(found.solutions, [[1, 1], [2, 2]]);
-    // Nor where it never holds.
+    // It may also fail always.
     network.require(VarId::new(2).greater_than(2));
     let found = solve_one_stage(&network, 100, &Deadline::never()).unwrap();
     assert_eq!(found.solutions, [[1, 1], [2, 2]]);
 }
 
-/// The best policy is found and shown though it is not likely enough as a whole; the thresholds of
-/// single constraints are kept.
+/// The search finds and returns the best policy even if its total satisfaction is too low; it
+/// respects the thresholds of single constraints.
 #[test]
-fn the_greatest_satisfaction_is_told_beside_thresholds_of_constraints() {
+fn the_best_satisfaction_is_reported_with_thresholds_of_constraints() {
     let mut network = StochasticNetwork::new();
     network.stage();
     let x = network.decision("x", 0..=1);
@@ -251,7 +251,7 @@ fn the_greatest_satisfaction_is_told_beside_thresholds_of_constraints() {
     }
 }
 
-/// What nothing is decided about can be out of reach too.
+/// A constraint without decisions can be out of reach too.
 #[test]
 fn a_constraint_on_draws_alone_can_be_out_of_reach() {
     let mut network = StochasticNetwork::new();
@@ -263,7 +263,7 @@ fn a_constraint_on_draws_alone_can_be_out_of_reach() {
     network.set_threshold(rational(1, 2));
     let domains = arc_consistency(&network, &Deadline::never()).unwrap();
     assert!(domains.is_inconsistent);
-    // 1/3 of the time for 2, half of it for 3.
+    // A third of the time for 2, half of it for 3.
     network.set_threshold(rational(5, 24));
     let domains = arc_consistency(&network, &Deadline::never()).unwrap();
     assert!(!domains.is_inconsistent);

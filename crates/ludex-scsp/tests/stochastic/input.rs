@@ -1,11 +1,11 @@
-//! Bad input.
+//! Invalid input is rejected.
 
 use ludex_base::Deadline;
 use ludex_csp::{Expr, Value, VarId};
 use ludex_scsp::*;
 
 #[test]
-fn bad_input_is_refused_in_words() {
+fn invalid_input_is_rejected_with_a_message() {
     let problem = |build: &dyn Fn(&mut StochasticNetwork)| {
         let mut network = StochasticNetwork::new();
         network.stage();
@@ -53,8 +53,8 @@ fn bad_input_is_refused_in_words() {
             network.chance("y", 0..=1, Distribution::Uniform);
             network.decision("z", 0..=1);
         }),
-        "stages out of order: `z` of stage 1 stands after `y`; declare stages in order, and in \
-         each what is decided before what is drawn"
+        "stages out of order: `z` of stage 1 comes after `y`; declare stages in order, and in \
+         each stage decisions before chance variables"
     );
     assert_eq!(
         problem(&|network| network.set_threshold(rational(3, 2))),
@@ -63,7 +63,7 @@ fn bad_input_is_refused_in_words() {
     assert_eq!(
         problem(&|network| network.set_utility(VarId::new(0) - 1)),
         "the utility can be -1, by the bounds of its parts; a play whose constraints fail is \
-         worth 0, so that no other may be worth less: add a constant, or take the maximum with 0"
+         worth 0, so no play may be worth less: add a constant, or take the maximum with 0"
     );
     assert_eq!(
         problem(&|network| network.set_utility(VarId::new(0) * Expr::Constant(1 << 62))),
@@ -92,9 +92,10 @@ fn probabilities_are_read_exactly() {
     }
 }
 
-/// Too many rows to look at all of them before: the one that lacks shows when it is drawn.
+/// If there are too many rows to check beforehand, the search reports a missing one when it draws
+/// from it.
 #[test]
-fn scenarios_are_not_lost_where_a_row_lacks() {
+fn scenarios_report_a_missing_row() {
     let mut network = StochasticNetwork::new();
     network.stage();
     let seldom = |n: Value| Distribution::Weights(vec![(0, rational(1, 2)), (n, rational(1, 2))]);
@@ -114,9 +115,10 @@ fn scenarios_are_not_lost_where_a_row_lacks() {
     }
 }
 
-/// What has no value does not hold; where it is asked only sometimes, that can't be said.
+/// A constraint without a value does not hold, but the expansion into scenarios evaluates it only
+/// under a condition and cannot express that.
 #[test]
-fn scenarios_refuse_what_may_have_no_value() {
+fn scenarios_reject_expressions_without_a_value() {
     let network = |first: Value| {
         let mut network = StochasticNetwork::new();
         network.stage();

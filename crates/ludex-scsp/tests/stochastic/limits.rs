@@ -1,4 +1,5 @@
-//! Limits of time and memory: what stops says so, soon, and never `false`.
+//! Limits of time and memory: a stopped search returns soon, says that it stopped, and never
+//! answers `false`.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +14,11 @@ fn network(text: &str) -> StochasticNetwork {
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
     match compiled.unwrap_or_else(|problems| panic!("{problems:?}")).problem {
         Problem::Stochastic(network) => network,
-        other => panic!("it is {}", other.kind()),
+        other => panic!("the model is {}", other.kind()),
     }
 }
 
-/// Stages in which something is decided, then drawn, with a goal over all of them that nothing
-/// rules out early.
+/// Stages with a decision and then a draw, and a goal over all of them that excludes nothing early.
 fn stages(n_stages: usize) -> StochasticNetwork {
     let mut network = StochasticNetwork::new();
     let mut terms = Vec::new();
@@ -58,7 +58,7 @@ fn a_search_stops_in_time_with_the_best_so_far() {
             let report = within_seconds(20, || solve(&network, &config).unwrap());
             assert_eq!(report.verdict, Verdict::Unknown(StopReason::Time), "{name}");
             assert_eq!(report.stopped, Some(StopReason::Time), "{name}");
-            // A best policy so far is one, and worth at least what is said.
+            // The best policy so far is a valid policy, worth at least what the report says.
             if let Some(policy) = report.policy {
                 let evaluation = evaluate_policy(&network, &policy).unwrap();
                 let worth = evaluation.satisfaction;
@@ -73,7 +73,7 @@ fn a_search_stops_in_time_with_the_best_so_far() {
 
 #[test]
 fn several_thresholds_stop_in_time_and_memory() {
-    // Every value of the decision is a policy that no other is as good as.
+    // Every value of the decision is a policy that no other dominates.
     let many = |n: usize, goals: &str| {
         network(&format!(
             "random t: 0..1; exists x: 0..{n}; \
@@ -86,7 +86,7 @@ fn several_thresholds_stop_in_time_and_memory() {
                  goal u = 0 threshold 1 of 3;";
     let report = within_seconds(60, || solve(&many(300, two), &SolveConfig::default()).unwrap());
     assert_eq!(report.verdict, Verdict::True);
-    // Few nodes, but all pairs of policies where `t` is drawn.
+    // Few nodes, but all pairs of policies at the draw of `t`.
     let deadline = Deadline::after(Duration::from_secs(1));
     let pairs = SolveConfig { deadline, ..SolveConfig::default() };
     let report = within_seconds(8, || solve(&many(6_000, two), &pairs).unwrap());
@@ -114,7 +114,7 @@ fn wide_domains_stop_in_time_and_memory() {
     let config = SolveConfig { policy_bytes: 1 << 30, ..soon() };
     let report = within_seconds(20, || solve(&wide, &config).unwrap());
     assert_eq!(report.verdict, Verdict::Unknown(StopReason::Time));
-    // Drawn by weights that depend on what was decided.
+    // The weights of the draw depend on the decision.
     let weighted = "exists x: 0..1000000; random s: 0..1000000 weight 1 + x + s; goal s >= x; \
                     threshold 1 of 4;";
     let weighted = network(weighted);
@@ -124,7 +124,7 @@ fn wide_domains_stop_in_time_and_memory() {
 }
 
 #[test]
-fn the_check_is_quick_and_stops() {
+fn the_check_stops_at_the_deadline() {
     let mut network = StochasticNetwork::new();
     network.stage();
     network.decision("x", 0..=2);
@@ -132,7 +132,7 @@ fn the_check_is_quick_and_stops() {
     let weights = (1..=n).map(|value: Value| (value, rational(1, n.into()))).collect();
     network.chance("y", 1..=n, Distribution::Weights(weights));
     assert_eq!(within_seconds(20, || network.check()), []);
-    // Each sum is a fraction that no other term makes shorter.
+    // The sum of these fractions never simplifies.
     let weights = (1..=n).map(|value: Value| (value, rational(1, i64::from(value) + 1))).collect();
     network.chance("z", 1..=n, Distribution::Weights(weights));
     let deadline = Deadline::after(Duration::from_millis(50));
@@ -164,8 +164,8 @@ fn scenarios_stop_in_time_and_memory() {
 
 #[test]
 fn equal_rests_are_searched_once() {
-    // What is left decides what follows, so that the work grows with the months, not with the
-    // number of plays.
+    // The remaining stock decides the rest of the play, so the work grows with the months, not with
+    // the number of plays.
     let stock = |n: usize| {
         let mut text = "exists order[1]: 0..3; random demand[1]: 0..2 weight 3 - demand[1] \
                         let left[1] = order[1] - demand[1]; goal left[1] >= 0;"
@@ -189,7 +189,7 @@ fn equal_rests_are_searched_once() {
     for aim in [Aim::Threshold, Aim::Best] {
         let [with, without] = [true, false].map(|r| solve(&small, &exact(aim, r)).unwrap());
         assert_eq!(with.verdict, without.verdict);
-        // Of those that are good enough, another one may be met first.
+        // Several policies may reach the threshold, and another one may be found first.
         assert!(aim == Aim::Threshold || with.exact == without.exact);
         assert!(with.statistics.n_nodes < without.statistics.n_nodes);
     }

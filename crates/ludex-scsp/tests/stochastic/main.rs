@@ -1,5 +1,5 @@
-//! Stochastic networks: worked examples, random networks against the definition, bad input,
-//! limits of time and memory.
+//! Stochastic networks: worked examples, random networks compared with the definition, invalid
+//! input, limits of time and memory.
 
 mod agree;
 mod examples;

@@ -1,4 +1,4 @@
-//! Networks to try, and what they are worth when all policies are listed.
+//! Networks for the tests, and their values by listing all policies.
 
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, Value, VarId};
@@ -15,7 +15,7 @@ pub fn exact(method: Method, aim: Aim) -> SolveConfig {
     config(method, aim, Arithmetic::Exact)
 }
 
-/// Two stages; the second decision repeats the first.
+/// A network of two stages whose second decision repeats the first.
 pub fn two_stages(only: Option<Value>) -> StochasticNetwork {
     let mut network = StochasticNetwork::new();
     network.stage();
@@ -39,7 +39,7 @@ pub fn random_distribution(
     last: Value,
 ) -> Distribution {
     let weights = |choices: &mut Choices| {
-        // Now and then, one value is much likelier than the others.
+        // Now and then one value is much likelier than the others.
         let of_first = if choices.below(3) == 0 { 40 } else { choices.below(4) as i64 };
         let others = (0..last).map(|_| choices.below(4) as i64);
         let shares: Vec<i64> = std::iter::once(of_first).chain(others).collect();
@@ -48,7 +48,7 @@ pub fn random_distribution(
         let total: i64 = shares.iter().sum();
         (0..=last).zip(shares).map(|(value, share)| (value, rational(share, total))).collect()
     };
-    // What stands first depends on nothing.
+    // The first variable depends on nothing.
     match choices.below(if variables.is_empty() { 2 } else { 5 }) {
         0 => Distribution::Uniform,
         1 => Distribution::Weights(weights(choices)),
@@ -72,7 +72,7 @@ pub fn random_distribution(
     }
 }
 
-/// Networks of two or three stages; chance may depend on what was before.
+/// Networks of two or three stages whose chance variables may depend on earlier ones.
 pub fn networks() -> impl Strategy<Value = StochasticNetwork> {
     built(300, network)
 }
@@ -83,7 +83,7 @@ fn network(choices: &mut Choices) -> StochasticNetwork {
     let mut variables: Vec<VarId> = Vec::new();
     for stage in 0..n_stages {
         network.stage();
-        // Something may be drawn before anything is decided.
+        // The first variable may be a chance variable.
         let is_drawn_first = stage == 0 && choices.below(2) == 0;
         let n_decisions = if is_drawn_first { 0 } else { 1 + usize::from(choices.below(3) == 0) };
         for k in 0..n_decisions {
@@ -124,7 +124,7 @@ fn network(choices: &mut Choices) -> StochasticNetwork {
     network
 }
 
-/// 0, 1, or anything between.
+/// 0, 1, or any fraction between.
 fn random_threshold(choices: &mut Choices) -> Rational {
     match choices.below(6) {
         0 => rational(0, 1),
@@ -134,12 +134,12 @@ fn random_threshold(choices: &mut Choices) -> Rational {
     }
 }
 
-/// Networks small enough to list their policies, with several thresholds.
+/// Networks small enough to list all policies, with several thresholds.
 pub fn small_networks() -> impl Strategy<Value = StochasticNetwork> {
     built(60, small_network)
 }
 
-/// A network small enough to list its policies, with several thresholds.
+/// A network small enough to list all policies, with several thresholds.
 pub fn small_network(choices: &mut Choices) -> StochasticNetwork {
     let mut network = StochasticNetwork::new();
     network.stage();
@@ -186,7 +186,7 @@ pub fn small_network(choices: &mut Choices) -> StochasticNetwork {
 /// The plays of a policy: each with its probability, as the values of all variables.
 pub type Plays = Vec<(Rational, Vec<Value>)>;
 
-/// All policies there are.
+/// Returns all policies.
 pub fn all_policies(network: &StochasticNetwork) -> Vec<Plays> {
     fn policies(network: &StochasticNetwork, values: &mut Vec<Value>, p: &Rational) -> Vec<Plays> {
         let x = VarId::new(values.len());
@@ -217,7 +217,7 @@ pub fn all_policies(network: &StochasticNetwork) -> Vec<Plays> {
     policies(network, &mut Vec::new(), &rational(1, 1))
 }
 
-/// How many policies there are, saturating.
+/// Returns the number of policies, saturating.
 pub fn n_policies(network: &StochasticNetwork) -> u64 {
     fn count(network: &StochasticNetwork, values: &mut Vec<Value>) -> u64 {
         let x = VarId::new(values.len());
@@ -240,7 +240,7 @@ pub fn n_policies(network: &StochasticNetwork) -> u64 {
     count(network, &mut Vec::new())
 }
 
-/// What a policy is worth, if it reaches all thresholds.
+/// Returns the value of a policy if it reaches all thresholds.
 pub fn worth(network: &StochasticNetwork, plays: &Plays) -> Option<Rational> {
     let zero = || rational(0, 1);
     let n_constraints = network.constraints().len();
@@ -267,7 +267,7 @@ pub fn worth(network: &StochasticNetwork, plays: &Plays) -> Option<Rational> {
     reaches.then_some(utility)
 }
 
-/// The most that a policy is worth which reaches all thresholds, of all policies there are.
+/// Returns the greatest value of a policy that reaches all thresholds, among all policies.
 pub fn best_of_all_policies(network: &StochasticNetwork) -> Option<Rational> {
     all_policies(network).iter().filter_map(|plays| worth(network, plays)).max()
 }
