@@ -1,16 +1,17 @@
-//! How long a translation may take and how large it may become.
+//! The limits of time and memory of a translation.
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, Network};
 
 use crate::config::EncodeError;
 
-/// Asked after each piece of work; what was built is measured as it grows.
+/// Limits that are checked after each piece of work; only the part added since the last check is
+/// measured.
 pub(crate) struct Bounds {
     deadline: Deadline,
     max_bytes: u64,
     n_bytes: u64,
-    /// Constraints and variables of the network that were measured.
+    /// Variables and constraints of the network measured so far.
     n_constraints: usize,
     n_variables: usize,
 }
@@ -20,12 +21,12 @@ impl Bounds {
         Self { deadline, max_bytes, n_bytes: 0, n_constraints: 0, n_variables: 0 }
     }
 
-    /// Counts what is kept beside the network.
+    /// Adds bytes in use besides the network.
     pub fn add(&mut self, n_bytes: u64) {
         self.n_bytes = self.n_bytes.saturating_add(n_bytes);
     }
 
-    /// Whether to go on.
+    /// Returns an error if a limit is reached.
     pub fn go_on(&mut self, network: &Network) -> Result<(), EncodeError> {
         let (variables, constraints) = (network.variables(), network.constraints());
         for variable in &variables[self.n_variables..] {

@@ -1,4 +1,4 @@
-//! What may be asked of a translation, why there may be none, and how large it came out.
+//! The options, errors and sizes of a translation.
 
 use ludex_base::Deadline;
 use ludex_csp::{Constraint, CspError, Network};
@@ -7,20 +7,20 @@ use thiserror::Error;
 
 use crate::groups::GroupEffort;
 
-/// How to encode.
+/// The options of a translation.
 #[derive(Clone, Debug)]
 pub struct EncodeConfig {
-    /// Gates that unrolling loops may add.
+    /// The maximal number of gates that unrolling loops may add.
     pub max_unrolled: usize,
-    /// How hard to look for groups of fluents.
+    /// The effort to spend on finding groups of fluents.
     pub groups: GroupEffort,
-    /// Whether several steps are stated with what follows but propagation does not see: frames, and
+    /// Whether to add redundant constraints to several steps for stronger propagation: frames, and
     /// groups of fluents without a variable of their own.
     pub redundancies: bool,
-    /// When to give up. It is asked between the stages, in the search for groups, and after each gate
-    /// and each constraint.
+    /// The deadline. It is checked between the stages, in the search for groups, and after each
+    /// gate and each constraint.
     pub deadline: Deadline,
-    /// Bytes that the network and what it is made from may take.
+    /// The maximal size in bytes of the network and its intermediate data.
     pub max_bytes: u64,
 }
 
@@ -37,23 +37,23 @@ impl Default for EncodeConfig {
 }
 
 impl EncodeConfig {
-    /// The same without bounds of time and memory.
+    /// Returns the same options without limits of time and memory.
     pub fn unbounded(self) -> Self {
         Self { deadline: Deadline::never(), max_bytes: u64::MAX, ..self }
     }
 }
 
-/// Why a game was not encoded.
+/// The reason why a game was not encoded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// Recursive rules are unrolled, and these are too large for it.
+    /// Unrolling the recursive rules takes too many gates.
     #[error("the recursive rules need more than {max_gates} gates without recursion")]
     LoopsTooLarge {
         /// The limit.
         max_gates: usize,
     },
-    /// The time was up.
+    /// The deadline was reached.
     #[error(
         "translating took too long: {n_variables} variables and {n_constraints} constraints so far"
     )]
@@ -63,7 +63,7 @@ pub enum EncodeError {
         /// Constraints so far.
         n_constraints: usize,
     },
-    /// The memory was used up.
+    /// The memory limit was reached.
     #[error(
         "the network is too large: {n_variables} variables and {n_constraints} constraints take \
          more than {max_bytes} bytes"
@@ -76,26 +76,26 @@ pub enum EncodeError {
         /// The limit.
         max_bytes: u64,
     },
-    /// The network can't be posted.
+    /// The network cannot be posted.
     #[error(transparent)]
     Network(#[from] CspError),
 }
 
-/// How large a network is.
+/// The size of a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
-    /// Variables, auxiliary ones included.
+    /// Number of variables, including auxiliary ones.
     pub n_variables: usize,
-    /// Values of the largest domain.
+    /// Number of values of the largest domain.
     pub max_domain: u64,
-    /// Constraints.
+    /// Number of constraints.
     pub n_constraints: usize,
-    /// Tuples in all tables.
+    /// Number of tuples in all tables.
     pub n_tuples: usize,
 }
 
 impl Sizes {
-    /// The sizes of a network.
+    /// Measures a network.
     pub fn of(network: &Network) -> Sizes {
         Sizes {
             n_variables: network.variables().len(),
@@ -105,7 +105,7 @@ impl Sizes {
         }
     }
 
-    /// The sizes of a stochastic network. Tables of distributions count with their entries.
+    /// Measures a stochastic network. Tables of distributions count with their entries.
     pub fn of_stochastic(network: &StochasticNetwork) -> Sizes {
         let variables = network.variables();
         let of_constraint = |own: &StochasticConstraint| n_tuples(&own.constraint);

@@ -1,14 +1,14 @@
-//! What a move leaves as it is.
+//! Frame axioms: the variables that a move leaves unchanged.
 //!
-//! Where the next value of a variable is cut into auxiliary ones, propagation finds it once the
-//! state and the moves are known, but does not see that a variable which changes, or must change,
-//! needs one of a few moves. A frame says so, the explanatory frame axioms of Schubert, *Monotonic
-//! Solution of the Frame Problem in the Situation Calculus*: a role plays one of the moves that
-//! can change the variable, or it stays.
+//! If auxiliary variables stand between a variable and its next value, propagation finds the next
+//! value once the state and the moves are known, but does not see that a variable that changes, or
+//! must change, needs one of a few moves. A frame states this: a role plays one of the moves that
+//! can change the variable, or the variable stays. These are the explanatory frame axioms of
+//! Schubert, *Monotonic Solution of the Frame Problem in the Situation Calculus*.
 //!
-//! Invariant: a frame follows from the constraints of the template, so that stating it changes no
-//! solution. It is found by them: the move is tried with each value of the variable, and all else
-//! open.
+//! Invariant: a frame follows from the constraints of the template, so adding it changes no
+//! solution. It is derived from them by propagating the move with each value of the variable and
+//! everything else open.
 
 use ludex_base::Deadline;
 use ludex_csp::propagators::table::{STAR, Table};
@@ -16,24 +16,25 @@ use ludex_csp::{Constraint, Engine, PostConfig, Value, VarId};
 
 use crate::template::{MoveVar, Template};
 
-/// Calls of propagators before no more moves are tried.
+/// The maximal number of propagator calls, after which no more moves are tried.
 const MAX_PROPAGATIONS: u64 = 2_000_000;
-/// The most tuples of the table of a frame.
+/// The maximal number of tuples of the table of a frame.
 const MAX_TUPLES: usize = 2_048;
 
-/// A variable of the state stays unless a role plays one of some moves.
+/// Says that a state variable stays unless a role plays one of some moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
-    /// The move of the role, the variable, and the variable of the next state.
+    /// The role's move, the variable, and its variable in the next state.
     pub scope: [VarId; 3],
-    /// The moves that may change it, as values.
+    /// The moves that may change it, as values of the move variable.
     pub changing: Vec<Value>,
-    /// How many values the variable has.
+    /// The number of values of the variable.
     n_values: usize,
 }
 
 impl Frame {
-    /// The move is one of these, whatever becomes of the variable, or it stays.
+    /// Returns the table of the frame: any of these moves with any next value, or the variable
+    /// stays.
     pub fn table(&self) -> Table {
         let moves = self.changing.iter().map(|&value| [value, STAR, STAR]);
         let stays = (0..self.n_values as Value).map(|value| [STAR, value, value]);
@@ -42,8 +43,8 @@ impl Frame {
 }
 
 impl Template {
-    /// The frames that no table of the template says already, as far as they are found in time and
-    /// within bytes.
+    /// Returns the frames that no table of the template implies already, as far as they are found
+    /// before the deadline and within `max_bytes`.
     pub(crate) fn frames(&self, deadline: &Deadline, max_bytes: u64) -> Vec<Frame> {
         let config = PostConfig { max_bytes, ..PostConfig::default() };
         let Ok(posted) = self.network.post_by(&config, deadline) else { return Vec::new() };
@@ -55,7 +56,7 @@ impl Template {
         let mut frames = Vec::new();
         for of_role in &self.moves {
             let places = self.places_cut_from(of_role.var);
-            // By place, the moves that may change it.
+            // The moves that may change the variable, by place.
             let mut changing: Vec<Vec<Value>> = vec![Vec::new(); places.len()];
             for value in 0..of_role.none() {
                 let is_kept = self.kept_by(&mut engine, of_role, value, &places);
@@ -77,7 +78,8 @@ impl Template {
         frames
     }
 
-    /// The places of the state whose next value no single table ties to the moves of a role.
+    /// Returns the places of the state whose next value no single table relates to the moves of a
+    /// role.
     fn places_cut_from(&self, moves: VarId) -> Vec<usize> {
         let mut is_cut = vec![true; self.next.len()];
         for constraint in self.network.constraints() {
@@ -90,7 +92,7 @@ impl Template {
         (0..is_cut.len()).filter(|&place| is_cut[place]).collect()
     }
 
-    /// By place, whether the variable keeps each of its values when a role plays a move.
+    /// Returns by place whether the variable keeps each of its values if a role plays a move.
     fn kept_by(
         &self,
         engine: &mut Engine,

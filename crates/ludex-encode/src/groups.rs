@@ -1,12 +1,12 @@
 //! Groups of fluents of which at most one is true: `(cell 1 1 ?)`, `(control ?)`.
 //!
-//! Candidates come from the terms: fluents that differ in some arguments only. Random walks throw
-//! out those that a state shows to be wrong. What is left is proved by induction, all together: the
-//! initial state has at most one of each, and if a state has at most one of each, so has the next
-//! one. A candidate that can't be proved is dropped, and what was proved with its help is proved
-//! again without it.
+//! Candidates come from the terms: fluents that differ only in some arguments. Random walks refute
+//! those that some state violates. The rest is proved together by induction: the initial state has
+//! at most one true fluent of each group, and if a state has at most one of each, so has the next
+//! one. A candidate that cannot be proved is dropped, and every proof that used it is repeated
+//! without it.
 //!
-//! Invariant: a [`Group`] that [`find_groups`] gives holds in every reachable state.
+//! Invariant: a [`Group`] that [`find_groups`] returns holds in every reachable state.
 
 use ludex_base::{BitSet, Deadline, FluentId, MoveId, Rng, Seed};
 use ludex_circuit::{Circuit, GateId};
@@ -14,10 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::prove::{Finding, Group, Prover};
 
-/// What may be done to find groups, so that the time is bounded and the result the same every time.
+/// The effort to spend on finding groups. It bounds the time and keeps the result reproducible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupEffort {
-    /// Steps of work of the prover; 0 finds no groups.
+    /// Work steps of the prover; 0 finds no groups.
     pub proof_steps: u64,
     /// Gates evaluated on random walks.
     pub walk_gates: u64,
@@ -29,8 +29,10 @@ impl Default for GroupEffort {
     }
 }
 
-/// The groups of a game, found and proved, the largest first. A fluent can be in several. `None` when the
-/// deadline came first: which groups there are must not depend on the clock.
+/// Finds and proves the groups of a game, and returns them by descending size.
+///
+/// A fluent can be in several groups. Returns `None` if the deadline is reached, because the groups
+/// must not depend on the clock.
 pub fn find_groups(
     circuit: &Circuit,
     effort: &GroupEffort,
@@ -62,10 +64,10 @@ pub fn find_groups(
     prove(circuit, groups, effort.proof_steps, deadline)
 }
 
-/// Fluents or candidates between two looks at the clock.
+/// Number of fluents or candidates processed between two checks of the deadline.
 const ITEMS_BETWEEN: usize = 256;
 
-/// Fluents with the same name that differ in some arguments only.
+/// Returns groups of fluents with the same name that differ only in some arguments.
 fn candidates(circuit: &Circuit, deadline: &Deadline) -> Option<Vec<Group>> {
     let terms = &circuit.vocabulary.terms;
     let mut by_pattern: FxHashMap<(u32, Vec<u32>), Vec<FluentId>> = FxHashMap::default();
@@ -84,14 +86,14 @@ fn candidates(circuit: &Circuit, deadline: &Deadline) -> Option<Vec<Group>> {
     }
     let mut lists: Vec<Vec<FluentId>> =
         by_pattern.into_values().filter(|list| list.len() > 1).collect();
-    // The largest first: it makes the smaller ones within it needless.
+    // The largest first: it makes its subsets redundant.
     lists.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     lists.dedup();
     Some(lists.into_iter().map(|fluents| Group { fluents, is_exact: true }).collect())
 }
 
-/// Sets of argument places that may differ, as bits: all sets for few arguments, else all places,
-/// each place alone, and all from a place on.
+/// Returns sets of argument places that may differ, as bits: all sets if there are few arguments;
+/// otherwise all places, each place alone, and all places from some place on.
 fn free_places(n_args: usize) -> Vec<u32> {
     match n_args {
         0 => Vec::new(),
@@ -106,7 +108,7 @@ fn free_places(n_args: usize) -> Vec<u32> {
     }
 }
 
-/// Drops candidates until the rest proves itself; `None` when the deadline came first.
+/// Drops candidates until the rest is proved; `None` if the deadline is reached.
 fn prove(
     circuit: &Circuit,
     groups: Vec<Group>,
@@ -119,7 +121,8 @@ fn prove(
         .map(|group| Candidate { group, is_dropped: false, at_most: None, at_least: None })
         .collect();
     let around = larger_groups(circuit.vocabulary.fluents.len(), &candidates, deadline)?;
-    // Each round proves what is not proved, or rests on what was dropped in the round before.
+    // Each round proves the candidates without a proof, or whose proof used one dropped in the
+    // previous round.
     loop {
         let mut lost: FxHashSet<u32> = FxHashSet::default();
         if deadline.reached() {
@@ -169,8 +172,8 @@ fn prove(
     Some(candidates.into_iter().filter(|it| !it.is_dropped).map(|it| it.group).collect())
 }
 
-/// By candidate, the larger ones that have all its fluents; what is true of them is true of it. `None` when
-/// the deadline came first.
+/// Returns for each candidate the larger ones that contain all its fluents and therefore imply it.
+/// `None` if the deadline is reached.
 fn larger_groups(
     n_fluents: usize,
     candidates: &[Candidate],
@@ -200,7 +203,7 @@ fn larger_groups(
 struct Candidate {
     group: Group,
     is_dropped: bool,
-    /// The groups that each proof rests on; `None` without a proof.
+    /// The groups that each proof uses; `None` without a proof.
     at_most: Option<Vec<u32>>,
     at_least: Option<Vec<u32>>,
 }
@@ -211,7 +214,7 @@ impl Candidate {
         let mut next: Vec<GateId> =
             self.group.fluents.iter().map(|it| circuit.next[it.index()]).collect();
         next.sort_unstable();
-        // Two fluents with one gate are true together.
+        // Two fluents with the same gate are true together.
         let has_twins = next.windows(2).any(|pair| {
             pair[0] == pair[1] && prover.check(&[(pair[0], true)]) == Finding::Consistent
         });
@@ -233,7 +236,7 @@ impl Candidate {
     }
 }
 
-/// Random play, one state after the other, by evaluating every gate.
+/// A random walk through the states of a game that evaluates every gate.
 pub(crate) struct Walk<'a> {
     circuit: &'a Circuit,
     rng: Rng,
@@ -245,9 +248,10 @@ pub(crate) struct Walk<'a> {
     values: Vec<bool>,
 }
 
-/// A walk starts again after so many steps.
+/// The maximal length of a walk before it starts again.
 const MAX_WALK: usize = 60;
-/// Steps of all walks; what they do not refute, a proof that fails does.
+/// The maximal number of steps of all walks. A failing proof drops the candidates they do not
+/// refute.
 const MAX_STEPS: usize = 240;
 
 impl<'a> Walk<'a> {
@@ -264,13 +268,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Plays one joint move and gives the state after it; `None` when the work is done.
+    /// Plays one joint move and returns the next state, or `None` if the effort is used up.
     pub fn next(&mut self) -> Option<&BitSet> {
         let cost = 2 * self.circuit.n_gates() as u64;
         self.gates_left = self.gates_left.checked_sub(cost)?;
         self.steps_left = self.steps_left.checked_sub(1)?;
         if self.n_steps == MAX_WALK || !self.draw() {
-            // Nothing to play at the very beginning: there is only one state.
+            // The walk begins with the initial state itself.
             if self.n_steps == 0 {
                 return None;
             }
@@ -291,12 +295,12 @@ impl<'a> Walk<'a> {
         Some(&self.state)
     }
 
-    /// The values of all gates in the last step.
+    /// Returns the values of all gates in the last step.
     pub fn values(&self) -> &[bool] {
         &self.values
     }
 
-    /// Draws a joint move; false when the game is over, or a role can't move.
+    /// Draws a joint move; false if the game is over or a role has no move.
     fn draw(&mut self) -> bool {
         let values = self.circuit.evaluate(&self.state, &[]);
         if values[self.circuit.terminal.index()] {

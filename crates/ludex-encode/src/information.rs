@@ -1,4 +1,4 @@
-//! Whether all roles see the same.
+//! Determines whether all roles see the same.
 
 use ludex_base::{Deadline, RoleId};
 use ludex_circuit::{Circuit, GateId};
@@ -7,21 +7,21 @@ use rustc_hash::FxHashMap;
 use crate::groups::{GroupEffort, Walk};
 use crate::prove::{Finding, Group, Prover};
 
-/// What the roles of a game, `random` aside, learn of a step.
+/// What the roles of a game other than `random` learn about a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Information {
-    /// No rule speaks of percepts: every role sees everything.
+    /// No rule defines percepts: every role sees everything.
     Complete,
-    /// Whatever one role sees, all others see: proved for every reachable state.
+    /// All roles see the same: proved for every reachable state.
     Shared,
-    /// In some reachable state a role sees what another does not.
+    /// In some reachable state a role sees something that another does not.
     Private,
     /// Neither proved nor refuted within the limits.
     Unknown,
 }
 
 impl Information {
-    /// The word for reports.
+    /// Returns the word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Information::Complete => "complete",
@@ -31,7 +31,8 @@ impl Information {
         }
     }
 
-    /// Finds out, for a circuit without loops and groups that are proved. At the deadline it is unknown.
+    /// Classifies a circuit without loops, given proved groups. The result is `Unknown` if the
+    /// deadline is reached.
     pub(crate) fn of(
         circuit: &Circuit,
         groups: &[Group],
@@ -45,7 +46,7 @@ impl Information {
         if pairs.is_empty() {
             return Information::Shared;
         }
-        // A counterexample on a random walk is quicker than a proof that fails.
+        // A counterexample on a random walk is faster than a failing proof.
         let mut walk = Walk::new(circuit, effort.walk_gates);
         while walk.next().is_some() {
             if deadline.reached() {
@@ -71,8 +72,8 @@ impl Information {
     }
 }
 
-/// For each percept, the gates by which the first role and another one see it, where they differ;
-/// `None` for a role that never does.
+/// Returns the gates by which the first role and another one see a percept, for all percepts where
+/// they differ; `None` for a role that never sees it.
 fn unequal_pairs(circuit: &Circuit) -> Vec<(Option<GateId>, Option<GateId>)> {
     let vocabulary = &circuit.vocabulary;
     let roles: Vec<RoleId> = (0..vocabulary.roles.len())

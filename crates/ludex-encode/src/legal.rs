@@ -1,4 +1,4 @@
-//! The legal moves, from the network alone, and how much of the solver that takes.
+//! Computes legal moves from the network alone, and reports which solving method that takes.
 
 use ludex_base::{BitSet, Deadline, MoveId};
 use ludex_csp::{Engine, Value, VarId, singleton_consistency};
@@ -11,23 +11,24 @@ use crate::template::Template;
 pub struct PossibleMoves {
     /// By role, ascending.
     pub moves: Vec<Vec<MoveId>>,
-    /// What it took to be sure of it.
+    /// The method that confirmed them.
     pub found_by: FoundBy,
 }
 
-/// What it took to find the moves that are part of a solution.
+/// The weakest method that finds the moves that are part of a solution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FoundBy {
-    /// Propagation left them: for each a solution was found without going back once.
+    /// Propagation: each remaining move has a solution that is found without backtracking.
     Propagation,
-    /// Singleton consistency did, where propagation alone left too many.
+    /// Singleton consistency, because propagation alone leaves too many moves.
     SingletonConsistency,
-    /// Both left too many, or it was not plain that they did not; each was searched for.
+    /// Search, because both leave too many moves, or moves that are not confirmed without
+    /// backtracking.
     Search,
 }
 
 impl FoundBy {
-    /// The words for reports.
+    /// Returns the words for reports.
     pub fn name(self) -> &'static str {
         match self {
             FoundBy::Propagation => "propagation",
@@ -38,20 +39,20 @@ impl FoundBy {
 }
 
 impl Steps<'_> {
-    /// The legal moves of a state; no moves when the game is over.
+    /// Returns the legal moves of a state; none if the game is over.
     pub fn legal_moves(&self, state: &BitSet) -> PossibleMoves {
         let template = self.template();
         self.possible_moves(template.now.iter().copied().zip(template.values_of(state)))
     }
 
-    /// As [`Steps::legal_moves`]; `None` when the time was up.
+    /// As [`Steps::legal_moves`], or `None` if the deadline is reached.
     pub fn legal_moves_by(&self, state: &BitSet, deadline: &Deadline) -> Option<PossibleMoves> {
         let template = self.template();
         self.possible_by(template.now.iter().copied().zip(template.values_of(state)), deadline)
     }
 
-    /// The moves of each role that singleton consistency leaves in a state, without any search; `None`
-    /// when it finds that there is no solution.
+    /// Returns the moves of each role that singleton consistency leaves in a state, without search,
+    /// or `None` if it finds that there is no solution.
     pub fn singleton_moves(&self, state: &BitSet) -> Option<Vec<Vec<MoveId>>> {
         let template = self.template();
         let mut engine = self.posted();
@@ -63,9 +64,9 @@ impl Steps<'_> {
         Some(left.iter().map(|of_role| of_role.iter().map(|(_, _, id)| *id).collect()).collect())
     }
 
-    /// The moves that are possible when some variables have these values, such as the fluents of a
-    /// state that are known. Moves are left out that are legal in no state with these values that
-    /// the groups of the template allow.
+    /// Returns the possible moves if some variables have these values, such as the known fluents of
+    /// a state. A move is excluded if it is illegal in every state that has these values and
+    /// satisfies the groups of the template.
     pub fn possible_moves(&self, known: impl IntoIterator<Item = (VarId, Value)>) -> PossibleMoves {
         self.possible_by(known, &Deadline::never()).expect("there is no deadline")
     }
@@ -78,7 +79,7 @@ impl Steps<'_> {
         let mut engine = self.posted();
         engine.set_deadline(deadline);
         let found = possible(self.template(), &mut engine, known, deadline);
-        // What was found after that may lack moves.
+        // A result after the deadline may lack moves.
         (!engine.is_stopped() && !deadline.reached()).then_some(found)
     }
 }
@@ -114,7 +115,7 @@ fn possible(
     PossibleMoves { moves: moves.collect(), found_by: FoundBy::Search }
 }
 
-/// By role, the moves in the domain of its variable.
+/// Returns by role the moves in the domain of its variable.
 fn left(template: &Template, engine: &Engine) -> Vec<Vec<(VarId, Value, MoveId)>> {
     let of_role = |it: &crate::MoveVar| {
         let values = engine.domains().values(it.var);
@@ -123,7 +124,7 @@ fn left(template: &Template, engine: &Engine) -> Vec<Vec<(VarId, Value, MoveId)>
     template.moves.iter().map(of_role).collect()
 }
 
-/// The moves that are left, if each is part of a solution that is found without going back.
+/// Returns the remaining moves if each has a solution that is found without backtracking.
 fn confirmed(template: &Template, engine: &mut Engine) -> Option<Vec<Vec<MoveId>>> {
     let left = left(template, engine);
     for &(var, value, _) in left.iter().flatten() {
@@ -140,13 +141,13 @@ fn confirmed(template: &Template, engine: &mut Engine) -> Option<Vec<Vec<MoveId>
     Some(left.iter().map(|of_role| of_role.iter().map(|(_, _, id)| *id).collect()).collect())
 }
 
-/// Opens a level in which a variable has a value; whether propagation allows it.
+/// Pushes a level that assigns a value to a variable, and returns whether propagation succeeds.
 fn tries(engine: &mut Engine, var: VarId, value: Value) -> bool {
     engine.push_level();
     engine.decide(|domains| domains.fix(var, value)).is_ok()
 }
 
-/// The first variable that is not settled, moves first, with its first value.
+/// Returns the first unfixed variable, moves first, with its first value.
 fn open(template: &Template, engine: &Engine) -> Option<(VarId, u32)> {
     let domains = engine.domains();
     let moves = template.moves.iter().map(|it| it.var);

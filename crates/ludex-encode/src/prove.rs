@@ -1,13 +1,13 @@
-//! Proofs about one step: that some gates can't have some values at once.
+//! Proves for one step that some gates cannot have some values at once.
 //!
-//! What is taken for granted: the state is not terminal, each role plays exactly one move, which is
-//! legal, and the [`Group`]s that are given hold in the state. A proof looks for a contradiction: a
-//! gate that must have a value hands it down to its inputs, a choice between inputs is put off until
-//! only one is left, and where nothing else helps the choice with the fewest inputs is tried one
-//! input after the other.
+//! The prover assumes that the state is not terminal, that each role plays exactly one legal move,
+//! and that the given [`Group`]s hold in the state. It searches for a contradiction: a gate with a
+//! required value propagates it down to its inputs, a choice between inputs waits until only one is
+//! left, and if nothing else helps, the prover tries the inputs of the gate with the fewest open
+//! ones.
 //!
-//! Invariant: "contradictory" is always right. "Consistent" only says that no contradiction was found
-//! within the limits.
+//! Invariant: "contradictory" is always right. "Consistent" only means that no contradiction was
+//! found within the limits.
 
 use ludex_base::{Deadline, FluentId, MoveId};
 use ludex_circuit::{Circuit, Gate, GateId};
@@ -17,70 +17,71 @@ use ludex_circuit::{Circuit, Gate, GateId};
 pub struct Group {
     /// The fluents, ascending.
     pub fluents: Vec<FluentId>,
-    /// Whether exactly one is.
+    /// Whether exactly one is true.
     pub is_exact: bool,
 }
 
-/// What was found about some requirements.
+/// The result of checking some requirements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
-    /// They can't hold together.
+    /// They cannot hold together.
     Contradictory,
-    /// Nothing speaks against them, as far as was looked.
+    /// No contradiction was found within the limits.
     Consistent,
 }
 
 use Finding::{Consistent, Contradictory};
 
-/// Steps of work for one question before it is left open.
+/// The maximal number of work steps for one question before it is left open.
 const MAX_STEPS: u64 = 400_000;
-/// Choices that are tried between two looks at the clock.
+/// Number of choices tried between two checks of the deadline.
 const CHOICES_BETWEEN: u64 = 8;
-/// How far below a gate its value is looked up.
+/// The maximal depth below a gate to which its value is looked up.
 const MAX_DEPTH: u32 = 3;
 
-/// Looks for contradictions in one step of a game.
+/// Searches for contradictions in one step of a game.
 pub struct Prover<'a> {
     circuit: &'a Circuit,
     groups: Vec<Group>,
-    /// By group, whether it may be used.
+    /// Whether each group may be used.
     in_use: Vec<bool>,
-    /// By fluent, the groups it is in.
+    /// The groups of each fluent.
     groups_of: Vec<Vec<u32>>,
-    /// By move, the number of its role; by role, the number of its moves.
+    /// The role number of each move, and the number of moves of each role.
     role_of: Vec<u32>,
     n_moves_of: Vec<u32>,
     facts: Facts,
-    /// What to hand down.
+    /// Required values to propagate down.
     queue: Vec<(GateId, bool)>,
-    /// Fluents that groups decide.
+    /// Fluents whose values follow from groups.
     decided: Vec<(FluentId, bool)>,
-    /// Steps of work left for this question, and for those after it.
+    /// Work steps left for this question, and for later ones.
     budget: u64,
     reserve: u64,
-    /// When no more work is done, whatever is left.
+    /// The time after which no more work is done.
     deadline: Deadline,
     is_late: bool,
     n_choices: u64,
-    /// The groups that were used since [`Prover::take_used`].
+    /// The groups used since [`Prover::take_used`].
     used: Vec<u32>,
     is_used: Vec<bool>,
-    /// Where the facts end that hold for every question; `None` if they contradict each other.
+    /// The length of the trail of facts that hold for every question; `None` if they are
+    /// contradictory.
     base: Option<usize>,
 }
 
-/// What is known, with a trail to undo it.
+/// The known facts, with a trail to undo them.
 struct Facts {
     gates: Vec<Option<bool>>,
     fluents: Vec<Option<bool>>,
-    /// By role.
+    /// The move of each role, if known.
     played: Vec<Option<MoveId>>,
     is_excluded: Vec<bool>,
     n_excluded: Vec<u32>,
-    /// By group, how many of its fluents are false.
+    /// Number of false fluents of each group.
     n_false: Vec<u32>,
-    /// Disjunctions that are true, and conjunctions that are false: one of their inputs must be so. Of
-    /// the latter there are many, and most have an easy way out, so they are looked at last.
+    /// True disjunctions and false conjunctions, one of whose inputs must have the same value.
+    /// False conjunctions are many, and most are easily satisfied, so they are tried last.
     choices: Vec<GateId>,
     denials: Vec<GateId>,
     trail: Vec<Fact>,
@@ -96,23 +97,24 @@ enum Fact {
     Denial,
 }
 
-/// There is no way left.
+/// The facts are contradictory.
 struct Clash;
 
-/// What to do about gates that one of their inputs must decide.
+/// The next step for gates that one of their inputs must decide.
 enum Next {
-    /// One of them has no input left.
+    /// One of them has no open input left.
     Contradiction,
-    /// One has a single input left; it is queued.
+    /// One of them has a single open input left, which is queued.
     Forced,
-    /// One of them is to be tried.
+    /// The inputs of this gate are to be tried.
     Choice(GateId),
-    /// All are decided, or time is up.
+    /// All are decided, or the budget is used up.
     Nothing,
 }
 
 impl<'a> Prover<'a> {
-    /// A prover for a circuit without loops that may do `budget` steps of work in all, until the deadline.
+    /// Creates a prover for a circuit without loops that does at most `budget` work steps in total,
+    /// and none after the deadline.
     pub fn new(circuit: &'a Circuit, groups: Vec<Group>, budget: u64, deadline: &Deadline) -> Self {
         let vocabulary = &circuit.vocabulary;
         let mut groups_of = vec![Vec::new(); vocabulary.fluents.len()];
@@ -157,11 +159,13 @@ impl<'a> Prover<'a> {
         prover
     }
 
-    /// Notes what follows from the game not being over. That is a fact, not something to find a reason
-    /// for, so no choices come from it; and it must not rest on groups, which may be given up.
+    /// Adds the consequences of the game not being over.
+    ///
+    /// They are facts without need of a justification, so they give rise to no choices. They must
+    /// not use groups, which may be given up later.
     fn begin(&mut self) {
         self.queue.push((self.circuit.terminal, false));
-        let is_possible = self.hand_down().is_ok();
+        let is_possible = self.propagate().is_ok();
         self.facts.choices.clear();
         self.facts.denials.clear();
         self.facts.trail.retain(|fact| !matches!(fact, Fact::Choice | Fact::Denial));
@@ -169,50 +173,51 @@ impl<'a> Prover<'a> {
         self.in_use.fill(true);
     }
 
-    /// No longer takes a group for granted.
+    /// Stops assuming a group.
     pub fn give_up(&mut self, group: usize) {
         self.in_use[group] = false;
     }
 
-    /// No longer takes for granted that one fluent of a group is true.
+    /// Stops assuming that one fluent of a group is true.
     pub fn give_up_exactness(&mut self, group: usize) {
         self.groups[group].is_exact = false;
     }
 
-    /// Whether no work may be done any more.
+    /// Whether the work budget is used up.
     pub fn is_exhausted(&self) -> bool {
         self.reserve == 0
     }
 
-    /// Whether the deadline ended the work. It is asked for every question and every few choices in it.
+    /// Whether the deadline ended the work. It is checked for every question and after every few
+    /// choices.
     pub fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Does no more work once the deadline is reached.
-    fn look_at_clock(&mut self) {
+    /// Stops all work if the deadline is reached.
+    fn check_deadline(&mut self) {
         self.is_late |= self.deadline.reached();
         if self.is_late {
             (self.budget, self.reserve) = (0, 0);
         }
     }
 
-    /// The groups that proofs rested on since the last call.
+    /// Returns the groups that proofs used since the last call.
     pub fn take_used(&mut self) -> Vec<u32> {
         self.used.iter().for_each(|&group| self.is_used[group as usize] = false);
         std::mem::take(&mut self.used)
     }
 
-    /// Whether all gates of a list can have their values at once.
+    /// Checks whether all gates of a list can have their values at once.
     pub fn check(&mut self, requirements: &[(GateId, bool)]) -> Finding {
         self.check_each(requirements, &[])
     }
 
-    /// Whether all gates of a list can have their values while one gate of `others` is true; with no
-    /// others, only the list.
+    /// Checks whether all gates of a list can have their values while at least one gate of `others`
+    /// is true; without others, only the list counts.
     pub fn check_each(&mut self, requirements: &[(GateId, bool)], others: &[GateId]) -> Finding {
         let Some(base) = self.base else { return Contradictory };
-        self.look_at_clock();
+        self.check_deadline();
         self.budget = self.reserve.min(MAX_STEPS);
         self.reserve -= self.budget;
         self.queue.extend_from_slice(requirements);
@@ -222,14 +227,14 @@ impl<'a> Prover<'a> {
         finding
     }
 
-    /// Follows the queue, then the choices. The facts it adds stay.
+    /// Processes the queue, then the choices. The facts it adds stay.
     fn search(&mut self, others: &[GateId]) -> Finding {
         loop {
             self.n_choices += 1;
             if self.n_choices.is_multiple_of(CHOICES_BETWEEN) {
-                self.look_at_clock();
+                self.check_deadline();
             }
-            if self.hand_down().is_err() {
+            if self.propagate().is_err() {
                 return Contradictory;
             }
             match self.next_choice(false) {
@@ -250,7 +255,8 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The choice, or denial, with the fewest inputs left; what has one left is queued.
+    /// Finds the choice, or denial, with the fewest open inputs; if it has a single one, that input
+    /// is queued.
     fn next_choice(&mut self, of_denials: bool) -> Next {
         let n = if of_denials { self.facts.denials.len() } else { self.facts.choices.len() };
         let (mut best, mut fewest) = (Next::Nothing, usize::MAX);
@@ -275,7 +281,7 @@ impl<'a> Prover<'a> {
         best
     }
 
-    /// The inputs of a gate that must be decided by one of them, one after the other.
+    /// Tries the inputs of a gate that one of them must decide, one after the other.
     fn try_inputs(&mut self, gate: GateId, others: &[GateId]) -> Finding {
         let wanted = self.wanted(gate);
         let circuit = self.circuit;
@@ -286,9 +292,10 @@ impl<'a> Prover<'a> {
             if self.try_one(input, wanted, others) == Consistent {
                 return Consistent;
             }
-            // It was this input or none before: from here on the opposite holds.
+            // The input cannot have the wanted value, so the remaining attempts assume the
+            // opposite.
             self.queue.push((input, !wanted));
-            if self.hand_down().is_err() {
+            if self.propagate().is_err() {
                 return Contradictory;
             }
         }
@@ -318,12 +325,13 @@ impl<'a> Prover<'a> {
         finding
     }
 
-    /// The value one input must have to decide a gate as it is.
+    /// Returns the value of an input that decides the gate.
     fn wanted(&self, gate: GateId) -> bool {
         matches!(self.circuit.gate(gate), Gate::Or(_))
     }
 
-    /// How many inputs may still decide a gate, and one of them; `None` when one does.
+    /// Returns how many inputs may still decide a gate, and one of them, or `None` if an input
+    /// decides it already.
     fn open_inputs(&mut self, gate: GateId) -> Option<(usize, GateId)> {
         let wanted = self.wanted(gate);
         let (mut n_open, mut open) = (0, gate);
@@ -338,7 +346,7 @@ impl<'a> Prover<'a> {
         Some((n_open, open))
     }
 
-    /// The value of a gate as far as it follows from what is known, looked up to some depth.
+    /// Returns the value of a gate if it follows from the facts, looking down to some depth.
     fn value(&mut self, gate: GateId, depth: u32) -> Option<bool> {
         self.budget = self.budget.saturating_sub(1);
         if let known @ Some(_) = self.facts.gates[gate.index()] {
@@ -355,7 +363,7 @@ impl<'a> Prover<'a> {
             Gate::And(inputs) => self.joined(inputs, false, depth - 1),
             Gate::Or(inputs) => self.joined(inputs, true, depth - 1),
         };
-        // It follows from what is known, so it need not be handed down.
+        // The value follows from the facts, so it need not be propagated down.
         if value.is_some() {
             self.facts.gates[gate.index()] = value;
             self.facts.trail.push(Fact::Gate(gate));
@@ -383,15 +391,15 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Hands values down to inputs until nothing is left to do.
-    fn hand_down(&mut self) -> Result<(), Clash> {
-        let result = self.hand_down_all();
+    /// Propagates values down to inputs until the queue is empty.
+    fn propagate(&mut self) -> Result<(), Clash> {
+        let result = self.propagate_all();
         self.queue.clear();
         self.decided.clear();
         result
     }
 
-    fn hand_down_all(&mut self) -> Result<(), Clash> {
+    fn propagate_all(&mut self) -> Result<(), Clash> {
         loop {
             while let Some((fluent, value)) = self.decided.pop() {
                 self.set_fluent(fluent, value)?;

@@ -1,4 +1,4 @@
-//! States in, joint moves and successors out.
+//! Solves a template for single states: a state goes in, joint moves and successors come out.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,21 +11,22 @@ use crate::template::{StateVar, Template};
 
 /// Solves the template of a game for one state after the other.
 ///
-/// The network is posted once. A state is injected as values of its variables, which the trail takes
-/// back, so that nothing is built or allocated for a state.
+/// The network is posted once. A state is injected as an assignment of its variables, which the
+/// trail undoes, so nothing is built or allocated per state.
 pub struct Steps<'a> {
     template: Held<'a>,
     engine: Engine,
-    /// By fluent, the variable it is in, by place, and its value there.
+    /// The variable of each fluent, by place, and the fluent's value in it.
     places: Vec<(u32, Value)>,
-    /// By variable of a state, the value for none; of an exact group any, as it is always replaced.
+    /// The value of each state variable if none of its fluents is true; arbitrary for an exact
+    /// group, where it is always replaced.
     blank: Vec<Value>,
     values: Vec<Value>,
-    /// The variables that the injected state does not settle, moves first.
+    /// The variables that the injected state does not fix, moves first.
     open: Vec<VarId>,
 }
 
-/// The template, lent or shared.
+/// A template, borrowed or shared.
 #[derive(Clone)]
 enum Held<'a> {
     Lent(&'a Template),
@@ -43,26 +44,26 @@ impl Deref for Held<'_> {
     }
 }
 
-/// One solution of an injected template.
+/// A solution of an injected template.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Solution {
-    /// The move of each role, by role; none when the game is over.
+    /// The move of each role; empty if the game is over.
     pub joint: Vec<MoveId>,
-    /// The next state; the same one when the game is over.
+    /// The next state; the same state if the game is over.
     pub next: BitSet,
     /// Whether the game is over.
     pub is_terminal: bool,
-    /// What each role gets, by role; 0 before the end.
+    /// The goal of each role; 0 before the end.
     pub goals: Vec<Goal>,
-    /// What is seen, ascending.
+    /// The percepts, ascending.
     pub percepts: Vec<PerceptId>,
 }
 
 impl Template {
-    /// The values of [`Template::now`] for a state.
+    /// Returns the values of [`Template::now`] for a state.
     ///
     /// # Panics
-    /// When no fluent is true of a group of which one always is: the state is not reachable.
+    /// Panics if no fluent of an exact group is true; such a state is not reachable.
     pub fn values_of(&self, state: &BitSet) -> Vec<Value> {
         let value = |state_var: &StateVar| {
             let is_true = |place: &usize| state.contains(state_var.fluents[*place].index());
@@ -79,15 +80,16 @@ impl<'a> Steps<'a> {
     /// Posts the network of a template.
     ///
     /// # Errors
-    /// When it can't be posted.
+    /// Returns an error if it cannot be posted.
     pub fn new(template: &'a Template) -> Result<Self, EncodeError> {
         Self::within(template, &Deadline::never(), u64::MAX)
     }
 
-    /// As [`Steps::new`], but stops at a deadline, or when what is posted takes more bytes than this.
+    /// As [`Steps::new`], but stops at a deadline, or if the posted network takes more than
+    /// `max_bytes`.
     ///
     /// # Errors
-    /// When it can't be posted, or a bound is reached.
+    /// Returns an error if it cannot be posted, or if a limit is reached.
     pub fn within(
         template: &'a Template,
         deadline: &Deadline,
@@ -96,10 +98,11 @@ impl<'a> Steps<'a> {
         Self::post(Held::Lent(template), deadline, max_bytes)
     }
 
-    /// As [`Steps::within`], for who keeps the posted network longer than a template can be lent.
+    /// As [`Steps::within`], for callers that keep the posted network longer than they can borrow a
+    /// template.
     ///
     /// # Errors
-    /// When it can't be posted, or a bound is reached.
+    /// Returns an error if it cannot be posted, or if a limit is reached.
     pub fn shared(
         template: Arc<Template>,
         deadline: &Deadline,
@@ -111,7 +114,7 @@ impl<'a> Steps<'a> {
     fn post(template: Held<'a>, deadline: &Deadline, max_bytes: u64) -> Result<Self, EncodeError> {
         let config = PostConfig { max_bytes, ..PostConfig::default() };
         let mut engine = template.network.post_by(&config, deadline)?.engine;
-        // A conflict would show again with every state.
+        // A conflict will show again for every state.
         let _ = engine.propagate();
         let mut places = vec![(0, 0); template.n_fluents];
         for (at, state_var) in template.state_vars.iter().enumerate() {
@@ -124,26 +127,27 @@ impl<'a> Steps<'a> {
         Ok(Self { template, engine, places, values: blank.clone(), blank, open: Vec::new() })
     }
 
-    /// What is solved.
+    /// Returns the template.
     pub fn template(&self) -> &Template {
         &self.template
     }
 
-    /// A copy of the posted network with nothing injected.
+    /// Returns a copy of the posted network with nothing injected.
     pub(crate) fn posted(&self) -> Engine {
         let mut engine = self.engine.clone();
         engine.pop_to(0);
         engine
     }
 
-    /// The engine, with whatever is injected.
+    /// Returns the engine, including an injected state.
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// Injects a state and propagates. [`Steps::take_back`] undoes it. False when propagation alone
-    /// shows that there is no solution, as for a state that is not reachable, and when two fluents
-    /// of a group are true.
+    /// Injects a state and propagates; [`Steps::take_back`] undoes it.
+    ///
+    /// Returns false if propagation shows that there is no solution, as for an unreachable state,
+    /// or if two fluents of a group are true.
     pub fn inject(&mut self, state: &BitSet) -> bool {
         self.values.copy_from_slice(&self.blank);
         let mut is_possible = true;
@@ -161,19 +165,20 @@ impl<'a> Steps<'a> {
         is_possible
     }
 
-    /// Takes back the state that was injected last.
+    /// Undoes the last injection.
     pub fn take_back(&mut self) {
         self.engine.pop_level();
     }
 
-    /// After an injection, the moves of a role that are left.
+    /// Returns the remaining moves of a role after an injection.
     pub fn moves_left(&self, role: usize) -> impl Iterator<Item = MoveId> + '_ {
         let of_role = self.template.moves[role];
         self.engine.domains().values(of_role.var).filter_map(move |value| of_role.played(value))
     }
 
-    /// After an injection, calls `see` with each solution until it returns false. Branches on moves
-    /// first; what is still open then, if anything, is searched as well.
+    /// Calls `see` with each solution after an injection, until it returns false.
+    ///
+    /// Branches on moves first, then on any variable that is still open.
     pub fn for_each_solution(&mut self, see: &mut dyn FnMut(&Engine) -> bool) {
         self.branch(0, see);
     }
@@ -188,7 +193,7 @@ impl<'a> Steps<'a> {
             self.engine.push_level();
             let goes_on = match self.engine.decide(|domains| domains.fix_index(var, at)) {
                 Ok(()) => self.branch(from + skipped + 1, see),
-                // An engine that has stopped would fail on every other value too.
+                // A stopped engine would fail on every other value too.
                 Err(_) => !self.engine.is_stopped(),
             };
             self.engine.pop_level();
@@ -200,7 +205,7 @@ impl<'a> Steps<'a> {
         true
     }
 
-    /// After an injection, tries one joint move: the solution there is with it, if any.
+    /// Tries one joint move after an injection, and returns its solution, if any.
     pub fn play(&mut self, joint: &[MoveId]) -> Option<Solution> {
         let mut solution = None;
         self.engine.push_level();

@@ -1,4 +1,4 @@
-//! Small games through all of it.
+//! Small games, translated and solved.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::{
 fn circuit(rules: &str) -> Circuit {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    let ground =
+        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
     ludex_circuit::compile(&ground)
 }
 
@@ -22,7 +23,7 @@ fn template(rules: &str) -> Template {
     encode(&circuit(rules), &EncodeConfig::default()).expect("there are no loops")
 }
 
-/// The groups as texts, without the help of random walks: only the proof decides.
+/// Returns the groups as texts, found without random walks, so that only the proof decides.
 fn groups(rules: &str) -> Vec<String> {
     let circuit = circuit(rules);
     let effort = GroupEffort { walk_gates: 0, ..GroupEffort::default() };
@@ -47,7 +48,7 @@ const SWITCH: &str = "
     (<= (goal r 100) (true (lamp c)))";
 
 #[test]
-fn one_move_a_role_makes_a_group() {
+fn one_move_per_role_makes_a_group() {
     assert_eq!(groups(SWITCH), ["one of (lamp a) (lamp b) (lamp c)"]);
 }
 
@@ -63,8 +64,8 @@ fn a_group_that_may_become_empty_is_not_exact() {
 }
 
 #[test]
-fn what_a_later_state_breaks_is_no_group() {
-    // Both lamps burn after the third step, in the last state.
+fn fluents_that_a_later_state_combines_are_no_group() {
+    // Both lamps burn in the last state, after the third step.
     let rules = "
         (role r) (legal r wait) (init (lamp a)) (init (time 1))
         (later 1 2) (later 2 3) (later 3 4)
@@ -77,8 +78,8 @@ fn what_a_later_state_breaks_is_no_group() {
 }
 
 #[test]
-fn legality_and_turns_are_part_of_the_proof() {
-    // Marks collide unless only one role may mark, and only what is blank.
+fn proofs_use_legality_and_turns() {
+    // Marks collide unless only one role may mark, and only blank cells.
     let rules = |condition: &str| {
         format!(
             "(role x) (role o) (init (cell b)) (init (control x))
@@ -104,7 +105,7 @@ fn legality_and_turns_are_part_of_the_proof() {
 fn a_state_with_two_fluents_of_a_group_is_impossible() {
     let circuit = circuit(SWITCH);
     let template = encode(&circuit, &EncodeConfig::default()).expect("there are no loops");
-    let mut steps = Steps::new(&template).expect("the network is proper");
+    let mut steps = Steps::new(&template).expect("the network can be posted");
     let mut state = circuit.init.clone();
     assert!(steps.inject(&state));
     steps.take_back();
@@ -126,7 +127,7 @@ fn no_effort_means_no_groups() {
     assert_eq!(template.state_vars.len(), 3);
 }
 
-/// The search for groups was once the only stage that did not look at the clock.
+/// Regression test: the search for groups used to ignore the deadline.
 #[test]
 fn the_search_for_groups_stops_at_the_deadline() {
     let circuit = circuit(SWITCH);
@@ -134,7 +135,7 @@ fn the_search_for_groups_stops_at_the_deadline() {
     let effort = GroupEffort { walk_gates: 0, ..GroupEffort::default() };
     assert_eq!(find_groups(&circuit, &effort, &late), None);
     let found = find_groups(&circuit, &effort, &Deadline::never()).expect("there is time");
-    // A prover that is late proves nothing, whatever work it may still do.
+    // A prover past its deadline proves nothing, whatever its remaining budget.
     let mut prover = Prover::new(&circuit, found.clone(), u64::MAX, &late);
     let next: Vec<_> = found[0].fluents.iter().map(|it| (circuit.next[it.index()], true)).collect();
     assert!(!prover.is_late());
@@ -146,7 +147,7 @@ fn the_search_for_groups_stops_at_the_deadline() {
 }
 
 #[test]
-fn recursion_that_is_too_large_is_refused() {
+fn too_large_recursion_is_rejected() {
     let rules = "
         (role r) (init (at a)) (edge a b) (edge b c) (edge c a)
         (<= (legal r (cut ?x ?y)) (edge ?x ?y))
@@ -166,7 +167,7 @@ fn recursion_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn information_is_shared_if_all_see_the_same() {
+fn information_is_shared_if_all_roles_see_the_same() {
     let rules = |sees: &str| {
         format!(
             "(role a) (role b) (role random) (init start) (side heads) (side tails)
@@ -198,7 +199,7 @@ fn chance_decides_the_move_of_random_after_the_others() {
     assert!(a.var < random.var, "variables stand in the order of their stages");
 }
 
-/// A role may set dials; `go` is legal under a condition on what they show.
+/// A game in which a role sets dials, and `go` is legal under a condition on their values.
 fn dials(dials: &str, values: &str, condition: &str) -> String {
     format!(
         "(role r) {dials} {values}
@@ -216,8 +217,9 @@ fn dials(dials: &str, values: &str, condition: &str) -> String {
 }
 
 #[test]
-fn possible_moves_say_what_it_took_to_find_them() {
-    // `go` wants a small and a large number of one dial, in two conditions too large to be joined.
+fn possible_moves_report_the_method_that_found_them() {
+    // `go` requires a small and a large number on one dial, in two conditions too large to be
+    // joined.
     let contradiction = dials(
         "(dial a) (dial b) (dial c)",
         "(value 1) (value 2) (value 3) (value 4) (value 5) (value 6) (value 7)
@@ -227,7 +229,7 @@ fn possible_moves_say_what_it_took_to_find_them() {
              (distinct ?v ?w))",
         "(low a b) (high a c)",
     );
-    // Five dials with four values can't all differ.
+    // Five dials with four values cannot all differ.
     let pigeons = dials(
         "(dial a) (dial b) (dial c) (dial d) (dial e)",
         "(value 1) (value 2) (value 3) (value 4)",
@@ -239,23 +241,23 @@ fn possible_moves_say_what_it_took_to_find_them() {
     {
         let circuit = circuit(&rules);
         let template = encode(&circuit, &EncodeConfig::default()).expect("there are no loops");
-        let steps = Steps::new(&template).expect("the network is proper");
-        // Whatever the dials show, all moves are possible but `go`.
+        let steps = Steps::new(&template).expect("the network can be posted");
+        // Whatever the dials show, all moves except `go` are possible.
         let possible = steps.possible_moves([]);
         assert_eq!(possible.found_by, found_by);
         let n_moves = template.moves[0].n_moves;
         assert_eq!(possible.moves[0].len(), n_moves - 1);
         let is_go = |it: &ludex_base::MoveId| circuit.vocabulary.move_text(*it) == "go";
         assert!(!possible.moves[0].iter().any(is_go));
-        // Where the state is known propagation is enough.
+        // If the state is known, propagation is enough.
         let legal = steps.legal_moves(&circuit.init);
         assert_eq!(legal.found_by, FoundBy::Propagation);
         assert_eq!(legal.moves, possible.moves);
     }
 }
 
-/// A cell of tic-tac-toe changes only if a role marks it, which no table of the template says: it is
-/// cut by auxiliary variables.
+/// A cell of tic-tac-toe changes only if a role marks it. No table of the template says so, because
+/// auxiliary variables stand between.
 #[test]
 fn a_variable_stays_unless_a_move_changes_it() {
     let template = template(include_str!("../../../games/tictactoe/rules.kif"));
@@ -268,10 +270,10 @@ fn a_variable_stays_unless_a_move_changes_it() {
         let cell = cell.unwrap_or_else(|| panic!("{name} is a cell"));
         let moves: Vec<String> =
             frame.changing.iter().map(|&value| template.network.label(does, value)).collect();
-        // Who does nothing leaves it to the other role.
+        // A `noop` leaves the choice to the other role.
         assert_eq!(moves, [format!("(mark {cell})"), "noop".to_string()]);
     }
-    // No time, no frames.
+    // Without time or memory there are no frames.
     assert!(template.frames(&Deadline::after(Duration::ZERO), u64::MAX).is_empty());
     assert!(template.frames(&Deadline::never(), 1_000).is_empty());
 }

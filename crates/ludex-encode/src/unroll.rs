@@ -1,4 +1,4 @@
-//! Several steps as one network.
+//! Unrolls several steps into one network.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,34 @@ use crate::config::{EncodeConfig, EncodeError};
 use crate::prove::Group;
 use crate::template::Template;
 
-/// Steps of a game in a row, as one network.
+/// Several consecutive steps of a game as one network.
 ///
-/// Its solutions are the plays that end after at most that many steps, each once: after the end
-/// nobody moves and the state stays.
+/// Its solutions are the plays that end within this many steps, each exactly once: after the end no
+/// role moves and the state stays.
 #[derive(Clone)]
 pub struct Unrolled {
-    /// The variables and constraints.
+    /// The network.
     pub network: Network,
-    /// By step, the variable of the network for each variable of the template.
+    /// For each step, the network's variable for each variable of the template.
     pub steps: Vec<Vec<VarId>>,
 }
 
 impl Template {
-    /// Joins `n_steps` copies of the template: the first state is the initial one, the next state of
-    /// a copy is the state of the following one, and the last state is terminal.
+    /// Joins `n_steps` copies of the template: the first state is the initial one, the next state
+    /// of each copy is the state of the following one, and the last state is terminal.
     ///
-    /// Groups of fluents of which at most one is true and that have no variable of their own are
-    /// stated as well: they follow, but propagation does not see it.
+    /// Groups without a variable of their own are added as redundant constraints, because
+    /// propagation does not derive them.
     pub fn unrolled(&self, n_steps: usize) -> Unrolled {
         let unrolled = self.unrolled_within(n_steps, &EncodeConfig::default().unbounded());
-        unrolled.expect("there is no bound")
+        unrolled.expect("there are no limits")
     }
 
-    /// As [`Template::unrolled`], within the bounds of time and memory of a configuration, which are
-    /// asked after each step.
+    /// As [`Template::unrolled`], within the limits of time and memory of a configuration, which
+    /// are checked after each step.
     ///
     /// # Errors
-    /// When a bound is reached.
+    /// Returns an error if a limit is reached.
     pub fn unrolled_within(
         &self,
         n_steps: usize,
@@ -51,10 +51,10 @@ impl Template {
         Ok(unrolled)
     }
 
-    /// The same from any state to any state.
+    /// As [`Template::unrolled_within`], from any state to any state.
     ///
     /// # Errors
-    /// When a bound is reached.
+    /// Returns an error if a limit is reached.
     pub fn steps_in_a_row(
         &self,
         n_steps: usize,
@@ -85,7 +85,7 @@ impl Template {
         Ok(Unrolled { network, steps })
     }
 
-    /// The variables of one copy; those of its state are there already, but in the first.
+    /// Adds the variables of one copy; except in the first copy, those of its state exist already.
     fn add_step(&self, network: &mut Network, step: usize, before: Option<&[VarId]>) -> Vec<VarId> {
         let mut vars: Vec<Option<VarId>> = vec![None; self.network.variables().len()];
         if let Some(before) = before {
@@ -110,7 +110,7 @@ impl Template {
         vars.into_iter().map(|var| var.expect("every variable was copied")).collect()
     }
 
-    /// Groups over several variables: for each variable, the values that count.
+    /// Returns the groups over several variables: for each variable, the values that count.
     fn mutexes(&self) -> Vec<(bool, Vec<(VarId, ValueSet)>)> {
         let mut place_of: Vec<(usize, Value)> = vec![(0, 0); self.n_fluents];
         for (at, state_var) in self.state_vars.iter().enumerate() {

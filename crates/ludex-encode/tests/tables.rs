@@ -1,5 +1,5 @@
-//! Networks of games beside the tables of the literature, and what it takes to read legal moves from
-//! them.
+//! Compares networks of games with the tables of the literature, and checks which method finds the
+//! legal moves in them.
 
 use std::path::Path;
 
@@ -10,8 +10,7 @@ use ludex_game::{Cursor, Game};
 use ludex_ground::GroundLimits;
 use ludex_machine::Machine;
 
-/// Games of the library with something of everything: recursion, chance, percepts, several moves at
-/// once.
+/// Games of the library that cover recursion, chance, percepts and simultaneous moves.
 const GAMES: &[&str] = &[
     "backgammon-small",
     "blind-tictactoe",
@@ -40,7 +39,8 @@ fn library_machine(name: &str) -> Machine {
     let rules = std::fs::read_to_string(games.join(name).join("rules.kif")).expect("a game");
     let checked = ludex_gdl::check_source(&Source::new("rules.kif", rules));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    let ground =
+        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
     Machine::new(ludex_circuit::compile(&ground))
 }
 
@@ -48,10 +48,12 @@ fn template(machine: &Machine) -> Template {
     encode(machine.circuit(), &EncodeConfig::default()).expect("the game is not too large")
 }
 
-/// [000 table 3.3; 001 figure 3]: which constraints there are, and what they allow, in the words of the
-/// tables: sides P, F and I, V at the end and W before it. The end is part of what is said about moves
-/// and next coins here, as they go on to be defined then; the tables hold before the end. The printed
-/// relation of the end lacks (I, I, W), without which the initial state has no solution.
+/// Compares the constraints and their relations with [000 table 3.3; 001 figure 3], in the letters
+/// of the tables: sides P, F and I, V at the end and W before it.
+///
+/// The tables hold before the end. Here the constraints on moves and next coins also cover the end,
+/// where these variables are still defined. The printed relation of the end lacks (I, I, W),
+/// without which the initial state has no solution.
 #[test]
 fn matching_pennies_has_the_constraints_of_its_tables() {
     let network = template(&library_machine("matching-pennies")).network;
@@ -69,7 +71,7 @@ fn matching_pennies_has_the_constraints_of_its_tables() {
         let place = network.variables().iter().position(|x| x.name == name);
         VarId::new(place.unwrap_or_else(|| panic!("no variable {name}")))
     };
-    // What all constraints on these variables allow together.
+    // The relation that all constraints on these variables allow together.
     let relation = |names: &[&str]| {
         let scope: Vec<VarId> = names.iter().map(|name| var(name)).collect();
         let of_scope = |it: &&Constraint| it.scope().iter().all(|x| scope.contains(x));
@@ -116,7 +118,7 @@ fn matching_pennies_has_the_constraints_of_its_tables() {
     let unknown = ["WFI0", "WIF0", "WII0", "WIP0", "WPI0"];
     assert_eq!(goal("goal j1"), [&["VFF100", "VFP0", "VPF0", "VPP100"], &unknown[..]].concat());
     assert_eq!(goal("goal j2"), [&["VFF0", "VFP100", "VPF100", "VPP0"], &unknown[..]].concat());
-    // There are no others.
+    // There are no other constraints.
     let tables: [&[&str]; 5] = [
         &["terminal", one, two],
         &["terminal", one, "does j1", "next (piece j1 ?)"],
@@ -132,14 +134,14 @@ fn matching_pennies_has_the_constraints_of_its_tables() {
     }
 }
 
-/// Where the state is known, propagation leaves the legal moves and nothing else, and is sure of it;
-/// so does singleton consistency. Games for which it would take more are in the tests of the module.
+/// If the state is known, propagation leaves exactly the legal moves and confirms them; so does
+/// singleton consistency. The tests of the module have games that need more.
 #[test]
-fn the_network_finds_the_legal_moves_and_says_how() {
+fn the_network_finds_the_legal_moves_by_propagation() {
     for name in GAMES {
         let machine = library_machine(name);
         let template = template(&machine);
-        let steps = Steps::new(&template).expect("the network is proper");
+        let steps = Steps::new(&template).expect("the network can be posted");
         let mut cursor = machine.cursor();
         for _ in 0..3 {
             let legal: Vec<Vec<MoveId>> =
