@@ -406,12 +406,3 @@ pub fn black_jack(first: ValueSet) -> Model {
     model.goal((x1 + x2).at_least(y1 + y2));
     model
 }
-
-/// A board of tic-tac-toe after a player has marked a cell in move `i`.
-pub fn marked(model: &mut Model, board: &[Expr], i: i32, x: VarId, player: Value) -> Vec<Expr> {
-    let after = |(cell, before): (usize, &Expr)| {
-        let next = if_then_else(x.equals(cell as Value), player, before.clone());
-        Expr::Var(model.define_in(format!("b{i}[{cell}]"), 0..=2, next))
-    };
-    board.iter().enumerate().map(after).collect()
-}
