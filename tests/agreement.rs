@@ -1,5 +1,5 @@
-//! Machine and reasoner on the same random states, and what lanes play on both: a sample of what
-//! `cargo xtask agree` does.
+//! Compares the machine with the reasoner on random states, and replays the games of lanes on both:
+//! a sample of `cargo xtask agree`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,45 +9,45 @@ use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::{RulesFile, agree, assert_compared, corpus, in_parallel, lanes_agree, library};
 use ludex_tests::{LONG_FOR_MACHINE, machine, reasoner, wide};
 
-/// States of a game of the library.
+/// Number of states compared per game of the library.
 const N_LIBRARY_STATES: usize = 60;
-/// States of a public rulesheet; there are many of them.
+/// Number of states compared per public rulesheet, of which there are many.
 const N_CORPUS_STATES: usize = 10;
-/// At least as many playouts as there are lanes, whatever the processor.
+/// Number of playouts: at least the number of lanes on any processor.
 const N_LANES: usize = 512;
-/// Time for one game, grounding not included: many times what any of them takes.
+/// Time limit per game without grounding, many times what any game takes.
 const TIME: Duration = Duration::from_secs(120);
-/// Time for the games of the lanes on the reasoner. What is played again by then counts.
+/// Time limit for replaying the games of lanes on the reasoner. The games replayed by then count.
 const REASONER_TIME: Duration = Duration::from_secs(2);
 
 #[test]
-fn on_the_library() {
+fn engines_agree_on_the_library() {
     compare_all(&library(), N_LIBRARY_STATES, 65);
 }
 
 #[test]
-fn on_the_corpus() {
+fn engines_agree_on_the_corpus() {
     let Some(shared) = shared_or_skip("agreement of the engines on public rulesheets") else {
         return;
     };
-    // Every fourth, and none that is slow to ground: those belong to the full run.
+    // Every fourth sheet, except those that are slow to ground, which belong to the full run.
     let sample: Vec<RulesFile> = groundable(&shared).step_by(4).collect();
     compare_all(&sample, N_CORPUS_STATES, 65);
 }
 
 #[test]
-fn every_lane_on_the_corpus() {
+fn lanes_agree_with_both_engines_on_the_corpus() {
     let Some(shared) = shared_or_skip("lanes on public rulesheets") else { return };
     let sample: Vec<RulesFile> = groundable(&shared).skip(2).step_by(12).collect();
     let compare = |rules: &RulesFile| -> Result<[usize; 2], String> {
-        let wide = wide(rules).ok_or("there are no lanes")?;
+        let wide = wide(rules).ok_or("the game has no lanes")?;
         let machine = machine(rules).ok_or("too large for the machine")?;
         let (n_compared, n_played) =
             lanes_agree(&wide, &machine, N_LANES, Seed(6), &Deadline::after(TIME))?;
         if (n_compared, n_played) != (N_LANES, N_LANES) {
-            return Err(format!("only {n_compared} of {n_played} games were played again"));
+            return Err(format!("only {n_compared} of {n_played} games were replayed"));
         }
-        let reasoner = reasoner(rules).ok_or("the reasoner does not play it")?;
+        let reasoner = reasoner(rules).ok_or("the reasoner cannot play the game")?;
         let deadline = Deadline::after(REASONER_TIME);
         let (n_by_reasoner, _) = lanes_agree(&wide, &reasoner, N_LANES, Seed(6), &deadline)?;
         Ok([n_compared, n_by_reasoner])
@@ -58,11 +58,12 @@ fn every_lane_on_the_corpus() {
     let by =
         |which: usize| results.iter().map(move |it| Ok(it.as_ref().map_err(Clone::clone)?[which]));
     assert_compared("games of lanes on the machine", by(0), 22 * N_LANES);
-    // Some of these games are slow on the reasoner; a quarter of them has to be done in any case.
+    // Some of these games are slow on the reasoner, but at least a quarter of them must be
+    // replayed.
     assert_compared("games of lanes on the reasoner", by(1), 22 * N_LANES / 4);
 }
 
-/// The public rulesheets that are not slow to ground.
+/// Returns the public rulesheets that are not slow to ground.
 fn groundable(shared: &Path) -> impl Iterator<Item = RulesFile> {
     let is_long = |rules: &RulesFile| LONG_FOR_MACHINE.contains(&rules.name.as_str());
     corpus(shared).into_iter().filter(move |rules| !is_long(rules))

@@ -1,5 +1,5 @@
-//! What is certain by the rules, on every rulesheet with hidden information: it is true, and most of what a
-//! role has to know for its next move is.
+//! Checks what is certain by the rules on every rulesheet with hidden information: it is true, and
+//! it covers most of what a role must know for its next move.
 
 use std::time::Duration;
 
@@ -12,31 +12,32 @@ use ludex_testkit::fixtures::shared_or_skip;
 use ludex_testkit::hidden::random_step;
 use ludex_testkit::{RulesFile, assert_compared, corpus, in_parallel, library};
 
-/// What was compared for a role.
+/// Counts of a comparison for one role.
 #[derive(Clone, Copy, Default, Debug)]
 struct Count {
-    /// Turns in which it had a choice.
+    /// Turns in which the role had a choice.
     n_turns: usize,
-    /// Those of them in which it was certain of each of its moves whether it is legal.
+    /// Turns in which it was certain of the legality of each of its moves.
     n_decided: usize,
-    /// True states, and others that agree with what it was told.
+    /// Compared true states, and compared other states consistent with the role's observations.
     n_states: usize,
     n_others: usize,
 }
 
-/// Where legal moves depend on what no single fluent says.
+/// Sheets whose legal moves depend on facts that no single fluent expresses.
 const UNDECIDED: &[&str] =
     &["kriegTTT_4x4", "sheep-and-wolf", "vacuum-cleaner-random", "blind_breakthrough_5x5"];
-/// Random matches of each sheet, and of those with many gates.
+/// Random matches per sheet, and per sheet with many gates.
 const N_MATCHES: u64 = 12;
 const N_LONG_MATCHES: u64 = 3;
 const MANY_GATES: usize = 10_000;
-/// Matches in which all states that agree are looked at while they are few, and how long they are looked for.
+/// Matches in which all consistent states are compared while they are few, and the time to find
+/// them.
 const N_EXACT_MATCHES: u64 = 2;
 const STEP_TIME: Duration = Duration::from_millis(4);
 
 #[test]
-fn what_is_certain_is_true_on_every_sheet() {
+fn certain_facts_are_true_on_every_sheet() {
     let hides = |rules: &RulesFile| rules.text().contains("(sees ");
     let ours: Vec<RulesFile> = library().into_iter().filter(hides).collect();
     follow_matches("our games", &ours, 8_000, 1_000);
@@ -46,8 +47,8 @@ fn what_is_certain_is_true_on_every_sheet() {
     }
 }
 
-/// Follows matches of games with hidden information. Expects so many true states, and so many others
-/// that agree with what was told, which are looked for in little time.
+/// Follows matches of games with hidden information. Expects at least `min_states` true states and
+/// `min_others` other consistent states, which are searched for only briefly.
 fn follow_matches(what: &str, games: &[RulesFile], min_states: usize, min_others: usize) {
     let counts = in_parallel(games, |rules| {
         let Some(machine) = ludex_tests::machine(rules) else {
@@ -72,8 +73,8 @@ fn follow_matches(what: &str, games: &[RulesFile], min_states: usize, min_others
     assert_compared(&format!("other states of {what}"), of(|it| it.n_others), min_others);
 }
 
-/// Plays a random match, and compares what is certain for a role after each step with what is true, and in
-/// the first matches with every state that agrees with what it was told.
+/// Plays a random match and compares what is certain for a role after each step with the true
+/// state, and in the first matches with every state consistent with its observations.
 fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
     let circuit = machine.circuit();
     let mut certain = Certain::new(circuit, me);
@@ -106,7 +107,7 @@ fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
     }
 }
 
-/// What is certain holds in this state.
+/// Checks that everything certain holds in this state.
 fn check(
     certain: &Certain,
     circuit: &Circuit,
@@ -124,12 +125,13 @@ fn check(
     assert!(certain.legal_moves(circuit).all(is_true));
 }
 
-/// A step that was not told leaves only what it can't have changed; what contradicts the rules leaves
-/// nothing, and what is told after that counts again.
+/// An unobserved step leaves certain only what it cannot have changed. Contradictory observations
+/// leave nothing certain, and later observations count again.
 #[test]
-fn what_was_not_told_is_not_certain() {
+fn unobserved_changes_are_not_certain() {
     let rules = library().into_iter().find(|rules| rules.name == "blind-tictactoe");
-    let machine = ludex_tests::machine(&rules.expect("it is in the library")).expect("it is small");
+    let machine =
+        ludex_tests::machine(&rules.expect("the library has the game")).expect("the game is small");
     let circuit = machine.circuit();
     let (me, text) = (RoleId::new(0), |id| circuit.vocabulary.fluent_text(id));
     let all = || (0..circuit.next.len()).map(FluentId::new);
@@ -143,7 +145,7 @@ fn what_was_not_told_is_not_certain() {
     let mut certain = Certain::new(circuit, me);
     assert_eq!(known(&certain), all().count());
 
-    // The first try of a cell marks it; whatever the other does after it, it stays marked.
+    // The first try of a cell marks it, and it stays marked whatever the other role does.
     certain.follow(circuit, Some((cell(1), &[percept("placed")])));
     assert_eq!(known(&certain), all().count());
     certain.follow(circuit, None);
@@ -151,7 +153,8 @@ fn what_was_not_told_is_not_certain() {
     assert_eq!(certain.holds(marked), Some(true));
     assert!(known(&certain) < all().count());
 
-    // Nobody is told twice in a row that it placed its mark in the same cell.
+    // No role can place its mark in the same cell twice in a row, so these observations are
+    // contradictory.
     let mut certain = Certain::new(circuit, me);
     certain.follow(circuit, Some((cell(1), &[percept("placed")])));
     certain.follow(circuit, Some((cell(1), &[percept("placed")])));
@@ -161,10 +164,10 @@ fn what_was_not_told_is_not_certain() {
     assert_eq!(certain.holds(tried), Some(true));
 }
 
-/// What holds in a circle of rules holds at the least fixpoint alone; and a role whose other moves are all
-/// out plays the one that no rule reads.
+/// Recursive rules hold at their least fixpoint only; and if a role's other moves are all excluded,
+/// it plays the one that no rule mentions.
 #[test]
-fn loops_and_moves_that_nothing_reads_are_followed() {
+fn recursive_rules_and_unmentioned_moves_are_followed() {
     let rules = "(role me) (role other) (init (owned 0))
         (linked 0 1) (linked 1 2) (linked 2 0)
         (<= (cell ?x) (linked ?x ?y))
@@ -184,7 +187,7 @@ fn loops_and_moves_that_nothing_reads_are_followed() {
     for seed in 0..40 {
         machine.role_ids().for_each(|me| follow_a_match(&machine, me, seed, &mut count));
     }
-    // The first step is known: of the cells 1 and 2, the other role has taken the one that was asked for.
+    // The first step is known: of cells 1 and 2, the other role has taken the requested one.
     let me = RoleId::new(0);
     let id = |text: &str| circuit.vocabulary.find_move(me, text).expect("a move");
     let got = circuit.vocabulary.find_percept(me, "(got 1)").expect("a percept");

@@ -1,8 +1,8 @@
-//! The public rulesheets, judged as the page that comes with them says, and printed and read
-//! again in both forms.
+//! Checks the public rulesheets against the verdicts on the page that comes with them, and prints
+//! and parses them in both forms.
 //!
-//! The sheets are not part of this repository. Without them the tests say so and pass, but where `CI`
-//! is set they fail.
+//! The sheets are not part of this repository. Without them the tests print a message and pass, or
+//! fail if `CI` is set.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use ludex_gdl::{check, decode, parse, parse_infix, parse_kif, print_infix, print
 use ludex_pipeline::LoadOptions;
 use ludex_testkit::fixtures::shared_or_skip;
 
-/// Sheets with errors that still have a meaning; all others are accepted.
+/// Sheets with errors that can still be played; all others are accepted.
 const WITH_ERRORS: [&str; 7] = [
     "bender_Corridor",
     "blind_breakthrough_5x5",
@@ -50,8 +50,10 @@ fn corpus() -> Option<Vec<Source>> {
     paths.sort();
     assert!(paths.len() >= 272, "only {} public rulesheets", paths.len());
     let read = |path: &PathBuf| {
-        let name = path.file_stem().expect("it has an extension").to_string_lossy().into_owned();
-        let (source, diagnostics) = decode(name, &std::fs::read(path).expect("it can be read"));
+        let name =
+            path.file_stem().expect("the path has a file name").to_string_lossy().into_owned();
+        let (source, diagnostics) =
+            decode(name, &std::fs::read(path).expect("the sheet can be read"));
         assert!(diagnostics.is_empty(), "{path:?}: {diagnostics:?}");
         source
     };
@@ -59,9 +61,9 @@ fn corpus() -> Option<Vec<Source>> {
 }
 
 #[test]
-fn every_public_rulesheet_is_judged_as_its_page_says() {
+fn every_public_rulesheet_gets_its_documented_verdict() {
     let Some(sources) = corpus() else { return };
-    // What is not grounded by then is judged without.
+    // Sheets not grounded within this time are checked without grounding.
     let options = LoadOptions { time: Duration::from_secs(2), ..LoadOptions::default() };
     let mut with_errors = Vec::new();
     let mut with_note = Vec::new();
@@ -80,7 +82,7 @@ fn every_public_rulesheet_is_judged_as_its_page_says() {
 }
 
 #[test]
-fn every_public_rulesheet_is_the_same_when_printed_and_read() {
+fn every_public_rulesheet_survives_printing_and_parsing() {
     let Some(sources) = corpus() else { return };
     for source in &sources {
         let (sheet, _) = parse(source);
@@ -94,7 +96,7 @@ fn every_public_rulesheet_is_the_same_when_printed_and_read() {
     }
 }
 
-/// What is said of a sheet, without the words.
+/// Returns the diagnostics of a sheet without their texts.
 fn verdict(sheet: &ludex_gdl::Rulesheet) -> Vec<(u32, &'static str)> {
     let codes = check(sheet).diagnostics.into_iter().map(|it| (it.span.start, it.code));
     let mut codes: Vec<_> = codes.collect();
@@ -103,7 +105,7 @@ fn verdict(sheet: &ludex_gdl::Rulesheet) -> Vec<(u32, &'static str)> {
 }
 
 #[test]
-fn every_scrambled_public_rulesheet_is_judged_the_same() {
+fn every_scrambled_public_rulesheet_gets_the_same_verdict() {
     let Some(sources) = corpus() else { return };
     for source in &sources {
         let (sheet, _) = parse(source);

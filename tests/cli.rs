@@ -1,4 +1,4 @@
-//! The command as a person or a script meets it: verbs, JSON, exit codes.
+//! The command as a person or a script uses it: verbs, JSON, exit codes.
 
 use ludex_testkit::command::{json, ludex, ludex_with, stderr, stdout};
 
@@ -25,13 +25,14 @@ fn perft_ends_with_the_longest_path() {
     assert_eq!(report["nodes"][9], 0);
 }
 
-/// In the second state nobody can say whether `a` or `b` wins.
+/// Rules under which `a` and `b` each win if the other does not, so the second state has no defined
+/// winner.
 const CIRCLE: &str = "(role me) (init one) (legal me go) (goal me 100) (<= terminal (true three))
     (<= (next two) (true one)) (pair a b) (pair b a)
     (<= (win ?x) (pair ?x ?y) (true two) (not (win ?y))) (<= (next three) (win a))";
 
 #[test]
-fn what_could_not_be_evaluated_is_not_reported() {
+fn states_that_cannot_be_evaluated_are_errors() {
     for args in [["trace", "-"], ["perft", "-"]] {
         let mut args = args.to_vec();
         args.extend(["--engine", "reasoner", "--json"]);
@@ -46,11 +47,13 @@ fn what_could_not_be_evaluated_is_not_reported() {
 }
 
 #[test]
-fn check_says_what_is_wrong_with_bytes_and_nothing_else() {
+fn check_reports_invalid_bytes_only() {
     let code_of = |bytes: &[u8], code: i32, list: &str| {
         let report = json(&ludex_with(&["check", "-", "--json"], bytes), code);
-        let found = report[list].as_array().expect("it is a list");
-        let codes = found.iter().map(|it| it["code"].as_str().expect("it has a code").to_owned());
+        let found = report[list].as_array().expect("the report has the list");
+        let codes = found
+            .iter()
+            .map(|it| it["code"].as_str().expect("every diagnostic has a code").to_owned());
         codes.collect::<Vec<_>>()
     };
     assert_eq!(code_of(&[0, 159, 146, 150, 0, 1], 1, "errors"), ["not-utf8"]);
@@ -69,7 +72,7 @@ fn perft_stops_in_time() {
 }
 
 #[test]
-fn check_accepts_what_is_fine() {
+fn check_accepts_valid_rules() {
     let report = json(&ludex(&["check", "tic-tac-toe", "--json"]), 0);
     assert_eq!((&report["ok"], &report["playable"]), (&true.into(), &true.into()));
     assert_eq!(report["errors"], serde_json::json!([]));
@@ -77,7 +80,7 @@ fn check_accepts_what_is_fine() {
 }
 
 #[test]
-fn check_places_what_is_wrong() {
+fn check_locates_errors() {
     let rules = "(role me)\n(<= (legal me ?x)\n    (not (p ?x)))\n";
     let report = json(&ludex_with(&["check", "-", "--json"], rules), 1);
     assert_eq!(report["ok"], false);
@@ -116,7 +119,7 @@ fn ground_gives_sizes() {
 }
 
 #[test]
-fn ground_that_is_too_large_says_so() {
+fn ground_reports_games_that_are_too_large() {
     let output = ludex(&["ground", "chess", "--memory", "1MB", "--json"]);
     let report = json(&output, 3);
     assert_eq!(report["machine"], "reasoner");
@@ -182,14 +185,14 @@ fn an_unknown_game_gets_suggestions() {
 }
 
 #[test]
-fn a_folder_stands_for_its_rules() {
+fn a_folder_names_its_rulesheet() {
     let folder = ludex_testkit::workspace().join("games/tictactoe").display().to_string();
     let report = json(&ludex(&["check", &folder, "--json"]), 0);
     assert_eq!(report["name"], "tictactoe");
 }
 
 #[test]
-fn a_wrong_call_is_told_from_wrong_rules() {
+fn wrong_calls_and_wrong_rules_have_different_exit_codes() {
     assert_eq!(ludex(&["perft", "tictactoe"]).status.code(), Some(2));
     assert_eq!(ludex(&["dance", "tictactoe"]).status.code(), Some(2));
     assert_eq!(ludex(&["bench", "tictactoe", "--threads", "0"]).status.code(), Some(2));
@@ -198,17 +201,17 @@ fn a_wrong_call_is_told_from_wrong_rules() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn binary_files_are_rejected() {
     let path = std::env::temp_dir().join(format!("ludex-cli-{}.kif", std::process::id()));
     std::fs::write(&path, [0, 159, 146, 150, 0]).expect("a file can be written");
     let output = ludex(&["check", &path.display().to_string(), "--json"]);
-    std::fs::remove_file(&path).expect("it was written");
+    std::fs::remove_file(&path).expect("the file was written");
     assert_eq!(json(&output, 1)["playable"], false);
 }
 
 #[test]
 fn a_person_plays_to_the_end() {
-    // Whatever the opponent does, answers by number are legal until the board is full.
+    // Whatever the opponent does, answering with 1 is legal until the board is full.
     let answers = "1\n".repeat(9);
     let output =
         ludex_with(&["play", "tictactoe", "--move-time", "0.05", "--threads", "1"], &answers);
@@ -220,7 +223,7 @@ fn a_person_plays_to_the_end() {
 }
 
 #[test]
-fn the_end_of_input_is_polite() {
+fn the_end_of_input_ends_the_game() {
     let output = ludex_with(&["play", "connectfour", "--move-time", "0.05"], "4\n");
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).ends_with("End of input: the game ends here.\n"));
@@ -263,7 +266,7 @@ fn a_seed_repeats_a_transcript() {
 }
 
 #[test]
-fn shells_complete_the_command_and_it_has_manual_pages() {
+fn completions_and_manual_pages_are_written() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&ludex(&["completions", shell]));
         assert!(script.contains("transcript") && script.contains("engine"), "{shell}: {script}");
@@ -273,9 +276,10 @@ fn shells_complete_the_command_and_it_has_manual_pages() {
     let folder = std::env::temp_dir().join(format!("ludex-man-{}", std::process::id()));
     let output = ludex(&["man", "--output", &folder.display().to_string()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let page = std::fs::read_to_string(folder.join("ludex-qcsp-solve.1")).expect("a page a verb");
+    let page =
+        std::fs::read_to_string(folder.join("ludex-qcsp-solve.1")).expect("every verb has a page");
     assert!(page.contains("strategy"), "{page}");
-    std::fs::remove_dir_all(&folder).expect("it was written");
+    std::fs::remove_dir_all(&folder).expect("the file was written");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `ludex csp solve` as a person or a script meets it: lines, JSON, exit codes.
+//! `ludex csp solve` as a person or a script uses it: lines, JSON, exit codes.
 
 use std::fs;
 use std::process::Output;
@@ -32,14 +32,14 @@ fn solve(text: &str, args: &[&str]) -> Output {
     ludex_with(&[&["csp", "solve", "-"], args].concat(), text)
 }
 
-/// A call that is refused with this code, and with all these words on standard error.
+/// Checks that a call fails with this code and with all these words on standard error.
 #[track_caller]
 fn check_refused(text: &str, args: &[&str], code: i32, words: &[&str]) {
     let output = solve(text, args);
     command::check_refused(&output, code, words);
 }
 
-/// Queens that keep any search busy for longer than a test lasts when all are counted.
+/// Returns a queens instance whose solutions take longer to count than a test lasts.
 fn many_queens() -> String {
     let shifted = |op: &str| -> String {
         (0..30).map(|i| format!("{op}(q[{i}],{i})")).collect::<Vec<_>>().join(" ")
@@ -68,12 +68,12 @@ fn a_file_is_read_by_its_path() {
     let path = std::env::temp_dir().join(format!("ludex-csp-cli-{}.xml", std::process::id()));
     fs::write(&path, PIGEONS).expect("a temporary file can be written");
     let output = ludex(&["csp", "solve", path.to_str().expect("the path is text")]);
-    fs::remove_file(&path).expect("the file is there");
+    fs::remove_file(&path).expect("the file exists");
     assert_eq!(lines(&output, 0)[0], "s UNSATISFIABLE");
 }
 
 #[test]
-fn a_file_that_is_not_there_is_a_wrong_call() {
+fn a_missing_file_is_a_wrong_call() {
     let output = ludex(&["csp", "solve", "no-such-file.xml"]);
     assert_eq!(lines(&output, 2), [""; 0]);
     assert!(stderr(&output).contains("cannot read `no-such-file.xml`: no such file"));
@@ -90,7 +90,7 @@ fn four_queens_are_counted() {
 }
 
 #[test]
-fn all_and_the_first_few_are_shown() {
+fn all_or_the_first_few_solutions_are_shown() {
     let all = command::json(&solve(QUEENS, &["--all", "--json"]), 0);
     assert_eq!(all["solutions"], 2);
     let mut rows: Vec<Vec<i64>> = all["assignments"]
@@ -122,7 +122,7 @@ fn an_optimum_has_its_value() {
 }
 
 #[test]
-fn json_says_what_was_done() {
+fn json_reports_the_search() {
     let found = command::json(&solve(QUEENS, &["--json"]), 0);
     assert!(found["solution"]["q[3]"].is_i64());
     assert!(found["nodes"].is_u64() && found["seconds"].is_f64(), "{found}");
@@ -132,7 +132,7 @@ fn json_says_what_was_done() {
 }
 
 #[test]
-fn every_choice_is_taken() {
+fn every_option_value_is_accepted() {
     let choices = [
         ("--propagator", "auto ct bit ac2001 str2 str"),
         ("--all-different", "auto value bounds gac"),
@@ -154,7 +154,7 @@ fn every_choice_is_taken() {
 }
 
 #[test]
-fn a_wrong_choice_names_the_right_ones() {
+fn an_unknown_option_value_lists_the_known_ones() {
     check_refused(QUEENS, &["--propagator", "gac"], 2, &["gac", "--propagator", "ac2001", "str2"]);
     check_refused(QUEENS, &["--order", "deg"], 2, &["dom/wdeg", "impact"]);
     check_refused(QUEENS, &["--search", "dfs"], 2, &["mac", "local", "cbj"]);
@@ -163,7 +163,7 @@ fn a_wrong_choice_names_the_right_ones() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn incompatible_options_are_rejected() {
     check_refused(QUEENS, &["--count", "--search", "local"], 2, &["--search local"]);
     check_refused(COST, &["--count"], 2, &["objective", "--count"]);
     check_refused(QUEENS, &["--search", "cbj", "--order", "dom"], 2, &["cbj", "dom"]);
@@ -174,7 +174,7 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_malformed_file_is_refused_with_its_line() {
+fn a_malformed_file_is_rejected_with_its_line() {
     check_refused(&QUEENS.replace("</constraints>", "</oops>"), &[], 1, &["<stdin>:7: "]);
     check_refused("", &[], 1, &["<stdin>:1: "]);
     check_refused(&COST.replace("gt(add(x,y),6)", "gt(add(x,z),6)"), &[], 1, &["<stdin>:3: ", "z"]);
@@ -184,13 +184,13 @@ fn a_malformed_file_is_refused_with_its_line() {
 }
 
 #[test]
-fn an_element_that_is_not_supported_is_named() {
+fn an_unsupported_element_is_named() {
     let strange = PIGEONS.replace("allDifferent", "knights");
     check_refused(&strange, &[], 1, &["<stdin>:3: ", "`knights` is not supported"]);
 }
 
 #[test]
-fn a_wrong_network_is_refused_with_its_line() {
+fn an_invalid_network_is_rejected_with_its_line() {
     let twice = PIGEONS.replace("p[] <", "p[0] p[1] p[0] <");
     check_refused(&twice, &[], 1, &["<stdin>:3: ", "constraint 1, `allDifferent`", "`p[0]`"]);
     let empty = PIGEONS.replace("0..2", "");
@@ -221,7 +221,7 @@ fn symbols_are_shown_by_their_names() {
 }
 
 #[test]
-fn preprocessing_can_be_left_out() {
+fn preprocessing_can_be_switched_off() {
     let free = QUEENS.replace("</variables>", "<var id=\"free\"> 1..7 </var> </variables>");
     for args in [&["--count", "--json"][..], &["--count", "--json", "--no-preprocess"]] {
         let counted = command::json(&solve(&free, args), 0);
@@ -231,12 +231,12 @@ fn preprocessing_can_be_left_out() {
 }
 
 #[test]
-fn time_stops_with_the_best_that_is_known() {
+fn the_time_limit_keeps_the_best_solution() {
     let start = Instant::now();
     let stopped = command::json(&solve(&many_queens(), &["--count", "--json", "--time", "0.5"]), 3);
     assert_eq!((&stopped["status"], &stopped["stopped"]), (&json!("SATISFIABLE"), &json!("time")));
     assert!(stopped["solutions"].as_u64() > Some(0), "{stopped}");
-    // Generate and test finds nothing there.
+    // Generate and test finds no solution in that time.
     let output = solve(&many_queens(), &["--search", "gt", "--time", "0.5"]);
     assert_eq!(lines(&output, 3)[0], "s UNKNOWN");
     assert!(stderr(&output).contains("limit of time"), "{}", stderr(&output));
@@ -245,7 +245,7 @@ fn time_stops_with_the_best_that_is_known() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn memory_stops_too() {
+fn the_memory_limit_stops_the_search() {
     let stopped =
         command::json(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
     assert_eq!(stopped["stopped"], "memory");

@@ -1,4 +1,5 @@
-//! Random games end alike whichever way they are played: a small version of `cargo experiment endings`.
+//! Random games end alike whichever engine plays them: a small version of `cargo experiment
+//! endings`.
 
 use ludex_base::{Deadline, Seed};
 use ludex_machine::PlayoutStyle;
@@ -11,8 +12,8 @@ const GAMES: &[&str] =
 const N_PLAYOUTS: u64 = 5_000;
 const N_BY_REASONER: u64 = 300;
 
-/// The chance that any of the comparisons of this test fails although all is well is below 1 in 1000;
-/// the seeds are fixed, so that it fails always or never.
+/// The probability of a false alarm in any comparison of this test is below 1 in 1000. The seeds
+/// are fixed, so the test fails always or never.
 const LEVEL: f64 = 0.001;
 
 #[test]
@@ -21,9 +22,10 @@ fn lanes_cursors_and_the_reasoner_end_alike() {
     let games = library();
     let mut n_free = 0;
     for &name in GAMES {
-        let rules = games.iter().find(|rules| rules.name == name).expect("it is in the library");
-        let machine = machine(rules).expect("it is small");
-        let reasoner = reasoner(rules).expect("it has a meaning");
+        let rules =
+            games.iter().find(|rules| rules.name == name).expect("the library has the game");
+        let machine = machine(rules).expect("the game is small");
+        let reasoner = reasoner(rules).expect("the rules are valid");
         let wide = machine.clone().with_playouts(PlayoutStyle::Wide);
         let (never, seed) = (Deadline::never(), Seed(8));
         let by_lanes = Endings::of(&wide, N_PLAYOUTS, &never, &mut seed.child(0).rng());
@@ -39,6 +41,6 @@ fn lanes_cursors_and_the_reasoner_end_alike() {
             n_free += goals.n_free + lengths.n_free;
         }
     }
-    // Categories that could have differed.
+    // Number of categories that could have differed.
     assert!(n_free >= 140, "{n_free} categories are too few");
 }

@@ -1,8 +1,8 @@
-//! What the documents show is what the program prints.
+//! Checks that the documents show what the program prints.
 //!
-//! A block ```` ```console ```` holds commands after `$ ` and what each prints. A line `…` in
-//! the output stands for any lines, and at the end of a line for its rest; a number that time or the machine decides is written as
-//! `<n>` and stands for any word.
+//! A block ```` ```console ```` holds commands after `$ ` and the output of each. In the output, a
+//! line `…` matches any lines, and `…` at the end of a line matches its rest. `<n>` matches any
+//! word, for numbers that depend on time or the machine.
 
 use std::fs;
 use std::process::Command;
@@ -42,9 +42,9 @@ fn the_reference_of_the_language_is_complete() {
     }
 }
 
-/// Every option that the guides to the protocol name is one of the command.
+/// Every option named in the guides to the protocol exists.
 #[test]
-fn the_guides_to_the_protocol_name_options_that_are_there() {
+fn the_guides_to_the_protocol_name_existing_options() {
     for (document, verb) in [("docs/competitors.md", "player"), ("docs/organisers.md", "referee")] {
         let help = run(&format!("{verb} --help"));
         let text = read(document);
@@ -56,13 +56,13 @@ fn the_guides_to_the_protocol_name_options_that_are_there() {
             .collect();
         assert!(options.len() > 6, "{document}: {options:?}");
         for option in options {
-            assert!(help.contains(option), "{document}: {option} is no option of {verb}");
+            assert!(help.contains(option), "{document}: {verb} has no option {option}");
         }
     }
 }
 
-/// The picture of the front page shows lines of the rulesheet, and the last position of the game
-/// that its description tells how to play; `cargo xtask picture` draws it anew.
+/// The picture of the front page shows lines of the rulesheet, and the final position of the game
+/// whose moves its description lists; `cargo xtask picture` redraws it.
 #[test]
 fn the_picture_is_true() {
     let svg = read("docs/pictures/connectfour.svg");
@@ -89,12 +89,12 @@ fn the_picture_is_true() {
     }
 }
 
-/// The lines of a text without blanks, as a picture places its words by coordinates.
+/// Returns the lines of a text without blanks, because a picture places its words by coordinates.
 fn squeezed(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
 
-/// The words of a line of SVG, without blanks.
+/// Returns the words of a line of SVG, without blanks.
 fn words(line: &str) -> String {
     let text: String =
         line.split('<').filter_map(|tag| tag.split_once('>')).map(|it| it.1).collect();
@@ -107,7 +107,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     rest.split_once(end).unwrap_or_else(|| panic!("no {end}")).0
 }
 
-/// Every link of the documents to a file leads to one.
+/// Every link of the documents to a file has a target.
 #[test]
 fn links_lead_somewhere() {
     let mut n_links = 0;
@@ -176,7 +176,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
 
-/// Whether the lines match: `…` any lines, `<n>` any word.
+/// Whether the lines match: `…` matches any lines, `<n>` any word.
 fn matches(expected: &[&str], printed: &[&str]) -> bool {
     match (expected, printed) {
         ([], []) => true,

@@ -1,6 +1,6 @@
-//! Every folder of `games/`: the rules are fine, and play goes as it was recorded.
+//! Checks every folder of `games/`: the rules are valid, and play follows the recordings.
 //!
-//! `cargo xtask record` writes the recordings anew; review them as a diff.
+//! `cargo xtask record` rewrites the recordings; review them as a diff.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use ludex_record::transcript::RECORDED_STEPS;
 use ludex_testkit::{RulesFile, assert_compared, in_parallel, library};
 use ludex_tests::load_for;
 
-/// The games of the library, which has not lost any.
+/// Returns the games of the library, and checks that none is missing.
 fn every_game() -> Vec<RulesFile> {
     let games = library();
     assert!(games.len() >= 65, "only {} games", games.len());
@@ -34,12 +34,12 @@ fn every_rulesheet_is_without_errors() {
 }
 
 #[test]
-fn every_game_says_what_it_is() {
+fn every_game_has_a_description() {
     for rules in every_game() {
         let about = read(&rules, "about.toml");
         let about: About = toml::from_str(&about).unwrap_or_else(|e| panic!("{}: {e}", rules.name));
         assert!(!about.title.is_empty() && !about.summary.is_empty(), "{}", rules.name);
-        let loaded = load_for(&rules, EngineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(&rules, EngineChoice::Auto).expect("the rules are valid");
         with_game!(&loaded.engine, |game| {
             let has_random = ludex_game::Game::roles(game).iter().any(|role| role.is_random);
             assert_eq!(about.chance, has_random, "{}: chance", rules.name);
@@ -57,7 +57,7 @@ fn every_game_says_what_it_is() {
 fn paths_are_as_recorded() {
     let results = in_parallel(&every_game(), |rules| {
         let recorded = read(rules, "perft.txt");
-        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are valid");
         let depth = recorded.lines().count();
         let counted = with_game!(&loaded.engine, |game| perft(game, depth, &Deadline::never()));
         let counted = ludex_cli::verbs::perft::table(&counted.nodes);
@@ -73,7 +73,7 @@ fn paths_are_as_recorded() {
 fn play_goes_as_recorded() {
     let results = in_parallel(&every_game(), |rules| {
         let recorded = read(rules, "playthrough.txt");
-        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are fine");
+        let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are valid");
         let transcript = with_game!(&loaded.engine, |game| {
             Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS)
         });

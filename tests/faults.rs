@@ -1,8 +1,8 @@
-//! Matches over HTTP with requests and replies broken on the way.
+//! Plays matches over HTTP with requests and replies broken on the way.
 //!
-//! Between the referee and each player stands a peer that passes most messages on and breaks the
-//! rest. It notes what the player received whole and what it said to that, and the record of the
-//! match says whether that was legal.
+//! A proxy between the referee and each player passes most messages on and breaks the rest. It
+//! records the messages that the player received intact and the answers to them, and the record of
+//! the match shows whether these were legal.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,26 +20,26 @@ use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 use ludex_protocol::{Codebook, Term};
 use ludex_referee::{Clocks, Ending, MAX_STEPS, MatchConfig, MatchRecord, Seat, play_match};
 
-/// A `ludex player` of its own process, ended when it is dropped.
+/// A `ludex player` process, killed on drop.
 pub struct PlayerProcess {
     child: Child,
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
 }
 
 impl PlayerProcess {
-    /// Starts one on a free port and waits until it listens.
+    /// Starts a player on a free port and waits until it listens.
     ///
     /// # Panics
-    /// When it does not start.
+    /// Panics if it does not start.
     pub fn start(args: &[&str]) -> Self {
         Self::start_heard(args, |_| {})
     }
 
-    /// The same, and every line that it tells after that is heard.
+    /// As [`PlayerProcess::start`], and calls `hear` with every later line of its standard error.
     ///
     /// # Panics
-    /// When it does not start.
+    /// Panics if it does not start.
     pub fn start_heard(args: &[&str], mut hear: impl FnMut(String) + Send + 'static) -> Self {
         let mut child = Command::new(ludex_testkit::command::binary())
             .args(["player", "--port", "0", "--json"])
@@ -49,32 +49,33 @@ impl PlayerProcess {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-        let first = lines.next().and_then(Result::ok).expect("it says where it listens");
+        let mut lines =
+            BufReader::new(child.stderr.take().expect("standard error is piped")).lines();
+        let first = lines.next().and_then(Result::ok).expect("the first line names the address");
         let place = first.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
         let address = place.and_then(|place| place.parse().ok());
         let address = address.unwrap_or_else(|| panic!("no address in {first}"));
-        // What it tells is read on, or it would wait for a reader.
+        // Keep reading its output; otherwise it would block on a full pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(&mut hear));
         Self { child, address }
     }
 
-    /// Takes over one that was started otherwise.
+    /// Wraps a process that was started elsewhere.
     pub fn adopt(child: Child, address: SocketAddr) -> Self {
         Self { child, address }
     }
 
-    /// Its address as managers say it.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Its number.
+    /// Returns its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for its end; the exit code.
+    /// Waits until it exits, and returns the exit code.
     pub fn wait(&mut self) -> Option<i32> {
         self.child.wait().ok().and_then(|status| status.code())
     }
@@ -87,7 +88,7 @@ impl Drop for PlayerProcess {
     }
 }
 
-/// What happens to a message.
+/// The fault that breaks a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     Refused,
@@ -117,11 +118,11 @@ const FAULTS: [Fault; 11] = [
     Fault::FloodedReply,
 ];
 
-/// The play clock, the shortest that can be told.
+/// The play clock, the shortest that the protocol allows.
 const PLAY_CLOCK: Duration = Duration::from_secs(1);
 const START_CLOCK: Duration = Duration::from_secs(2);
 
-/// A peer between a referee and a player.
+/// A proxy between a referee and a player.
 struct Breaker {
     address: Address,
     shared: Arc<Shared>,
@@ -136,20 +137,20 @@ struct Shared {
     n_broken: AtomicUsize,
 }
 
-/// What a player heard of a match and said.
+/// The messages that a player received in a match, and its answers.
 #[derive(Clone, Debug, Default)]
 struct Heard {
-    /// Moves that were asked for.
+    /// Number of moves requested.
     n_plays: usize,
     has_started: bool,
-    /// Whether every message so far came whole.
+    /// Whether every message so far arrived intact.
     is_whole: bool,
-    /// What it said to which step.
+    /// The answers by step.
     said: Vec<Said>,
 }
 
-/// What a message asks for. That is noted when it comes and not when it is answered: an answer may
-/// come after that to the next message.
+/// The request of a message. It is recorded on arrival and not when it is answered, because the
+/// answer may come after that to the next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
     Start,
@@ -160,21 +161,22 @@ enum Asked {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Turn {
     step: usize,
-    /// Whether everything so far has come whole: who missed a step can't know what is legal.
+    /// Whether everything so far arrived intact: a player that missed a step cannot know the legal
+    /// moves.
     is_informed: bool,
 }
 
-/// An answer to a message that came whole.
+/// An answer to a message that arrived intact.
 #[derive(Clone, Debug)]
 struct Said {
     turn: Turn,
     reply: String,
-    /// From the message to the end of the reply.
+    /// The time from the message to the end of the reply.
     time: Duration,
 }
 
 impl Heard {
-    /// A message is about to be passed on, or not.
+    /// Records a message, whether or not it reaches the player.
     fn note_request(&mut self, kind: &str, is_received: bool) -> Asked {
         match kind {
             "START" => {
@@ -190,7 +192,7 @@ impl Heard {
         }
     }
 
-    /// A message that came whole is answered, perhaps a second time.
+    /// Records the answer to an intact message, which may be answered twice.
     fn note_reply(&mut self, asked: Asked, reply: String, time: Duration) {
         match asked {
             Asked::Start => self.has_started |= reply == "ready",
@@ -251,8 +253,8 @@ impl Shared {
         match fault {
             None => send(referee, &reply),
             Some(Fault::Twice) => {
-                // Before the referee hears the answer, as a manager would that has not heard it; what
-                // is said the second time is judged like the first.
+                // Ask again before the referee gets the answer, like a manager that missed it; the
+                // second answer is judged like the first.
                 ask();
                 send(referee, &reply);
             }
@@ -260,7 +262,7 @@ impl Shared {
         }
     }
 
-    /// Asks the player; all that it says.
+    /// Forwards a request to the player and returns its whole reply.
     fn forward(&self, request: &[u8]) -> Vec<u8> {
         let mut reply = Vec::new();
         if let Ok(mut stream) = TcpStream::connect(self.player) {
@@ -315,7 +317,7 @@ impl Shared {
         Some(stream)
     }
 
-    /// Notes something about the match that a message speaks of.
+    /// Updates the record of the match that a message belongs to.
     fn note<T>(&self, request: &[u8], note: impl FnOnce(&mut Heard, &str) -> T) -> Option<T> {
         let (kind, id) = kind_and_id(request)?;
         Some(note(lock(&self.matches).entry(id).or_default(), &kind))
@@ -327,7 +329,7 @@ pub(crate) fn body(bytes: &[u8]) -> String {
     text.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
 }
 
-/// Which message it is, and of which match.
+/// Returns the kind of a message and the id of its match.
 fn kind_and_id(request: &[u8]) -> Option<(String, String)> {
     let request = body(request);
     let mut words = request.split_whitespace().skip(1).map(str::to_owned);
@@ -335,7 +337,7 @@ fn kind_and_id(request: &[u8]) -> Option<(String, String)> {
 }
 
 fn send(mut stream: &TcpStream, bytes: &[u8]) {
-    // A referee that has given up does not hear it.
+    // A referee that has given up misses it.
     let _ = stream.set_write_timeout(Some(Duration::from_secs(2)));
     let _ = stream.write_all(bytes);
 }
@@ -344,7 +346,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A request of ours: a head with its length, and a body.
+/// Reads a message of ours: a head with its length, and a body.
 pub(crate) fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut block = [0; 8192];
@@ -363,35 +365,35 @@ pub(crate) fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// How many matches, and how many of a hundred messages are broken.
+/// The number of matches and the rate of broken messages.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultConfig {
-    /// Matches.
+    /// Number of matches.
     pub count: usize,
-    /// Matches at a time.
+    /// Number of matches played at the same time.
     pub n_parallel: usize,
-    /// Broken messages of a hundred.
+    /// Percentage of broken messages.
     pub percent: usize,
-    /// Where the faults come from.
+    /// The seed of the faults.
     pub seed: Seed,
 }
 
-/// What came of it.
+/// The result of the matches.
 #[derive(Clone, Debug, Default)]
 pub struct FaultReport {
-    /// Matches that came to their end.
+    /// Number of matches that reached their end.
     pub n_finished: usize,
-    /// Messages of the referee.
+    /// Number of messages of the referee.
     pub n_requests: usize,
-    /// Of these, broken on the way there or back.
+    /// Number of them broken on the way there or back.
     pub n_broken: usize,
-    /// Answers to messages that were received whole.
+    /// Number of answers to messages that arrived intact.
     pub n_judged: usize,
-    /// Of these, late, in words.
+    /// Descriptions of the late ones among them.
     pub late: Vec<String>,
-    /// Of these, by players that had received everything before whole as well.
+    /// Number of answers by players that had also received everything before intact.
     pub n_informed: usize,
-    /// Of those, not legal, in words.
+    /// Descriptions of the illegal ones among them.
     pub illegal: Vec<String>,
     /// The longest time from the request to the reply.
     pub longest: Duration,
@@ -402,10 +404,10 @@ pub struct FaultReport {
 /// Plays the matches.
 ///
 /// # Panics
-/// When the command is not built.
+/// Panics if the command is not built.
 pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> FaultReport {
     let args = ["--threads", "1", "--matches", "1000", "--search-memory", "16MB", "--player"];
-    // One answers at once; the other thinks as long as the clock lets it, whatever it has found.
+    // One player answers at once; the other always uses its whole clock.
     let quick = [&args[..], &["uct", "--iterations", "30"]].concat();
     let slow = [&args[..], &["flat"]].concat();
     let players = [PlayerProcess::start(&quick), PlayerProcess::start(&slow)];
@@ -455,9 +457,9 @@ pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> Fa
 
 pub(crate) fn game(name: &str) -> (Machine, LoadedGame) {
     let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
-    let rules = rules.expect("it is a library game");
+    let rules = rules.expect("the library has the game");
     let loaded = load(Source::new(name, rules.text()), &LoadOptions::default()).expect("it loads");
-    let Engine::Machine(machine) = &loaded.engine else { unreachable!("it is small") };
+    let Engine::Machine(machine) = &loaded.engine else { unreachable!("the game is small") };
     (machine.clone(), loaded)
 }
 
@@ -492,7 +494,7 @@ fn play(
     play_match(game, &mut seats, &config)
 }
 
-/// Holds what the players said against the record.
+/// Compares the answers of the players with the record of the match.
 fn judge(
     report: &mut FaultReport,
     game: &Machine,
@@ -521,7 +523,7 @@ fn judge(
             let moves = game.role_ids().zip(&played.moves);
             let joint: Option<Vec<_>> =
                 moves.map(|(role, text)| game.find_move(role, text)).collect();
-            cursor.play(&joint.expect("what was played is a move"));
+            cursor.play(&joint.expect("played moves exist"));
         }
     }
 }
@@ -536,16 +538,16 @@ fn is_legal<C: Cursor>(
     said.is_some_and(|said| cursor.legal_moves(role).contains(&said))
 }
 
-/// What a process has in memory.
+/// Returns the resident memory of a process in megabytes.
 ///
 /// # Panics
-/// Where the system does not tell: a check that can't fail is none.
+/// Panics if the system does not report it, because the check would be void otherwise.
 fn resident_mb(id: u32) -> f64 {
     let path = format!("/proc/{id}/status");
     let status = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kb: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    kb.unwrap_or_else(|| panic!("{path} does not tell what is in memory")) / 1024.0
+    kb.unwrap_or_else(|| panic!("{path} has no `VmRSS` line")) / 1024.0
 }
 
 #[cfg(test)]
@@ -553,7 +555,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_belongs_to_its_message_whenever_it_comes() {
+    fn a_late_answer_belongs_to_its_own_message() {
         let mut heard = Heard::default();
         let say = |heard: &mut Heard, asked, reply: &str| {
             heard.note_reply(asked, reply.into(), Duration::ZERO);
@@ -562,8 +564,8 @@ mod tests {
         let first = heard.note_request("PLAY", true);
         say(&mut heard, start, "ready");
         say(&mut heard, first, "( mark 3 1 )");
-        // The first message comes again. The referee can't wait and asks for the next move, and what is
-        // said to that is noted before what is said again; then a message is lost.
+        // The first message arrives again. Meanwhile the referee asks for the next move, and the
+        // answer to that is recorded before the repeated answer. Then a message is lost.
         let second = heard.note_request("PLAY", true);
         say(&mut heard, second, "noop");
         heard.note_request("PLAY", false);
@@ -583,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_started_is_not_judged() {
+    fn a_player_that_missed_the_start_is_not_judged() {
         let mut heard = Heard::default();
         let start = heard.note_request("START", true);
         heard.note_reply(start, "busy".into(), Duration::ZERO);

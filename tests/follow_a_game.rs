@@ -1,6 +1,7 @@
-//! Tic-tac-toe from its text to a move, one step a stage, printing what each stage made.
+//! Follows tic-tac-toe from its text to a move, one stage at a time, and prints the result of each
+//! stage.
 //!
-//! Start reading Ludex here. To see what is printed:
+//! Start reading Ludex here. To see the output:
 //! `cargo test --release -p ludex-tests --test follow_a_game -- --nocapture`
 
 use std::sync::Arc;
@@ -16,28 +17,29 @@ use ludex_reasoner::{Reasoner, ReasonerLimits};
 
 #[test]
 fn follow_tic_tac_toe() {
-    // A rulesheet is text. Its name is only for messages.
+    // A rulesheet is text. Its name is used only in messages.
     let text = include_str!("../games/tictactoe/rules.kif");
     let source = Source::new("games/tictactoe/rules.kif", text);
     println!("text: {} bytes", source.text().len());
 
-    // 1. Parse (ludex-gdl): the text becomes a tree of clauses, with places for messages.
+    // 1. Parse (ludex-gdl): the text becomes a tree of clauses, with positions for messages.
     let (rulesheet, mistakes) = ludex_gdl::parse(&source);
     assert!(mistakes.is_empty());
     println!("rulesheet: {} clauses", rulesheet.clauses.len());
 
-    // 2. Check (ludex-gdl): everything that is wrong, at once; and, if it has a meaning, the
-    //    program: rules over relations, without `or`, every variable bound.
+    // 2. Check (ludex-gdl): find all mistakes at once. Valid rules become the program: rules over
+    //    relations, without `or`, every variable bound.
     let checked = ludex_gdl::check(&rulesheet);
     assert!(checked.is_ok());
-    let program = checked.program.expect("a rulesheet without mistakes has a meaning");
+    let program = checked.program.expect("a rulesheet without mistakes has a program");
     println!("program: {} rules, {} relations", program.rules.len(), program.relations.len());
     let frame = program.rules.iter().find(|rule| rule.body.len() == 2 && rule.n_variables() == 3);
     println!("  such as {}", program.display_rule(frame.expect("tic-tac-toe has a frame rule")));
 
-    // 3. Ground (ludex-ground): every instance of every rule that can ever fire. What is the
-    //    same in every state is gone; fluents and moves are numbered.
-    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    // 3. Ground (ludex-ground): every instance of every rule that can ever fire. Facts that are the
+    //    same in every state are gone; fluents and moves are numbered.
+    let ground =
+        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
     let vocabulary = &ground.vocabulary;
     assert_eq!((vocabulary.fluents.len(), vocabulary.moves.len()), (29, 20));
     println!(
@@ -51,15 +53,15 @@ fn follow_tic_tac_toe() {
     let circuit = ludex_circuit::compile(&ground);
     println!("circuit: {} gates, {} edges", circuit.n_gates(), circuit.n_edges());
 
-    // 5. Compile (ludex-machine): the circuit in the order in which it is evaluated. This is a
-    //    `Game` (ludex-game): shared by all threads, it gives cursors, which stand on a state.
+    // 5. Compile (ludex-machine): the circuit in its order of evaluation. This is a `Game`
+    //    (ludex-game), shared by all threads. Its cursors stand on a state.
     let machine = Machine::new(circuit);
     let roles: Vec<&str> = machine.roles().iter().map(|role| role.name.as_str()).collect();
     assert_eq!(roles, ["xplayer", "oplayer"]);
     let mut cursor = machine.cursor();
     println!("initial state: {}", machine.state_texts(cursor.state()).join(" "));
 
-    // 6. Play. A joint move has one move for each role; who is not in turn plays `noop`.
+    // 6. Play. A joint move has one move for each role; a role that is not in turn plays `noop`.
     let [x, o] = [0, 1].map(|role| machine.role_ids().nth(role).expect("two roles"));
     assert_eq!(cursor.legal_moves(x).len(), 9);
     let center = *cursor
@@ -76,24 +78,25 @@ fn follow_tic_tac_toe() {
         machine.state_texts(cursor.state()).join(" ")
     );
 
-    // 7. The reasoner (ludex-reasoner) is a `Game` as well, straight from the program: slower,
-    //    and easy to believe. The two count the same games.
-    let reasoner = Reasoner::new(&program, &ReasonerLimits::default()).expect("it is small");
+    // 7. The reasoner (ludex-reasoner) is also a `Game`, straight from the program: slower, but
+    //    easier to trust. Both count the same number of games.
+    let reasoner = Reasoner::new(&program, &ReasonerLimits::default()).expect("the game is small");
     let counted = perft(&machine, 6, &Deadline::never());
     assert_eq!(counted.nodes, [9, 72, 504, 3024, 15120, 54720]);
     assert_eq!(perft(&reasoner, 5, &Deadline::never()).nodes, counted.nodes[..5]);
     println!("paths of 1 to 6 joint moves: {:?}", counted.nodes);
 
-    // 8. All of it in one call (ludex-pipeline); the reasoner steps in where grounding is too
-    //    much. What plays is one of several types, so generic code goes through `with_game!`.
-    let loaded = load(source, &LoadOptions::default()).expect("the rules are fine");
+    // 8. Load: all of this in one call (ludex-pipeline). If grounding is too expensive, the
+    //    reasoner plays instead. The engine is one of several types, so generic code goes through
+    //    `with_game!`.
+    let loaded = load(source, &LoadOptions::default()).expect("the rules are valid");
     println!("loaded: {} plays", loaded.engine.name());
 
-    // 9. Choose. A player follows the game by what its role sees. X has two in the middle row and O
-    // does not: a search sees how to win.
+    // 9. Choose. A player follows the game through the observations of its role. X has two marks in
+    //    the middle row and O has none: a search finds the win.
     let chosen = with_game!(&loaded.engine, |game| {
         let soon = || Instant::now() + Duration::from_secs(2);
-        let spec = PlayerSpec::parse("ludex").expect("there is such a player");
+        let spec = PlayerSpec::parse("ludex").expect("the player exists");
         let config = PlayerConfig::new(Seed(1));
         let mut player = Player::new(&spec, game, Arc::clone(&loaded.program), config);
         player.start(x, Instant::now() + Duration::from_millis(300));
@@ -108,7 +111,10 @@ fn follow_tic_tac_toe() {
                 .into_iter()
                 .map(|(role, text)| {
                     let legal = cursor.legal_moves(role);
-                    *legal.iter().find(|&&id| game.move_text(id) == text).expect("it is legal")
+                    *legal
+                        .iter()
+                        .find(|&&id| game.move_text(id) == text)
+                        .expect("the move is legal")
                 })
                 .collect();
             cursor.play(&joint);

@@ -1,7 +1,7 @@
-//! The front end on texts that nobody would write: no panic, no memory or time without measure,
-//! and what is printed reads as the same tree.
+//! Runs the front end on texts that nobody would write: it never panics, its memory and time stay
+//! bounded, and printing and parsing gives the same tree.
 //!
-//! `LUDEX_CASES` tries more texts and `PROPTEST_RNG_SEED` others.
+//! `LUDEX_CASES` multiplies the number of texts, and `PROPTEST_RNG_SEED` selects others.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Counts the bytes in use, to see how much a text makes the front end take.
+/// Counts the bytes in use, to measure how much memory a text makes the front end take.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -42,12 +42,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Small texts to try: about forty seconds.
+/// Number of small texts to try, which takes about forty seconds.
 const N_TEXTS: u32 = 40_000;
 
-/// One test, so that the memory it counts is its own.
+/// A single test, so that it counts only its own memory.
 #[test]
-fn any_bytes_are_read_without_harm() {
+fn any_bytes_are_read_safely() {
     let start = Instant::now();
     let n_large = large_texts().len();
     for (name, text) in large_texts() {
@@ -62,7 +62,7 @@ fn any_bytes_are_read_without_harm() {
     assert!(n_clauses >= 200_000, "{n_clauses} clauses are too few to judge");
 }
 
-/// Bytes that are shown as text.
+/// Bytes shown as text.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Bytes {
     }
 }
 
-/// Reads, checks, prints and reads again; gives the number of clauses.
+/// Parses, checks, prints and parses again, and returns the number of clauses.
 fn try_bytes(name: &str, bytes: &[u8]) -> usize {
     let before = IN_USE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -118,8 +118,8 @@ fn judge(source: &Source, sheet: &Rulesheet) {
     }
 }
 
-/// Every rule of a program is safe, and a sheet of which nothing was said about variables needed
-/// no help to become so.
+/// Checks that every rule of a program is safe, and that no rule of a sheet without diagnostics
+/// about variables had to be made safe.
 fn assert_safe(sheet: &Rulesheet) {
     let (program, diagnostics) = lower(sheet);
     for rule in &program.rules {
@@ -141,7 +141,7 @@ fn assert_prints(sheet: &Rulesheet) {
     let readers: [(String, Reader); 2] =
         [(print_kif(sheet), parse_kif), (print_infix(sheet), parse_infix)];
     for (text, read) in readers {
-        // Printing adds quotes and blanks, and may pass the limit of what is read.
+        // Printing adds quotes and blanks, so the text may exceed the limit of the parser.
         if text.len() <= MAX_BYTES {
             let (again, diagnostics) = read(&Source::new("printed", text));
             assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -150,7 +150,7 @@ fn assert_prints(sheet: &Rulesheet) {
     }
 }
 
-/// Any bytes, or any characters of ASCII.
+/// Any bytes, or any ASCII characters.
 fn noise() -> impl Strategy<Value = Bytes> {
     prop_oneof![vec(any::<u8>(), 0..400), vec(b' '..=b'~', 0..400)].prop_map(Bytes)
 }
@@ -227,7 +227,7 @@ fn token_soup() -> impl Strategy<Value = Bytes> {
         .prop_map(|(tokens, between)| Bytes(tokens.join(between).into_bytes()))
 }
 
-/// One of the texts with some of its parts lost, doubled or replaced.
+/// One of the texts with some of its parts removed, duplicated or replaced.
 fn mutants(texts: Vec<String>) -> impl Strategy<Value = Bytes> {
     (select(texts.clone()), vec(edit(texts), 1..=6)).prop_map(|(text, edits)| {
         let mut bytes = text.into_bytes();
@@ -236,7 +236,7 @@ fn mutants(texts: Vec<String>) -> impl Strategy<Value = Bytes> {
     })
 }
 
-/// What is done to the bytes of a text.
+/// A change to the bytes of a text.
 #[derive(Clone, Debug)]
 enum Edit {
     Remove { at: Index, length: usize },
@@ -281,7 +281,7 @@ impl Edit {
     }
 }
 
-/// Small rulesheets of our own, in both forms, with all that the language has.
+/// Returns small rulesheets of our own in both forms that cover the language.
 fn seed_texts() -> Vec<String> {
     let kif = [
         "(role w) (role b) (init (cell 1 b)) (succ 1 2) (succ 2 3)
@@ -314,7 +314,7 @@ fn seed_texts() -> Vec<String> {
     seeds
 }
 
-/// Texts near and beyond what is read, each made to be hard on one part.
+/// Returns texts near and beyond the size limit, each hard on one part of the front end.
 fn large_texts() -> Vec<(&'static str, String)> {
     let fill = |part: &str| part.repeat(MAX_BYTES / part.len());
     let quarter = |part: &str| part.repeat(MAX_BYTES / 4 / part.len());

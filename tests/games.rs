@@ -1,4 +1,4 @@
-//! Every engine against the contract of `Game`, on every game of the library.
+//! Checks every engine against the contract of `Game`, on every game of the library.
 
 use ludex_tests::{machine, reasoner, wide};
 

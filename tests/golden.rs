@@ -1,6 +1,6 @@
-//! Recorded lines of play of the public rulesheets, step by step, by both engines.
+//! Replays the recorded lines of the public rulesheets step by step, with both engines.
 //!
-//! `cargo xtask golden` plays the few that are left out here for their length.
+//! `cargo xtask golden` replays the few that are too long for a test.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use ludex_testkit::golden::Mismatch;
 use ludex_testkit::{Golden, RulesFile, assert_compared, compare, corpus, in_parallel};
 use ludex_tests::{LONG_FOR_MACHINE, LONG_FOR_REASONER, machine, reasoner};
 
-/// No line that is played here takes this long.
+/// Time limit of a line, more than any of them takes.
 const TIME: Duration = Duration::from_secs(100);
 
 #[test]
-fn by_reasoner() {
+fn the_reasoner_replays_the_recordings() {
     play_all("the reasoner", LONG_FOR_REASONER, 9_700, |rules, golden| {
         reasoner(rules).map(|game| play(&game, golden))
     });
 }
 
 #[test]
-fn by_machine() {
+fn the_machine_replays_the_recordings() {
     play_all("the machine", LONG_FOR_MACHINE, 9_400, |rules, golden| {
         machine(rules).map(|game| play(&game, golden))
     });
@@ -36,8 +36,8 @@ where
     compare(game, golden, &Deadline::after(TIME))
 }
 
-/// Plays every recorded game, of which there are at least so many steps, with one engine; `None` is
-/// a game it has no room for.
+/// Replays every recorded game with one engine, at least `min_steps` steps in total. The engine is
+/// `None` if the game is too large for it.
 fn play_all(
     engine: &str,
     left_out: &[&str],
@@ -50,7 +50,7 @@ fn play_all(
         .filter(|rules| !left_out.contains(&rules.name.as_str()))
         .filter_map(|rules| Golden::read(&shared, &rules.name).map(|golden| (rules, golden)))
         .collect();
-    // The largest first, so that no core is left alone with one at the end.
+    // The largest first, so that no core works alone at the end.
     games.sort_by_key(|(rules, _)| std::cmp::Reverse(rules.text().len()));
     let results = in_parallel(&games, |(rules, golden)| match play(rules, golden) {
         Some(Ok(())) => Ok(golden.n_steps()),

@@ -1,4 +1,4 @@
-//! `ludex player` and `ludex referee` against each other, over the loopback address.
+//! Plays `ludex player` and `ludex referee` against each other over the loopback address.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn referee(game: &str, players: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["referee", game, "--players", players, "--json"][..], &CLOCKS, more].concat();
     let output = ludex(&args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let parse = |line: &str| serde_json::from_str(line).expect("a record a line");
+    let parse = |line: &str| serde_json::from_str(line).expect("every line is a record");
     stdout(&output).lines().map(parse).collect()
 }
 
@@ -36,7 +36,7 @@ fn post(player: &PlayerProcess, message: &str) -> String {
     reply.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
 }
 
-/// What every finished record of the community has.
+/// Checks the fields that every finished community record has.
 #[track_caller]
 fn check_record(record: &Value, n_roles: usize) {
     let list =
@@ -59,7 +59,7 @@ fn check_record(record: &Value, n_roles: usize) {
 }
 
 #[test]
-fn whole_matches_are_played_between_processes() {
+fn processes_play_complete_matches() {
     let (rose, lily) = (player("Rose", &[]), player("Lily", &[]));
     let players = format!("{},{}", rose.url(), lily.url());
     for (game, n_roles, more) in [
@@ -86,19 +86,19 @@ fn whole_matches_are_played_between_processes() {
 }
 
 #[test]
-fn seats_are_taken_by_whoever_is_named() {
+fn seats_go_to_the_named_players() {
     let rose = player("Rose", &[]);
     let mixed = referee("tictactoe", &format!("{},random", rose.url()), &[]);
     check_record(&mixed[0], 2);
     assert_eq!(mixed[0]["playerNamesFromHost"], serde_json::json!(["Rose", "random"]));
-    // A person who knows that a number is a move, and whom nobody hurries.
+    // A person who types a number for a move, without time pressure.
     let args = ["referee", "tictactoe", "--players", "person,random", "--json"];
     let output = ludex_with(&args, "1\nwhat?\n(mark 3 3)\n1\n1\n1\n1\n1\n1\n1\n1\n");
     let record = json(&output, 0);
     assert_eq!(record["isPlayerHuman"], serde_json::json!([true, false]));
     assert_eq!(record["moves"][0][0], "( mark 1 1 )");
     assert!(stderr(&output).contains("You play xplayer"), "{}", stderr(&output));
-    // Who leaves breaks the match off.
+    // A person who quits aborts the match.
     let output = ludex_with(&args, "1\nquit\n");
     let record = json(&output, 3);
     assert!(record["isAborted"] == true && record["isCompleted"] == false, "{record}");
@@ -106,7 +106,7 @@ fn seats_are_taken_by_whoever_is_named() {
 }
 
 #[test]
-fn wrong_calls_are_refused_and_absent_players_recorded() {
+fn wrong_calls_fail_and_absent_players_are_recorded() {
     let said = |args: &[&str], words: &str| {
         let output = ludex(args);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -135,7 +135,7 @@ fn wrong_calls_are_refused_and_absent_players_recorded() {
 }
 
 #[test]
-fn a_player_keeps_its_matches_for_replay_and_ends_politely() {
+fn a_player_logs_its_matches_and_stops_cleanly() {
     let folder = std::env::temp_dir().join(format!("ludex-log-{}", std::process::id()));
     let folder_text = folder.to_str().expect("a plain path").to_owned();
     let mut rose = player("Rose", &["--log-dir", &folder_text]);
@@ -143,12 +143,14 @@ fn a_player_keeps_its_matches_for_replay_and_ends_politely() {
     let id = record["matchId"].as_str().expect("a name");
     let moves = record["moves"].as_array().expect("a list");
     let read_answered = || -> Vec<Value> {
-        let log = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).expect("it is kept");
+        let log =
+            std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).expect("the log exists");
         let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let lines = whole.lines().map(|line| serde_json::from_str(line).expect("an event a line"));
+        let lines =
+            whole.lines().map(|line| serde_json::from_str(line).expect("every line is an event"));
         lines.filter(|line: &Value| line["event"] == "answered").collect()
     };
-    // The reply to `stop` is sent before the log hears of it.
+    // The player replies to `stop` before it writes the log.
     let asked = Instant::now();
     let mut answered = read_answered();
     while answered.len() < moves.len() + 2 && asked.elapsed() < Duration::from_secs(10) {
@@ -157,7 +159,7 @@ fn a_player_keeps_its_matches_for_replay_and_ends_politely() {
     }
     assert_eq!(answered.len(), moves.len() + 2, "start, every move, stop");
     assert!(answered[0]["request"].as_str().is_some_and(|text| text.starts_with("( START ")));
-    // Sent again, the messages make the same match: what was legal then is legal now.
+    // Replayed, the messages give the same match with the same legal moves.
     let lily = player("Lily", &[]);
     for event in &answered[..answered.len() - 1] {
         let reply = post(&lily, event["request"].as_str().expect("a text"));
@@ -170,14 +172,14 @@ fn a_player_keeps_its_matches_for_replay_and_ends_politely() {
     for (step, joint) in moves.iter().enumerate() {
         assert_eq!(answered[step + 1]["reply"], joint[0], "what it said was played");
     }
-    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     let status = Command::new("kill").args(["-TERM", &rose.id().to_string()]).status();
     assert!(status.is_ok_and(|status| status.success()));
     assert_eq!(rose.wait(), Some(0));
 }
 
 #[test]
-fn an_interrupt_aborts_the_match_and_tells_everybody() {
+fn an_interrupt_aborts_the_match_and_notifies_the_players() {
     let rose = PlayerProcess::start(&["--player", "uct", "--threads", "1"]);
     let mut child = Command::new(binary())
         .args(["referee", "connectfour", "--players", &format!("{},random", rose.url()), "--json"])
@@ -202,7 +204,7 @@ fn an_interrupt_aborts_the_match_and_tells_everybody() {
     assert_eq!(child.wait().expect("it ends").code(), Some(3));
     let record: Value = serde_json::from_str(text.trim()).expect("a record");
     assert!(record["isAborted"] == true && record["isCompleted"] == false, "{record}");
-    assert!(!is_playing(), "the player was told");
+    assert!(!is_playing(), "the player still plays the match");
 }
 
 #[test]
@@ -215,11 +217,11 @@ fn an_interrupt_is_noticed_while_a_person_thinks() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    // Somebody who does not type anything.
+    // A person who does not type anything.
     let input = child.stdin.take().expect("it is piped");
     let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines();
     let is_asked = said.by_ref().map_while(Result::ok).any(|line| line.contains("s left (1-"));
-    assert!(is_asked, "the person is asked");
+    assert!(is_asked, "the person is not asked for a move");
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(status.is_ok_and(|status| status.success()));
     let asked = Instant::now();
@@ -249,7 +251,7 @@ fn chance_differs_from_run_to_run_unless_a_seed_is_given() {
 }
 
 #[test]
-fn a_player_whose_reader_is_slow_or_gone_plays_on() {
+fn a_player_plays_on_without_a_reader_of_its_output() {
     for is_gone in [false, true] {
         let mut child = Command::new(binary())
             .args(["player", "--port", "0", "--json", "--player", "random"])
@@ -259,13 +261,13 @@ fn a_player_whose_reader_is_slow_or_gone_plays_on() {
             .expect("the command starts");
         let mut reader = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut first = String::new();
-        reader.read_line(&mut first).expect("it says where it listens");
+        reader.read_line(&mut first).expect("the first line names the address");
         let place = first.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
         let address = place.and_then(|place| place.parse().ok()).expect("an address");
-        // Nobody reads on; or nobody is there to read.
+        // The reader either stops reading or is gone.
         let kept = (!is_gone).then_some(reader);
         let player = PlayerProcess::adopt(child, address);
-        // More than a pipe takes.
+        // More than fits in a pipe.
         for _ in 0..1000 {
             assert!(post(&player, "( INFO )").contains("available"));
         }
@@ -276,9 +278,9 @@ fn a_player_whose_reader_is_slow_or_gone_plays_on() {
 }
 
 #[test]
-fn replies_leave_at_once_when_nobody_thinks() {
-    // What a match takes depends on what else runs; `cargo experiment overhead` asks for the middle of many
-    // on a quiet machine.
+fn players_without_search_reply_at_once() {
+    // The time of a match depends on the load of the machine; `cargo experiment overhead` measures
+    // the median of many on a quiet machine.
     let overhead = overhead::run(20);
     assert_eq!((overhead.instant.len(), overhead.matches.len()), (20, 20));
     let shortest = overhead.instant.iter().min().expect("there are matches");

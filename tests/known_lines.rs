@@ -1,19 +1,19 @@
-//! Lines of games with hidden information, worked out by hand: what is seen at each step, what is
-//! true afterwards, and what the end is worth.
+//! Lines of games with hidden information, worked out by hand: the percepts at each step, the facts
+//! after the last one, and the final goals.
 
 use ludex_game::Cursor;
 use ludex_tests::lines::Line;
 
-/// A line of play, and what is so after it.
+/// A line of play with its expected result.
 struct Script {
     game: &'static str,
-    /// Whose percepts are given.
+    /// The role whose percepts are given.
     viewer: &'static str,
-    /// What the roles do that do more than `noop`, and what the viewer sees then, by bytes.
+    /// The moves other than `noop`, and the viewer's percepts after them, sorted by bytes.
     steps: &'static [(&'static str, &'static str)],
-    /// Some of what is true after the last step.
+    /// Some fluents that are true after the last step.
     holds: &'static [&'static str],
-    /// The goals in role order; `None` if play goes on.
+    /// The goals in role order; `None` if the game is not over.
     goals: Option<&'static [u32]>,
 }
 
@@ -27,7 +27,7 @@ fn check(script: &Script) {
     line.holds(script.holds);
     match script.goals {
         Some(goals) => line.ends(goals),
-        None => assert!(!line.cursor.is_terminal(), "play goes on"),
+        None => assert!(!line.cursor.is_terminal(), "the game is over"),
     }
 }
 
@@ -77,7 +77,7 @@ fn the_wumpus_dies_and_the_gold_comes_out() {
 }
 
 #[test]
-fn the_wumpus_eats_who_comes_in() {
+fn the_wumpus_eats_the_visitor() {
     check(&Script {
         game: "wumpus",
         viewer: "agent",

@@ -1,4 +1,4 @@
-//! Lines of play in games of the library, for positions that were worked out by hand.
+//! Plays lines in games of the library, for positions worked out by hand.
 
 use ludex_base::{MoveId, RoleId};
 use ludex_game::{Cursor, Describe, Game, Observe};
@@ -7,16 +7,16 @@ use ludex_testkit::library;
 
 use crate::machine_of;
 
-/// A game of the library and where its play has come.
+/// A game of the library with its current state.
 pub struct Line {
     /// The game.
     pub machine: Machine,
-    /// Where its play has come.
+    /// The current state.
     pub cursor: MachineCursor,
 }
 
 impl Line {
-    /// The start, with parts of the rules replaced.
+    /// Returns the initial state, with parts of the rules replaced.
     pub fn of(name: &str, edits: &[(&str, &str)]) -> Self {
         let rules = library().into_iter().find(|rules| rules.name == name).expect("a library game");
         let mut text = rules.text();
@@ -29,7 +29,8 @@ impl Line {
         Self { machine, cursor }
     }
 
-    /// Plays moves one after another, each of the only role that has it; the others wait.
+    /// Plays moves one after another, each by the only role that has it; the other roles must have
+    /// a single move.
     #[track_caller]
     pub fn play(&mut self, moves: &[&str]) {
         for text in moves {
@@ -49,12 +50,17 @@ impl Line {
                     }
                 }
             }
-            assert_eq!(n_found, 1, "`{text}` is legal for one role in {:?}", self.fluents());
+            assert_eq!(
+                n_found,
+                1,
+                "`{text}` must be legal for exactly one role in {:?}",
+                self.fluents()
+            );
             self.cursor.play(&joint);
         }
     }
 
-    /// Plays one step: what each role does that does more than `noop`, as in `agent shoot, random noop`.
+    /// Plays one step, given by the moves other than `noop`, as in `agent shoot, random noop`.
     #[track_caller]
     pub fn step(&mut self, done: &str) {
         assert!(!self.cursor.is_terminal(), "the game is over before {done}");
@@ -72,7 +78,7 @@ impl Line {
         self.cursor.play(&joint);
     }
 
-    /// What a role saw of the last step, by bytes.
+    /// Checks the percepts of a role after the last step, sorted by bytes.
     #[track_caller]
     pub fn sees(&self, role: &str, expected: &str) {
         let percepts = self.cursor.percepts(self.role(role)).iter();
@@ -81,7 +87,7 @@ impl Line {
         assert_eq!(percepts.join(" "), expected);
     }
 
-    /// All of these are true.
+    /// Checks that all these fluents are true.
     #[track_caller]
     pub fn holds(&self, fluents: &[&str]) {
         let all = self.fluents();
@@ -90,7 +96,7 @@ impl Line {
         }
     }
 
-    /// None of these is true.
+    /// Checks that none of these fluents is true.
     #[track_caller]
     pub fn lacks(&self, fluents: &[&str]) {
         let all = self.fluents();
@@ -99,13 +105,13 @@ impl Line {
         }
     }
 
-    /// All legal moves of a role, sorted.
+    /// Checks the legal moves of a role, sorted.
     #[track_caller]
     pub fn legal(&mut self, role: &str, expected: &[&str]) {
         assert_eq!(self.moves_of(role), expected);
     }
 
-    /// The game is over with these goals.
+    /// Checks that the game is over with these goals.
     #[track_caller]
     pub fn ends(&mut self, goals: &[u32]) {
         assert!(self.cursor.is_terminal(), "{:?}", self.fluents());
@@ -113,7 +119,7 @@ impl Line {
         assert_eq!(all.collect::<Vec<_>>(), goals);
     }
 
-    /// The legal moves of a role, sorted.
+    /// Returns the legal moves of a role, sorted.
     pub fn moves_of(&mut self, role: &str) -> Vec<String> {
         let role = self.role(role);
         let mut moves: Vec<String> =

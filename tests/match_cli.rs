@@ -1,4 +1,4 @@
-//! `ludex match`, `ludex players` and `ludex play` as a person or a script meets them.
+//! `ludex match`, `ludex players` and `ludex play` as a person or a script uses them.
 
 use ludex_testkit::command::{json, ludex, ludex_with, stderr, stdout};
 
@@ -12,7 +12,7 @@ fn play(game: &str, players: &str, more: &[&str], code: i32) -> serde_json::Valu
 }
 
 #[test]
-fn a_match_has_what_the_contract_says() {
+fn a_match_report_has_the_documented_fields() {
     let report = play("tictactoe", "ludex,random", &["--count", "4"], 0);
     assert_eq!(report["played"], 4);
     let players = report["players"].as_array().expect("a list");
@@ -42,7 +42,7 @@ fn a_match_has_what_the_contract_says() {
 }
 
 #[test]
-fn searches_on_networks_say_what_they_did() {
+fn searches_on_networks_report_their_statistics() {
     let clocks = ["--count", "2", "--start-clock", "1", "--play-clock", "0.1"];
     let mut args = vec!["match", "tictactoe", "--players", "mac-ucb:faithful,fc-ucb:ratio=0.5"];
     args.extend(clocks);
@@ -64,7 +64,7 @@ fn searches_on_networks_say_what_they_did() {
 }
 
 #[test]
-fn searches_on_networks_say_what_they_planned() {
+fn searches_on_networks_report_their_plans() {
     let clocks = ["--count", "1", "--start-clock", "1", "--play-clock", "0.2"];
     for player in ["mac-ucb", "mac-ucb:faithful"] {
         let args = [&["match", "monty-hall", "--players", player][..], &clocks].concat();
@@ -79,7 +79,7 @@ fn searches_on_networks_say_what_they_planned() {
 }
 
 #[test]
-fn seats_are_filled_as_the_roles_want() {
+fn seats_follow_the_number_of_roles() {
     let one = play("hanoi", "random", &["--count", "1"], 0);
     assert_eq!(one["share"], serde_json::Value::Null);
     let three = play("three-player-nim", "random,ludex", &["--count", "6"], 0);
@@ -94,14 +94,14 @@ fn seats_are_filled_as_the_roles_want() {
 }
 
 #[test]
-fn chance_is_the_referees() {
+fn the_referee_plays_chance() {
     let report = play("pig", "random,random", &["--count", "2"], 0);
     let players = report["matches"][0]["players"].as_array().expect("a list");
     assert!(players.contains(&serde_json::Value::Null), "{players:?}");
 }
 
 #[test]
-fn a_known_answer_stops_a_series_and_time_does_too() {
+fn a_series_stops_at_a_decision_or_at_the_time_limit() {
     let more = ["--count", "200", "--stop-early", "--threads", "1"];
     let report = play("connectfour", "ludex,random", &more, 0);
     assert_eq!(report["stopped"], "known");
@@ -151,7 +151,7 @@ fn the_roster_lists_names_games_and_claims() {
 }
 
 #[test]
-fn a_person_may_ask_and_take_back() {
+fn a_person_may_ask_for_hints_and_undo_moves() {
     let answers = "hint\neval\nundo\n(mark 2 2)\nundo\n(mark 1 1)\n1\n1\n1\n1\n1\n1\n1\n1\n";
     let args = ["play", "tictactoe", "--move-time", "1", "--threads", "1", "--seed", "1"];
     let output = ludex_with(&args, answers);

@@ -1,4 +1,4 @@
-//! What a match over HTTP takes when nobody thinks.
+//! Measures the time of a match over HTTP between players that do not search.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,20 +19,22 @@ use crate::faults::{PlayerProcess, body, game, read_message};
 /// The times of matches of tic-tac-toe.
 #[derive(Clone, Debug, Default)]
 pub struct Overhead {
-    /// Between players that know their move at once: from the first message to the last reply.
+    /// Matches between players that answer at once: from the first message to the last reply.
     pub instant: Vec<Duration>,
-    /// Between two `ludex player` processes that choose at random.
+    /// Matches between two `ludex player` processes that choose at random.
     pub matches: Vec<Duration>,
-    /// Of that, until both had answered `start`: loading the rules, and a look at the machine.
+    /// The part of these matches until both players had answered `start`: loading the rules and
+    /// measuring the machine.
     pub starts: Vec<Duration>,
-    /// From the choice of a move until its reply was sent, as these processes tell.
+    /// The times from the choice of a move until its reply was sent, as reported by these
+    /// processes.
     pub replies: Vec<Duration>,
 }
 
-/// Plays so many matches of either kind.
+/// Plays `count` matches of either kind.
 ///
 /// # Panics
-/// When the command is not built, or a match goes wrong.
+/// Panics if the command is not built, or if a match goes wrong.
 pub fn run(count: usize) -> Overhead {
     let (machine, loaded) = game("tictactoe");
     let mut overhead = Overhead::default();
@@ -45,7 +47,7 @@ pub fn run(count: usize) -> Overhead {
         let replies = Arc::clone(&replies);
         PlayerProcess::start_heard(&["--player", "random", "--threads", "1"], move |line| {
             if line.contains("\"event\":\"moved\"") {
-                let seconds = line.split("\"seconds\":").nth(1).expect("it tells the time");
+                let seconds = line.split("\"seconds\":").nth(1).expect("the event has a time");
                 let seconds = seconds.split([',', '}']).next().and_then(|text| text.parse().ok());
                 let time = Duration::from_secs_f64(seconds.expect("a number"));
                 replies.lock().unwrap_or_else(PoisonError::into_inner).push(time);
@@ -91,7 +93,7 @@ fn play(
     record
 }
 
-/// A player that marks the first free cell when it is its turn.
+/// Starts a player that marks the first free cell on its turn.
 fn instant_player(role: &'static str) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = listener.local_addr().expect("it listens");
@@ -115,17 +117,17 @@ fn instant_player(role: &'static str) -> Address {
             };
             let length = reply.len();
             let reply = format!("HTTP/1.0 200 OK\r\nContent-length: {length}\r\n\r\n{reply}");
-            // A referee that is gone misses it.
+            // A referee that is gone misses the reply.
             let _ = stream.write_all(reply.as_bytes());
         }
     });
     Address::parse(&format!("http://{at}")).expect("an address")
 }
 
-/// The middle and the longest of some times.
+/// Returns the median and the maximum of some times.
 ///
 /// # Panics
-/// When there are none.
+/// Panics if there are none.
 pub fn middle_and_longest(times: &[Duration]) -> [Duration; 2] {
     let mut times = times.to_vec();
     times.sort();

@@ -1,4 +1,5 @@
-//! Every player on every kind of game: only legal moves, with long and with short clocks.
+//! Checks that every player makes only legal moves on every kind of game, with long and with short
+//! clocks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,8 @@ use ludex_referee::{
 };
 use ludex_testkit::{in_parallel, library};
 
-/// One game of each kind: two roles, one, three, simultaneous moves, chance, hidden information with and
-/// without chance.
+/// One game of each kind: two roles, one role, three roles, simultaneous moves, chance, hidden
+/// information with and without chance.
 const GAMES: &[&str] = &[
     "tictactoe",
     "eight-puzzle",

@@ -1,6 +1,6 @@
-//! Lines of play in games of the library, with positions that were worked out by hand.
+//! Lines of play in games of the library, with positions worked out by hand.
 //!
-//! What is drawn is played like any other move, so that a line leads to the rule that it is about.
+//! Draws are played like any other move, so that a line reaches the rule it tests.
 
 use std::collections::HashMap;
 
@@ -13,41 +13,41 @@ use ludex_tests::lines::Line;
 fn awale_captures_backwards_from_the_last_house() {
     let mut line = awale([0, 0, 4, 0, 0, 3, 1, 1, 2, 5, 0, 0], 16, 16);
     line.play(&["(sow 6)"]);
-    // The houses 7, 8 and 9 came to hold 2, 2 and 3.
+    // The houses 7, 8 and 9 held 2, 2 and 3 seeds after sowing.
     line.holds(&["(seeds 7 0)", "(seeds 8 0)", "(seeds 9 0)", "(seeds 10 5)", "(store south 23)"]);
     line.holds(&["(seeds 6 0)", "(seeds 3 4)", "(store north 16)", "(control north)", "(moves 1)"]);
 }
 
 #[test]
-fn awale_captures_nothing_that_would_be_everything() {
+fn awale_does_not_capture_all_seeds() {
     let mut line = awale([0, 0, 4, 0, 0, 3, 1, 1, 2, 0, 0, 0], 18, 19);
     line.play(&["(sow 6)"]);
     line.holds(&["(seeds 7 2)", "(seeds 8 2)", "(seeds 9 3)", "(store south 18)"]);
 }
 
 #[test]
-fn awale_leaves_out_the_house_that_is_sown() {
+fn awale_skips_the_sown_house() {
     let mut line = awale([23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 12, 12);
     line.play(&["(sow 1)"]);
-    // Two rounds of eleven houses, and the last seed in house 2.
+    // Sowing goes twice around eleven houses and puts the last seed in house 2.
     line.holds(&["(seeds 1 0)", "(seeds 2 3)", "(seeds 3 2)", "(seeds 11 2)", "(seeds 12 3)"]);
     line.holds(&["(store south 12)", "(store north 12)"]);
 }
 
 #[test]
-fn awale_feeds_who_has_nothing() {
+fn awale_requires_feeding_an_empty_opponent() {
     let mut line = awale([6, 4, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0], 18, 18);
     line.legal("south", &["(sow 1)", "(sow 6)"]);
 }
 
 #[test]
-fn awale_is_over_when_nothing_can_be_given() {
+fn awale_ends_when_feeding_is_impossible() {
     awale([5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 20, 23).ends(&[100, 0]);
     awale([4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 20, 24).ends(&[50, 50]);
 }
 
 #[test]
-fn cant_stop_climbs_no_further_than_the_top() {
+fn cant_stop_stops_climbing_at_the_top() {
     let mut line = Line::of("cant-stop", &[]);
     line.play(&["(roll 1 1 1 1)", "(climb 2 2)"]);
     line.holds(&["(runner 2 2)", "(placed 1)"]);
@@ -60,21 +60,21 @@ fn cant_stop_climbs_no_further_than_the_top() {
 }
 
 #[test]
-fn cant_stop_chooses_where_the_last_runner_goes() {
+fn cant_stop_offers_a_choice_for_the_last_runner() {
     let mut line = Line::of("cant-stop", &[]);
     line.play(&["(roll 1 2 3 4)"]);
     line.legal("first", &["(climb 3 7)", "(climb 4 6)", "(climb 5 5)"]);
     line.play(&["(climb 3 7)", "roll", "(roll 1 4 4 1)"]);
     line.legal("first", &["(climb 5 5)", "(climb_one 2)", "(climb_one 8)"]);
     line.play(&["(climb_one 8)", "roll", "(roll 1 2 5 5)"]);
-    // 3 and 10, or 6 and 7: there is no runner for 10 or 6.
+    // 3 and 10, or 6 and 7: there is no runner left for 10 or 6.
     line.legal("first", &["(climb_one 3)", "(climb_one 7)"]);
     line.play(&["(climb_one 7)", "stop"]);
     line.holds(&["(marker first 3 1)", "(marker first 7 2)", "(marker first 8 1)", "(placed 0)"]);
 }
 
 #[test]
-fn cant_stop_is_won_with_three_columns() {
+fn cant_stop_ends_with_three_columns() {
     let mut line = Line::of("cant-stop", &[]);
     for (dice, climb) in [
         ("(roll 1 1 1 1)", "(climb 2 2)"),
@@ -97,7 +97,7 @@ fn kaseklau_loses_the_cheese_of_a_turn_to_the_cat() {
     line.holds(&["(mouse 2)", "(cat 3)", "(held 3)", "(pile 2 5)", "(phase turning)"]);
     line.play(&["(turn 2 9)", "roll"]);
     line.holds(&["(top 2 2)", "(left 2 8)", "(phase rolling)", "(turn_of first)"]);
-    // Both come to room 4.
+    // Mouse and cat both reach room 4.
     line.play(&["(roll 1 2)"]);
     line.holds(&["(mouse 4)", "(cat 4)", "(held 0)", "(pile 4 6)", "(safe first 0)"]);
     line.holds(&["(turn_of second)", "(phase rolling)", "(rolls 2)"]);
@@ -106,7 +106,7 @@ fn kaseklau_loses_the_cheese_of_a_turn_to_the_cat() {
 }
 
 #[test]
-fn orchard_is_won_as_often_as_the_plain_recursion_says() {
+fn orchard_has_the_value_of_the_plain_recursion() {
     let few =
         [("(init (fruit ?t 10))", "(init (fruit ?t 3))"), ("(init (raven 0))", "(init (raven 5))")];
     let line = Line::of("orchard", &few);
@@ -115,14 +115,14 @@ fn orchard_is_won_as_often_as_the_plain_recursion_says() {
     let mut known = HashMap::new();
     let expected = 100.0 * orchard_value([3; 4], 4, &mut known);
     assert!((values[0] - expected).abs() < 1e-9, "{values:?}, expected {expected}");
-    assert_eq!(values[0], values[1], "they win together");
-    // What the head of the rules says of the whole game.
+    assert_eq!(values[0], values[1], "the players win together");
+    // The value that the head of the rules states for the whole game.
     let whole = 100.0 * orchard_value([10; 4], 9, &mut known);
     assert!((whole - 68.40).abs() < 0.01, "{whole}");
 }
 
 #[test]
-fn pickomino_steals_what_is_hit_exactly() {
+fn pickomino_steals_a_tile_with_its_exact_number() {
     let mut line = Line::of("pickomino", &[]);
     roll(&mut line, &["worm", "5"], &[4, 4]);
     line.play(&["(set worm)", "roll"]);
@@ -138,12 +138,12 @@ fn pickomino_steals_what_is_hit_exactly() {
     roll(&mut line, &["4"], &[4]);
     line.play(&["(set 4)", "(take 36)"]);
     line.holds(&["(top first table)", "(top second 36)", "(worms first 0)", "(worms second 4)"]);
-    // Eight ones and no worm: nothing to return, and the highest tile is turned over.
+    // Eight ones and no worm: there is no tile to return, and the highest tile is turned over.
     roll(&mut line, &["1"], &[8]);
     line.play(&["(set 1)", "bust"]);
     line.holds(&["(open 34)", "(turn_of second)", "(turns 3)"]);
     line.lacks(&["(open 35)", "(open 36)"]);
-    // The tile that comes back is the highest and stays.
+    // The returned tile is the highest and stays.
     roll(&mut line, &["1"], &[8]);
     line.play(&["(set 1)", "bust"]);
     line.holds(&["(open 36)", "(open 34)", "(top second table)", "(worms second 0)"]);
@@ -169,7 +169,7 @@ fn yahtzee_plays_jokers() {
     roll(&mut line, &["1"], &[5]);
     line.play(&["(enter 1)"]);
     line.holds(&["(rest second 5)", "(upper second 5)"]);
-    // The second yahtzee goes to its number: 30 points and 100.
+    // The second yahtzee goes to the box of its number: 30 points and 100.
     roll(&mut line, &["6"], &[5]);
     enters(&mut line, "first", &["6"]);
     line.play(&["(enter 6)"]);
@@ -177,7 +177,7 @@ fn yahtzee_plays_jokers() {
     roll(&mut line, &["1", "2", "3", "4", "6"], &[1; 5]);
     line.play(&["(enter small)"]);
     line.holds(&["(rest second 35)"]);
-    // The third may go to any other box but 1 to 6: 40 points and 100.
+    // The third may go to any box except 1 to 6: 40 points and 100.
     roll(&mut line, &["6"], &[5]);
     enters(&mut line, "first", &["chance", "four", "full", "large", "small", "three"]);
     line.play(&["(enter large)"]);
@@ -205,7 +205,7 @@ fn yahtzee_earns_thirty_five_with_the_upper_boxes() {
     line.holds(&["(upper first 63)", "(rest first 38)"]);
 }
 
-/// Awale from another position, South to move.
+/// Creates awale in another position, with South to move.
 fn awale(seeds: [u32; 12], south: u32, north: u32) -> Line {
     assert_eq!(seeds.iter().sum::<u32>() + south + north, 48, "no seed is lost");
     let houses: String = (1..).zip(seeds).map(|(h, n)| format!("(init (seeds {h} {n}))")).collect();
@@ -219,8 +219,9 @@ fn awale(seeds: [u32; 12], south: u32, north: u32) -> Line {
     )
 }
 
-/// The chance to win orchard with these trees and so many pieces to lay, for the best choice. Rolls that
-/// change nothing are left out, and trees are sorted: it does not matter which is which.
+/// Returns the probability of winning orchard with these trees and this many pieces left to lay,
+/// under the best choices. Rolls that change nothing are left out, and trees are sorted, because
+/// only their counts matter.
 fn orchard_value(
     mut trees: [u32; 4],
     pieces: u32,
@@ -250,7 +251,7 @@ fn orchard_value(
     value
 }
 
-/// The trees after a fruit was picked from one of them.
+/// Returns the possible trees after a fruit was picked from one of them.
 fn after_pick(trees: [u32; 4]) -> Vec<[u32; 4]> {
     let ripe = (0..4).filter(|&idx| trees[idx] > 0);
     let picked = ripe.map(|idx| {
@@ -261,7 +262,7 @@ fn after_pick(trees: [u32; 4]) -> Vec<[u32; 4]> {
     picked.collect()
 }
 
-/// Rolls dice one by one: so many of each face.
+/// Rolls dice one by one: the given count of each face.
 #[track_caller]
 fn roll(line: &mut Line, faces: &[&str], counts: &[usize]) {
     for (face, &count) in faces.iter().zip(counts) {
@@ -271,7 +272,7 @@ fn roll(line: &mut Line, faces: &[&str], counts: &[usize]) {
     }
 }
 
-/// All boxes that a role may enter, sorted.
+/// Checks the boxes that a role may enter, sorted.
 #[track_caller]
 fn enters(line: &mut Line, role: &str, expected: &[&str]) {
     let moves = line.moves_of(role);

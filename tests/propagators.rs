@@ -1,4 +1,4 @@
-//! Every propagator against its own `holds`, over all assignments of small domains.
+//! Checks every propagator against its own `holds`, over all assignments of small domains.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use proptest::collection::vec;
 use proptest::sample::select;
 use proptest::strategy::Strategy;
 
-/// A table of pairs of values 0..n, with one of `one_in` of them.
+/// Returns a table of pairs of values 0..n that contains about one in `one_in` of them.
 fn random_table(n: Value, one_in: usize, seed: u64) -> Arc<Table> {
     let mut rng = Seed(seed).rng();
     let pairs = (0..n * n).map(|code| [code % n, code / n]);
     Arc::new(Table::from_tuples(2, pairs.filter(|_| rng.below(one_in) == 0)))
 }
 
-/// Tables over values 0..n, full and sparse ones, with stars or without.
+/// Tables over values 0..n, full or sparse, with or without stars.
 fn tables(arity: usize, n: Value, stars: bool) -> impl Strategy<Value = Arc<Table>> {
     let n_tuples = (n as usize).pow(arity as u32);
-    // A number for each tuple there may be: whether it is in the table, and where it has a star.
+    // A number for each possible tuple: whether the table has it, and where it has a star.
     let row = 0..160_usize;
     (select(&[1, 2, 5, 20][..]), vec(row, n_tuples)).prop_map(move |(one_in, rows)| {
         let is_in = |(_, row): &(usize, usize)| row % one_in == one_in - 1;
@@ -48,7 +48,7 @@ fn check_table(
     make: impl Fn(Vec<VarId>, Arc<Table>) -> Box<dyn Propagator>,
 ) {
     holds_for_all(12, tables(arity, n, stars), |table| {
-        // The table speaks of values that are in no domain, too.
+        // The table also mentions values that are in no domain.
         let sets = vec![ValueSet::from(0..n); arity - 1];
         let sets = [&sets[..], &[ValueSet::from(1..n + 1)]].concat();
         propagator_suite(&sets, strength, |vars| make(vars.to_vec(), Arc::clone(&table)));
@@ -147,7 +147,7 @@ fn automaton() -> Automaton {
     Automaton { n_states: 4, start: 0, accepting: vec![0, 1], transitions }
 }
 
-/// Items by weight and profit; the last variable is their value.
+/// Returns a knapsack of items with weight and profit; the last variable is the total profit.
 fn knapsack_of(
     v: &[VarId],
     items: &[(i64, i64)],
@@ -404,7 +404,7 @@ fn random_knapsacks() {
             }
         }
     });
-    assert!(n_made > 16, "most have a choice");
+    assert!(n_made > 16, "too few knapsacks have a choice");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn random_all_different() {
     holds_for_all(60, sets, |sets| {
         propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [])));
         propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [3])));
-        // Bounds consistency takes the values between bounds for granted.
+        // Bounds consistency assumes that domains have no holes.
         let ranges: Vec<ValueSet> = (sets.iter())
             .map(|set| ValueSet::from(set.min().expect("a value")..=set.max().expect("a value")))
             .collect();

@@ -1,4 +1,4 @@
-//! `ludex qcsp` as a person or a script meets it: lines, JSON, files, exit codes.
+//! `ludex qcsp` as a person or a script uses it: lines, JSON, files, exit codes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn solve(file: &str, args: &[&str]) -> Output {
     ludex(&[&["qcsp", "solve", file], args].concat())
 }
 
-/// A text that is refused with this code, and with all these words on standard error.
+/// Checks that a text is rejected with this code and with all these words on standard error.
 #[track_caller]
 fn check_refused(text: &str, args: &[&str], code: i32, words: &[&str]) {
     let output = ludex_with(&[&["qcsp", "solve", "-"], args].concat(), text);
@@ -28,7 +28,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 #[test]
-fn json_says_what_was_found() {
+fn json_reports_the_result() {
     let nim = command::json(&solve(&model("nim"), &["-D", "n=27", "--json"]), 0);
     assert_eq!(nim["status"], "true");
     assert!(nim["nodes"].is_u64() && nim["seconds"].is_f64(), "{nim}");
@@ -51,16 +51,16 @@ fn strategies_are_written_and_checked() {
             command::json(&solve(&model("nim"), &["-D", &size, "--strategy", &path, "--json"]), 0);
         assert!(found["strategy_nodes"].as_u64() > Some(0), "{found}");
         let strategy: Value =
-            serde_json::from_str(&fs::read_to_string(&file).expect("it was written"))
-                .expect("it is JSON");
+            serde_json::from_str(&fs::read_to_string(&file).expect("the file was written"))
+                .expect("the file is JSON");
         assert_eq!(strategy["winner"], winner);
         let args = ["-D", &size, "--check-strategy", &path, "--json"];
         let checked = command::json(&solve(&model("nim"), &args), 0);
         assert_eq!((&checked["ok"], &checked["winner"]), (&json!(true), &json!(winner)));
-        // The strategy of another game is none of this one.
+        // A strategy of another game is rejected.
         let other = solve(&model("nim"), &["-D", "n=9", "--check-strategy", &path]);
         assert_eq!(other.status.code(), Some(1), "{}", stderr(&other));
-        fs::remove_file(&file).expect("the file is there");
+        fs::remove_file(&file).expect("the file exists");
     }
 }
 
@@ -70,16 +70,17 @@ fn strategies_are_drawn() {
         let file = temporary(name);
         let path = file.display().to_string();
         lines(&solve(&model("nim"), &["--strategy", &path]), 0);
-        assert!(fs::read_to_string(&file).expect("it was written").starts_with(begins));
-        fs::remove_file(&file).expect("the file is there");
+        assert!(fs::read_to_string(&file).expect("the file was written").starts_with(begins));
+        fs::remove_file(&file).expect("the file exists");
     }
     let output = solve(&model("nim"), &["--strategy", "nim.png"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
-/// That a strategy wins is not all: the best tolls and the choices of those who pay them.
+/// A winning strategy can also be checked for optimality: the best tolls, and the best choices of
+/// those who pay them.
 #[test]
-fn strategies_are_certified_to_be_the_best() {
+fn strategies_are_certified_to_be_optimal() {
     let file = temporary("prices.json");
     let path = file.display().to_string();
     let model = model("link-pricing");
@@ -88,18 +89,18 @@ fn strategies_are_certified_to_be_the_best() {
     let check = ["--check-strategy", &path, "--json"];
     let checked = command::json(&solve(&model, &[&small[..], &check].concat()), 0);
     assert_eq!((&checked["ok"], &checked["optimal"]), (&json!(true), &json!(true)), "{checked}");
-    // With more tariffs it still wins, but is not the best.
+    // With more tariffs it still wins, but is not optimal.
     let more = ["-D", "links=3", "-D", "tariffs={3, 7, 11}"];
     let refuted = command::json(&solve(&model, &[&more[..], &check].concat()), 1);
     assert_eq!((&refuted["ok"], &refuted["optimal"]), (&json!(false), &json!(false)), "{refuted}");
     let any = ["--ties", "any"];
     let unknown = command::json(&solve(&model, &[&small[..], &check, &any].concat()), 0);
     assert_eq!((&unknown["ok"], &unknown["optimal"]), (&json!(true), &json!(null)), "{unknown}");
-    fs::remove_file(&file).expect("the file is there");
+    fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
-fn a_strategy_that_does_not_fit_is_refused_in_words() {
+fn a_strategy_that_does_not_fit_is_reported() {
     let file = temporary("large.json");
     let path = file.display().to_string();
     let board = ["-D", "columns=4", "-D", "rows=4", "-D", "question=notlose", "--json"];
@@ -109,7 +110,7 @@ fn a_strategy_that_does_not_fit_is_refused_in_words() {
     assert_eq!((&refused["status"], &refused["strategy_nodes"]), (&json!("true"), &json!(0)));
     assert!(stderr(&output).contains("does not fit in"), "{}", stderr(&output));
     assert!(!file.exists());
-    // A model that does not fit is refused before it is built.
+    // A model that does not fit is rejected before it is built.
     let large = ["-D", "depth=10", "--memory", "5MB"];
     let output = solve(&model("matrix-game"), &large);
     command::check_refused(&output, 1, &["error[too-large]"]);
@@ -124,7 +125,7 @@ fn branches_of_a_strategy_are_counted() {
     let scopes = found["strategy_scopes"].as_array().expect("a list");
     assert_eq!(scopes[0], json!({"scope": "x1", "nodes": 1, "branches": 1}));
     assert_eq!(scopes[1], json!({"scope": "y1", "nodes": 1, "branches": 3}));
-    fs::remove_file(&file).expect("the file is there");
+    fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
@@ -148,12 +149,12 @@ fn data_comes_from_files() {
         assert_eq!(command::json(&output, 0)["status"], "true");
         let args = ["qcsp", "solve", "-", "--json", "--data", &path, "-D", "c=[1, 1]"];
         assert_eq!(command::json(&ludex_with(&args, text), 0)["status"], "false");
-        fs::remove_file(&file).expect("the file is there");
+        fs::remove_file(&file).expect("the file exists");
     }
 }
 
 #[test]
-fn mistakes_have_places_and_remedies() {
+fn errors_have_positions_and_help() {
     check_refused(
         "exists x: 0..1\n  where x < y;\nforall y: 0..1;\ngoal true;",
         &[],
@@ -213,7 +214,7 @@ fn a_person_plays_the_other_side() {
 }
 
 #[test]
-fn every_choice_is_taken() {
+fn every_option_value_is_accepted() {
     for option in [
         &["--propagation", "none"][..],
         &["--propagation", "restrictor"],
@@ -244,7 +245,7 @@ fn xcsp3_is_written_and_read() {
     fs::write(&file, "<instance>").expect("a temporary file can be written");
     let refused = solve(&path, &[]);
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
-    fs::remove_file(&file).expect("the file is there");
+    fs::remove_file(&file).expect("the file exists");
     let refused = solve(&model("link-pricing"), &["--xcsp3", "-"]);
     assert!(stderr(&refused).contains("aggregate `total`"), "{}", stderr(&refused));
 }
@@ -263,5 +264,5 @@ fn qdimacs_is_read_and_written() {
         fs::write(&file, written).expect("a temporary file can be written");
         assert_eq!(command::json(&solve(&path, &["--json"]), 0)["status"], status);
     }
-    fs::remove_file(&file).expect("the file is there");
+    fs::remove_file(&file).expect("the file exists");
 }

@@ -1,4 +1,4 @@
-//! `ludex scsp` as a person or a script meets it: lines, JSON, files, exit codes.
+//! `ludex scsp` as a person or a script uses it: lines, JSON, files, exit codes.
 
 use std::fs;
 use std::process::Output;
@@ -16,7 +16,7 @@ fn solve(file: &str, args: &[&str]) -> Output {
 }
 
 #[test]
-fn json_says_what_was_found() {
+fn json_reports_the_result() {
     for method in ["ssbt", "sfc", "mac"] {
         let args = ["--best", "--exact", "--json", "--method", method];
         let found = command::json(&solve(&model("two-stages"), &args), 0);
@@ -31,9 +31,9 @@ fn json_says_what_was_found() {
     assert_eq!(text[1], "first: xd1 = 1");
 }
 
-/// The example of one stage: four feasible tuples of the chance part, one solution.
+/// The one-stage example: four feasible tuples of the chance part, one solution.
 #[test]
-fn one_stage_is_solved_in_two_parts() {
+fn a_network_of_one_stage_is_solved_in_two_parts() {
     let found = command::json(&solve(&model("one-stage"), &["--two-parts", "--json"]), 0);
     assert_eq!((&found["status"], &found["feasible"]), (&json!("true"), &json!(4)), "{found}");
     assert_eq!((&found["solutions"], &found["scope"]), (&json!(1), &json!(["x1", "x2"])));
@@ -52,12 +52,13 @@ fn a_policy_is_written() {
     let args = ["--best", "--json", "--policy", &path, "-D", "months=3"];
     let found = command::json(&solve(&model("stock"), &args), 0);
     assert_eq!(found["status"], "true", "{found}");
-    let policy: Value = serde_json::from_str(&fs::read_to_string(&file).expect("it was written"))
-        .expect("it is JSON");
+    let policy: Value =
+        serde_json::from_str(&fs::read_to_string(&file).expect("the file was written"))
+            .expect("the file is JSON");
     let n_nodes = policy["nodes"].as_array().expect("nodes are listed").len();
     assert_eq!(found["policy_nodes"], json!(n_nodes));
     assert_eq!(found["policy"], policy);
-    // What was written is read back, and worth what was said.
+    // The written policy can be read back and has the reported value.
     let args = ["--check-policy", &path, "-D", "months=3", "--json"];
     let checked = command::json(&solve(&model("stock"), &args), 0);
     assert_eq!(checked["ok"], json!(true), "{checked}");
@@ -77,15 +78,15 @@ fn a_policy_is_written() {
         (r#"{"root":1,"nodes":["end"]}"#.to_string(), "node 1 does not exist"),
         (r#"{"root":0,"nodes":[]"#.to_string(), "EOF"),
     ] {
-        fs::write(&file, text).expect("there is room");
+        fs::write(&file, text).expect("the file can be written");
         let args = ["--check-policy", &path, "-D", "months=3"];
         command::check_refused(&solve(&model("stock"), &args), 1, &[&path, words]);
     }
-    fs::remove_file(file).expect("it is there");
+    fs::remove_file(file).expect("the file exists");
 }
 
 #[test]
-fn values_have_their_names_and_a_policy_goes_to_standard_output() {
+fn policies_go_to_standard_output_with_value_names() {
     let text = "enum Sky = {clear, dark}; exists x: Sky; exists b: bool; random s: Sky; \
                 goal x = s \\/ b; goal x = dark; threshold 1 of 1;";
     let output = ludex_with(&["scsp", "solve", "-"], text);
@@ -103,7 +104,7 @@ fn values_have_their_names_and_a_policy_goes_to_standard_output() {
     let output = ludex_with(&["scsp", "solve", "-", "--policy", &path], text);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains(&path));
-    // Without a policy there is none to write, and no value to report.
+    // Without a policy there is nothing to write and no value to report.
     let never = "exists x: 0..1; random s: 0..1; goal s = 1; goal x >= 0 threshold 1 of 1;";
     let output = ludex_with(&["scsp", "solve", "-", "--json", "--policy", &path], never);
     let found = command::json(&output, 0);
@@ -111,7 +112,7 @@ fn values_have_their_names_and_a_policy_goes_to_standard_output() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no policy to write"));
 }
 
-/// Each in far less than the time of the test: the limit is reached, with the exit code for that.
+/// Each instance reaches its limit long before the test ends, and exits with the code for limits.
 #[test]
 fn limits_are_kept() {
     let wide: String =
@@ -137,7 +138,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn bad_input_is_refused_in_words() {
+fn invalid_input_is_rejected_with_a_message() {
     for (text, code, words) in [
         ("random y: 0..1 weight 1 of 3; goal true;", 1, &["the weights sum to 2, not to 3"][..]),
         (
@@ -154,7 +155,7 @@ fn bad_input_is_refused_in_words() {
         let output = ludex_with(&["scsp", "solve", "-"], text);
         command::check_refused(&output, code, words);
     }
-    // With the place, also where only the network shows the mistake.
+    // Errors have a position even if only the network shows them.
     for (text, place) in [
         ("exists x: 0..1000;\nutility x * 10000000000000000;", "<stdin>:2:"),
         ("exists x: 0..1;\nrandom y: 0..1\n  weight 1 of 3;", "<stdin>:3:"),
@@ -172,7 +173,7 @@ fn bad_input_is_refused_in_words() {
 }
 
 #[test]
-fn xcsp3_goes_in_and_out() {
+fn xcsp3_is_read_and_written() {
     let folder = std::env::temp_dir();
     let file = folder.join(format!("ludex-scsp-{}.xml", std::process::id()));
     let path = file.display().to_string();
@@ -183,7 +184,7 @@ fn xcsp3_goes_in_and_out() {
         assert_eq!((&own["status"], &own["exact"]), (&read["status"], &read["exact"]), "{read}");
     }
     command::check_refused(&solve(&path, &["-D", "n=1"]), 2, &["`.qcp` files"]);
-    let text = fs::read_to_string(&file).expect("it was written");
+    let text = fs::read_to_string(&file).expect("the file was written");
     for (from, to, words) in [
         ("0:1/3", "0:1/2", "the distribution of `xs1`: the probabilities sum to 7/6, not to 1"),
         ("threshold=\"1/3\"", "threshold=\"4/3\"", "the threshold 4/3 is not between 0 and 1"),
@@ -191,12 +192,12 @@ fn xcsp3_goes_in_and_out() {
     ] {
         let wrong = text.replacen(from, to, 1);
         assert_ne!(wrong, text, "{from}");
-        fs::write(&file, wrong).expect("there is room");
+        fs::write(&file, wrong).expect("the file can be written");
         let place = format!("{path}:");
         command::check_refused(&solve(&path, &[]), 1, &[&place, words]);
     }
-    fs::remove_file(file).expect("it is there");
-    // What XCSP3 can't say is refused by name.
+    fs::remove_file(file).expect("the file exists");
+    // An unsupported part is rejected and named.
     let dependent = "exists x: 0..1; random y: 0..1 where y >= x; goal y = 1;";
     let output = ludex_with(&["scsp", "solve", "-", "--xcsp3", "-"], dependent);
     command::check_refused(&output, 2, &["the probabilities of `y`"]);

@@ -1,10 +1,9 @@
-//! The language, as `docs/spec` tells it: every rulesheet there gets exactly the diagnostics
-//! that its comments announce, at their lines.
+//! Checks the language against `docs/spec`: every rulesheet there gets exactly the diagnostics that
+//! its comments announce, at their lines.
 //!
-//! A block marked `kif` or `infix` is a rulesheet. A comment announces what is said of its
-//! line: `; error: [unsafe-rule]`, `; error: [missing-role] (fatal)`, `; warning: […]`,
-//! `; note: […]`, several on one line if need be. A sheet without such comments is accepted
-//! without a word.
+//! A block marked `kif` or `infix` is a rulesheet. A comment announces the diagnostics of its line:
+//! `; error: [unsafe-rule]`, `; error: [missing-role] (fatal)`, `; warning: […]`, `; note: […]`,
+//! several on one line if need be. A sheet without such comments is accepted without diagnostics.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,18 +11,18 @@ use std::path::{Path, PathBuf};
 use ludex_base::{Severity, Source};
 use ludex_gdl::{check_source, codes};
 
-/// A rulesheet of a page.
+/// A rulesheet on a page.
 struct Block {
     /// Page and line, for messages.
     place: String,
     rules: String,
 }
 
-/// Line, what is announced, and the code.
+/// Line, kind of diagnostic, and its code.
 type Said = (usize, &'static str, String);
 
 #[test]
-fn every_rulesheet_of_the_spec_gets_what_its_comments_announce() {
+fn every_rulesheet_of_the_spec_gets_its_announced_diagnostics() {
     let mut failures = Vec::new();
     let (mut n_broken, mut n_good) = (0, 0);
     for block in blocks() {
@@ -38,7 +37,7 @@ fn every_rulesheet_of_the_spec_gets_what_its_comments_announce() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    println!("{n_broken} broken rulesheets, {n_good} without a word");
+    println!("{n_broken} broken rulesheets, {n_good} without diagnostics");
     assert!(n_broken >= 100, "{n_broken} rulesheets with errors are too few");
     assert!(n_good >= 16, "{n_good} good rulesheets are too few");
 }
@@ -119,7 +118,7 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// What the comments of a rulesheet announce.
+/// Returns the diagnostics that the comments of a rulesheet announce.
 fn announced(rules: &str) -> Vec<Said> {
     const KINDS: [(&str, &str, &str); 4] = [
         ("error: [", "] (fatal)", "error (fatal)"),
@@ -145,7 +144,7 @@ fn announced(rules: &str) -> Vec<Said> {
     announced
 }
 
-/// What is said of a rulesheet.
+/// Returns the diagnostics of a rulesheet.
 fn found(block: &Block) -> Vec<Said> {
     let source = Source::new(block.place.clone(), block.rules.clone());
     let checked = check_source(&source);

@@ -1,5 +1,5 @@
-//! Networks of games say what their machines do. `cargo experiment translate-agree` does the same for all
-//! rulesheets and more states.
+//! Compares the networks of games with their machines. `cargo experiment translate-agree` does the
+//! same for all rulesheets and more states.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -18,11 +18,11 @@ use ludex_testkit::{RulesFile, assert_compared, corpus, in_parallel, library};
 use ludex_tests::exactness::compare;
 use ludex_tests::machine;
 
-/// Games of the library that take long to ground or to compare.
+/// Games of the library that are slow to ground or to compare.
 const LONG: &[&str] = &["amazons", "chess", "quarto", "sudoku"];
 
-/// A part of the public corpus that has something of everything: recursion, chance, percepts, large
-/// domains, simultaneous moves.
+/// A sample of the public corpus that covers recursion, chance, percepts, large domains and
+/// simultaneous moves.
 const SAMPLE: &[&str] = &[
     "2pffa",
     "backgammon",
@@ -41,9 +41,9 @@ const SAMPLE: &[&str] = &[
     "tron_10x10",
 ];
 
-/// States of a game.
+/// Number of states compared per game.
 const N_STATES: usize = 12;
-/// Time for one game, grounding not included: many times what any of them takes.
+/// Time limit per game without grounding, many times what any game takes.
 const TIME: Duration = Duration::from_secs(120);
 
 fn encoded(machine: &Machine) -> Template {
@@ -55,7 +55,7 @@ fn library_machine(name: &str) -> Machine {
     machine(&rules).expect("the game can be grounded")
 }
 
-/// Compares states of each game, at least so many in all.
+/// Compares states of each game, at least `min_states` in total.
 fn check(games: &[RulesFile], min_states: usize) {
     let results = in_parallel(games, |rules| {
         let Some(machine) = machine(rules) else {
@@ -92,7 +92,7 @@ fn matching_pennies_has_the_variables_of_its_tables() {
     let template = encoded(&library_machine("matching-pennies"));
     let sizes: Vec<u64> = template.network.variables().iter().map(|x| x.domain.len()).collect();
     assert_eq!(template.n_auxiliary, 0);
-    // Each move variable has a value more, for the end.
+    // Each move variable has one more value, for the end.
     assert_eq!(sizes, [3, 3, 2, 2, 2, 3, 3, 3, 3]);
     assert_eq!(Sizes::of(&template.network).max_domain, 3);
 }
@@ -102,7 +102,7 @@ fn singleton_consistency_leaves_the_legal_moves() {
     for name in ["tictactoe", "matching-pennies", "nim", "eight-puzzle", "breakthrough-small"] {
         let machine = library_machine(name);
         let template = encoded(&machine);
-        let steps = Steps::new(&template).expect("the network is proper");
+        let steps = Steps::new(&template).expect("the network can be posted");
         let mut cursor = machine.cursor();
         for _ in 0..3 {
             let legal: Vec<Vec<MoveId>> =
@@ -117,7 +117,7 @@ fn singleton_consistency_leaves_the_legal_moves() {
     }
 }
 
-/// How many plays end within some steps.
+/// Returns the number of plays that end within some steps.
 fn n_plays(machine: &Machine, cursor: &mut MachineCursor, n_steps: usize) -> u64 {
     if cursor.is_terminal() {
         return 1;
@@ -154,29 +154,30 @@ fn solutions_of_several_steps_are_the_plays() {
     ] {
         let machine = library_machine(name);
         let unrolled = encoded(&machine).unrolled(n_steps);
-        let report = solve(&unrolled.network, &counting).expect("the network is proper");
+        let report = solve(&unrolled.network, &counting).expect("the network can be posted");
         let expected = n_plays(&machine, &mut machine.cursor(), n_steps);
         assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps");
-        // So are those without what follows anyway.
+        // The network without redundant constraints has the same solutions.
         let plain = EncodeConfig { redundancies: false, ..EncodeConfig::default() };
-        let plain = encoded(&machine).unrolled_within(n_steps, &plain).expect("it is small");
-        let slow = solve(&plain.network, &counting).expect("the network is proper");
+        let plain =
+            encoded(&machine).unrolled_within(n_steps, &plain).expect("the network is small");
+        let slow = solve(&plain.network, &counting).expect("the network can be posted");
         assert_eq!(slow.n_solutions, expected, "{name} in {n_steps} steps, without redundancies");
-        // Where they are cut by auxiliary variables, they help.
+        // If auxiliary variables cut the steps apart, the redundant constraints shorten the search.
         let is_shorter = report.statistics.n_nodes < slow.statistics.n_nodes;
         assert_eq!(is_shorter, name == "tictactoe", "{name} in {n_steps} steps");
-        // What is written says the same.
-        let text = xcsp3::write(&unrolled.network).expect("XCSP3 has all of it");
+        // The written network has the same solutions.
+        let text = xcsp3::write(&unrolled.network).expect("XCSP3 can express the network");
         let instance = xcsp3::read(&text).expect("what is written can be read");
-        let report = solve(&instance.network, &counting).expect("the network is proper");
+        let report = solve(&instance.network, &counting).expect("the network can be posted");
         assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps, as XCSP3");
-        let text = write_network(&unrolled.network).expect("the language has all of it");
-        let report = solve(&read_text(&text), &counting).expect("the network is proper");
+        let text = write_network(&unrolled.network).expect("the language can express the network");
+        let report = solve(&read_text(&text), &counting).expect("the network can be posted");
         assert_eq!(report.n_solutions, expected, "{name} in {n_steps} steps, as text");
     }
 }
 
-/// The network of a text in the language.
+/// Parses a network from a text in the language.
 fn read_text(text: &str) -> Network {
     let source = Source::new("network.qcp", text.to_string());
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
@@ -184,13 +185,14 @@ fn read_text(text: &str) -> Network {
     problem.into_network().unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// What is written as text is read back with the same variables, and says the same of a state.
+/// A template written as text is read back with the same variables and the same solutions for a
+/// state.
 #[test]
 fn a_template_is_read_back_from_text() {
     for name in ["matching-pennies", "tictactoe", "nim", "eight-puzzle", "breakthrough-small"] {
         let machine = library_machine(name);
         let template = encoded(&machine);
-        let text = write_network(&template.network).expect("the language has all of it");
+        let text = write_network(&template.network).expect("the language can express the network");
         let again = read_text(&text);
         let domains = |network: &Network| -> Vec<ValueSet> {
             network.variables().iter().map(|variable| variable.domain.clone()).collect()
@@ -213,9 +215,9 @@ fn a_template_is_read_back_from_text() {
     }
 }
 
-/// All solutions for a state.
+/// Returns all solutions for a state.
 fn solutions(template: &Template, state: &BitSet) -> HashSet<Solution> {
-    let mut steps = Steps::new(template).expect("the network is proper");
+    let mut steps = Steps::new(template).expect("the network can be posted");
     let mut found = HashSet::new();
     if steps.inject(state) {
         steps.for_each_solution(&mut |engine| found.insert(Solution::read(template, engine)));
@@ -224,7 +226,7 @@ fn solutions(template: &Template, state: &BitSet) -> HashSet<Solution> {
 }
 
 #[test]
-fn a_translation_is_bounded() {
+fn a_translation_stops_at_its_limits() {
     let machine = library_machine("tictactoe");
     let never = EncodeConfig { deadline: Deadline::after(Duration::ZERO), ..Default::default() };
     let error = encode(machine.circuit(), &never).map(|_| ()).unwrap_err().to_string();
@@ -237,7 +239,7 @@ fn a_translation_is_bounded() {
     assert!(error.is_err_and(|error| error.to_string().contains("limit of time")));
     let error = Steps::within(&template, &Deadline::never(), 10_000);
     assert!(error.is_err_and(|error| error.to_string().contains("limit of memory")));
-    // The command says so with the code of a limit, also when there are many steps.
+    // The command exits with the code for limits, also if there are many steps.
     let call = ["translate", "nim", "--json", "--steps", "1000000000", "--memory", "20MB"];
     let output = ludex(&call);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -261,7 +263,7 @@ fn the_command_writes_networks_and_their_sizes() {
     assert_eq!(solve(&instance.network, &counting).expect("a network").n_solutions, 4);
 }
 
-/// Drawn as the template says it, the move of `random` is any legal one, each as likely.
+/// The template draws the move of `random` among its legal moves, each equally likely.
 #[test]
 fn chance_draws_the_legal_moves_of_random() {
     for name in ["pig", "monty-hall", "kuhn-poker", "backgammon-small", "guess-dice", "wumpus"] {
@@ -270,12 +272,15 @@ fn chance_draws_the_legal_moves_of_random() {
         let network = template.stochastic();
         let [chance] = template.chance[..] else { panic!("{name} has one role for chance") };
         let of_random = template.moves.iter().find(|it| it.var == chance.var).expect("a role");
-        let drawn = network.ids().find(|&x| network.is_chance(x)).expect("it is drawn");
+        let drawn = network
+            .ids()
+            .find(|&x| network.is_chance(x))
+            .expect("the network has a chance variable");
         let name_of = |var: VarId| &*template.network.variable(var).name;
         let plain: HashMap<&str, VarId> = (0..template.network.variables().len())
             .map(|at| (name_of(VarId::new(at)), VarId::new(at)))
             .collect();
-        let mut steps = Steps::new(&template).expect("the network is proper");
+        let mut steps = Steps::new(&template).expect("the network can be posted");
         let mut rng = Seed(7).rng();
         let mut cursor = machine.cursor();
         for _ in 0..60 {
@@ -284,7 +289,7 @@ fn chance_draws_the_legal_moves_of_random() {
             }
             assert!(steps.inject(cursor.state()), "{name}");
             let domains = steps.engine().domains();
-            // What the state settles is fixed; the draw depends on nothing else.
+            // The state fixes these values; the draw depends on nothing else.
             let value_of = |x: VarId| domains.min(plain[network.name(x)]);
             let mut played: Vec<MoveId> = Vec::new();
             let outcomes = network.outcomes(drawn, &value_of);
@@ -305,7 +310,8 @@ fn chance_draws_the_legal_moves_of_random() {
     }
 }
 
-/// Throw a die up to three times and keep what lies: the best play is worth 14/3.
+/// A game that throws a die up to three times and keeps the last throw: the best play is worth
+/// 14/3.
 const DIE: &str = "(role r) (role random) (init (throws 0)) (init (die 0))
     (eye 1) (eye 2) (eye 3) (eye 4) (eye 5) (eye 6) (later 0 1) (later 1 2) (later 2 3)
     (<= (legal random (roll ?e)) (eye ?e))
@@ -317,7 +323,7 @@ const DIE: &str = "(role r) (role random) (init (throws 0)) (init (die 0))
     (<= (next kept) (does r keep)) (<= terminal (true kept))
     (<= (goal r ?e) (true (die ?e)))";
 
-/// What a text is worth to `scsp solve`, as an exact fraction.
+/// Returns the value of a text by `scsp solve`, as an exact fraction.
 fn worth(text: &str) -> serde_json::Value {
     let found = ludex_with(&["scsp", "solve", "-", "--best", "--exact", "--json"], text);
     ludex_testkit::command::json(&found, 0)["exact"].clone()
@@ -328,22 +334,22 @@ fn steps_with_chance_are_written_as_stochastic_networks() {
     let die = lines(&ludex_with(&["translate", "-", "--to", "text", "--steps", "4"], DIE), 0);
     assert_eq!(die.iter().filter(|line| line.starts_with("random ")).count(), 5, "{die:?}");
     assert_eq!(worth(&die.join("\n")), "14/3");
-    // Who does not see the state learns of it step by step.
+    // A role that does not see the state learns about it step by step.
     let text = lines(&ludex(&["translate", "monty-hall", "--to", "text", "--steps", "4"]), 0);
     assert_eq!(worth(&text.join("\n")), "200/3");
-    // XCSP3 has no form for it and says so.
+    // XCSP3 cannot express it, and the command reports that.
     let xml = lines(&ludex(&["translate", "monty-hall"]), 0).join("\n");
     assert!(xml.contains("equally likely") && xcsp3::read(&xml).is_ok(), "{xml}");
     let refused = ["translate", "kuhn-poker", "--to", "text", "--steps", "3", "--json"];
     let output = ludex(&refused);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(stderr(&output).contains("leave out --steps"), "{output:?}");
-    // Nothing is reported before that: one line of JSON, which says what is wrong.
+    // Nothing is printed before that: the output is one line of JSON with the error.
     assert_eq!(ludex_testkit::command::json(&output, 2)["ok"], false);
 }
 
-/// A coin that nobody sees, and two roles who see the same: what everyone knows is a game that
-/// everyone sees.
+/// An unseen coin and two roles that see the same: their shared knowledge is a game of complete
+/// information.
 const UNSEEN_COIN: &str = "(role a) (role b) (role random) (init start) (side heads) (side tails)
     (<= (legal random (toss ?s)) (true start) (side ?s))
     (<= (legal random noop) (not (true start)))
@@ -359,7 +365,7 @@ const UNSEEN_COIN: &str = "(role a) (role b) (role random) (init start) (side he
     (goal b 0) (goal random 0)";
 
 #[test]
-fn shared_information_is_written_as_a_game_that_everyone_sees() {
+fn shared_information_is_written_as_a_game_of_complete_information() {
     let call = ["translate", "-", "--to", "text", "--steps", "2"];
     let report = ludex_testkit::command::json(
         &ludex_with(&[&call[..], &["--json"]].concat(), UNSEEN_COIN),
@@ -367,32 +373,33 @@ fn shared_information_is_written_as_a_game_that_everyone_sees() {
     );
     assert_eq!(report["information"], "shared", "{report}");
     let text = lines(&ludex_with(&call, UNSEEN_COIN), 0).join("\n");
-    // Two decisions a step, what is learned of it, and in the end the state.
+    // Each step has two decisions and an observation, and the end has the state.
     let source = Source::new("network.qcp", text.clone());
     let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
     let compiled = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
-    let mut network = compiled.problem.into_stochastic().expect("it has no opponent");
+    let mut network = compiled.problem.into_stochastic().expect("the model has no opponent");
     assert_eq!(report["variables"], network.variables().len(), "{report}");
     let goal = network.ids().find(|&x| network.name(x).starts_with("goal_a"));
     let goal = goal.unwrap_or_else(|| panic!("no goal of a: {text}"));
-    // Nobody saw how the coin fell: whatever is said is right half of the time.
+    // Nobody sees the coin, so every guess is right half of the time.
     network.set_utility(goal);
     let config = SolveConfig { arithmetic: Arithmetic::Exact, ..SolveConfig::best() };
-    let found = ludex_scsp::solve(&network, &config).expect("it is proper");
+    let found = ludex_scsp::solve(&network, &config).expect("the network is valid");
     assert_eq!(found.exact, Some(rational(50, 1)));
 }
 
-/// What a person asks: how large the network is, what roles learn, and which moves it leaves.
+/// The questions of a person: the size of the network, the information of the roles, and the
+/// remaining moves.
 #[test]
-fn the_command_says_what_it_found_in_words() {
+fn the_command_describes_the_network() {
     let file = std::env::temp_dir().join(format!("ludex-translate-{}.xml", std::process::id()));
     let path = file.display().to_string();
     let said = lines(&ludex(&["translate", "kuhn-poker", "-o", &path]), 0);
     assert!(said[0].starts_with("kuhn-poker: ") && said[0].contains(" tuples "), "{said:?}");
     assert_eq!(said[1], "information: private");
-    let text = std::fs::read_to_string(&file).expect("it was written");
+    let text = std::fs::read_to_string(&file).expect("the file was written");
     assert!(xcsp3::read(&text).is_ok());
-    std::fs::remove_file(file).expect("it is there");
+    std::fs::remove_file(file).expect("the file exists");
     let said = lines(&ludex(&["translate", "matching-pennies", "--legal"]), 0);
     assert!(said.contains(&"found by propagation".to_string()), "{said:?}");
     let report =
