@@ -1,6 +1,8 @@
 //! `cargo xtask test`: checks format and lints, and runs every test.
 //!
-//! Everything is built once, in the release profile, which the command, the tests and the tasks share.
+//! The command, the tests and the tasks share one build in the release profile. The crates that
+//! search and propagate are built and tested once more in the profile `checked`, with debug
+//! assertions and overflow checks.
 
 use std::process::Command;
 
@@ -8,7 +10,8 @@ use anyhow::Result;
 
 use crate::tools::{self, cargo};
 
-/// Checks format and lints, runs unit, conformance, golden and document tests.
+/// Checks format and lints, and runs every test; the tests of the crates that search and propagate also with
+/// assertions.
 pub fn run() -> Result<()> {
     install_missing()?;
     tools::run(cargo().args(["fmt", "--all", "--check"]))?;
@@ -19,10 +22,32 @@ pub fn run() -> Result<()> {
     tools::run(cargo().args(["test", "--release", "--workspace", "--doc"]))?;
     // The test runner comes last, so that its summary ends the output. nextest is preferred if installed,
     // because it prints one summary for all tests.
-    let run: &[&str] = if has("nextest") { &["nextest", "run"] } else { &["test"] };
+    let has_nextest = has("nextest");
+    let run: &[&str] = if has_nextest { &["nextest", "run"] } else { &["test"] };
+    let profile = if has_nextest { "--cargo-profile" } else { "--profile" };
+    let mut checked = cargo();
+    checked.args(run).args([profile, "checked", "--lib", "--tests", "--no-fail-fast"]);
+    checked.args(CHECKED.iter().flat_map(|name| ["--package", name]));
+    tools::run(&mut checked)?;
     let what = ["--release", "--workspace", "--all-targets", "--no-fail-fast"];
     tools::run(cargo().args(run).args(what))
 }
+
+/// The crates that search and propagate.
+const CHECKED: [&str; 12] = [
+    "ludex-automorphism",
+    "ludex-circuit",
+    "ludex-csp",
+    "ludex-encode",
+    "ludex-game",
+    "ludex-ground",
+    "ludex-machine",
+    "ludex-macucb",
+    "ludex-qcsp",
+    "ludex-reasoner",
+    "ludex-scsp",
+    "ludex-search",
+];
 
 /// Whether `cargo` has this subcommand.
 fn has(tool: &str) -> bool {
