@@ -1,8 +1,8 @@
 //! `ludex csp solve`: a constraint network from an XCSP3 file.
 //!
-//! The answer is in the lines of the XCSP3 competition, or in JSON. The work is done beside a
-//! watch, so that the limits hold while a large file is read and posted too: when the work
-//! does not end by itself soon after a limit, the best that is known is reported without it.
+//! It prints the answer in the lines of the XCSP3 competition, or as JSON. A watchdog enforces the
+//! limits, also while a large file is read and posted: if the worker does not stop soon after a
+//! limit, the command reports the best known answer without waiting for it.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,11 +24,11 @@ use crate::args::{Common, CspSolve};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::{input, output, resources};
 
-/// How often the watch looks at the clock and at the memory.
+/// How often the watchdog checks the clock and the memory.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
-/// How long after a limit the work may take to end by itself.
+/// How long the worker may take to stop after a limit.
 const GRACE: Duration = Duration::from_millis(500);
-/// Expressions nest as deep as files make them.
+/// Stack size of the worker: files may contain deeply nested expressions.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Solves the instance in a file.
@@ -57,7 +57,7 @@ pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
     let known = Arc::clone(&work.known);
     let (sender, receiver) = mpsc::channel();
     let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-        // Nobody listens any more after a limit.
+        // After a limit nobody receives the answer.
         let _ = sender.send(work.run());
     })?;
     let ended = watch.wait(&receiver, worker);
@@ -78,7 +78,7 @@ pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
 }
 
 fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveOptions {
-    // Several threads find solutions in any order, and a seed asks for a run to be repeatable.
+    // Several threads find solutions in any order, but a seed promises a repeatable run.
     let n_threads = match (common.seed, common.threads) {
         (Some(_), None) => 1,
         _ => common.n_threads(),
@@ -113,7 +113,8 @@ fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveO
 
 fn check_call(args: &CspSolve, options: &SolveOptions) -> Result<(), Failure> {
     if args.search == SearchMethod::Local && options.goal != Goal::First(1) {
-        let message = "`--search local` finds one solution and can't tell how many there are";
+        let message =
+            "`--search local` finds one solution and cannot count or list all; use `--search mac`";
         return Err(Failure::Call(message.into()));
     }
     let is_known = |order| match args.search {
@@ -134,12 +135,12 @@ fn check_call(args: &CspSolve, options: &SolveOptions) -> Result<(), Failure> {
     }
 }
 
-/// What is to be done beside the watch.
+/// The job of the worker.
 struct Work {
     file: String,
-    /// Whether the call says how many solutions it wants.
+    /// Whether the call asks for a number of solutions.
     has_goal: bool,
-    /// Whether better values are printed as they are found.
+    /// Whether to print better values as they are found.
     prints_values: bool,
     options: SolveOptions,
     max_bytes: u64,
@@ -147,17 +148,17 @@ struct Work {
     bar: ProgressBar,
 }
 
-/// What came of the work: an answer, or the limit that was reached before the search began.
+/// The result of the worker: an answer, or the limit reached before the search began.
 type Worked = Result<Result<Answer, StopReason>, Failure>;
 
-/// What has been found so far.
+/// The progress so far.
 #[derive(Default)]
 struct Known {
     instance: Option<Arc<Instance>>,
     last_solution: Option<Vec<Value>>,
     n_solutions: u64,
     value: Option<i64>,
-    /// The answer has been given; nothing may be printed after it.
+    /// Set when the answer has been printed; nothing may follow it.
     is_closed: bool,
 }
 
@@ -208,7 +209,7 @@ impl Work {
     }
 }
 
-/// What is wrong with a file, and on which line where that is known.
+/// An error in a file, with its line if known.
 fn wrong_file(file: &str, error: &FormatError) -> Failure {
     let code = match error {
         FormatError::Syntax { .. } => "malformed-instance",
@@ -220,7 +221,7 @@ fn wrong_file(file: &str, error: &FormatError) -> Failure {
     Failure::File { path: input::shown_path(file).into(), code, line, message }
 }
 
-/// Who keeps the limits.
+/// Enforces the limits.
 struct Watch<'a> {
     time: Option<Duration>,
     start: Instant,
@@ -228,11 +229,11 @@ struct Watch<'a> {
     is_over_memory: &'a AtomicBool,
 }
 
-/// How the work ended.
+/// How the worker ended.
 enum Ended {
-    /// By itself; with the limit that was reached before, if any.
+    /// It stopped; with the limit it reached, if any.
     Done(Box<Worked>, Option<StopReason>),
-    /// It goes on, and nobody waits for it.
+    /// It is still running and was abandoned.
     Abandoned(StopReason),
 }
 
@@ -270,7 +271,7 @@ impl Watch<'_> {
     }
 }
 
-/// What there is to report.
+/// The data of the report.
 struct Outcome {
     status: Status,
     last_solution: Option<Vec<Value>>,
@@ -278,20 +279,20 @@ struct Outcome {
     value: Option<i64>,
     stopped: Option<StopReason>,
     instance: Option<Arc<Instance>>,
-    /// Everything else, when the work ended by itself.
+    /// The rest, if the worker stopped.
     answer: Option<Answer>,
 }
 
 impl Outcome {
     fn of_answer(mut answer: Answer, reached: Option<StopReason>) -> Self {
-        // They were printed when they were found.
+        // Already printed when found.
         let value = std::mem::take(&mut answer.values).pop();
         Self {
             status: answer.status,
             last_solution: answer.solutions.last().cloned(),
             n_solutions: answer.n_solutions,
             value,
-            // The search knows one way to be told to stop, and takes it for the clock.
+            // The search has a single stop signal and reports it as the clock.
             stopped: answer.stopped.map(|reason| reached.unwrap_or(reason)),
             instance: Some(Arc::clone(&answer.instance)),
             answer: Some(answer),
@@ -322,7 +323,7 @@ impl Outcome {
         Ok(output::text(&text)?)
     }
 
-    /// The lines of the competition when there are no statistics.
+    /// The lines of the competition, if there are no statistics.
     fn to_lines(&self, start: Instant) -> String {
         let mut text = format!("s {}\n", self.status.words());
         if let (Some(instance), Some(solution)) = (&self.instance, &self.last_solution) {
@@ -361,19 +362,19 @@ impl Outcome {
 #[derive(Serialize)]
 struct CspJson<'a> {
     status: &'static str,
-    /// The last that was found, the best one when optimizing.
+    /// The last solution found; when optimizing, the best.
     solution: Option<Assignment<'a>>,
-    /// How many were found, when more than one was asked for.
+    /// The number of solutions, if the call asked for more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     solutions: Option<u64>,
-    /// All that were found, when they were asked for and not only counted.
+    /// All solutions, if the call asked for them and not only for their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     assignments: Option<Vec<Assignment<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
-    /// Unknown when the work did not end by itself.
+    /// `None` if the worker was abandoned.
     nodes: Option<u64>,
     conflicts: Option<u64>,
     restarts: Option<u64>,

@@ -33,10 +33,10 @@ struct TranslateJson {
     tuples: usize,
     /// From the circuit to the network, grounding not included.
     seconds: f64,
-    /// The same of the processor.
+    /// The same in processor time.
     cpu_seconds: Option<f64>,
     groups: usize,
-    /// What roles learn of a step: `complete`, `shared`, `private` or `unknown`.
+    /// The information the roles get from a step: `complete`, `shared`, `private` or `unknown`.
     information: &'static str,
     percepts: usize,
     chance: usize,
@@ -45,10 +45,10 @@ struct TranslateJson {
     legal: Option<LegalJson>,
 }
 
-/// The legal moves of the initial state, as the network has them.
+/// The legal moves of the initial state according to the network.
 #[derive(Serialize)]
 struct LegalJson {
-    /// What it took: `propagation`, `singleton consistency` or `search`.
+    /// The method that found them: `propagation`, `singleton consistency` or `search`.
     found_by: &'static str,
     /// By role.
     moves: BTreeMap<String, Vec<String>>,
@@ -80,13 +80,13 @@ impl TranslateJson {
 
 /// What to write, and where.
 pub struct Task<'a> {
-    /// The form of the network.
+    /// The format of the network.
     pub form: NetworkFormat,
-    /// How many steps are joined.
+    /// The number of steps to unroll.
     pub steps: Option<usize>,
     /// Find the legal moves of the initial state instead of writing the network.
     pub legal: bool,
-    /// Where the network goes.
+    /// The output file.
     pub file: Option<&'a Path>,
 }
 
@@ -95,7 +95,7 @@ pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure>
     let input = input::read(rules)?;
     let loaded = load(&input, EngineChoice::Circuit, common)?;
     let Engine::Machine(machine) = &loaded.engine else {
-        return Err(Failure::Limit("only a game that can be grounded is translated".into()));
+        return Err(Failure::Limit("the game cannot be grounded within the limits, so it cannot be translated; allow more `--time` or `--memory`".into()));
     };
     let (start, cpu_start) = (Instant::now(), resources::cpu_time());
     let default = EncodeConfig::default();
@@ -158,7 +158,7 @@ pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure>
     Ok(DONE)
 }
 
-/// The legal moves of the initial state, from the network alone, and what that took.
+/// The legal moves of the initial state, from the network alone, and the method that found them.
 fn legal_moves(
     machine: &Machine,
     template: &Template,
@@ -167,7 +167,7 @@ fn legal_moves(
     let steps = Steps::within(template, &config.deadline, config.max_bytes).map_err(limit)?;
     let found = steps.legal_moves_by(machine.cursor().state(), &config.deadline);
     let found = found.ok_or_else(|| {
-        Failure::Limit("the time was up before the legal moves were found".into())
+        Failure::Limit("time ran out before the legal moves were found; allow more `--time`".into())
     })?;
     let texts = |moves: &Vec<MoveId>| moves.iter().map(|&id| machine.move_text(id)).collect();
     let names = machine.roles().iter().map(|role| role.name.clone());
@@ -177,8 +177,8 @@ fn legal_moves(
     })
 }
 
-/// How many variables only cut rules into pieces. No fluent has a blank in its name without
-/// parentheses round it.
+/// The number of auxiliary variables, which cut rules into pieces. A fluent with a blank in its name
+/// has parentheses around it; an auxiliary variable does not.
 fn n_auxiliary<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> usize {
     variables.into_iter().filter(|it| it.name.starts_with("aux ")).count()
 }
@@ -187,7 +187,8 @@ fn limit(error: impl std::fmt::Display) -> Failure {
     Failure::Limit(error.to_string())
 }
 
-/// Says in an instance what XCSP3 can't: probabilities that depend on earlier variables.
+/// Adds to an instance, as a comment, what XCSP3 cannot express: probabilities that depend on earlier
+/// variables.
 fn with_remark(text: &str) -> String {
     let remark = "<!-- The legal moves of random are equally likely. XCSP3 has no form for this, so \
                   that they are plain variables here; ludex translate with the option to text has. -->";
@@ -195,8 +196,8 @@ fn with_remark(text: &str) -> String {
     format!("{first}\n{remark}\n{rest}")
 }
 
-/// The network with the moves of `random` drawn. Several steps of roles who do not know the state
-/// are a plan over what they learn.
+/// The network in which chance draws the moves of `random`. If roles do not know the state, several
+/// steps become a lookahead over their observations.
 fn drawn(
     machine: &Machine,
     template: &Template,
@@ -210,11 +211,11 @@ fn drawn(
     };
     let roles = (0..machine.roles().len()).map(RoleId::new);
     let deciders: Vec<RoleId> = roles.filter(|&role| !is_chance(role)).collect();
-    // Someone who decides for several roles plays for none of them.
+    // A decider for several roles plays for none of them.
     let player = (deciders.len() == 1).then(|| deciders[0]);
     match (template.information, player) {
         (Information::Complete, player) => Ok(unrolled.stochastic(template, player)),
-        // Who decides for all that know the same: the game of what everyone knows.
+        // All roles have the same information, so one decider plays for all of them.
         (Information::Shared, _) | (_, Some(_)) => {
             let belief = Belief::initial(machine, &deciders);
             let belief_limits = BeliefLimits { deadline, ..BeliefLimits::default() };

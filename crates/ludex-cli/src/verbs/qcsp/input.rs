@@ -1,4 +1,4 @@
-//! From the `FILE`, `--data` and `-D` of a call to a problem.
+//! Reads a problem from the `FILE`, `--data` and `-D` of a call.
 
 use ludex_base::{Deadline, Severity, Source};
 use ludex_formats::{Format, FormatError};
@@ -13,14 +13,14 @@ use crate::diagnostics;
 use crate::failure::Failure;
 use crate::input::{read_text, shown_path};
 
-/// Reads the model of a call, in the format that its name tells.
+/// Reads the model of a call; the file extension decides the format.
 pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Model, Failure> {
     let (max_memory, text) = text_of(args, common)?;
     let Some(format) = Format::of_file(&args.file) else {
         return match compiled(args, text, max_memory, deadline)?.problem {
             Problem::Quantified(model) => Ok(model),
             Problem::Stochastic(_) | Problem::Plain(_) => {
-                let message = "the model speaks of chance; solve it with `ludex scsp solve`";
+                let message = "the model has random variables; solve it with `ludex scsp solve`";
                 Err(Failure::Call(message.into()))
             }
         };
@@ -44,7 +44,7 @@ pub fn read(args: &QcspFile, common: &Common, deadline: &Deadline) -> Result<Mod
     }
 }
 
-/// Reads the stochastic network of a call, in the format that its name tells.
+/// Reads the stochastic network of a call; the file extension decides the format.
 pub fn read_stochastic(
     args: &QcspFile,
     common: &Common,
@@ -52,11 +52,11 @@ pub fn read_stochastic(
 ) -> Result<StochasticNetwork, Failure> {
     let format = Format::of_file(&args.file);
     if format == Some(Format::Qdimacs) {
-        let message = "QDIMACS has no chance; a stochastic network is .qcp or .xml";
+        let message = "QDIMACS cannot express chance; give a `.qcp` or `.xml` file";
         return Err(Failure::Call(message.into()));
     }
     let (max_memory, text) = text_of(args, common)?;
-    // No text of the language begins like this.
+    // No `.qcp` text begins like this.
     if format.is_none() && !text.trim_start().starts_with('<') {
         let problem = compiled(args, text, max_memory, deadline)?.problem;
         return problem.into_stochastic().map_err(Failure::Call);
@@ -80,19 +80,19 @@ pub fn read_stochastic(
     }
 }
 
-/// The text of a file, and how much memory there is for what it says.
+/// The text of a file, and the memory limit for the problem in it.
 fn text_of(args: &QcspFile, common: &Common) -> Result<(u64, String), Failure> {
     let max_memory = common.memory.unwrap_or(LoadOptions::default().memory);
     Ok((max_memory, read_text(&args.file, max_memory.min(MAX_BYTES))?))
 }
 
-/// A file that can't be read, or states what means nothing.
+/// A file that cannot be read or has no meaning.
 fn wrong_file(file: &str, code: &'static str, line: Option<usize>, message: String) -> Failure {
     Failure::File { path: shown_path(file).into(), code, line, message }
 }
 
 fn out_of_time(what: &str) -> Failure {
-    Failure::Limit(format!("the time was up before the {what} was read"))
+    Failure::Limit(format!("time ran out before the {what} was read; allow more `--time`"))
 }
 
 fn no_data(args: &QcspFile) -> Result<(), Failure> {
@@ -103,10 +103,10 @@ fn no_data(args: &QcspFile) -> Result<(), Failure> {
     }
 }
 
-/// No text that a person or a generator writes for a solver is larger.
+/// Largest text that is read.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Reads a text in the language.
+/// Reads a `.qcp` text.
 fn compiled(
     args: &QcspFile,
     text: String,
@@ -158,14 +158,17 @@ fn read_data(file: &str, max_bytes: u64) -> Result<Data, Failure> {
     let mut data = Data::default();
     for (name, value) in entries {
         let datum = datum(&value).ok_or_else(|| {
-            wrong(None, format!("`{name}` is no integer, truth value, name, set or list of these"))
+            wrong(
+                None,
+                format!("`{name}` is not an integer, truth value, name, set or list of these"),
+            )
         })?;
         data.values.insert(name, datum);
     }
     Ok(data)
 }
 
-/// A value of JSON; a set is `{"set": [1, 3]}`, or a list where the parameter is a set.
+/// A JSON value; a set is `{"set": [1, 3]}`, or a list if the parameter is a set.
 fn datum(value: &Value) -> Option<Datum> {
     match value {
         Value::Number(number) => number.as_i64().map(Datum::Int),

@@ -61,11 +61,11 @@ impl Session<'_> {
     fn run(&mut self, input: &mut dyn BufRead) -> Result<(), Failure> {
         loop {
             let StrategyNode::Play { scope, branches } = self.found.node(self.node) else {
-                output::text("All is chosen, and the goal is decided: the strategy wins.\n")?;
+                output::text("All choices are made and the goal is decided: the strategy wins.\n")?;
                 return Ok(());
             };
             if branches.is_empty() {
-                output::text("You have no choice that the rules allow: the strategy wins.\n")?;
+                output::text("You have no legal choice: the strategy wins.\n")?;
                 return Ok(());
             }
             let is_mine = self.model.scope(*scope).quantifier == self.found.winner;
@@ -86,7 +86,7 @@ impl Session<'_> {
         }
     }
 
-    /// The number of the branch that the person takes; none when the game is left.
+    /// The index of the branch that the person takes; `None` if they leave the game.
     fn ask(
         &self,
         scope: ScopeId,
@@ -112,11 +112,13 @@ impl Session<'_> {
             }
             match line.trim().parse::<usize>() {
                 Ok(number @ 1..) if number <= branches.len() => return Ok(Some(number - 1)),
-                _ => output::text(&format!("a number from 1 to {}, or `q`\n", branches.len()))?,
+                _ => {
+                    output::text(&format!("enter a number from 1 to {}, or `q`\n", branches.len()))?
+                }
             }
         }
     }
 }
 
-/// More choices than this are not listed one by one.
+/// Most choices that are listed one by one.
 const MAX_LISTED: usize = 60;

@@ -18,7 +18,7 @@ use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::input::read_text;
 use crate::output;
 
-/// Solves the model in a file, or does what else the call asks for.
+/// Solves the model in a file, or does the other job of the call.
 pub fn run(args: &QcspSolve, common: &Common) -> Result<u8, Failure> {
     let start = Instant::now();
     let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
@@ -59,7 +59,7 @@ pub fn run(args: &QcspSolve, common: &Common) -> Result<u8, Failure> {
     Ok(LIMIT)
 }
 
-/// Writes a model in a foreign form.
+/// Writes a model in another format.
 fn export(
     model: &Model,
     file: &str,
@@ -84,18 +84,18 @@ struct CheckJson {
     ok: bool,
     winner: &'static str,
     strategy_nodes: usize,
-    /// Whether every choice of an optimizing scope is the best; null when that was not found
-    /// out, or there is nothing to optimize.
+    /// Whether every choice of an optimizing scope is optimal; null if that is unknown or there is
+    /// nothing to optimize.
     optimal: Option<bool>,
     optimality: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
 
-/// Choices that are tried to see whether those of a strategy are the best.
+/// Most choices to try when checking whether a strategy is optimal.
 const MAX_CHOICES: u64 = 5_000_000;
 
-/// Accepts or refutes a strategy that was written before.
+/// Accepts or refutes a strategy from a file.
 fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
     let max_bytes = common.memory.unwrap_or(LoadOptions::default().memory);
     let text = read_text(file, max_bytes)?;
@@ -103,7 +103,7 @@ fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
     let mut problem = check_strategy(model, &found).err().map(|refuted| refuted.to_string());
     let (optimal, optimality) = match &problem {
         None => optimality(&check_optimality(model, &found, MAX_CHOICES)),
-        Some(_) => (None, "not looked at: the strategy does not win".to_string()),
+        Some(_) => (None, "not checked: the strategy does not win".to_string()),
     };
     if optimal == Some(false) {
         problem = Some(optimality.clone());
@@ -135,16 +135,16 @@ fn check(model: &Model, file: &str, common: &Common) -> Result<u8, Failure> {
     }
 }
 
-/// Whether a strategy is optimal, if that is known, and the same in words.
+/// Whether a strategy is optimal, if known, with an explanation.
 fn optimality(found: &Optimality) -> (Option<bool>, String) {
     let shown = |value: &Option<i64>| value.map_or("none".into(), |value| value.to_string());
     match found {
-        Optimality::Certified => (Some(true), "every choice is the best of its scope".into()),
+        Optimality::Certified => (Some(true), "every choice is optimal in its scope".into()),
         Optimality::NothingToOptimize => (None, "there is nothing to optimize".into()),
         Optimality::Refuted { scope, found, best } => (
             Some(false),
             format!(
-                "in scope `{scope}` a choice comes to {}, and the best to {}",
+                "in scope `{scope}` a choice is worth {}, the best one {}",
                 shown(found),
                 shown(best)
             ),
@@ -158,7 +158,7 @@ fn optimality(found: &Optimality) -> (Option<bool>, String) {
 
 fn config(args: &QcspSolve, common: &Common, deadline: Deadline) -> SolveConfig {
     let default = SolveConfig::default();
-    // Several threads find strategies in any order, and a seed asks for a run to be repeatable.
+    // Several threads find strategies in any order, but a seed promises a repeatable run.
     let n_threads = match (common.seed, common.threads) {
         (Some(_), None) => 1,
         _ => common.n_threads(),
@@ -189,7 +189,7 @@ fn config(args: &QcspSolve, common: &Common, deadline: Deadline) -> SolveConfig 
     }
 }
 
-/// What is reported.
+/// The report.
 #[derive(Serialize)]
 struct Answer {
     status: &'static str,
@@ -197,7 +197,7 @@ struct Answer {
     value: Option<i64>,
     nodes: u64,
     seconds: f64,
-    /// Nodes of the strategy; 0 when none was asked for.
+    /// Nodes of the strategy; 0 if the call did not ask for one.
     strategy_nodes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     plays: Option<u64>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// Writes a strategy in the form that the name of the file tells.
+/// Writes a strategy; the file extension decides the format.
 pub fn write(model: &Model, strategy: &Strategy, file: &str) -> Result<(), Failure> {
     let text = match Path::new(file).extension().and_then(|end| end.to_str()) {
         Some("dot" | "gv") => strategy_dot(model, strategy),
@@ -21,7 +21,8 @@ pub fn write(model: &Model, strategy: &Strategy, file: &str) -> Result<(), Failu
             serde_json::to_string(&json).expect("a strategy is JSON") + "\n"
         }
         Some(other) => {
-            let message = format!("a strategy is written as .json, .dot or .svg, not .{other}");
+            let message =
+                format!("cannot write a strategy as `.{other}`; use `.json`, `.dot` or `.svg`");
             return Err(Failure::Call(message));
         }
     };
@@ -52,7 +53,7 @@ struct StrategyJson {
 
 #[derive(Serialize, Deserialize)]
 struct NodeJson {
-    /// The number of the scope from 0; none where all scopes are played.
+    /// The index of the scope; `None` after the last scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<usize>,
     /// Who chooses.
@@ -117,9 +118,7 @@ impl StrategyJson {
                 continue;
             };
             if scope >= model.scopes().len() {
-                return Err(format!(
-                    "node {i} is about scope {scope}, which the model does not have"
-                ));
+                return Err(format!("node {i} names scope {scope}, which the model does not have"));
             }
             let scope = ScopeId::new(scope);
             let n_values = chosen(model, scope).len();
@@ -129,7 +128,9 @@ impl StrategyJson {
                     return Err(format!("node {i} comes before its child {}", branch.node));
                 }
                 if branch.values.len() != n_values {
-                    return Err(format!("node {i} has branches with other than {n_values} values"));
+                    return Err(format!(
+                        "node {i} has a branch that does not have {n_values} values"
+                    ));
                 }
                 branches.push((branch.values, NodeId::new(branch.node)));
             }
@@ -166,7 +167,7 @@ fn shown_values(model: &Model, scope: ScopeId, values: &[Value]) -> String {
     parts.join(" ")
 }
 
-/// What stands in a node: the scope, or how the play ends.
+/// The label of a node: the scope, or how the play ends.
 fn node_label(model: &Model, strategy: &Strategy, node: &StrategyNode) -> String {
     match node {
         StrategyNode::End => (strategy.winner == Quantifier::Exists).to_string(),
@@ -179,7 +180,7 @@ fn node_label(model: &Model, strategy: &Strategy, node: &StrategyNode) -> String
     }
 }
 
-/// More nodes than this make no picture.
+/// Most nodes of a picture.
 const MAX_DRAWN: usize = 3000;
 
 /// A picture with a row for each scope.

@@ -23,10 +23,10 @@ use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::input::read_text;
 use crate::output;
 
-/// A larger policy is not part of the report; it is written with `--policy`.
+/// Largest policy in the report; `--policy` writes larger ones.
 const MAX_REPORTED: usize = 10_000;
 
-/// Solves the network in a file, or does what else the call asks for.
+/// Solves the network in a file, or does the other job of the call.
 pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
     let start = Instant::now();
     if common.json && args.policy.as_deref() == Some("-") {
@@ -61,7 +61,7 @@ pub fn run(args: &ScspSolve, common: &Common) -> Result<u8, Failure> {
         method: args.method,
         arithmetic: if args.exact { Arithmetic::Exact } else { Arithmetic::Floating },
         consistency: args.consistency,
-        // Policies, lists of values and of what is drawn, and what is read, a part each.
+        // One part each for policies, for lists of values and outcomes, and for the input.
         policy_bytes: common.memory.map_or(default.policy_bytes, |bytes| (bytes / 4) as usize),
         deadline,
         ..default
@@ -89,13 +89,13 @@ fn wrong(error: impl std::fmt::Display) -> Failure {
     Failure::Call(error.to_string())
 }
 
-/// Says which limit was reached.
+/// Reports which limit was reached.
 fn stopped(reason: StopReason) -> u8 {
     eprintln!("ludex: stopped by the limit of {}", reason.name());
     LIMIT
 }
 
-/// What the policy in a file is worth.
+/// Evaluates the policy in a file.
 fn check(
     network: &StochasticNetwork,
     file: &str,
@@ -109,7 +109,9 @@ fn check(
         Failure::File { path, code: "malformed-policy", line: None, message }
     })?;
     let Some(evaluation) = evaluation else {
-        return Err(Failure::Limit("the time was up before the policy was followed".into()));
+        return Err(Failure::Limit(
+            "time ran out before the policy was evaluated; allow more `--time`".into(),
+        ));
     };
     let mut missed = Vec::new();
     if evaluation.satisfaction < *network.threshold() {
@@ -156,7 +158,7 @@ struct CheckJson {
     missed: Vec<String>,
 }
 
-/// The second opinion: all scenarios in one ordinary network.
+/// Solves all scenarios as one plain network, as a second opinion.
 fn scenarios(
     network: &StochasticNetwork,
     common: &Common,
@@ -218,7 +220,7 @@ struct ScenariosJson {
     stopped: Option<&'static str>,
 }
 
-/// What is reported.
+/// The report.
 #[derive(Serialize)]
 struct Answer {
     status: &'static str,
@@ -229,12 +231,12 @@ struct Answer {
     /// The same as a fraction, with `--exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<String>,
-    /// How far the value can be from the truth.
+    /// A bound on the error of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<f64>,
     nodes: u64,
     seconds: f64,
-    /// What the policy decides before anything is drawn.
+    /// The decisions of the policy before the first draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<FirstDecisions>,
     /// The policy, unless it is large.
@@ -245,7 +247,7 @@ struct Answer {
     removed: u64,
     variables: usize,
     stages: usize,
-    /// Why a better policy may have been missed, or any.
+    /// Why the search may have missed a policy or a better one.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::failure::Failure;
 use crate::output;
 
-/// A value: its name where it has one, else its number.
+/// A value: its name if it has one, else its number.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 #[serde(untagged)]
 pub enum Shown {
@@ -46,7 +46,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// Variables with their values, in order: what a policy decides before anything is drawn.
+/// Variables with their values, in order: the decisions of a policy before the first draw.
 pub struct FirstDecisions(pub Vec<(String, Shown)>);
 
 impl FirstDecisions {
@@ -86,7 +86,7 @@ pub fn write(network: &StochasticNetwork, policy: &Policy, file: &str) -> Result
     }
 }
 
-/// Reads a policy that was written.
+/// Reads a policy from a file.
 pub fn read(network: &StochasticNetwork, text: &str, file: &str) -> Result<Policy, Failure> {
     let wrong = |line, message| Failure::File {
         path: file.into(),

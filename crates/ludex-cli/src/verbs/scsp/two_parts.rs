@@ -1,4 +1,4 @@
-//! Networks of one stage in two parts: the hard one and that of chance.
+//! Networks of one stage in two parts, the hard constraints and the chance constraints.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::args::Common;
 use crate::failure::{DONE, Failure};
 use crate::output;
 
-/// At most this many solutions are listed.
+/// Most solutions that are listed.
 const MAX_LISTED: u64 = 10_000;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct TwoPartsJson {
     status: &'static str,
     /// How many decisions reach the threshold.
     solutions: usize,
-    /// By solution, what is decided.
+    /// The decisions of each solution.
     decisions: Vec<FirstDecisions>,
     /// The decisions that the chance part mentions, and how many values of them it allows.
     scope: Vec<String>,
