@@ -1,4 +1,4 @@
-//! The functions of the language, most under the names they have in MiniZinc.
+//! The functions of the language, most under their names in MiniZinc.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::syntax::Name;
 use crate::value::{Array, Term, Value};
 use crate::{arithmetic, codes, generator, suggest};
 
-/// A function: its name, how it is called, and what it does.
+/// A function: its name, its arguments, and its implementation.
 struct Builtin {
     name: &'static str,
-    /// The arguments as the reference shows them.
+    /// The arguments as shown in the reference.
     usage: &'static str,
     n_arguments: std::ops::RangeInclusive<usize>,
     run: fn(&mut Call<'_, '_>) -> Evaluated,
@@ -30,7 +30,7 @@ macro_rules! builtins {
     };
 }
 
-/// In the order of the reference.
+/// The functions in the order of the reference.
 static BUILTINS: &[Builtin] = builtins! {
     // Lists of numbers.
     "sum", "list", 1..=1, |call| { let list = call.list(0)?; arithmetic::add(call.evaluator, list, call.span) };
@@ -78,17 +78,17 @@ static BUILTINS: &[Builtin] = builtins! {
     "regular", "list, n states, n letters, transitions, start, accepting", 6..=6, regular;
 };
 
-/// Each function with its arguments, as the reference lists them.
+/// Returns each function with its arguments, as the reference lists them.
 pub fn usages() -> impl Iterator<Item = (&'static str, &'static str)> {
     BUILTINS.iter().map(|builtin| (builtin.name, builtin.usage))
 }
 
-/// Whether there is a function of this name.
+/// Whether a function has this name.
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.iter().any(|builtin| builtin.name == normal(name))
 }
 
-/// MiniZinc has older spellings of some names.
+/// Translates older MiniZinc spellings of some names.
 fn normal(name: &str) -> &str {
     match name {
         "alldifferent" => "all_different",
@@ -159,7 +159,7 @@ impl Call<'_, '_> {
         self.evaluator.fail(codes::TYPE, span, message)
     }
 
-    /// All members of an array, or of a set.
+    /// Returns all members of an array or a set.
     fn list(&mut self, i: usize) -> Evaluated<Vec<Value>> {
         match self.take(i) {
             Value::Array(array) => {
@@ -187,7 +187,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Formulas of numbers, with what makes them defined.
+    /// Returns the formulas of numbers, with the conditions under which they are defined.
     fn formulas(&mut self, i: usize) -> Evaluated<(Vec<Formula>, Vec<Formula>)> {
         let span = self.place(i);
         let mut formulas = Vec::new();
@@ -295,7 +295,7 @@ fn reshape(call: &mut Call<'_, '_>, n_dims: usize) -> Evaluated {
     Ok(Value::Array(Rc::new(Array { dims, items })))
 }
 
-/// The quotient rounded up, for a divisor above 0.
+/// Returns the quotient rounded up, for a divisor above 0.
 fn ceil_div(call: &mut Call<'_, '_>) -> Evaluated {
     let (a, b, span) = (call.take(0), call.take(1), call.span);
     let Value::Int(divisor) = b else {
@@ -308,7 +308,7 @@ fn ceil_div(call: &mut Call<'_, '_>) -> Evaluated {
             "the divisor of `ceil_div` is above 0",
         );
     }
-    // Division truncates, so the sign of the dividend decides whether to round.
+    // Division truncates, so only a positive dividend needs rounding.
     if let Value::Int(number) = a {
         return Ok(Value::Int(
             number.div_euclid(divisor) + i64::from(number.rem_euclid(divisor) > 0),
@@ -446,7 +446,7 @@ fn first_index(call: &Call<'_, '_>, i: usize) -> i64 {
     }
 }
 
-/// All places on one circuit.
+/// Requires all nodes to be on one circuit.
 fn circuit(call: &mut Call<'_, '_>) -> Evaluated {
     let first = first_index(call, 0);
     let start = call.evaluator.small(first, call.span)?;
@@ -500,7 +500,7 @@ fn table(call: &mut Call<'_, '_>) -> Evaluated {
     }
 }
 
-/// States are counted from 1 and 0 is the state that fails, as in MiniZinc.
+/// Builds an automaton. States are counted from 1 and 0 is the failing state, as in MiniZinc.
 fn regular(call: &mut Call<'_, '_>) -> Evaluated {
     let (list, defined) = call.formulas(0)?;
     let (n_states, n_letters, start) = (call.int(1)?, call.int(2)?, call.int(4)?);
@@ -537,7 +537,7 @@ fn regular(call: &mut Call<'_, '_>) -> Evaluated {
     call.law(Constraint::Regular { list, automaton }, defined)
 }
 
-/// A global constraint as one formula, for those that have a short one.
+/// Returns a global constraint as one formula, if it has a short one.
 pub fn as_formula(law: &Constraint) -> Option<Formula> {
     match law {
         Constraint::Intension(formula) => Some(formula.clone()),

@@ -1,5 +1,5 @@
-//! What a text says of chance: how variables are drawn, how likely goals have to hold, and what
-//! a play is worth.
+//! Chance in a model: distributions of variables, thresholds of goals, and the utility of a
+//! play.
 
 use ludex_csp::{Constraint, Expr as Formula, Operation, all_of, if_then_else};
 use ludex_qcsp::ScopeId;
@@ -14,12 +14,13 @@ use crate::syntax::{self, Clause, Expr, Fraction};
 use crate::value::Value;
 
 impl Lowering<'_, '_> {
-    /// How the variable of a scope of chance is drawn, from the clauses of the scope.
+    /// Reads the distribution of the variable of a `random` scope from the clauses of the
+    /// scope.
     pub(crate) fn drawing(&mut self, scope: &syntax::Scope, id: ScopeId) -> Evaluated<()> {
         let n_drawn = self.draft.scope(id).variables.len();
         let mut conditions: Vec<Formula> = Vec::new();
         let mut weight: Option<(Formula, Option<i64>)> = None;
-        // What gives the weight a value.
+        // The conditions under which the weight has a value.
         let mut needs: Vec<Formula> = Vec::new();
         let mut at = scope.at.0;
         for clause in &scope.clauses {
@@ -63,13 +64,13 @@ impl Lowering<'_, '_> {
                     };
                     weight = Some((formula, total));
                 }
-                _ => unreachable!("the others were dealt with"),
+                _ => unreachable!("other clauses are handled above"),
             }
         }
         if !conditions.is_empty() {
             let (formula, total) = weight.unwrap_or((Formula::Constant(1), None));
             let condition = all_of(conditions);
-            // Where the condition is false, nothing is needed.
+            // Where the condition is false, the weight is not used and needs no value.
             let needed = needs.into_iter().map(|need| Formula::Or(vec![!condition.clone(), need]));
             needs = needed.collect();
             weight = Some((if_then_else(condition, formula, Formula::Constant(0)), total));
@@ -79,7 +80,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// A number as a formula, and what gives it a value.
+    /// Returns a number as a formula, with the conditions under which it has a value.
     fn formula(&mut self, expr: &Expr) -> Evaluated<(Formula, Vec<Formula>)> {
         let value = self.evaluator.eval(expr)?;
         let term = crate::arithmetic::number(&mut self.evaluator, value, expr.at.0)?;
@@ -115,7 +116,7 @@ impl Lowering<'_, '_> {
     pub(crate) fn likely_goal(&mut self, goal: &Expr, threshold: &Fraction) -> Evaluated<()> {
         let threshold = self.probability(threshold)?;
         let value = self.evaluator.eval(goal)?;
-        // One constraint, as its parts would each get the threshold.
+        // A conjunction stays one constraint; otherwise each part would get the threshold.
         let constraint = match value {
             Value::Law(mut laws) if laws.len() == 1 => laws.remove(0),
             value => {
@@ -140,7 +141,8 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// A formula that has no value where something is false that it needs: 0 is divided by it.
+/// Makes a formula undefined where one of its conditions is false: it divides 0 by the
+/// condition.
 fn only_where(formula: Formula, needs: Vec<Formula>) -> Formula {
     if needs.is_empty() {
         return formula;

@@ -1,10 +1,10 @@
-//! The codes of the diagnostics of the language; `docs/language.md` has a row for each.
+//! The codes of the diagnostics of the language; `docs/language.md` lists them all.
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $name:ident = $code:literal;)*) => {
         $($(#[$meta])* pub const $name: &str = $code;)*
 
-        /// Every code, from the first stage to the last.
+        /// All codes, from the first stage to the last.
         pub const ALL: &[&str] = &[$($name),*];
     };
 }
@@ -13,62 +13,62 @@ codes! {
     // Text to tree.
     /// A character that begins no token.
     CHARACTER = "character";
-    /// A comment or a text without its end.
+    /// A comment or a text in quotes is not closed.
     UNCLOSED = "unclosed";
-    /// A number that is no integer of 64 bits.
+    /// A number is not a 64-bit integer.
     NUMBER = "number";
-    /// Something else was expected here.
+    /// The parser expected something else here.
     SYNTAX = "syntax";
-    /// Nested deeper than what is read.
+    /// The text is nested too deeply.
     TOO_DEEP = "too-deep";
-    /// A word that is kept for scopes of chance.
+    /// A word is reserved for future use.
     RESERVED = "reserved-word";
 
     // Names.
-    /// A name that nothing declares.
+    /// A name is not declared.
     UNKNOWN_NAME = "unknown-name";
-    /// A variable before the scope that chooses it.
+    /// A variable is used before the scope that chooses it.
     USED_BEFORE_SCOPE = "used-before-scope";
-    /// A restrictor that mentions a variable of a later scope.
+    /// A restrictor uses a variable of a later scope.
     LATER_VARIABLE = "later-variable";
-    /// An aggregate or objective of something that is no variable.
+    /// An aggregate or objective refers to no variable.
     UNKNOWN_VARIABLE = "unknown-variable";
-    /// Two declarations of one name.
+    /// A name is declared twice.
     DUPLICATE_NAME = "duplicate-name";
-    /// A function with a wrong number of arguments.
+    /// A function has a wrong number of arguments.
     ARGUMENTS = "arguments";
 
     // Data.
-    /// A parameter without a value.
+    /// A parameter has no value.
     MISSING_DATA = "missing-data";
-    /// Data for a parameter that the model does not have.
+    /// The data gives a parameter that the model does not have.
     UNKNOWN_PARAMETER = "unknown-parameter";
-    /// Data that does not fit its parameter.
+    /// The data does not fit its parameter.
     DATA_TYPE = "data-type";
 
     // Meaning.
-    /// Operands of a wrong kind.
+    /// Operands have the wrong kind.
     TYPE = "type";
-    /// A variable in the place of a constant.
+    /// A variable is used where a constant is required.
     NOT_CONSTANT = "not-constant";
-    /// A variable with no values.
+    /// A variable has no values.
     EMPTY_DOMAIN = "empty-domain";
-    /// An index outside the array.
+    /// An index is outside the array.
     INDEX = "index";
-    /// A constant that has no value: a division by zero, or more than 64 bits.
+    /// A constant is undefined: a division by zero, or more than 64 bits.
     ARITHMETIC = "arithmetic";
     /// An assertion of the model does not hold.
     ASSERTION = "assertion";
-    /// A clause in a scope that can't have it.
+    /// A clause is not allowed in its scope.
     MISPLACED = "misplaced";
-    /// A global constraint inside a disjunction or negation.
+    /// A global constraint is inside a disjunction or negation.
     GLOBAL_INSIDE = "global-inside";
-    /// A recursion that does not end.
+    /// A recursion does not end.
     ENDLESS = "endless-recursion";
-    /// More than the limits allow.
+    /// The model exceeds a limit.
     TOO_LARGE = "too-large";
-    /// A scope of chance or a utility that makes no stochastic network.
+    /// A `random` scope or a utility does not give a stochastic network.
     CHANCE = "chance";
-    /// What the solver can't take.
+    /// The solver does not support the construct.
     UNSUPPORTED = "unsupported";
 }

@@ -1,9 +1,9 @@
-//! Lists of numbers, computed without a tree of values for each member.
+//! Fast evaluation of lists of numbers, without a tree of values for each member.
 //!
-//! Data of a model is often a comprehension with a hundred thousand members whose bodies are
-//! plain arithmetic. Such a body is compiled once for its loop: names other than that of the
-//! loop become numbers. Whatever is out of the ordinary (a variable, a list, an overflow) is
-//! left to [`Evaluator::eval`], which computes the same and reports what is wrong.
+//! The data of a model is often a comprehension with a hundred thousand members whose bodies
+//! are plain arithmetic. Such a body is compiled once for its loop: all names except the loop
+//! index become numbers. Any other case (a variable, a list, an overflow) is left to
+//! [`Evaluator::eval`], which computes the same values and reports errors.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use crate::generator::Sequence;
 use crate::syntax::{Binary, Expr, ExprKind, Generator, Unary};
 use crate::value::{Array, Binding, Value};
 
-/// Shorter loops are not worth compiling their body.
+/// Shortest loop whose body is worth compiling.
 const MIN_MEMBERS: u64 = 16;
 
 impl Evaluator<'_> {
-    /// The members of a list, if its body is plain arithmetic on one index.
+    /// Returns the members of a list, if its body is plain arithmetic on one index.
     pub(crate) fn computed(
         &mut self,
         body: &Expr,
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// What a name stands for, if it is a value.
+    /// Returns the value of a name, if it has one.
     fn known(&self, name: &str) -> Option<&Value> {
         let locals = self.locals[self.frame..].iter().rev();
         match locals.into_iter().find(|(own, _)| own == name) {
@@ -124,9 +124,9 @@ impl Evaluator<'_> {
     }
 }
 
-/// What an operator of the language is to the compiled body.
+/// The compiled form of an operator of the language.
 enum Kind {
-    /// A sum; the flag says that the right side is taken away.
+    /// A sum; the flag means that the right side is subtracted.
     Sum(bool),
     Operation(Operation),
     Comparison(Comparison),
@@ -187,7 +187,7 @@ enum Code {
 }
 
 impl Code {
-    /// The value, unless there is none.
+    /// Returns the value; `None` if it is undefined.
     fn eval(&self, index: i64) -> Option<i64> {
         Some(match self {
             Code::Constant(number) => *number,
@@ -245,7 +245,7 @@ impl Code {
         }
     }
 
-    /// What needs no index is computed at once; what has no value stays as it is.
+    /// Folds parts without the index into constants; undefined parts stay as they are.
     fn folded(self) -> Self {
         let is_constant = self.children().iter().all(|child| matches!(child, Code::Constant(_)));
         match self.eval(0) {

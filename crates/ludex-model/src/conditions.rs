@@ -1,4 +1,4 @@
-//! Conditions: comparisons, and what `not`, `and`, `or` and `if` make of them.
+//! Conditions: comparisons, combined by `not`, `and`, `or` and `if`.
 
 use ludex_base::{Diagnostic, Severity, Span};
 use ludex_csp::{Comparison, Constraint, Expr as Formula};
@@ -8,7 +8,7 @@ use crate::syntax::Expr;
 use crate::value::{Term, Value};
 use crate::{arithmetic, builtins, codes};
 
-/// How a comparison is written.
+/// Returns the comparison as written in the language.
 pub(crate) fn sign(op: Comparison) -> &'static str {
     match op {
         Comparison::Lt => "<",
@@ -21,7 +21,7 @@ pub(crate) fn sign(op: Comparison) -> &'static str {
 }
 
 impl Evaluator<'_> {
-    /// A condition on numbers, with what makes the numbers defined taken in.
+    /// Builds a condition on numbers, which includes that the numbers are defined.
     pub fn condition(
         &mut self,
         formula: Formula,
@@ -38,7 +38,7 @@ impl Evaluator<'_> {
         self.term(Term::new(formula, true, size, depth + 1), span)
     }
 
-    /// A term, unless it is too large.
+    /// Returns the term as a value, unless it is too large.
     pub fn term(&mut self, term: Term, span: Span) -> Evaluated {
         if term.depth > self.limits.max_depth {
             let message = format!("a term nested deeper than {}", self.limits.max_depth);
@@ -75,7 +75,7 @@ impl Evaluator<'_> {
         let depth = a_term.depth.max(b_term.depth) + 1;
         let defined = [a_term.defined, b_term.defined].concat();
         let formula = Formula::Compare(op, Box::new(a_term.formula), Box::new(b_term.formula));
-        // What the domains decide is decided here.
+        // The domains may already decide the comparison.
         if defined.is_empty()
             && let Some(truth) = self.decided(&formula)
         {
@@ -84,7 +84,7 @@ impl Evaluator<'_> {
         self.condition(formula, defined, size, depth, span)
     }
 
-    /// Whether a comparison is decided by the bounds of its sides.
+    /// Returns the truth of a comparison if the bounds of its sides decide it.
     pub(crate) fn decided(&self, formula: &Formula) -> Option<bool> {
         let Formula::Compare(op, a, b) = formula else { return None };
         let ((a_low, a_high), (b_low, b_high)) = (self.bounds_of(a), self.bounds_of(b));
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Least and greatest value of a formula.
+    /// Returns the least and the greatest value of a formula.
     pub fn bounds_of(&self, formula: &Formula) -> (i64, i64) {
         formula.bounds(&|x| self.bounds.get(x.index()).copied().unwrap_or((i64::MIN, i64::MAX)))
     }
@@ -156,7 +156,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A condition as a term.
+    /// Returns a condition as a term.
     pub fn truth(&mut self, value: Value, span: Span) -> Evaluated<Term> {
         match value {
             Value::Bool(truth) => Ok(Term::new(Formula::Constant(i64::from(truth)), true, 1, 1)),
@@ -195,7 +195,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The opposite of a condition.
+    /// Negates a condition.
     pub fn not(&mut self, value: Value, span: Span) -> Evaluated {
         if let Value::Bool(truth) = value {
             return Ok(Value::Bool(!truth));
@@ -210,12 +210,12 @@ impl Evaluator<'_> {
         self.term(Term::new(formula, true, size, depth), span)
     }
 
-    /// Both conditions.
+    /// Joins two conditions by `and`.
     pub fn both(&mut self, a: Value, b: Value, span: Span) -> Evaluated {
         self.all(vec![a, b], span)
     }
 
-    /// All conditions.
+    /// Joins conditions by `and`.
     pub fn all(&mut self, values: Vec<Value>, span: Span) -> Evaluated {
         let mut laws: Vec<Constraint> = Vec::new();
         let mut terms: Vec<Term> = Vec::new();
@@ -236,7 +236,7 @@ impl Evaluator<'_> {
         self.junction(terms, true, span)
     }
 
-    /// At least one condition.
+    /// Joins conditions by `or`.
     pub fn any(&mut self, values: Vec<Value>, span: Span) -> Evaluated {
         let mut terms = Vec::new();
         for value in values {
@@ -288,7 +288,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The parts of a conjunction.
+/// Returns the parts of a conjunction.
 pub fn conjuncts(formula: Formula) -> Vec<Formula> {
     match formula {
         Formula::And(parts) => parts,

@@ -19,12 +19,12 @@ pub enum Datum {
     Name(String),
     /// A set of numbers, as ranges.
     Set(Vec<(i64, i64)>),
-    /// A list, of lists for an array with more dimensions.
+    /// A list; an array with more dimensions is a list of lists.
     List(Vec<Datum>),
 }
 
 impl Datum {
-    /// What kind of value it is, in messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Datum::Int(_) => "a number",
@@ -35,10 +35,10 @@ impl Datum {
         }
     }
 
-    /// Reads a value as `-D name=value` gives it.
+    /// Reads a value in the form of `-D name=value`.
     ///
     /// # Errors
-    /// When the text is no constant of the language.
+    /// When the text is not a constant of the language.
     pub fn read(text: &str) -> Result<Datum, String> {
         let (expr, diagnostics) = parse_expression(text);
         let expr = expr.ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Datum {
     }
 }
 
-/// Values by the name of their parameter; what is said last holds.
+/// Values by the name of their parameter; a later value replaces an earlier one.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     /// The values.
@@ -61,7 +61,7 @@ impl Data {
     /// Reads assignments `name = value;`, the form of `.dzn` files.
     ///
     /// # Errors
-    /// Everything that is wrong with the text.
+    /// Returns all mistakes in the text.
     pub fn read(source: &Source) -> Result<Data, Vec<Diagnostic>> {
         let (assignments, mut diagnostics) = parse_assignments(source.text());
         let mut data = Data::default();
@@ -88,7 +88,7 @@ impl Data {
     }
 }
 
-/// The constant an expression is.
+/// Returns the expression as a constant, if it is one.
 fn constant(expr: &Expr) -> Option<Datum> {
     let all = |list: &[Expr]| list.iter().map(constant).collect::<Option<Vec<_>>>();
     match &expr.kind {
@@ -111,7 +111,7 @@ fn constant(expr: &Expr) -> Option<Datum> {
             (Datum::Int(low), Datum::Int(high)) => Some(Datum::Set(vec![(low, high)])),
             _ => None,
         },
-        // `.dzn` files state the shape of a matrix, which the parameter has anyway.
+        // `.dzn` files repeat the shape of a matrix, which the parameter already has.
         ExprKind::Call(name, arguments) if name.text.starts_with("array") => {
             constant(arguments.last()?)
         }

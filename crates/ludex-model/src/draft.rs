@@ -1,8 +1,8 @@
-//! A model while it is read: its scopes with their owners, before it is known what kind of
-//! problem they make.
+//! A model under construction: its scopes with their owners, before the kind of problem is
+//! known.
 //!
-//! Only here can a scope belong to a player or to chance. [`Draft::problem`] sorts that out, so
-//! that a quantified model has no chance and a stochastic network no opponent.
+//! Only a draft has both scopes of players and scopes of chance. [`Draft::problem`] separates
+//! them, so that a quantified model has no chance and a stochastic network no opponent.
 
 use ludex_base::{Deadline, Diagnostic, Severity, Span};
 use ludex_csp::{Constraint, Expr as Formula, Value, ValueSet, VarId, Variable};
@@ -15,18 +15,18 @@ use ludex_scsp::Rational;
 use crate::codes;
 use crate::problem::Problem;
 
-/// Everything that a text has said so far.
+/// The content of the text read so far.
 #[derive(Default)]
 pub struct Draft {
     pub variables: Vec<DraftVariable>,
     pub scopes: Vec<DraftScope>,
     pub aggregates: Vec<Aggregate>,
     pub goals: Vec<Stated>,
-    /// How likely the goals have to hold together, if that is said.
+    /// The probability with which all goals must hold together, if given.
     pub threshold: Option<Rational>,
-    /// Goals with thresholds of their own.
+    /// Goals with their own thresholds.
     pub likely_goals: Vec<(Stated, Rational)>,
-    /// What a play is worth in which the goals hold, and where that is said.
+    /// The utility of a play in which the goals hold, with its position in the text.
     pub utility: Option<(Formula, Span)>,
 }
 
@@ -34,12 +34,12 @@ pub struct Draft {
 pub struct DraftVariable {
     pub variable: Variable,
     pub scope: ScopeId,
-    /// What it equals, when it follows from others.
+    /// The definition of the variable, if it is a function of others.
     pub definition: Option<Formula>,
     pub at: Span,
 }
 
-/// A scope. Its fields are those of [`ludex_qcsp::Scope`], but for the owner.
+/// A scope. Its fields are those of [`ludex_qcsp::Scope`], except for the owner.
 pub struct DraftScope {
     pub name: String,
     pub owner: Owner,
@@ -55,7 +55,7 @@ pub struct DraftScope {
     pub round: Option<u32>,
 }
 
-/// Who sets the variables of a scope.
+/// The owner of a scope, who sets its variables.
 #[derive(Clone)]
 pub enum Owner {
     /// A player.
@@ -64,24 +64,24 @@ pub enum Owner {
     Chance(Drawing),
 }
 
-/// How the variable of a scope is drawn.
+/// The distribution of the variable of a scope.
 #[derive(Clone)]
 pub struct Drawing {
-    /// The weight of what is drawn, and what weights sum to; without one, all values are as
-    /// likely.
+    /// The weight of a value and the sum of all weights, if given; without a weight, all values
+    /// are equally likely.
     pub weight: Option<(Formula, Option<i64>)>,
-    /// Where that is said.
+    /// The position in the text.
     pub at: Span,
 }
 
-/// A constraint and where it is stated.
+/// A constraint with its position in the text.
 #[derive(Clone)]
 pub struct Stated {
     pub constraint: Constraint,
     pub at: Span,
 }
 
-/// Why a draft is no problem of the kind that it would have to be.
+/// The reason why a draft is not a problem of the required kind.
 pub struct Refused {
     pub at: Span,
     pub reason: String,
@@ -115,7 +115,7 @@ impl Draft {
         &mut self.scopes[scope.index()]
     }
 
-    /// The scope opened last.
+    /// Returns the scope opened last.
     ///
     /// # Panics
     /// When no scope is open.
@@ -145,12 +145,12 @@ impl Draft {
         x
     }
 
-    /// The constraint holds for every choice in the scope opened last.
+    /// Requires the constraint of every choice in the scope opened last.
     pub fn restrict(&mut self, constraint: Constraint, at: Span) {
         self.current().restrictor.push(Stated { constraint, at });
     }
 
-    /// The constraint holds in the end.
+    /// Requires the constraint at the end.
     pub fn goal(&mut self, constraint: Constraint, at: Span) {
         self.goals.push(Stated { constraint, at });
     }
@@ -167,7 +167,7 @@ impl Draft {
         AggregateId::new(self.aggregates.len() - 1)
     }
 
-    /// Whether the text speaks of chance.
+    /// Whether the text uses chance.
     pub fn has_chance(&self) -> bool {
         let is_drawn = |scope: &DraftScope| matches!(scope.owner, Owner::Chance(_));
         self.scopes.iter().any(is_drawn)
@@ -176,10 +176,10 @@ impl Draft {
             || self.utility.is_some()
     }
 
-    /// The problem that the text states.
+    /// Returns the problem that the text states.
     ///
     /// # Errors
-    /// What is wrong with it, with its place.
+    /// Returns the mistake with its position.
     pub fn problem(self, deadline: &Deadline) -> Result<Problem, Diagnostic> {
         if !self.has_chance() {
             return self.quantified_problem();
@@ -208,13 +208,13 @@ impl Draft {
         }
     }
 
-    /// A draft without chance as a model.
+    /// Turns a draft without chance into a quantified model.
     pub fn quantified(self) -> Model {
         let mut model = Model::new();
         let mut variables = self.variables.into_iter();
         for scope in self.scopes {
             let Owner::Player(quantifier) = scope.owner else {
-                unreachable!("a draft with chance is no quantified model");
+                unreachable!("the draft has no chance");
             };
             let id = model.open(scope.name, quantifier);
             for variable in variables.by_ref().take(scope.variables.len()) {
@@ -238,14 +238,14 @@ impl Draft {
     }
 }
 
-/// Where the parts of a model are stated.
+/// The positions of the parts of a model in the text.
 struct Places {
     variables: Vec<Span>,
     scopes: Vec<Span>,
 }
 
 impl Places {
-    /// What the text says of that which is wrong with its model.
+    /// Returns the position in the text of an error in the model.
     fn of(&self, error: &ModelError) -> Option<Span> {
         let variable = |x: VarId| self.variables.get(x.index()).copied();
         let scope = |id: ScopeId| self.scopes.get(id.index()).copied();
@@ -269,7 +269,7 @@ impl Places {
     }
 }
 
-/// A model as it could have been read, but for the places.
+/// Reconstructs the draft of a model, without positions.
 impl From<&Model> for Draft {
     fn from(model: &Model) -> Self {
         let at = Span::new(0, 0);

@@ -1,9 +1,8 @@
-//! Expressions to values: what is constant is computed, what depends on variables becomes a
-//! term.
+//! Evaluation: constant expressions become values, expressions with variables become terms.
 //!
-//! A number that may lack a value (an index that can leave its array, a divisor that can be 0)
-//! carries the condition under which it has one; the nearest condition around it takes it in,
-//! so that `a[i] = 3` is false where `a[i]` does not exist, as in MiniZinc.
+//! A number that may be undefined (an index that can leave its array, a divisor that can be 0)
+//! carries the condition under which it is defined. The nearest condition around it includes
+//! this condition, so that `a[i] = 3` is false where `a[i]` does not exist, as in MiniZinc.
 
 use std::rc::Rc;
 
@@ -16,20 +15,20 @@ use crate::syntax::*;
 use crate::value::{Binding, Value};
 use crate::{arithmetic, codes, suggest};
 
-/// A mistake was reported, and there is no value.
+/// A mistake was reported, so there is no value.
 #[derive(Clone, Copy, Debug)]
 pub struct Failed;
 
 /// A value, unless a mistake was reported.
 pub type Evaluated<T = Value> = Result<T, Failed>;
 
-/// Values by name, and what evaluation may cost.
+/// The names with their values, and the limits on evaluation.
 pub struct Evaluator<'a> {
     pub(crate) names: FxHashMap<String, Binding>,
     pub(crate) locals: Vec<(String, Value)>,
-    /// Locals below belong to callers.
+    /// Locals before this position belong to callers.
     pub(crate) frame: usize,
-    /// Functions that are being called.
+    /// The number of nested function calls.
     pub(crate) n_calls: usize,
     /// Least and greatest value of each variable.
     pub bounds: Vec<(i64, i64)>,
@@ -38,18 +37,18 @@ pub struct Evaluator<'a> {
     n_steps: usize,
     n_parts: usize,
     diagnostics: Vec<Diagnostic>,
-    /// Models inside the model that are being solved.
+    /// The solver for models inside the model.
     pub solve_inner: Option<InnerSolver>,
 }
 
 /// Solves the model of an `optimum { … }`.
 pub type InnerSolver = fn(&mut Evaluator<'_>, &[Item], Span) -> Evaluated<i64>;
 
-/// More diagnostics than this help nobody.
+/// Largest number of diagnostics to report.
 const MAX_DIAGNOSTICS: usize = 50;
 
 impl<'a> Evaluator<'a> {
-    /// Nothing has a name yet.
+    /// Creates an evaluator without names.
     pub fn new(limits: &'a Limits, deadline: &'a Deadline) -> Self {
         Self {
             names: FxHashMap::default(),
@@ -66,23 +65,23 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &'a Limits {
         self.limits
     }
 
-    /// When to stop.
+    /// Returns the deadline.
     pub fn deadline(&self) -> &'a Deadline {
         self.deadline
     }
 
-    /// An evaluator for a model inside of this one: it knows the same names, and has spent the
-    /// same time.
+    /// Creates an evaluator for a model inside this one, with the same names and the same
+    /// consumption of limits.
     pub fn inner(&self) -> Evaluator<'a> {
         let mut names = self.names.clone();
         let locals = self.locals[self.frame..].iter().cloned();
         names.extend(locals.map(|(name, value)| (name, Binding::Value(value))));
-        // Variables of this model are none of that one.
+        // Variables of this model are not variables of the inner one.
         names.retain(|_, binding| match binding {
             Binding::Value(value) => value.is_constant(),
             Binding::Family(family) => family.values().all(Value::is_constant),
@@ -98,7 +97,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Takes over what an inner evaluator found and spent.
+    /// Takes over the diagnostics and the consumption of an inner evaluator.
     pub fn take_over(&mut self, inner: Evaluator<'a>) {
         self.n_steps = inner.n_steps;
         self.n_parts = inner.n_parts;
@@ -107,29 +106,29 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What was found wrong, each mistake once.
+    /// Returns the diagnostics, each once.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
 
-    /// Whether something was found wrong.
+    /// Whether a mistake was reported.
     pub fn has_failed(&self) -> bool {
         !self.diagnostics.is_empty()
     }
 
     // ---- names ----
 
-    /// Gives a name its meaning, or another one.
+    /// Binds a name, replacing an earlier binding.
     pub fn bind(&mut self, name: &str, binding: Binding) {
         self.names.insert(name.to_string(), binding);
     }
 
-    /// Takes a name away.
+    /// Removes the binding of a name and returns it.
     pub fn unbind(&mut self, name: &str) -> Option<Binding> {
         self.names.remove(name)
     }
 
-    /// What a name stands for outside of functions and comprehensions.
+    /// Returns the binding of a name outside functions and comprehensions.
     pub fn binding(&self, name: &str) -> Option<&Binding> {
         self.names.get(name)
     }
@@ -152,7 +151,7 @@ impl<'a> Evaluator<'a> {
         self.fail(codes::DUPLICATE_NAME, name.at.0, message)
     }
 
-    /// Runs with a local name, which goes away after.
+    /// Runs `body` with a local name.
     pub fn with_local<T>(
         &mut self,
         name: &str,
@@ -178,7 +177,7 @@ impl<'a> Evaluator<'a> {
         Err(Failed)
     }
 
-    /// Reports a mistake with its remedy.
+    /// Reports a mistake with help.
     pub fn fail_with_help<T>(
         &mut self,
         code: &'static str,
@@ -190,8 +189,8 @@ impl<'a> Evaluator<'a> {
         Err(Failed)
     }
 
-    /// Reports a diagnostic, unless one of its kind has its place already: a mistake inside a
-    /// loop is one mistake.
+    /// Reports a diagnostic, unless the same code was reported at this position: a mistake
+    /// inside a loop is one mistake.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         let is_known = self
             .diagnostics
@@ -202,7 +201,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Counts a step of the evaluation.
+    /// Counts one step of the evaluation.
     pub fn step(&mut self, span: Span) -> Evaluated<()> {
         self.steps(1, span)
     }
@@ -216,14 +215,14 @@ impl<'a> Evaluator<'a> {
                 format!("evaluating the model takes more than {} steps", self.limits.max_steps);
             return self.too_large(span, message);
         }
-        // Every thousand steps take a millisecond at most.
+        // A thousand steps take a millisecond at most.
         if n_before / 1024 != self.n_steps / 1024 && self.deadline.reached() {
             return self.fail(codes::TOO_LARGE, span, "the time was up before the model was read");
         }
         Ok(())
     }
 
-    /// Reports that a limit was reached.
+    /// Reports that a limit is exceeded.
     pub fn too_large<T>(&mut self, span: Span, message: String) -> Evaluated<T> {
         self.fail_with_help(
             codes::TOO_LARGE,
@@ -235,7 +234,7 @@ impl<'a> Evaluator<'a> {
 
     // ---- expressions ----
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub fn eval(&mut self, expr: &Expr) -> Evaluated {
         let span = expr.at.0;
         self.step(span)?;
@@ -327,7 +326,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Reports a name that has no meaning here.
+    /// Reports an unknown name.
     pub fn unknown<T>(&mut self, name: &str, span: Span) -> Evaluated<T> {
         let known = self.names.keys().map(String::as_str);
         let locals = self.locals[self.frame..].iter().map(|(own, _)| own.as_str());
@@ -345,7 +344,7 @@ impl<'a> Evaluator<'a> {
         Err(Failed)
     }
 
-    /// Counts the parts that a copy of a value is made of.
+    /// Counts the parts of a copied value.
     pub(crate) fn charge(&mut self, value: &Value, span: Span) -> Evaluated<()> {
         match value {
             Value::Term(term) => self.grow(term.size, span),
@@ -377,7 +376,7 @@ impl<'a> Evaluator<'a> {
         self.small(number, member.at.0)
     }
 
-    /// A number that can be a value of a variable.
+    /// Returns the number as a value of a variable, if it is in range.
     pub fn small(&mut self, number: i64, span: Span) -> Evaluated<i32> {
         match i32::try_from(number) {
             Ok(number) if (-VALUE_LIMIT..=VALUE_LIMIT).contains(&number) => Ok(number),
@@ -391,7 +390,7 @@ impl<'a> Evaluator<'a> {
 
     // ---- constants ----
 
-    /// The number an expression without variables comes to.
+    /// Evaluates an expression without variables to a number.
     pub fn constant_int(&mut self, expr: &Expr) -> Evaluated<i64> {
         match self.eval(expr)? {
             Value::Int(number) => Ok(number),
@@ -400,7 +399,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The truth an expression without variables comes to.
+    /// Evaluates an expression without variables to a truth value.
     pub fn constant_bool(&mut self, expr: &Expr) -> Evaluated<bool> {
         match self.eval(expr)? {
             Value::Bool(truth) => Ok(truth),
@@ -408,7 +407,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The set an expression comes to.
+    /// Evaluates an expression to a set.
     pub fn constant_set(&mut self, expr: &Expr) -> Evaluated<Rc<ValueSet>> {
         match self.eval(expr)? {
             Value::Set(set) => Ok(set),
@@ -444,7 +443,7 @@ impl<'a> Evaluator<'a> {
         span: Span,
     ) -> Evaluated {
         use Binary::*;
-        // What is decided by the left side does not look at the right one.
+        // The left side may decide the result; the right side is then not evaluated.
         if matches!(op, And | Or | Implies) {
             let value = self.eval(left)?;
             return match (op, &value) {

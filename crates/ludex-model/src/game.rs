@@ -1,13 +1,13 @@
-//! Games: rounds of one form, each a scope, from one state to the next.
+//! Games: a sequence of similar rounds, each a scope that leads from one state to the next.
 //!
-//! State variables are functional: a round gives them values computed from the move and the
-//! values before, and together they are the key of the solver's memory.
+//! State variables are functional: a round computes their values from the move and the values
+//! before it. Together they are the key of the solver's memory.
 //!
-//! The formalism knows one way to end early: a player without a choice is blocked and loses.
-//! `end when … loses` and `blocked loses` say just that. For the other outcomes there is a
-//! hidden state, the winner so far: the player who has lost is blocked, and the player who has
-//! won, if it is his turn, makes a move that changes nothing, after which the other is blocked.
-//! A player who passes makes such a move too.
+//! The formalism has only one way to end early: a player without a choice is blocked and loses.
+//! `end when … loses` and `blocked loses` translate directly to it. The other outcomes use a
+//! hidden state, the winner so far. The player who has lost is blocked. The player who has won
+//! and is to move makes a move that changes nothing, after which the other is blocked. A player
+//! who passes makes such a move too.
 
 use std::rc::Rc;
 
@@ -23,20 +23,20 @@ use crate::syntax::{Declaration, Expr, Game, GameClause, Let, Name, Outcome, Typ
 use crate::value::{Array, Binding, Term, Value};
 use crate::{arithmetic, codes};
 
-/// The winner, as a number.
+/// The values of the winner.
 const NOBODY: i64 = 0;
 const EXISTENTIAL: i64 = 1;
 const UNIVERSAL: i64 = 2;
 
-/// The clauses of a game, sorted by what they say.
+/// The clauses of a game, by kind.
 struct Rules<'g> {
     states: Vec<State<'g>>,
-    /// Names that are given before the move.
+    /// Names defined before the move.
     before: Vec<&'g Let>,
     declarations: &'g [Declaration],
     legal: &'g [Expr],
     order: Option<&'g Expr>,
-    /// Names that are given behind the move.
+    /// Names defined after the move.
     after: Vec<&'g Let>,
     ends: Vec<(&'g Expr, Outcome)>,
     symmetries: Vec<&'g [Expr]>,
@@ -48,23 +48,23 @@ struct Rules<'g> {
 
 struct State<'g> {
     name: &'g Name,
-    /// Shape of an array, none for a single variable.
+    /// Shape of an array; `None` for a single variable.
     dims: Option<Vec<(i64, usize)>>,
     domain: ValueSet,
     is_bool: bool,
     next: Option<&'g Expr>,
 }
 
-/// What a round begins with.
+/// The position before a round.
 struct Position {
     states: Vec<Value>,
     winner: Value,
-    /// How many players have passed in turn.
+    /// The number of players who have passed in succession.
     n_passes: Value,
 }
 
 impl Lowering<'_, '_> {
-    /// Opens a scope a round.
+    /// Opens one scope per round.
     pub(crate) fn game(&mut self, game: &Game) -> Evaluated<()> {
         let n_rounds = self.evaluator.constant_int(&game.rounds)?;
         if n_rounds < 0 || n_rounds > self.evaluator.limits().max_scopes as i64 {
@@ -79,7 +79,7 @@ impl Lowering<'_, '_> {
         for round in 1..=n_rounds {
             position = self.round(&rules, position, round, &outer)?;
         }
-        // After the last round the game may be over all the same.
+        // The game may also be over after the last round.
         self.begin(&rules, &position, n_rounds + 1);
         for definition in &rules.before {
             self.round_name(definition, n_rounds + 1)?;
@@ -221,7 +221,8 @@ impl Lowering<'_, '_> {
         Ok((state, value))
     }
 
-    /// A value for a state variable: constants are looked at, terms become functional.
+    /// Returns a value for a state variable: constants are checked, terms become functional
+    /// variables.
     fn kept(&mut self, state: &State<'_>, name: &str, value: Value, span: Span) -> Evaluated {
         match (&state.dims, value) {
             (None, Value::Array(_)) => {
@@ -266,7 +267,7 @@ impl Lowering<'_, '_> {
                     let message = format!("{number} is no value of `{}`", state.name.text);
                     return self.evaluator.fail(codes::EMPTY_DOMAIN, span, message);
                 }
-                // There is no such move.
+                // The value is out of range, so the move that leads to it does not exist.
                 self.restrict(Value::Bool(false), span)?;
                 return Ok(Value::Int(number));
             }
@@ -288,7 +289,7 @@ impl Lowering<'_, '_> {
         self.named_in(name, term, &domain, span)
     }
 
-    /// Gives the names of a round their values.
+    /// Binds the names of a round.
     fn begin(&mut self, rules: &Rules<'_>, position: &Position, round: i64) {
         let player = (round - 1).rem_euclid(rules.players.len() as i64) + 1;
         self.evaluator.bind("round", Binding::Value(Value::Int(round)));
@@ -302,7 +303,7 @@ impl Lowering<'_, '_> {
         rules.players[((round - 1) as usize) % rules.players.len()]
     }
 
-    /// One round: a scope with the move and the state after it.
+    /// Opens one round: a scope with the move and the state after it.
     fn round(
         &mut self,
         rules: &Rules<'_>,
@@ -324,12 +325,12 @@ impl Lowering<'_, '_> {
             self.symmetry(equations, scope)?;
         }
 
-        // Step 1. Names of the state.
+        // Step 1. Define names of the state.
         for definition in &rules.before {
             self.round_name(definition, round)?;
         }
 
-        // Step 2. Who has won, who is blocked, who makes no move.
+        // Step 2. Determine who has won, who is blocked and who makes no move.
         let winner = self.winner_by_ends(rules, &position, round)?;
         let stuck = match rules.blocked {
             Outcome::Loses => Value::Bool(false),
@@ -352,10 +353,10 @@ impl Lowering<'_, '_> {
         let idle = self.evaluator.any(vec![has_won, passes.clone()], span)?;
         let idle = self.named(&format!("idle@{round}"), idle, span)?;
 
-        // Step 3. The move.
+        // Step 3. Declare the move.
         self.moves(rules, &idle, round)?;
 
-        // Step 4. The state after it.
+        // Step 4. Compute the state after the move.
         for definition in &rules.after {
             self.round_name(definition, round)?;
         }
@@ -364,7 +365,7 @@ impl Lowering<'_, '_> {
         Ok(Position { states, winner, n_passes })
     }
 
-    /// The state is all that matters from here on.
+    /// Declares the state as the key of the solver's memory: nothing else matters from here on.
     fn remember(&mut self, position: &Position, outer: &[VarId]) {
         let mut key = outer.to_vec();
         let hidden = [&position.winner, &position.n_passes];
@@ -384,7 +385,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Who has won when the end conditions are looked at before this round.
+    /// Returns the winner according to the end conditions, which are checked before this round.
     fn winner_by_ends(&mut self, rules: &Rules<'_>, position: &Position, round: i64) -> Evaluated {
         let mover = Self::mover(rules, round);
         let mut cases: Vec<(Value, Value, Span)> = Vec::new();
@@ -409,7 +410,7 @@ impl Lowering<'_, '_> {
         self.choose(is_open, winner, position.winner.clone(), span)
     }
 
-    /// Who has won when the mover may have no move.
+    /// Returns the winner if the mover may have no move.
     fn winner_by_block(
         &mut self,
         rules: &Rules<'_>,
@@ -428,7 +429,7 @@ impl Lowering<'_, '_> {
         self.choose(holds, then, winner, span)
     }
 
-    /// The winner that an outcome for the mover means.
+    /// Returns the winner for an outcome of the mover.
     fn winner_of(&mut self, mover: Quantifier, outcome: Outcome, span: Span) -> Evaluated {
         let is_existential = mover == Quantifier::Exists;
         match outcome {
@@ -457,7 +458,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether no move is legal: each is tried.
+    /// Returns the condition that no move is legal, by trying each move.
     fn stuck(&mut self, rules: &Rules<'_>) -> Evaluated {
         let mut domains = Vec::new();
         let mut n_moves = 1_u64;
@@ -525,8 +526,8 @@ impl Lowering<'_, '_> {
         for declaration in rules.declarations {
             let name = &declaration.name;
             let own = self.move_domain(declaration)?;
-            // A move that changes nothing has a value of its own, one below the others.
-            let least = own.min().expect("a domain that was looked at has values");
+            // The move that changes nothing has its own value, one below the others.
+            let least = own.min().expect("the domain is not empty");
             let nil = i64::from(least) - 1;
             let mut domain = own.clone();
             if may_be_idle {
@@ -571,7 +572,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The state after a move, or the same state when there was none.
+    /// Returns the state after a move, or the same state when there was none.
     fn successors(
         &mut self,
         rules: &Rules<'_>,
@@ -579,7 +580,8 @@ impl Lowering<'_, '_> {
         idle: &Value,
         round: i64,
     ) -> Evaluated<Vec<Value>> {
-        // All are computed from the state before, so none is bound until all are known.
+        // All values are computed from the state before, so they are bound only when all are
+        // known.
         let mut values = Vec::new();
         for (state, old) in rules.states.iter().zip(&position.states) {
             let Some(next) = state.next else {
@@ -588,7 +590,7 @@ impl Lowering<'_, '_> {
             };
             let new = self.evaluator.eval(next)?;
             let new = match (&state.dims, new) {
-                // A list that was computed has indices from 1, whatever the state has.
+                // A computed list has indices from 1; it takes over the indices of the state.
                 (Some(dims), Value::Array(array))
                     if array.items.len() == dims.iter().map(|d| d.1).product::<usize>() =>
                 {
@@ -632,7 +634,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// More moves than this are not tried to see that there is none.
+/// Largest number of moves that are tried to find out whether a move is legal.
 const MAX_TRIED: u64 = 10_000;
 
 fn add_variables(value: &Value, key: &mut Vec<VarId>) {

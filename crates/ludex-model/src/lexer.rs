@@ -1,22 +1,22 @@
-//! Characters to tokens.
+//! Splits text into tokens.
 
 use ludex_base::{Diagnostic, Severity, Span};
 
 use crate::codes;
 
-/// A token with its place.
+/// A token with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// Where it is.
+    /// The position.
     pub span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TokenKind {
-    /// A name or a word of the language; which of the two, the parser knows from its place.
+    /// A name or a keyword; the parser decides which by the context.
     Word(String),
     /// A number.
     Number(i64),
@@ -29,7 +29,7 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// The token as messages name it.
+    /// Returns the token as messages show it.
     pub fn shown(&self) -> String {
         match self {
             TokenKind::Word(word) => format!("`{word}`"),
@@ -41,13 +41,13 @@ impl TokenKind {
     }
 }
 
-/// Operators and brackets; of two that begin alike the longer stands first.
+/// Operators and brackets; if one is a prefix of another, the longer comes first.
 const SIGNS: &[&str] = &[
     "<->", "->", "<-", "..", "/\\", "\\/", "<=", ">=", "==", "!=", "++", "[|", "|]", "=", "<", ">",
     "+", "-", "*", "/", "^", "(", ")", "[", "]", "{", "}", ",", ";", ":", "|", "_",
 ];
 
-/// All tokens, the end last; what is no token is reported and left out.
+/// Returns all tokens, the end last; reports and skips characters that are no token.
 pub fn tokenize(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diagnostics: Vec::new() };
     lexer.run();

@@ -1,23 +1,23 @@
-//! How large a model may be.
+//! Limits on the size of a model.
 
-/// Limits on what a text unfolds to.
+/// Limits on the expansion of a text.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Longest text, in bytes.
     pub max_bytes: usize,
-    /// Steps of evaluation.
+    /// Most steps of evaluation.
     pub max_steps: usize,
-    /// Parts of terms, counted with every copy.
+    /// Most parts of terms, counting every copy.
     pub max_parts: usize,
-    /// Members of a list or set that is written out.
+    /// Longest list or set that is listed.
     pub max_length: usize,
-    /// Calls of functions inside calls.
+    /// Deepest nesting of function calls.
     pub max_calls: usize,
-    /// Depth of a term.
+    /// Greatest depth of a term.
     pub max_depth: usize,
-    /// Scopes.
+    /// Most scopes.
     pub max_scopes: usize,
-    /// Variables.
+    /// Most variables.
     pub max_variables: usize,
 }
 
@@ -37,14 +37,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits, lowered where models that large would not fit into so many bytes.
+    /// Returns the limits, lowered so that the model fits into `max_bytes` bytes.
     pub fn within(max_bytes: u64) -> Self {
         let default = Self::default();
         let most = |limit: usize, bytes_each: u64| {
             usize::try_from(max_bytes / bytes_each).unwrap_or(usize::MAX).min(limit)
         };
-        // A part is copied into the plan and the compiled code, a variable has a name, a
-        // domain and places in the tables of the search.
+        // A part is copied into the schedule and the compiled code; a variable has a name, a
+        // domain and entries in the tables of the search.
         Self {
             max_parts: most(default.max_parts, 80),
             max_length: most(default.max_length, 80),

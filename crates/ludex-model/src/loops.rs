@@ -8,7 +8,7 @@ use crate::value::{Binding, Value};
 use crate::{builtins, codes};
 
 impl Evaluator<'_> {
-    /// Runs for every choice of the names of the generators.
+    /// Runs the body for every choice of the names of the generators.
     pub fn generate(
         &mut self,
         generators: &[Generator],
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> Evaluated {
         let mut items = Vec::new();
-        // What is decided needs no more members.
+        // A decided result needs no more members.
         let stop = match name.text.as_str() {
             "forall" => Some(false),
             "exists" => Some(true),
@@ -134,7 +134,7 @@ impl Evaluator<'_> {
         result
     }
 
-    /// The names that can be called, for suggestions.
+    /// Returns the names of functions, for suggestions.
     pub fn function_names(&self) -> Vec<String> {
         let own = self.names.iter().filter(|(_, binding)| matches!(binding, Binding::Function(_)));
         own.map(|(name, _)| name.clone()).collect()

@@ -1,4 +1,5 @@
-//! Items to a draft, and that to a problem: parameters get their values, loops are run, scopes are opened.
+//! Lowers the tree to a draft and the draft to a problem: parameters get their values, loops
+//! run, scopes open.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,16 +17,16 @@ use crate::syntax::{self, *};
 use crate::value::{Binding, Value};
 use crate::{codes, optimum, suggest};
 
-/// A problem with what the text said beside it.
+/// A problem with the warnings about its text.
 #[derive(Clone)]
 pub struct Compiled {
     /// The problem.
     pub problem: Problem,
-    /// Things worth knowing that are no mistakes.
+    /// Remarks that are not mistakes.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Turns a tree whose names are checked into a problem.
+/// Turns a tree with checked names into a problem.
 pub fn lower(
     tree: &syntax::Model,
     data: &Data,
@@ -36,7 +37,7 @@ pub fn lower(
     evaluator.solve_inner = Some(optimum::solve);
     let mut lowering = Lowering::new(evaluator, data);
     lowering.unknown_data(tree);
-    // A mistake in one item leaves the others to be looked at, where they can be.
+    // After a mistake in one item, the others are still checked where possible.
     let _ = lowering.items(&tree.items).and_then(|()| lowering.finish());
     let Lowering { evaluator, draft, warnings, .. } = lowering;
     if evaluator.has_failed() {
@@ -46,7 +47,7 @@ pub fn lower(
     Ok(Compiled { problem, warnings })
 }
 
-/// The draft that is being built.
+/// The draft under construction.
 pub struct Lowering<'a, 'b> {
     pub(crate) evaluator: Evaluator<'a>,
     pub(crate) data: &'b Data,
@@ -54,18 +55,18 @@ pub struct Lowering<'a, 'b> {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Objectives and aggregates whose expressions wait for their variables.
     pub(crate) pending: Vec<Pending>,
-    /// Who has won when the rounds of a game are over: 0 for nobody, 1 for the existential
+    /// The winner when the rounds of a game are over: 0 for nobody, 1 for the existential
     /// player, 2 for the universal one.
     pub(crate) winner: Option<Value>,
-    /// Goals that stand behind a game, which may be over before its last round.
+    /// Goals after a game, which may be over before its last round.
     pub(crate) later_goals: Vec<Expr>,
     has_goal: bool,
-    /// The names of the values of enumerations; the value 0 has none.
+    /// The names of the values of enumerations; the value 0 has no name.
     pub(crate) enumerations: HashMap<String, Arc<[String]>>,
 }
 
 impl<'a, 'b> Lowering<'a, 'b> {
-    /// An empty draft.
+    /// Creates an empty draft.
     pub fn new(evaluator: Evaluator<'a>, data: &'b Data) -> Self {
         Self {
             evaluator,
@@ -80,7 +81,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
         }
     }
 
-    /// Data for parameters that the model does not have.
+    /// Reports data for parameters that the model does not have.
     pub(crate) fn unknown_data(&mut self, tree: &syntax::Model) {
         let names: Vec<&str> = tree
             .items
@@ -107,7 +108,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
 
     /// Lowers items in order.
     pub fn items(&mut self, items: &[Item]) -> Evaluated<()> {
-        // Functions may be called before the place where they are written.
+        // Functions may be called before their definition in the text.
         for item in items {
             if let Item::Function(function) = item {
                 let binding = Binding::Function(Rc::new(function.clone()));
@@ -125,7 +126,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             }
             if self.item(item).is_err() {
                 result = Err(Failed);
-                // What follows a broken declaration would be full of echoes.
+                // Errors after a broken declaration would mostly be consequences of it.
                 if !matches!(item, Item::Goal(_) | Item::Assert { .. }) {
                     return result;
                 }
@@ -162,7 +163,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
     }
 
     pub(crate) fn repetition(&mut self, generators: &[Generator], body: &[Item]) -> Evaluated<()> {
-        // The choices are computed first, because running the body needs all of `self`.
+        // The choices are computed first, because running the body borrows all of `self`.
         let names: Vec<String> = generators
             .iter()
             .flat_map(|generator| generator.names.iter().map(|name| name.text.clone()))
@@ -181,7 +182,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
         })?;
         let mut result = Ok(());
         for choice in choices {
-            // Loop names are bound like others, so that lets inside can see them.
+            // Loop names are bound like others, so that definitions inside can see them.
             let mut hidden = Vec::new();
             for (name, value) in names.iter().zip(choice) {
                 hidden.push((name.clone(), self.evaluator.unbind(name)));
@@ -214,7 +215,8 @@ impl<'a, 'b> Lowering<'a, 'b> {
         Ok(())
     }
 
-    /// The goal of a game that may be over: won, or undecided and the goal holds.
+    /// Builds the goal of a game that may be over: the player has won, or nobody has and the
+    /// goal holds.
     pub(crate) fn decided_or(&mut self, winner: Value, goal: Value, span: Span) -> Evaluated {
         use ludex_csp::Comparison::Eq;
         let won = self.evaluator.compare(Eq, winner.clone(), Value::Int(1), span)?;
@@ -223,7 +225,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
         self.evaluator.any(vec![won, holds], span)
     }
 
-    /// What can be done only when all scopes are there.
+    /// Completes the parts that need all scopes.
     pub(crate) fn finish(&mut self) -> Evaluated<()> {
         if let Some(winner) = self.winner.clone()
             && !self.has_goal
@@ -239,7 +241,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
     }
 }
 
-/// All index tuples of an array, the last running fastest.
+/// Returns all index tuples of an array, the last index running fastest.
 pub(crate) fn indices(dims: &[(i64, usize)]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for &(first, length) in dims {

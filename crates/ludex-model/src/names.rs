@@ -1,6 +1,6 @@
-//! Whether every name that is used means something where it is used.
+//! Checks that every name is declared where it is used.
 //!
-//! This looks at the text alone, at all branches and all functions, before any parameter has
+//! The check uses only the text, with all branches and all functions, before any parameter has
 //! a value.
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use ludex_base::{Diagnostic, Severity, Span};
 use crate::syntax::*;
 use crate::{builtins, codes, suggest};
 
-/// Reports names without a meaning, names used too early and names declared twice.
+/// Reports undeclared names, names used too early and names declared twice.
 pub fn check_names(model: &Model) -> Vec<Diagnostic> {
     let mut resolver = Resolver::default();
     resolver.collect(&model.items);
@@ -22,7 +22,7 @@ pub fn check_names(model: &Model) -> Vec<Diagnostic> {
 enum Kind {
     /// A parameter, a constant or a member of an enumeration.
     Constant,
-    /// A variable, or what is computed from some.
+    /// A variable, or a value computed from variables.
     Variable,
     /// An aggregate.
     Aggregate,
@@ -30,7 +30,7 @@ enum Kind {
     Function,
 }
 
-/// Why an expression is looked at.
+/// The context of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Restrictor,
@@ -40,11 +40,11 @@ enum Place {
 
 #[derive(Default)]
 struct Resolver {
-    /// All names of the text, with the place of their first declaration.
+    /// All names of the text, with the position of their first declaration.
     declared: HashMap<String, (Kind, Span)>,
     seen: HashSet<String>,
     locals: Vec<String>,
-    /// Objectives and aggregates may look ahead.
+    /// Whether the expression may use later names, as objectives and aggregates do.
     looks_ahead: bool,
     place: Option<Place>,
     diagnostics: Vec<Diagnostic>,
@@ -84,7 +84,7 @@ impl Resolver {
                 }
                 Item::For { body, .. } => self.collect(body),
                 Item::If { then, otherwise, .. } => {
-                    // Of two branches one is taken, so they may declare the same.
+                    // Only one of two branches is taken, so both may declare the same name.
                     let before: HashSet<String> = self.declared.keys().cloned().collect();
                     self.collect(then);
                     let added: Vec<(String, (Kind, Span))> = self
@@ -128,7 +128,7 @@ impl Resolver {
         }
     }
 
-    /// Notes a declaration; a name that can be declared again is one of a family or of a loop.
+    /// Records a declaration; only a name of a family or of a loop may repeat.
     fn declare(&mut self, name: &Name, kind: Kind, may_repeat: bool) {
         if let Some((own, first)) = self.declared.get(&name.text).copied() {
             if !may_repeat || own != kind {
@@ -179,7 +179,7 @@ impl Resolver {
             }
             Item::Let(definition) => self.definition(definition),
             Item::Function(function) => {
-                // A function may call itself, and look at what is declared when it is called.
+                // A function may call itself, and use names declared before it is called.
                 self.see(&function.name);
                 let names: Vec<&Name> = function.arguments.iter().collect();
                 let looks_ahead = std::mem::replace(&mut self.looks_ahead, true);
@@ -417,7 +417,7 @@ impl Resolver {
                 self.locals.truncate(n_before);
             }
             ExprKind::Optimum(items) => {
-                // A model of its own, which sees the names around it.
+                // An inner model sees the names around it.
                 let mut inner = Resolver {
                     declared: HashMap::new(),
                     seen: self.seen.clone(),

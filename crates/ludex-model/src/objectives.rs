@@ -1,4 +1,4 @@
-//! Objectives and aggregates, which may look at scopes that come later.
+//! Objectives and aggregates, which may refer to later scopes.
 
 use ludex_csp::{Expr as Formula, VarId};
 use ludex_qcsp::{AggregateFunction, Criterion, Measure, Quantifier, ScopeId};
@@ -10,7 +10,7 @@ use crate::lower::Lowering;
 use crate::syntax::{Expr, ExprKind, Generator, Name};
 use crate::value::{Term, Value};
 
-/// An objective or an aggregate that may look ahead.
+/// An objective or an aggregate that may refer to later scopes.
 pub struct Pending {
     pub scope: ScopeId,
     pub use_: Use,
@@ -30,9 +30,9 @@ pub enum Found {
 }
 
 impl Lowering<'_, '_> {
-    /// Gives waiting objectives and aggregates their variables, where these are declared now.
+    /// Gives pending objectives and aggregates their variables, if these are declared by now.
     ///
-    /// A computed one becomes a functional variable of the first scope that has all it needs.
+    /// A computed one becomes a functional variable of the first scope that has all its names.
     pub(crate) fn settle_pending(&mut self) -> Evaluated<()> {
         for i in 0..self.pending.len() {
             if self.pending[i].found.is_some() {
@@ -81,14 +81,14 @@ impl Lowering<'_, '_> {
         )
     }
 
-    /// Whether all names of an expression that stand for values are known.
+    /// Whether all names of values in an expression are known.
     pub(crate) fn has_names(&self, expr: &Expr) -> bool {
         let mut names = Vec::new();
         free_names(expr, &mut Vec::new(), &mut names);
         names.iter().all(|name| self.evaluator.binding(name).is_some())
     }
 
-    /// States aggregates, inner ones first, and then objectives.
+    /// Adds aggregates, inner ones first, and then objectives.
     pub(crate) fn measures(&mut self) -> Evaluated<()> {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_by_key(|pending| std::cmp::Reverse(pending.scope));
@@ -125,7 +125,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// What the model says about a criterion that can't be seen from its scope.
+    /// Explains a criterion that its scope can't see.
     pub(crate) fn wrong_measure(&self, scope: ScopeId) -> Option<String> {
         let criterion = self.draft.scope(scope).criterion?;
         let Measure::Variable(x) = criterion.measure else { return None };
@@ -171,7 +171,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The names an expression uses that it does not bind itself, functions aside.
+/// Returns the free names of an expression, without functions.
 fn free_names(expr: &Expr, bound: &mut Vec<String>, names: &mut Vec<String>) {
     let generators =
         |generators: &[Generator], bound: &mut Vec<String>, names: &mut Vec<String>| {

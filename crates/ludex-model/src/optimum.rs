@@ -1,4 +1,4 @@
-//! Models inside of other models, where their optimum is a constant.
+//! Models inside other models, whose optimum is a constant.
 
 use ludex_base::Span;
 use ludex_csp::SearchConfig;
@@ -10,7 +10,7 @@ use crate::lower::Lowering;
 use crate::problem::to_network;
 use crate::syntax::Item;
 
-/// The value of `optimum { … }`.
+/// Returns the value of `optimum { … }`.
 pub fn solve(evaluator: &mut Evaluator<'_>, items: &[Item], span: Span) -> Evaluated<i64> {
     let data = Data::default();
     let mut inner = Lowering::new(evaluator.inner(), &data);

@@ -70,7 +70,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A value as its type wants it: arrays with their indices, everything checked.
+    /// Returns a value in the form of its type: arrays with their indices, all members checked.
     pub(crate) fn fitted(&mut self, value: Value, ty: &Type, name: &str, span: Span) -> Evaluated {
         match (ty, value) {
             (Type::Int, value @ Value::Int(_)) | (Type::Bool, value @ Value::Bool(_)) => Ok(value),
@@ -153,7 +153,7 @@ impl Lowering<'_, '_> {
         self.evaluator.fail(codes::DATA_TYPE, span, message)
     }
 
-    /// First index and length of an index set.
+    /// Returns the first index and the length of an index set.
     pub(crate) fn dimension(&mut self, dimension: &Expr) -> Evaluated<(i64, usize)> {
         let set = self.evaluator.constant_set(dimension)?;
         let span = dimension.at.0;
@@ -182,7 +182,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The members of an array of arrays, in one list.
+/// Flattens an array of arrays into one list.
 fn flat(array: Rc<Array>) -> Vec<Value> {
     let items = Rc::try_unwrap(array).map_or_else(|shared| shared.items.clone(), |own| own.items);
     if !items.iter().any(|item| matches!(item, Value::Array(_))) {

@@ -1,18 +1,18 @@
-//! A tree back to text: what is printed reads as the same tree.
+//! Prints a tree as text that parses to the same tree.
 
 use std::fmt::Write;
 
 use crate::expressions::SET_RANK;
 use crate::syntax::*;
 
-/// The text of a model.
+/// Returns the text of a model.
 pub fn print(model: &Model) -> String {
     let mut printer = Printer { out: String::new(), indent: 0 };
     printer.items(&model.items);
     printer.out
 }
 
-/// The text of an expression.
+/// Returns the text of an expression.
 pub fn print_expression(expr: &Expr) -> String {
     let mut printer = Printer { out: String::new(), indent: 0 };
     printer.expr(expr, 0);
@@ -24,9 +24,9 @@ struct Printer {
     indent: usize,
 }
 
-/// Tighter than any operator: what stands before `[` or behind a sign.
+/// Binds tighter than any operator: the operand before `[` or after a sign.
 const TIGHTEST: u8 = 12;
-/// As tight as `-x`.
+/// Binds as tightly as `-x`.
 const UNARY: u8 = 11;
 
 impl Printer {
@@ -350,7 +350,7 @@ impl Printer {
             ExprKind::Binary(op, ..) => op.about().1,
             ExprKind::Unary(..) => UNARY,
             ExprKind::Int(number) if *number < 0 => UNARY,
-            // What follows `in` has no end of its own.
+            // The expression after `in` extends as far as possible.
             ExprKind::Let(..) => 0,
             _ => TIGHTEST,
         };

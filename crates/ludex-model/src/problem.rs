@@ -1,4 +1,4 @@
-//! What a text or a file states: one of three kinds of problems.
+//! The problem that a text or a file states, of one of three kinds.
 
 use ludex_csp::{Expr, Network};
 use ludex_qcsp::{Measure, Model, Quantifier};
@@ -8,14 +8,14 @@ use crate::draft::Draft;
 
 /// A problem for one of the solvers.
 ///
-/// Who sets the variables decides the kind, and with it the solver: nobody else in a plain
-/// problem ([`ludex_csp::solve`]), an opponent in a quantified one ([`ludex_qcsp::solve`]), chance
-/// in a stochastic one ([`ludex_scsp::solve`]). A text of the language has scopes in order, so it
-/// is quantified (all of its scopes may be existential) or stochastic; plain problems come from
-/// files, and from [`Problem::into_network`].
+/// The kind decides the solver and depends on who sets the variables: only the solver in a
+/// plain problem ([`ludex_csp::solve`]), also an opponent in a quantified one
+/// ([`ludex_qcsp::solve`]), also chance in a stochastic one ([`ludex_scsp::solve`]). A text of
+/// the language has scopes in order, so it is quantified (all of its scopes may be existential)
+/// or stochastic. Plain problems come from files, and from [`Problem::into_network`].
 #[derive(Clone)]
 pub enum Problem {
-    /// Variables, constraints and perhaps an objective.
+    /// Variables, constraints and an optional objective.
     Plain(Network),
     /// Scopes of two players.
     Quantified(Model),
@@ -24,7 +24,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What kind it is, in a word.
+    /// Returns the name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Problem::Plain(_) => "plain",
@@ -33,11 +33,11 @@ impl Problem {
         }
     }
 
-    /// The problem as a plain network: a quantified one can be that when its scopes are all
-    /// existential and at most one of them has a criterion.
+    /// Converts the problem to a plain network. A quantified problem can be converted when all
+    /// its scopes are existential and at most one of them has a criterion.
     ///
     /// # Errors
-    /// Why it is none, in words.
+    /// Returns the reason when the problem can't be converted.
     pub fn into_network(self) -> Result<Network, &'static str> {
         match self {
             Problem::Plain(network) => Ok(network),
@@ -47,11 +47,12 @@ impl Problem {
         }
     }
 
-    /// The problem as a stochastic network: a quantified one can be that when its scopes are all
-    /// existential and none has a criterion. Then nothing is drawn.
+    /// Converts the problem to a stochastic network. A quantified problem can be converted when
+    /// all its scopes are existential and none has a criterion; the network then has no random
+    /// variables.
     ///
     /// # Errors
-    /// Why it is none, in words.
+    /// Returns the reason when the problem can't be converted.
     pub fn into_stochastic(self) -> Result<StochasticNetwork, String> {
         match self {
             Problem::Plain(_) => Err("it has no stages".into()),
@@ -63,7 +64,7 @@ impl Problem {
     }
 }
 
-/// A model without universal scopes and with at most one criterion as a network.
+/// Turns a model without universal scopes and with at most one criterion into a network.
 pub(crate) fn to_network(model: &Model) -> Option<Network> {
     let is_existential = model.scopes().iter().all(|scope| scope.quantifier == Quantifier::Exists);
     let criteria: Vec<_> = model.scopes().iter().filter_map(|scope| scope.criterion).collect();

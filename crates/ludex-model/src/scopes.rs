@@ -16,7 +16,7 @@ use crate::syntax::{self, Clause, Declaration, Expr, ExprKind, Let, Name, Type};
 use crate::value::{Array, Binding, Term, Value};
 
 impl Lowering<'_, '_> {
-    /// The owner that the text names, or that a condition on constants chooses.
+    /// Returns the owner that the text names, or that a condition on constants selects.
     pub(crate) fn owner(&mut self, owner: &syntax::Quantifier, at: Span) -> Evaluated<Owner> {
         match owner {
             syntax::Quantifier::Exists => Ok(Owner::Player(Quantifier::Exists)),
@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
         self.evaluator.bind_member(name, index, value)
     }
 
-    /// A variable, or an array of them.
+    /// Adds a variable or an array of variables.
     pub(crate) fn variables(&mut self, name: &str, ty: &Type, span: Span) -> Evaluated {
         match ty {
             Type::Int | Type::Set => self.evaluator.fail_with_help(
@@ -143,7 +143,7 @@ impl Lowering<'_, '_> {
                 let mut items = Vec::new();
                 for index in indices(&dims) {
                     let shown: Vec<String> = index.iter().map(i64::to_string).collect();
-                    // A member of a family that is an array has the indices of both.
+                    // An array that is a member of a family has the indices of both.
                     let full = match name.strip_suffix(']') {
                         Some(open) => format!("{open},{}]", shown.join(",")),
                         None => format!("{name}[{}]", shown.join(",")),
@@ -252,11 +252,11 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Declares that the verdict from a scope on stays the same when earlier variables take
-    /// the places of others.
+    /// Declares that the verdict from a scope on stays the same when earlier variables are
+    /// exchanged.
     ///
-    /// Where a variable would take the place of a constant, nothing is declared: in the first
-    /// rounds of a game much is constant.
+    /// Nothing is declared where a variable would replace a constant: in the first rounds of a
+    /// game many values are constant.
     pub(crate) fn symmetry(&mut self, equations: &[Expr], id: ScopeId) -> Evaluated<()> {
         let mut symmetry = Symmetry::default();
         let mut is_whole = true;
@@ -308,7 +308,7 @@ impl Lowering<'_, '_> {
         };
         let to = sorted(&mut symmetry.variables.iter().map(|&(to, _)| to));
         let from = sorted(&mut symmetry.variables.iter().map(|&(_, from)| from));
-        // Places that share a variable can't be told apart.
+        // Positions that share a variable are indistinguishable.
         let is_shared = |all: &[VarId]| all.windows(2).any(|pair| pair[0] == pair[1]);
         if !is_whole || is_shared(&to) || is_shared(&from) {
             return Ok(());
@@ -386,7 +386,7 @@ impl Lowering<'_, '_> {
         )
     }
 
-    /// Makes a condition part of the restrictor of the scope opened last.
+    /// Adds a condition to the restrictor of the scope opened last.
     pub(crate) fn restrict(&mut self, value: Value, span: Span) -> Evaluated<()> {
         for constraint in self.constraints(value, span)? {
             self.draft.restrict(constraint, span);
@@ -421,7 +421,7 @@ impl Lowering<'_, '_> {
         self.evaluator.bind_member(name, index, value)
     }
 
-    /// A value whose terms are functional variables of the scope opened last.
+    /// Turns the terms of a value into functional variables of the scope opened last.
     pub(crate) fn named(&mut self, name: &str, value: Value, span: Span) -> Evaluated {
         match value {
             Value::Array(array) => {
@@ -447,12 +447,13 @@ impl Lowering<'_, '_> {
                 };
                 self.named_in(name, *term, &domain, span)
             }
-            // A global constraint can be named, and is stated where the name is used.
+            // A global constraint can have a name; it is posted where the name is used.
             other => Ok(other),
         }
     }
 
-    /// A term as a functional variable with a domain, unless it is a variable in it already.
+    /// Returns a term as a functional variable with a domain, unless it is already such a
+    /// variable.
     pub(crate) fn named_in(
         &mut self,
         name: &str,
@@ -474,7 +475,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The members of an array, or the one value.
+/// Returns the members of an array, or the single value.
 fn members(value: Value) -> Vec<Value> {
     match value {
         Value::Array(array) => array.items.clone(),

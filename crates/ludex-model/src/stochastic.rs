@@ -1,7 +1,7 @@
-//! A draft whose scopes are `exists` and `random` as a stochastic network.
+//! Turns a draft with `exists` and `random` scopes into a stochastic network.
 //!
-//! What follows by definition is put where it is used, as a stochastic network has no
-//! definitions.
+//! A stochastic network has no definitions, so each defined variable is replaced by its
+//! definition.
 
 use std::cell::Cell;
 
@@ -12,17 +12,17 @@ use ludex_scsp::{Distribution, ScspError, StochasticNetwork, StochasticVariable}
 
 use crate::draft::{Draft, DraftScope, Drawing, Owner, Refused, Stated};
 
-/// What definitions may grow to where they are used.
+/// Largest number of parts after definitions are inserted.
 const MAX_PARTS: u64 = 1_000_000;
-/// How deep they may get.
+/// Greatest depth after definitions are inserted.
 const MAX_DEPTH: u64 = 2_000;
 
 impl Draft {
-    /// The stochastic network of a draft.
+    /// Returns the stochastic network of a draft.
     ///
     /// # Errors
-    /// When the draft has universal scopes or optimizes, a table mentions a definition, or
-    /// definitions grow too large where they are used.
+    /// When the draft has universal scopes or optimizes, a table uses a defined variable, or
+    /// the definitions grow too large when inserted.
     pub fn stochastic(&self) -> Result<StochasticNetwork, Refused> {
         self.check_stochastic()?;
         let expansion = Expansion::new(self);
@@ -44,7 +44,7 @@ impl Draft {
         Ok(network)
     }
 
-    /// Whether there is neither an opponent nor anything to optimize.
+    /// Checks that there is neither an opponent nor anything to optimize.
     fn check_stochastic(&self) -> Result<(), Refused> {
         let refused = |scope: &DraftScope, reason: &str| {
             Err(Refused { at: scope.at, reason: reason.to_string() })
@@ -66,8 +66,8 @@ impl Draft {
         }
     }
 
-    /// The variables that are decided or drawn, in stages: one begins with each decision after a
-    /// draw.
+    /// Adds the decisions and random variables in stages: each decision after a draw begins a
+    /// stage.
     fn add_variables(
         &self,
         expansion: &Expansion<'_>,
@@ -101,9 +101,9 @@ impl Draft {
         Ok(())
     }
 
-    /// What the text says of that which is wrong with its network.
+    /// Returns the position in the text of an error in the network.
     pub fn place_of_stochastic(&self, error: &ScspError) -> Span {
-        // The network has the variables of the draft without those that are defined.
+        // The network has the variables of the draft except the defined ones.
         let own = |x: VarId| {
             let mut free = self.variables.iter().filter(|own| own.definition.is_none());
             free.nth(x.index())
@@ -129,15 +129,15 @@ impl Draft {
     }
 }
 
-/// What stands for the variables of a draft in the network.
+/// The mapping from variables of the draft to formulas over the network.
 struct Expansion<'a> {
     draft: &'a Draft,
-    /// The variable of the network that is the same.
+    /// The same variable in the network, if it is not defined.
     same: Vec<Option<VarId>>,
     bounds: Vec<(i64, i64)>,
-    /// How many parts what stands for the variable has, and how deep it is.
+    /// By variable: the number of parts and the depth of its formula.
     sizes: Vec<(u64, u64)>,
-    /// Parts put in so far. Beyond the limits nothing is.
+    /// Parts inserted so far. Nothing is inserted beyond the limits.
     n_parts: Cell<u64>,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Expansion<'a> {
         expansion
     }
 
-    /// The parts and the depth of a formula in which definitions are put.
+    /// Returns the parts and the depth of a formula after definitions are inserted.
     fn size(&self, formula: &Formula) -> (u64, u64) {
         if let Formula::Var(x) = formula {
             return self.sizes[x.index()];
@@ -190,7 +190,7 @@ impl<'a> Expansion<'a> {
         (n_parts, depth.saturating_add(1))
     }
 
-    /// Whether a definition can have no value outside of its domain.
+    /// Whether a definition can't leave its domain.
     fn is_within_domain(&self, x: VarId) -> bool {
         let (low, high) = self.bounds[x.index()];
         let ranges = self.draft.domain(x).ranges();
@@ -221,13 +221,13 @@ impl<'a> Expansion<'a> {
         self.fits(*at).map(|()| renamed)
     }
 
-    /// A formula with what stands for its variables, if all that was put in fits.
+    /// Inserts the definitions into a formula, if the result fits the limits.
     fn formula(&self, formula: &Formula, at: Span) -> Result<Formula, Refused> {
         let formula = formula.rename(&|x| self.part(x));
         self.fits(at).map(|()| formula)
     }
 
-    /// What stands for a variable.
+    /// Returns the formula of a variable.
     fn part(&self, x: VarId) -> Formula {
         if let Some(same) = self.same[x.index()] {
             return Formula::Var(same);

@@ -1,6 +1,6 @@
-//! Names that may have been meant.
+//! Suggestions for misspelt names.
 
-/// The candidate nearest to a misspelt name, if one is near.
+/// Returns the candidate nearest to a misspelt name, if one is near.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted: Vec<char> = name.to_lowercase().chars().take(MAX_LENGTH).collect();
     let near = candidates.into_iter().filter(|candidate| *candidate != name).map(|candidate| {
@@ -11,10 +11,10 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     (distance <= wanted.len().div_ceil(3)).then_some(candidate)
 }
 
-/// Longer names are compared by their beginnings.
+/// Number of letters compared; only the beginnings of longer names count.
 const MAX_LENGTH: usize = 40;
 
-/// How many letters to insert, delete or change.
+/// Returns the edit distance: insertions, deletions and changes of letters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The language by examples.
+//! Examples of the language.
 
 use ludex_qcsp::by_definition;
 
@@ -20,7 +20,7 @@ fn quantified(compiled: Compiled) -> ludex_qcsp::Model {
     }
 }
 
-/// The verdict and the value by the definition of quantified networks.
+/// Checks the verdict and the value against the definition of quantified networks.
 #[track_caller]
 fn check(text: &str, expected: bool, value: Option<i64>) {
     check_with(text, &[], expected, value);
@@ -37,7 +37,7 @@ fn check_with(text: &str, data: &[(&str, &str)], expected: bool, value: Option<i
     }
 }
 
-/// The codes of the diagnostics, each with the text it points at.
+/// Checks the codes of the diagnostics, each with the text it points at.
 #[track_caller]
 fn check_wrong(text: &str, expected: &[(&str, &str)]) {
     let source = Source::new("test.qcp", text);
@@ -108,7 +108,7 @@ fn who_takes_the_last_one_can_lose() {
 
 #[test]
 fn a_game_that_ends_asks_for_the_goal() {
-    // Players add 1 or 2 until 4 is reached; the sum decides, whoever moved last.
+    // Players add 1 or 2 until the sum reaches 4; the sum decides, whoever moved last.
     let text = "game {
             rounds 4;
             state sum: 0..5 = 0;
@@ -123,7 +123,8 @@ fn a_game_that_ends_asks_for_the_goal() {
 
 #[test]
 fn who_has_no_move_may_pass() {
-    // Each takes from his own heap, in ones; whoever has none passes until both have none.
+    // Each player takes from his own heap, one at a time; a player with an empty heap passes
+    // until both are empty.
     let text = "param a, b: int;
         game {
             rounds 2 * (a + b) + 2;
@@ -298,7 +299,7 @@ fn every_mistake_is_found_in_one_run() {
     assert_eq!(n_found, 3);
 }
 
-/// Lists of plain arithmetic are computed in another way than other values.
+/// Lists of plain arithmetic take a different path from other values.
 #[test]
 fn long_lists_are_what_their_members_are() {
     let bodies = [
@@ -310,7 +311,7 @@ fn long_lists_are_what_their_members_are() {
         "2 ^ (i mod 5) + seed",
     ];
     for body in bodies {
-        // A loop of two names, or with a condition, is not computed so.
+        // A loop with two names, or with a condition, does not take the fast path.
         let text = format!(
             "param seed: int = 4; let a = [| 1, 2 | 3, 4 | 5, 6 |];
              let fast = [{body} | i in 1..40];
@@ -326,7 +327,7 @@ fn long_lists_are_what_their_members_are() {
         assert forall(i in 1..30)(fast[i] <-> slow[i]);
         exists x: 0..1; goal fast[5] -> x = 1;";
     check(truths, true, None);
-    // What has no value is reported where it stands.
+    // An undefined value is reported at its position.
     check_wrong(
         "let a = [1 div (i - 20) | i in 1..30]; goal true;",
         &[("arithmetic", "1 div (i - 20)")],
@@ -365,7 +366,7 @@ fn symmetries_are_declared_and_change_no_verdict() {
         "exists x, y: 0..1; forall z: 0..1 symmetry x = y; goal true;",
         &[("type", "x = y")],
     );
-    // Both places of the state become the same variable.
+    // Both positions of the state become the same variable.
     let game = "game { rounds 3; state a: array[1..2] of 0..3 = [0, 0]; state b: 0..3 = 0;
         move x: 1..2; next b = x; next a = [b, b]; symmetry a = [a[2], a[1]]; } goal true;";
     assert!(compiled(game, &[]).is_ok());

@@ -1,4 +1,4 @@
-//! What expressions of the language come to: constants, and terms over variables.
+//! The values of expressions of the language: constants, and terms over variables.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,14 +18,14 @@ pub enum Value {
     Set(Rc<ValueSet>),
     /// An array of values.
     Array(Rc<Array>),
-    /// What depends on variables.
+    /// An expression that depends on variables.
     Term(Box<Term>),
-    /// A conjunction that holds global constraints.
+    /// A conjunction that contains global constraints.
     Law(Vec<Constraint>),
 }
 
 impl Value {
-    /// What kind of value it is, in messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Int(_) => "a number",
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a truth value, known or not.
+    /// Whether it is a truth value or a condition.
     pub fn is_bool(&self) -> bool {
         match self {
             Value::Bool(_) | Value::Law(_) => true,
@@ -47,7 +47,7 @@ impl Value {
         }
     }
 
-    /// Whether no variable is in it.
+    /// Whether it contains no variable.
     pub fn is_constant(&self) -> bool {
         match self {
             Value::Int(_) | Value::Bool(_) | Value::Set(_) => true,
@@ -56,14 +56,14 @@ impl Value {
         }
     }
 
-    /// A list with indices from 1.
+    /// Creates a list with indices from 1.
     pub fn list(items: Vec<Value>) -> Value {
         let dims = vec![(1, items.len())];
         Value::Array(Rc::new(Array { dims, items }))
     }
 }
 
-/// An array: for each dimension its first index and its length, and the items, the last index
+/// An array: the first index and length of each dimension, and the items, the last index
 /// running fastest.
 #[derive(Clone)]
 pub struct Array {
@@ -74,7 +74,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// The index set of a dimension, as messages show it.
+    /// Returns the index set of a dimension, as messages show it.
     pub fn range(&self, dimension: usize) -> String {
         let (first, length) = self.dims[dimension];
         format!("{first}..{}", first + length as i64 - 1)
@@ -84,27 +84,27 @@ impl Array {
 /// An expression over variables.
 #[derive(Clone)]
 pub struct Term {
-    /// Its value.
+    /// The formula.
     pub formula: Formula,
-    /// Whether it is true or false rather than a number.
+    /// Whether it is a truth value rather than a number.
     pub is_bool: bool,
-    /// What must hold for a number to have a value: divisors other than 0, indices inside.
-    /// The condition that uses the number takes these in.
+    /// The conditions under which a number is defined: divisors other than 0, indices inside.
+    /// The condition that uses the number includes them.
     pub defined: Vec<Formula>,
-    /// How many parts it has.
+    /// The number of parts.
     pub size: usize,
-    /// How deep it is nested.
+    /// The depth.
     pub depth: usize,
 }
 
 impl Term {
-    /// A term that always has a value.
+    /// Creates a term that is always defined.
     pub fn new(formula: Formula, is_bool: bool, size: usize, depth: usize) -> Self {
         Self { formula, is_bool, defined: Vec::new(), size, depth }
     }
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 pub enum Binding {
     /// A value.
