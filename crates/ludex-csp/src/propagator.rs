@@ -1,29 +1,29 @@
-//! What a constraint has to offer the engine.
+//! The interface between a constraint and the engine.
 
 use std::fmt;
 
 use crate::Value;
 use crate::domains::{Conflict, Domains, Events, VarId};
 
-/// A constraint that prunes.
+/// A constraint that prunes domains.
 ///
 /// To add one: write [`holds`](Propagator::holds), write the naive
 /// [`propagate`](Propagator::propagate), run the suite of `ludex-testkit` over it, and only then
 /// subscribe to fewer events and keep state between calls.
 pub trait Propagator: Send + Sync {
-    /// The name of the kind of constraint, for messages and statistics.
+    /// Returns the name of the kind of constraint, for messages and statistics.
     fn name(&self) -> &'static str;
 
-    /// The variables it speaks of, in the order of the tuples of [`holds`](Propagator::holds).
+    /// Returns the variables, in the order of the tuples of [`holds`](Propagator::holds).
     fn scope(&self) -> &[VarId];
 
-    /// What the constraint means, written as plainly as it can be.
+    /// Whether a tuple satisfies the constraint, computed as directly as possible.
     ///
-    /// The tests trust this and nothing else.
+    /// The tests rely on this definition alone.
     fn holds(&self, tuple: &[Value]) -> bool;
 
-    /// Called once, when the constraint enters an engine: subscribes to events and takes
-    /// reversible words.
+    /// Subscribes to events and allocates reversible words; called once, when the constraint
+    /// enters an engine.
     ///
     /// The default subscribes to every event of every variable of the scope.
     fn post(&mut self, setup: &mut Setup<'_>) {
@@ -38,59 +38,59 @@ pub trait Propagator: Send + Sync {
     /// [`Conflict`] when the constraint has no solution left.
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict>;
 
-    /// How much work a call is, so that cheap constraints prune first.
+    /// Returns the cost of a call, so that cheap constraints prune first.
     ///
-    /// The default is right for one pass over the scope.
+    /// The default suits one pass over the scope.
     fn cost(&self) -> Cost {
         Cost::Linear
     }
 
-    /// About how many bytes it takes once it is posted, so that memory can be bounded.
+    /// Returns an estimate of the bytes it takes once posted, so that memory can be limited.
     ///
-    /// The default is right for a few words for each variable of the scope.
+    /// The default suits a few words for each variable of the scope.
     fn n_bytes(&self) -> usize {
         size_of_val(self) + 32 * self.scope().len()
     }
 
-    /// A copy for a copy of the network. Large data that never changes should be shared.
+    /// Returns a copy for a copy of the network. Large immutable data should be shared.
     fn duplicate(&self) -> Box<dyn Propagator>;
 }
 
-/// What a call of [`Propagator::propagate`] leaves behind.
+/// The result of a call of [`Propagator::propagate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pruning {
-    /// Called again at once, it would prune nothing.
+    /// Another call would prune nothing.
     Fixpoint,
-    /// Its own prunings may let it prune more.
+    /// Its own pruning may allow it to prune more.
     MayPruneMore,
-    /// It holds whatever the variables become; it is not called again below this node.
+    /// Every assignment left satisfies it; it is not called again below this node.
     Entailed,
 }
 
 impl Pruning {
-    /// After a call that has to be repeated until it prunes nothing.
+    /// Returns the result of a call that must be repeated until it prunes nothing.
     pub fn after(is_reduced: bool) -> Self {
         if is_reduced { Pruning::MayPruneMore } else { Pruning::Fixpoint }
     }
 }
 
-/// How much work a call is.
+/// The cost of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cost {
-    /// A handful of operations.
+    /// A few operations.
     Constant,
     /// A pass over the scope, or over bit sets.
     Linear,
     /// A pass over the scope for each variable, or over all values.
     Quadratic,
-    /// Anything heavier.
+    /// Anything more expensive.
     Heavy,
 }
 
 impl Cost {
     pub(crate) const COUNT: usize = 4;
 
-    /// A measure of the work of a call: 1, 4, 16 or 64.
+    /// Returns the cost as a number: 1, 4, 16 or 64.
     pub(crate) fn work(self) -> u32 {
         1 << (2 * self as u32)
     }
@@ -102,36 +102,36 @@ impl fmt::Debug for dyn Propagator {
     }
 }
 
-/// The engine as a propagator sees it when it is posted.
+/// The engine as seen by a propagator that is being posted.
 pub struct Setup<'a> {
     pub(crate) domains: &'a mut Domains,
     pub(crate) subscriptions: Vec<(VarId, Events)>,
 }
 
 impl<'a> Setup<'a> {
-    /// A setup over domains without an engine, for tests of one propagator; who subscribes
-    /// to what is forgotten.
+    /// Creates a setup over domains without an engine, for tests of one propagator; it ignores
+    /// subscriptions.
     pub fn new(domains: &'a mut Domains) -> Self {
         Self { domains, subscriptions: Vec::new() }
     }
 
-    /// Asks to be called when one of these events happens to `x`.
+    /// Subscribes to these events of `x`.
     pub fn subscribe(&mut self, x: VarId, events: Events) {
         self.subscriptions.push((x, events));
     }
 
-    /// Asks to be called when one of these events happens to any of the variables.
+    /// Subscribes to these events of all the variables.
     pub fn subscribe_all(&mut self, scope: &[VarId], events: Events) {
         scope.iter().for_each(|&x| self.subscribe(x, events));
     }
 
-    /// The domains, for their present state and for new reversible words.
+    /// Returns the domains, for reading them and for allocating reversible words.
     pub fn domains(&mut self) -> &mut Domains {
         self.domains
     }
 }
 
-/// Writes [`Propagator::duplicate`] for a type that can be cloned.
+/// Implements [`Propagator::duplicate`] for a type that can be cloned.
 #[macro_export]
 macro_rules! duplicate_by_clone {
     () => {

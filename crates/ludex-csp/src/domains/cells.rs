@@ -15,17 +15,17 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// How many words there are.
+    /// Returns the number of words.
     pub fn len(self) -> usize {
         self.n as usize
     }
 
-    /// Whether there are none.
+    /// Whether the run is empty.
     pub fn is_empty(self) -> bool {
         self.n == 0
     }
 
-    /// Word number `index` alone.
+    /// Returns word number `index`.
     #[inline]
     pub fn at(self, index: usize) -> Cell {
         debug_assert!(index < self.n as usize);
@@ -34,17 +34,17 @@ impl Cells {
 }
 
 impl Domains {
-    /// A new reversible word.
+    /// Allocates a reversible word.
     pub fn new_cell(&mut self, value: u64) -> Cell {
         Cell(self.trail.allocate(1, value) as u32)
     }
 
-    /// New reversible words, all with the same value.
+    /// Allocates reversible words, all with the same value.
     pub fn new_cells(&mut self, n: usize, value: u64) -> Cells {
         Cells { first: self.trail.allocate(n, value) as u32, n: n as u32 }
     }
 
-    /// The value of a reversible word.
+    /// Returns the value of a reversible word.
     #[inline]
     pub fn get(&self, cell: Cell) -> u64 {
         self.trail.get(cell.0 as usize)
@@ -56,19 +56,20 @@ impl Domains {
         self.trail.set(cell.0 as usize, value);
     }
 
-    /// The values of a run of reversible words.
+    /// Returns the values of a run of reversible words.
     #[inline]
     pub fn cells(&self, cells: Cells) -> &[u64] {
         self.trail.slice(cells.first as usize, cells.n as usize)
     }
 
-    /// The trail that holds a run of reversible words, and where the run begins in it.
+    /// Returns the trail that holds a run of reversible words, and the index of its first word.
     #[inline]
     pub(crate) fn in_trail(&mut self, cells: Cells) -> (&mut Trail, usize) {
         (&mut self.trail, cells.first as usize)
     }
 
-    /// What a reversible word was before level `level` (counted from 1) changed it, if it did.
+    /// Returns the value of a reversible word before level `level` (counted from 1) changed it,
+    /// if it did.
     pub fn saved(&self, cell: Cell, level: usize) -> Option<u64> {
         self.trail.saved(cell.0 as usize, level)
     }

@@ -1,18 +1,18 @@
 //! Tasks that share a resource.
 //!
-//! Time-tabling: the parts of tasks that are certain make a profile, and a task can't lie
-//! where it would break through the limit. Edge finding: when a set of tasks and one more
-//! need more energy than there is before the deadline of the set, the one ends after it.
-//! The updates of edge finding use sets of tasks with the same deadline, which is sound and
-//! weaker than the full rule; see Vilím, *Edge Finding Filtering Algorithm for Discrete
-//! Cumulative Resources in O(kn log n)*, CP 2009, for that.
+//! Time-tabling: the certain parts of tasks form a profile, and a task can't lie where it would
+//! exceed the limit. Edge finding: when a set of tasks and one more need more energy than there
+//! is before the deadline of the set, the one ends after the set. The updates of edge finding
+//! use sets of tasks with the same deadline, which is sound but weaker than the full rule; for
+//! that see Vilím, *Edge Finding Filtering Algorithm for Discrete Cumulative Resources in O(kn
+//! log n)*, CP 2009.
 
 use super::tasks::{Edges, Task, both_ways};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// At every moment the heights of the tasks that run add up to at most the limit.
+/// At every time the heights of the running tasks sum to at most the limit.
 #[derive(Clone)]
 pub struct Cumulative {
     /// The starts, the lengths, the heights, then the limit.
@@ -21,13 +21,16 @@ pub struct Cumulative {
 }
 
 impl Cumulative {
-    /// The constraint on tasks given by starts, lengths and heights.
+    /// Creates the constraint on tasks given by starts, lengths and heights.
     ///
     /// # Panics
-    /// When the lists have different lengths. The caller sees to it that the product of all
-    /// time and all resource fits in 62 bits.
+    /// When the lists have different lengths. The caller must ensure that the product of total
+    /// time and total resource fits in 62 bits.
     pub fn new(starts: &[VarId], lengths: &[VarId], heights: &[VarId], limit: VarId) -> Self {
-        assert!(starts.len() == lengths.len() && starts.len() == heights.len(), "one of each");
+        assert!(
+            starts.len() == lengths.len() && starts.len() == heights.len(),
+            "the lists have different lengths"
+        );
         let scope = [starts, lengths, heights, &[limit]].concat();
         Self { scope, n: starts.len() }
     }
@@ -42,8 +45,8 @@ impl Cumulative {
         Task::certain(starts, lengths, Some(heights), is_mirrored, domains)
     }
 
-    /// The certain parts as a step function: from each time on, the height. Also the least
-    /// limit that fits them.
+    /// Returns the certain parts as a step function: the height from each time on. Its maximum
+    /// is the least limit that fits them.
     fn profile(tasks: &[Task]) -> Vec<(i64, i64)> {
         let mut steps: Vec<(i64, i64)> = Vec::with_capacity(2 * tasks.len());
         for task in tasks {
@@ -87,7 +90,7 @@ impl Cumulative {
                         break;
                     }
                     let end = profile.get(at + 1).map_or(i64::MAX, |next| next.0);
-                    // A step lies wholly inside or outside the task's own certain part.
+                    // A step lies entirely inside or outside the task's own certain part.
                     let own = if from <= time && end <= to { task.height } else { 0 };
                     if end > start && height - own + task.height > limit {
                         start = end;
@@ -99,16 +102,17 @@ impl Cumulative {
         Ok(is_reduced)
     }
 
-    /// Overload checking, and tasks that end after a set of others start later.
+    /// Checks for overload, and delays tasks that must end after a set of others.
     fn edge_find(&self, is_mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
         let mut edges = Edges::new(self.tasks(is_mirrored, domains));
-        // More than all tasks together need is no limit, and could leave the range of numbers.
+        // A limit beyond the demand of all tasks is no limit, and could overflow.
         let all_heights = edges.tasks.iter().map(|task| task.height).sum();
         let capacity = i64::from(domains.max(self.limit())).min(all_heights);
         let n = edges.tasks.len();
         let mut energy = vec![0; n];
         for deadline in edges.deadlines.clone() {
-            // Step 1. Energy of the tasks from each place on that end by the deadline.
+            // Step 1. By position: the energy of the tasks from here on that end by the
+            // deadline.
             let mut total = 0;
             for (place, task) in edges.tasks.iter().enumerate().rev() {
                 if task.latest_end <= deadline {
@@ -122,7 +126,7 @@ impl Cumulative {
             if total == 0 {
                 continue;
             }
-            // Step 2. Tasks that don't fit beside such a set end after it.
+            // Step 2. A task that doesn't fit beside such a set ends after it.
             let (mut best, mut best_place) = (i64::MIN, 0);
             for place in 0..n {
                 let task = edges.tasks[place];
@@ -144,7 +148,8 @@ impl Cumulative {
                 else {
                     continue;
                 };
-                // Step 3. What the set can't do beside the task is done before it starts.
+                // Step 3. The energy of the set that doesn't fit beside the task is spent
+                // before the task starts.
                 for (from, &energy) in energy.iter().enumerate().skip(first) {
                     let start = edges.tasks[from].earliest_start;
                     let rest = energy - (capacity - task.height) * (deadline - start);
@@ -173,7 +178,7 @@ impl Propagator for Cumulative {
     fn holds(&self, tuple: &[Value]) -> bool {
         let value = |at: usize| i64::from(tuple[at]);
         let (n, limit) = (self.n, value(3 * self.n));
-        // The use rises only where a task starts.
+        // The demand rises only where a task starts.
         (0..n).all(|i| {
             let time = value(i);
             let running = (0..n).filter(|&j| value(j) <= time && time < value(j) + value(n + j));

@@ -1,16 +1,16 @@
-//! Tasks on one machine, and boxes that share no inside.
+//! Tasks on one machine, and boxes with disjoint interiors.
 
 use super::tasks::{Edges, Task, both_ways};
 use crate::domains::{Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// Tasks with a start and a length, of which no two run at once.
+/// Tasks with a start and a length, of which no two overlap.
 ///
 /// Overload checking and edge finding in quadratic time, after Nuijten, *Time and Resource
-/// Constrained Scheduling*, 1994, with precedences that two tasks alone decide. A task
-/// without length has no time to overlap in when zeros are ignored; else it may not lie
-/// strictly inside another.
+/// Constrained Scheduling*, 1994, with precedences decided by pairs of tasks. When zeros are
+/// ignored, a task of length 0 overlaps nothing; otherwise it may not lie strictly inside
+/// another.
 #[derive(Clone)]
 pub struct NoOverlap {
     /// The starts, then the lengths.
@@ -19,12 +19,12 @@ pub struct NoOverlap {
 }
 
 impl NoOverlap {
-    /// The constraint that tasks don't overlap.
+    /// Creates the constraint that tasks don't overlap.
     ///
     /// # Panics
     /// When the lists have different lengths.
     pub fn new(starts: &[VarId], lengths: &[VarId], ignores_zeros: bool) -> Self {
-        assert_eq!(starts.len(), lengths.len(), "a length for every start");
+        assert_eq!(starts.len(), lengths.len(), "the lists have different lengths");
         Self { scope: [starts, lengths].concat(), ignores_zeros }
     }
 
@@ -32,13 +32,13 @@ impl NoOverlap {
         self.scope.len() / 2
     }
 
-    /// Raises earliest starts of tasks that must come after a set of others.
+    /// Raises the earliest starts of tasks that must come after a set of others.
     fn edge_find(&self, is_mirrored: bool, domains: &mut Domains) -> Result<bool, Conflict> {
         let (starts, lengths) = self.scope.split_at(self.n_tasks());
         let mut edges = Edges::new(Task::certain(starts, lengths, None, is_mirrored, domains));
         let n = edges.tasks.len();
-        // By place: work of the tasks from here on that end by the deadline, and when they
-        // can be done at the earliest.
+        // By position: the work of the tasks from here on that end by the deadline, and their
+        // earliest possible end.
         let mut work = vec![0; n];
         let mut done = vec![i64::MIN; n];
         for deadline in edges.deadlines.clone() {
@@ -75,14 +75,14 @@ impl NoOverlap {
         edges.prune(domains)
     }
 
-    /// When one of two tasks can't be first, the other is.
+    /// Orders pairs of tasks: when one can't be first, the other is.
     fn precede_pairs(&self, domains: &mut Domains) -> Result<bool, Conflict> {
         let n = self.n_tasks();
         let mut is_reduced = false;
         for i in 0..n {
             for j in i + 1..n {
                 let lengths = [i, j].map(|at| i64::from(domains.min(self.scope[n + at])));
-                // Only when both take time for sure is anything forbidden.
+                // A pair is constrained only when both tasks certainly take time.
                 if self.ignores_zeros && lengths.contains(&0) {
                     continue;
                 }
@@ -109,7 +109,7 @@ impl NoOverlap {
     }
 }
 
-/// Whether two intervals share no inside.
+/// Whether the interiors of two intervals are disjoint.
 fn are_apart(a: (i64, i64), b: (i64, i64), ignores_zeros: bool) -> bool {
     (ignores_zeros && (a.1 == 0 || b.1 == 0)) || a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0
 }
@@ -150,7 +150,7 @@ impl Propagator for NoOverlap {
     duplicate_by_clone!();
 }
 
-/// Two boxes that are apart in at least one dimension.
+/// Two boxes that are separated in at least one dimension.
 #[derive(Clone)]
 pub struct DisjointBoxes {
     /// Start and length of the first box by dimension, then of the second.
@@ -160,12 +160,13 @@ pub struct DisjointBoxes {
 }
 
 impl DisjointBoxes {
-    /// The constraint that two boxes, each a list of starts and lengths, share no inside.
+    /// Creates the constraint that two boxes, each a list of starts and lengths, have disjoint
+    /// interiors.
     ///
     /// # Panics
     /// When the boxes have different dimensions.
     pub fn new(first: &[(VarId, VarId)], second: &[(VarId, VarId)], ignores_zeros: bool) -> Self {
-        assert_eq!(first.len(), second.len(), "boxes of one dimension");
+        assert_eq!(first.len(), second.len(), "the boxes have different dimensions");
         let scope =
             first.iter().chain(second).flat_map(|&(start, length)| [start, length]).collect();
         Self { scope, n_dimensions: first.len(), ignores_zeros }
@@ -212,7 +213,7 @@ impl Propagator for DisjointBoxes {
             }
             return Ok(Pruning::Fixpoint);
         }
-        // Of all ways to be apart, the last possible one is taken.
+        // When only one separation is possible, it is enforced.
         let mut possible = None;
         for dimension in 0..self.n_dimensions {
             for which in 0..2 {

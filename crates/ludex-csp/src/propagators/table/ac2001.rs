@@ -1,7 +1,7 @@
-//! Binary constraints by AC2001: the last support found is where the search resumes.
+//! Binary constraints by AC2001: the search for a support resumes at the last one found.
 //!
 //! After Bessière, Régin, Yap and Zhang, *An optimal coarse-grained arc consistency
-//! algorithm*, 2005. Resuming is right only while domains shrink, so the last supports are
+//! algorithm*, 2005. Resuming is correct only while domains shrink, so the last supports are
 //! reversible.
 
 use std::sync::Arc;
@@ -24,9 +24,9 @@ pub struct Ac2001 {
 }
 
 impl Ac2001 {
-    /// The constraint that the pair of variables is, or is not, in the table.
+    /// Creates the constraint that the pair of variables is, or is not, in the table.
     pub fn new(scope: [VarId; 2], table: Arc<Table>, is_positive: bool) -> Self {
-        assert!(!table.has_stars() && table.arity() == 2, "pairs without stars");
+        assert!(!table.has_stars() && table.arity() == 2, "the table has pairs without stars");
         let empty = || Arc::<[bool]>::from([]);
         Self { scope, table, is_positive, allowed: [empty(), empty()], last: None }
     }

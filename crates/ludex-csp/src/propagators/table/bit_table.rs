@@ -1,7 +1,7 @@
 //! Binary constraints as bit matrices, with residues.
 //!
-//! A value of one variable is supported while its row meets the domain of the other; the
-//! word in which that was last so is looked at first.
+//! A value of one variable is supported while its row intersects the domain of the other. The
+//! word that last proved this is tested first.
 //!
 //! After Lecoutre and Vion, *Enforcing Arc Consistency Using Bitwise Operations*, 2008
 //! (AC3^bit+rm).
@@ -23,7 +23,7 @@ pub struct BitTable {
     mask: Vec<u64>,
 }
 
-/// The values of one variable and what they allow of the other.
+/// The values of one variable, with the values of the other that each allows.
 #[derive(Clone, Default)]
 struct Side {
     n_words: usize,
@@ -32,9 +32,9 @@ struct Side {
 }
 
 impl BitTable {
-    /// The constraint that the pair of variables is, or is not, in the table.
+    /// Creates the constraint that the pair of variables is, or is not, in the table.
     pub fn new(scope: [VarId; 2], table: Arc<Table>, is_positive: bool) -> Self {
-        assert!(!table.has_stars() && table.arity() == 2, "pairs without stars");
+        assert!(!table.has_stars() && table.arity() == 2, "the table has pairs without stars");
         Self { scope, table, is_positive, sides: Default::default(), mask: Vec::new() }
     }
 
@@ -104,8 +104,8 @@ impl Propagator for BitTable {
     }
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
-        // Values of the second kept by the first are supports of values of the first, so
-        // one pass each way is enough.
+        // Values of the second variable that the first keeps are supports of values of the
+        // first, so one pass in each direction is enough.
         self.revise(0, domains)?;
         self.revise(1, domains)?;
         let is_fixed = self.scope.iter().any(|&x| domains.is_fixed(x));

@@ -1,17 +1,17 @@
-//! Compact-Table: the tuples that are still valid as a reversible sparse bit set.
+//! Compact-Table: a reversible sparse bit set of the valid tuples.
 //!
 //! Each value of each variable has a row, the set of tuples that support it. When a domain
-//! shrinks, the tuples lost are masked out, by the rows of the values that went or of the
-//! values that stayed, whichever are fewer; a value keeps its place while its row meets the
-//! valid tuples, which is looked up first in the word where it was last so.
+//! shrinks, the lost tuples are masked out, by the rows of the removed values or of the
+//! remaining values, whichever are fewer. A value stays while its row intersects the valid
+//! tuples; the word that last proved this is tested first.
 //!
 //! After Demeulenaere, Hartert, Lecoutre, Perez, Perron, Régin and Schaus, *Compact-Table:
 //! Efficiently Filtering Table Constraints with Reversible Sparse Bit-Sets*, CP 2016; short
-//! tuples after Verhaeghe, Lecoutre and Schaus, AAAI 2017: a star is in the rows of all
-//! values, and counts as no reason to lose the tuple when a value goes.
+//! tuples after Verhaeghe, Lecoutre and Schaus, AAAI 2017: a star is in the rows of all values,
+//! so removing a value does not invalidate the tuple.
 //!
-//! Invariant: `index[..limit]` are the words of the set that are not zero. Words behind the
-//! limit count as zero and keep the value they had when they left, which spares saving them.
+//! Invariant: `index[..limit]` are the nonzero words of the set. Words behind the limit count
+//! as zero and keep their last value, so they need not be saved.
 
 use std::sync::Arc;
 
@@ -29,24 +29,24 @@ pub struct CompactTable {
     table: Arc<Table>,
     rows: Arc<Rows>,
     state: Option<State>,
-    /// By row: the word in which the value was last supported.
+    /// By row: the word that last supported the value.
     residues: Vec<u32>,
     /// A permutation of the words of the set, and its inverse.
     index: Vec<u32>,
     place: Vec<u32>,
     /// Scratch: a mask of tuples, or of values.
     mask: Vec<u64>,
-    /// Scratch: the positions to look at, and by position the values met in tuples.
+    /// Scratch: the positions to check, and by position the values met in tuples.
     open: Vec<usize>,
     met: Vec<u64>,
-    /// By position, and once more: its first word in `met`.
+    /// By position, with one more at the end: its first word in `met`.
     first_met: Vec<usize>,
 }
 
-/// With more words in use than this, tuples are not read unless many have just gone.
+/// Largest number of words in use with which tuples are read, unless many were just lost.
 const MAX_GATHERED: usize = 32;
-/// So many tuples are read before it is asked whether all values were met.
-const READ_BETWEEN_LOOKS: usize = 24;
+/// Number of tuples read between two checks whether all values were met.
+const TUPLES_PER_CHECK: usize = 24;
 
 /// The rows of all values, shared between copies.
 #[derive(Default)]
@@ -58,14 +58,14 @@ struct Rows {
     supports: Vec<u64>,
     /// By row: the tuples that name the value; empty when there are no stars.
     strict: Vec<u64>,
-    /// By row: which words of `supports` are not zero.
+    /// By row: the nonzero words of `supports`.
     summaries: Vec<u64>,
     n_summary_words: usize,
     tuples: Tuples,
 }
 
-/// The tuples themselves as indexes, when these fit in 8 or 16 bits: they are read here and
-/// there, so what counts is how many share a line of the cache.
+/// The tuples as indexes, when these fit in 8 or 16 bits. Access is random, so the number of
+/// tuples per cache line matters.
 #[derive(Default)]
 enum Tuples {
     #[default]
@@ -74,7 +74,7 @@ enum Tuples {
     Wide(Vec<u16>),
 }
 
-/// An index in fewer bits, the greatest of which stands for a star.
+/// An index in fewer bits, whose greatest value stands for a star.
 trait NarrowIndex {
     const STAR: u32;
 }
@@ -105,15 +105,15 @@ impl Tuples {
 struct State {
     words: Cells,
     limit: Cell,
-    /// By position: the size and then the bits of the domain when it was last seen.
+    /// By position: the size and then the bits of the domain at the last call.
     seen_sizes: Cells,
     seen_bits: Vec<Cells>,
-    /// 1 once every value has been looked at.
+    /// 1 once every value has been checked.
     is_filtered: Cell,
 }
 
 impl CompactTable {
-    /// The constraint that the variables take one of the tuples.
+    /// Creates the constraint that the variables take one of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         debug_assert_eq!(scope.len(), table.arity());
         Self {
@@ -131,8 +131,8 @@ impl CompactTable {
         }
     }
 
-    /// Takes out the tuples that lost a value. Says whether any went, and how many domains
-    /// had changed, with the last of them.
+    /// Removes the tuples that lost a value. Returns whether any was removed, the number of
+    /// changed domains, and the last of them.
     #[inline]
     fn update(
         &mut self,
@@ -153,13 +153,13 @@ impl CompactTable {
                 self.open.push(position);
                 continue;
             }
-            // Nothing will be asked of the bits seen below a fixed variable.
+            // Below a node where the variable is fixed, its bits are not needed.
             domains.set(state.seen_sizes.at(position), 1);
             fixed.push(self.rows.first[position] + domains.index_bounds(x).0 as usize);
         }
         let old_limit = domains.get(state.limit) as usize;
         let (mut limit, mut is_reduced) = (old_limit, false);
-        // Fixed variables come first: they cost least and leave least to do for the others.
+        // Fixed variables come first: they cost least and leave the least work for the others.
         if !fixed.is_empty() {
             (limit, is_reduced) = self.keep_fixed(state, &fixed, limit, domains);
         }
@@ -180,7 +180,7 @@ impl CompactTable {
         Ok((is_reduced, n_changed, last_changed))
     }
 
-    /// Keeps the tuples in all the rows.
+    /// Keeps the tuples in all the rows of fixed variables.
     fn keep_fixed(
         &mut self,
         state: &State,
@@ -197,7 +197,7 @@ impl CompactTable {
         if limit < index.len() / 8 {
             return trail.narrow(first, index, place, limit, mask);
         }
-        // Where tuples are sorted, a row has bits in few words, and two rows share fewer.
+        // In sorted tuples a row has bits in few words, and two rows share fewer.
         let candidates = &mut self.mask[..all.n_summary_words];
         candidates.copy_from_slice(all.summary(fixed[0]));
         for &row_idx in &fixed[1..] {
@@ -206,8 +206,8 @@ impl CompactTable {
         trail.narrow_among(first, index, place, limit, candidates, mask)
     }
 
-    /// Keeps the tuples with a value that the variable at this position still has: by the
-    /// values that went or by those that stayed, whichever are fewer.
+    /// Keeps the tuples with a remaining value of the variable at this position: by the removed
+    /// values or by the remaining ones, whichever are fewer.
     fn keep_open(
         &mut self,
         state: &State,
@@ -250,8 +250,8 @@ impl CompactTable {
         trail.narrow(first, index, place, limit, |at| mask[at] ^ flip)
     }
 
-    /// Takes out the values of one variable that no valid tuple supports, but for those
-    /// already met in one.
+    /// Removes the values of one variable that no valid tuple supports; values already met in a
+    /// tuple need no check.
     #[inline]
     fn filter(
         &mut self,
@@ -385,7 +385,8 @@ impl CompactTable {
         let mut n_values = 0;
         self.open.clear();
         for (position, &x) in self.scope.iter().enumerate() {
-            // The tuples lost to the only domain that changed supported none of its values.
+            // If only one domain has changed, its values have not lost support: the lost tuples
+            // had other values there.
             let is_safe = is_filtered && n_changed == 1 && position == last_changed;
             if !is_safe && !domains.is_fixed(x) {
                 self.open.push(position);
@@ -397,8 +398,8 @@ impl CompactTable {
         if self.open.is_empty() {
             return Ok(self.pruning(domains));
         }
-        // Reading valid tuples finds many supports at once. It is worth more when so many
-        // tuples went that the words last seen to support values are of no help.
+        // Reading valid tuples finds many supports at once. It is worth more after many tuples
+        // were lost, when the words that last supported values are of no help.
         let limit = domains.get(state.limit) as usize;
         let budget = match limit {
             limit if 2 * limit <= old_limit => 4 * n_values,
@@ -422,14 +423,14 @@ impl CompactTable {
         Ok(self.pruning(domains))
     }
 
-    /// The values left of one variable all fit to the others once these are fixed.
+    /// Entailed when at most one variable is open: all its values then fit the fixed ones.
     fn pruning(&self, domains: &Domains) -> Pruning {
         let n_open = self.scope.iter().filter(|&&x| !domains.is_fixed(x)).take(2).count();
         if n_open <= 1 { Pruning::Entailed } else { Pruning::Fixpoint }
     }
 
-    /// Reads valid tuples for the values they support, and closes the positions all of whose
-    /// values were met. False when the budget ended before the tuples did.
+    /// Reads valid tuples for the values they support, and closes positions with all values
+    /// met. Returns false when the budget ended before the tuples.
     fn gather<T: Copy + Into<u32> + NarrowIndex>(
         &mut self,
         state: &State,
@@ -441,7 +442,7 @@ impl CompactTable {
         let limit = domains.get(state.limit) as usize;
         let words = domains.cells(state.words);
         let is_flat = self.met.len() == arity;
-        let (mut n_read, mut next_look) = (0, READ_BETWEEN_LOOKS);
+        let (mut n_read, mut next_look) = (0, TUPLES_PER_CHECK);
         for &word_idx in &self.index[..limit] {
             if n_read >= next_look {
                 let (scope, met, first) = (&self.scope, &self.met, &self.first_met);
@@ -452,7 +453,7 @@ impl CompactTable {
                 if self.open.is_empty() {
                     return true;
                 }
-                next_look += READ_BETWEEN_LOOKS;
+                next_look += TUPLES_PER_CHECK;
             }
             if n_read >= budget {
                 return false;
@@ -463,7 +464,7 @@ impl CompactTable {
                 let tuple = &tuples[at..at + arity];
                 n_read += 1;
                 if is_flat {
-                    // A word for each position: no division, no second look-up.
+                    // One word per position avoids a division and a second lookup.
                     for &position in open {
                         let index = tuple[position].into();
                         met[position] |= if index == T::STAR { !0 } else { 1 << (index % 64) };
@@ -484,12 +485,12 @@ impl CompactTable {
         true
     }
 
-    /// The values met at a position.
+    /// Returns the values met at a position.
     fn met_at(&self, position: usize) -> &[u64] {
         &self.met[self.first_met[position]..self.first_met[position + 1]]
     }
 
-    /// Takes note of a domain as it is now.
+    /// Records the current domain.
     fn remember(&self, state: &State, position: usize, domains: &mut Domains) {
         let x = self.scope[position];
         domains.set(state.seen_sizes.at(position), domains.size(x));
@@ -553,14 +554,14 @@ impl Rows {
         &self.summaries[row_idx * self.n_summary_words..(row_idx + 1) * self.n_summary_words]
     }
 
-    /// The tuples that allow the value with this index.
+    /// Returns the tuples that allow the value with this index.
     #[inline]
     fn supports_of(&self, position: usize, index: u32) -> &[u64] {
         let at = (self.first[position] + index as usize) * self.n_words;
         &self.supports[at..at + self.n_words]
     }
 
-    /// The tuples that name the value with this index.
+    /// Returns the tuples that name the value with this index.
     #[inline]
     fn strict_supports_of(&self, position: usize, index: u32) -> &[u64] {
         let source = if self.strict.is_empty() { &self.supports } else { &self.strict };
@@ -568,7 +569,8 @@ impl Rows {
         &source[at..at + self.n_words]
     }
 
-    /// How many tuples the rows speak of: the tuples in the rows of the first variable.
+    /// Returns the number of tuples in the rows of the first variable, which is that of all
+    /// tuples.
     fn n_tuples(&self, scope: &[VarId], domains: &Domains) -> usize {
         let n_rows = domains.n_indexes(scope[0]);
         let mut seen = vec![0_u64; self.n_words];
@@ -579,7 +581,7 @@ impl Rows {
     }
 }
 
-/// The places of the bits of a word, ascending.
+/// Iterates over the positions of the bits of a word, ascending.
 #[inline]
 fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -591,7 +593,7 @@ fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The tuples in lexicographic order: what one value allows is then in few words.
+/// Sorts the tuples lexicographically, so that the support of a value is in few words.
 fn sorted(tuples: &[u32], arity: usize) -> Vec<u32> {
     let mut order: Vec<&[u32]> = tuples.chunks_exact(arity).collect();
     order.sort_unstable();

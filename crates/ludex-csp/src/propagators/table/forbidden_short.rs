@@ -1,7 +1,7 @@
-//! Forbidden tuples with stars, each a clause.
+//! Forbidden tuples with stars, each treated as a clause.
 //!
 //! A forbidden tuple fails when all its values are taken and prunes when all but one are.
-//! Tuples that lost a value are satisfied for good and swapped behind a reversible limit.
+//! Tuples that lost a value are satisfied permanently and swapped behind a reversible limit.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct ForbiddenShort {
 }
 
 impl ForbiddenShort {
-    /// The constraint that the variables match none of the tuples.
+    /// Creates the constraint that the variables match none of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         Self { scope, table, permutation: Permutation::default(), n_active: None }
     }

@@ -1,18 +1,18 @@
-//! Constraints given by their tuples.
+//! Constraints given by tables of tuples.
 //!
 //! | algorithm | tuples | for |
 //! | --- | --- | --- |
 //! | [`CompactTable`] | allowed, also short | the default |
 //! | [`SmallTable`] | allowed, also short, up to 64 | the default for few tuples |
 //! | [`NegativeTable`] | forbidden | the default |
-//! | [`ForbiddenShort`] | forbidden and short | the only one |
+//! | [`ForbiddenShort`] | forbidden, also short | short tuples; tables whose bit sets would not fit |
 //! | [`BitTable`] | binary, either | the default for two variables |
 //! | [`Ac2001`] | binary, either | comparison |
 //! | [`Str2`] | allowed, also short | tables whose bit sets would not fit; comparison |
 //! | [`Str`] | allowed, also short | comparison |
 
-/// The scope and the meaning of a propagator that has the fields `scope` and `table`: whether one
-/// of the tuples is to be taken, or none of them.
+/// Implements the scope and the meaning of a propagator with the fields `scope` and `table`:
+/// the variables take one of the tuples, or none of them.
 macro_rules! scope_and_meaning {
     ($self:ident => $is_positive:expr) => {
         fn scope(&$self) -> &[VarId] {
@@ -48,7 +48,7 @@ pub use str2::Str2;
 use crate::domains::{Conflict, Domains, VarId};
 use crate::{Cost, Propagator, Value};
 
-/// In a tuple: any value will do.
+/// Matches any value in a tuple.
 pub const STAR: Value = Value::MIN;
 
 /// Tuples of values, all of one length.
@@ -60,43 +60,46 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table from its tuples, one after the other in one list.
+    /// Creates a table from its tuples, concatenated in one list.
     ///
     /// # Panics
-    /// When the list is not a whole number of tuples.
+    /// When the length of the list is not a multiple of `arity`.
     pub fn new(arity: usize, values: Vec<Value>) -> Self {
-        assert!(arity > 0 && values.len().is_multiple_of(arity), "a whole number of tuples");
+        assert!(
+            arity > 0 && values.len().is_multiple_of(arity),
+            "the length is not a multiple of the arity"
+        );
         let has_stars = values.contains(&STAR);
         Self { arity, values, has_stars }
     }
 
-    /// A table from its tuples.
+    /// Creates a table from its tuples.
     ///
     /// # Panics
-    /// When a tuple has another length than `arity`.
+    /// When the length of a tuple is not `arity`.
     pub fn from_tuples<T: AsRef<[Value]>>(
         arity: usize,
         tuples: impl IntoIterator<Item = T>,
     ) -> Self {
         let mut values = Vec::new();
         for tuple in tuples {
-            assert_eq!(tuple.as_ref().len(), arity, "a tuple is as long as the scope");
+            assert_eq!(tuple.as_ref().len(), arity, "a tuple has a wrong length");
             values.extend_from_slice(tuple.as_ref());
         }
         Self::new(arity, values)
     }
 
-    /// How long each tuple is.
+    /// Returns the length of the tuples.
     pub fn arity(&self) -> usize {
         self.arity
     }
 
-    /// How many tuples there are.
+    /// Returns the number of tuples.
     pub fn len(&self) -> usize {
         self.values.len() / self.arity
     }
 
-    /// Whether there is no tuple.
+    /// Whether the table has no tuples.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -106,7 +109,7 @@ impl Table {
         self.has_stars
     }
 
-    /// The tuples.
+    /// Returns the tuples.
     pub fn tuples(&self) -> impl ExactSizeIterator<Item = &[Value]> {
         self.values.chunks_exact(self.arity)
     }
@@ -118,10 +121,10 @@ impl Table {
     }
 }
 
-/// Which algorithm enforces a table.
+/// The algorithm that enforces a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TableAlgorithm {
-    /// By bits where they fit in [`MAX_BIT_TABLE_WORDS`], else [`Str2`].
+    /// Bit sets where they fit in [`MAX_BIT_TABLE_WORDS`], else [`Str2`].
     #[default]
     Auto,
     /// [`CompactTable`], also for two variables.
@@ -148,12 +151,12 @@ impl TableAlgorithm {
     ];
 }
 
-/// Bit sets of one table take up to this many words (256 MiB) before [`Str2`] is chosen.
+/// Largest size of the bit sets of one table in words (256 MiB); larger tables use [`Str2`].
 pub const MAX_BIT_TABLE_WORDS: usize = 1 << 25;
 
-/// The propagator for a table over variables whose domains are bit sets.
+/// Creates the propagator for a table over variables whose domains are bit sets.
 ///
-/// Algorithms that don't know forbidden tuples leave these to those that do.
+/// An algorithm that does not support forbidden tuples is replaced by one that does.
 pub fn table_propagator(
     scope: &[VarId],
     table: &Arc<Table>,
@@ -193,7 +196,7 @@ pub fn table_propagator(
 /// The index of [`STAR`] in an [`indexed`] table.
 const STAR_INDEX: u32 = u32::MAX;
 
-/// The tuples that the domains still allow, as indexes of values, one after the other.
+/// Returns the tuples that the domains still allow, as indexes of values in one list.
 fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
     let mut indexes = Vec::new();
     let mut row_indexes = vec![0; scope.len()];
@@ -218,19 +221,19 @@ fn indexed(scope: &[VarId], table: &Table, domains: &Domains) -> Vec<u32> {
     indexes
 }
 
-/// The tuples of a table in an order in which those that are still valid come first: what
-/// propagators work on that look at tuples one by one.
+/// The tuples of a table in an order in which the valid ones come first, for propagators that
+/// visit tuples one by one.
 #[derive(Clone, Default)]
 struct Permutation {
     arity: usize,
     /// The tuples as in [`indexed`].
     tuples: Arc<[u32]>,
-    /// The numbers of the tuples in the order.
+    /// The numbers of the tuples in this order.
     position: Vec<u32>,
 }
 
 impl Permutation {
-    /// The tuples that the domains still allow, in their order.
+    /// Creates the permutation of the tuples that the domains still allow, in their order.
     fn new(scope: &[VarId], table: &Table, domains: &Domains) -> Self {
         let tuples: Arc<[u32]> = indexed(scope, table, domains).into();
         let n_tuples = tuples.len() / scope.len();
@@ -241,8 +244,8 @@ impl Permutation {
         self.position.len()
     }
 
-    /// Keeps those of the first tuples for which the function says so, in their order; the others
-    /// change places with the last. Gives how many are kept.
+    /// Keeps those of the first tuples that the function accepts, in their order, and swaps the
+    /// others to the end. Returns the number of kept tuples.
     #[inline]
     fn retain(
         &mut self,
@@ -263,12 +266,12 @@ impl Permutation {
     }
 }
 
-/// What it costs to look at so many tuples one by one.
+/// Returns the cost of visiting this many tuples one by one.
 fn scan_cost(n_tuples: usize) -> Cost {
     if n_tuples <= 1 << 16 { Cost::Quadratic } else { Cost::Heavy }
 }
 
-/// For two variables: the pairs of indexes of values, that of variable `which` first.
+/// Returns the pairs of indexes of a binary table, with variable `which` first.
 fn indexed_pairs<'a>(
     scope: [VarId; 2],
     table: &'a Table,
@@ -281,7 +284,7 @@ fn indexed_pairs<'a>(
     })
 }
 
-/// By position: words for the bits of the domain, none set.
+/// Returns, by position, empty bit sets as long as the domain.
 fn no_values(scope: &[VarId], domains: &Domains) -> Vec<Vec<u64>> {
     let n_words = |&x: &VarId| domains.bits(x).expect("tables have bit sets").len();
     scope.iter().map(|x| vec![0; n_words(x)]).collect()

@@ -1,10 +1,11 @@
-//! Forbidden tuples as a sparse bit set.
+//! A sparse bit set of forbidden tuples.
 //!
-//! A value is lost when as many forbidden tuples hold it as the other domains have
-//! combinations, so the tuples that are still valid are counted.
+//! A value is removed when it occurs in as many valid forbidden tuples as the other domains
+//! have combinations. The propagator therefore counts the valid tuples.
 //!
 //! After Verhaeghe, Lecoutre and Schaus, *Extending Compact-Table to Negative and Short
-//! Tables*, AAAI 2017. Sorting out duplicate tuples when posting keeps the counts true.
+//! Tables*, AAAI 2017. Duplicate tuples are removed when posting, so that the counts are
+//! correct.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct State {
 }
 
 impl NegativeTable {
-    /// The constraint that the variables take none of the tuples.
+    /// Creates the constraint that the variables take none of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         assert!(!table.has_stars(), "short forbidden tuples overlap and can't be counted");
         Self {
@@ -49,7 +50,7 @@ impl NegativeTable {
         }
     }
 
-    /// Forgets the tuples that lost a value.
+    /// Removes the tuples that lost a value.
     fn update(&mut self, state: State, domains: &mut Domains) {
         let mut limit = domains.get(state.limit) as usize;
         for (position, &x) in self.scope.iter().enumerate() {
@@ -159,7 +160,7 @@ impl Propagator for NegativeTable {
                 domains.remove_index(x, index)?;
             }
             if !lost.is_empty() {
-                // The counts of the other variables were made with the larger domain.
+                // The counts of the other variables were computed with the larger domain.
                 self.update(state, domains);
                 result = Pruning::MayPruneMore;
             }

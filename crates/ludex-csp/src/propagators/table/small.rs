@@ -9,7 +9,7 @@ use crate::domains::{Cell, Conflict, Domains, Events, VarId};
 use crate::propagator::{Cost, Propagator, Pruning, Setup};
 use crate::{Value, duplicate_by_clone};
 
-/// A positive table of few tuples, also short ones, over small domains.
+/// A positive table of few tuples, possibly short, over small domains.
 #[derive(Clone)]
 pub struct SmallTable {
     scope: Vec<VarId>,
@@ -21,25 +21,25 @@ pub struct SmallTable {
     valid: Option<Cell>,
 }
 
-/// The most tuples.
+/// Largest number of tuples.
 const MAX_TUPLES: usize = 64;
-/// The most values of all variables together, which are looked at one by one.
+/// Largest total number of values, which are tested one by one.
 const MAX_VALUES: usize = 256;
 
 impl SmallTable {
-    /// The constraint that the variables take one of the tuples.
+    /// Creates the constraint that the variables take one of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         Self { scope, table, rows: Arc::default(), first: SmallVec::new(), valid: None }
     }
 
-    /// Whether it is meant for a table.
+    /// Whether this algorithm suits the table.
     pub fn fits(scope: &[VarId], table: &Table, domains: &Domains) -> bool {
         table.len() <= MAX_TUPLES
             && scope.iter().all(|&x| domains.n_indexes(x) <= 64)
             && scope.iter().map(|&x| domains.n_indexes(x)).sum::<usize>() <= MAX_VALUES
     }
 
-    /// The tuples that allow some value of a variable.
+    /// Returns the tuples that allow some value of a variable.
     #[inline]
     fn allowed(&self, position: usize, domains: &Domains) -> u64 {
         let rows = &self.rows[self.first[position] as usize..];
@@ -112,7 +112,7 @@ impl Propagator for SmallTable {
             }
             n_open += usize::from(kept & (kept - 1) != 0);
         }
-        // The values left of one variable all fit to the others, which are fixed.
+        // The remaining values of the last open variable all fit the fixed ones.
         Ok(if n_open <= 1 { Pruning::Entailed } else { Pruning::Fixpoint })
     }
 

@@ -1,8 +1,8 @@
 //! Simple tabular reduction: the valid tuples as a prefix of a permutation.
 //!
 //! After Ullmann, *Partition search for non-binary constraint satisfaction*, 2007, as the
-//! thesis of Piette lists it (with the increment after the loop on variables, where it
-//! belongs). The limits of earlier levels are kept by the trail.
+//! thesis of Piette gives it (with the increment moved after the loop on variables, where it
+//! belongs). The trail keeps the limits of earlier levels.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Str {
 }
 
 impl Str {
-    /// The constraint that the variables take one of the tuples.
+    /// Creates the constraint that the variables take one of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         Self {
             scope,
@@ -34,17 +34,17 @@ impl Str {
         }
     }
 
-    /// The permutation of the tuples: valid ones first.
+    /// Returns the permutation of the tuples, valid ones first.
     pub fn position(&self) -> &[u32] {
         &self.permutation.position
     }
 
-    /// The place of the last valid tuple, -1 when there is none.
+    /// Returns the position of the last valid tuple, -1 when there is none.
     pub fn current_limit(&self, domains: &Domains) -> i64 {
         domains.get(self.n_valid.expect("posted")) as i64 - 1
     }
 
-    /// The limit saved when a level began to change it; `None` when it did not.
+    /// Returns the limit before a level changed it; `None` when the level did not.
     pub fn level_limit(&self, domains: &Domains, level: usize) -> Option<i64> {
         domains.saved(self.n_valid.expect("posted"), level).map(|n| n as i64 - 1)
     }

@@ -1,10 +1,10 @@
-//! STR2: simple tabular reduction that looks only at variables that can matter.
+//! STR2: simple tabular reduction that visits only relevant variables.
 //!
-//! Validity is checked on variables whose domain changed since the last call, supports are
-//! sought only for variables that still miss some.
+//! Validity is checked only on variables whose domain changed since the last call, and supports
+//! are searched only for variables that still lack some.
 //!
 //! After Lecoutre, *STR2: optimized simple tabular reduction for table constraints*,
-//! Constraints 2011. The sizes last seen are reversible here, where the paper resets them.
+//! Constraints 2011. Here the last sizes are reversible, where the paper resets them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub struct Str2 {
     table: Arc<Table>,
     permutation: Permutation,
     state: Option<State>,
-    /// By variable: the bits of the values met in a valid tuple, and how many are missing.
+    /// By variable: the bits of the values met in a valid tuple, and the number of missing
+    /// ones.
     supported: Vec<Vec<u64>>,
     n_missing: Vec<u64>,
     to_validate: Vec<usize>,
@@ -34,7 +35,7 @@ struct State {
 }
 
 impl Str2 {
-    /// The constraint that the variables take one of the tuples.
+    /// Creates the constraint that the variables take one of the tuples.
     pub fn new(scope: Vec<VarId>, table: Arc<Table>) -> Self {
         Self {
             scope,
@@ -69,7 +70,7 @@ impl Propagator for Str2 {
 
     fn propagate(&mut self, domains: &mut Domains) -> Result<Pruning, Conflict> {
         let state = self.state.expect("a propagator is posted before it propagates");
-        // Step 1. Which variables to look at.
+        // Step 1. Select the variables to visit.
         self.to_validate.clear();
         self.to_support.clear();
         for (position, &x) in self.scope.iter().enumerate() {
@@ -115,7 +116,7 @@ impl Propagator for Str2 {
         if n_valid as u64 != domains.get(state.n_valid) {
             domains.set(state.n_valid, n_valid as u64);
         }
-        // Step 3. Values without support go.
+        // Step 3. Remove values without support.
         for &position in &self.to_support {
             let x = self.scope[position];
             domains.restrict_bits(x, &self.supported[position])?;
