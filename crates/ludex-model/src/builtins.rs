@@ -308,7 +308,7 @@ fn ceil_div(call: &mut Call<'_, '_>) -> Evaluated {
             "the divisor of `ceil_div` is above 0",
         );
     }
-    // Division truncates, so only a positive dividend needs rounding.
+    // Euclidean division rounds down, also for negative dividends.
     if let Value::Int(number) = a {
         return Ok(Value::Int(
             number.div_euclid(divisor) + i64::from(number.rem_euclid(divisor) > 0),

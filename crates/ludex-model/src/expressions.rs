@@ -1,11 +1,11 @@
-//! Tokens to a tree: expressions, with the operators and ranks of MiniZinc.
+//! Parses expressions, with the operators and ranks of MiniZinc.
 
 use crate::codes;
 use crate::lexer::TokenKind;
 use crate::parse::{Parsed, Parser};
 use crate::syntax::*;
 
-/// The loosest rank in the type of a name, where `=` gives a value and compares nothing.
+/// The loosest rank in the type of a name, where `=` assigns a value and is no comparison.
 pub(crate) const SET_RANK: u8 = 6;
 
 impl Parser {
@@ -13,12 +13,12 @@ impl Parser {
         self.nested(|parser| parser.operators(1))
     }
 
-    /// An expression that can't be a comparison, so that `=` after it is left alone.
+    /// Parses an expression that can't be a comparison, so that it stops before `=`.
     pub(crate) fn set_expr(&mut self) -> Parsed<Expr> {
         self.nested(|parser| parser.operators(SET_RANK))
     }
 
-    /// An expression whose operators all bind at least as tight as `least`.
+    /// Parses an expression whose operators all bind at least as tightly as `least`.
     fn operators(&mut self, least: u8) -> Parsed<Expr> {
         let mut left = self.unary()?;
         let mut n_read = 0_usize;
@@ -35,7 +35,7 @@ impl Parser {
                 .help = Some("join two comparisons with `/\\`, or use parentheses".into());
                 return Err(crate::parse::Broken);
             }
-            // A chain is a tree as deep as it is long.
+            // The tree of a chain is as deep as the chain is long.
             n_read += 1;
             if n_read > MAX_CHAIN {
                 let message = format!("a chain of more than {MAX_CHAIN} operators");
@@ -75,7 +75,7 @@ impl Parser {
         self.advance();
         let inner = self.nested(Self::unary)?;
         let at = self.since(start);
-        // `-5` is a number, not the opposite of one.
+        // `-5` is a number, not the negation of one.
         let kind = match (op, &inner.kind) {
             (Unary::Neg, ExprKind::Int(number)) if *number > 0 => ExprKind::Int(-number),
             _ => ExprKind::Unary(op, Box::new(inner)),
@@ -198,7 +198,7 @@ impl Parser {
         Ok(ExprKind::Let(names, Box::new(body)))
     }
 
-    /// `f(x, y)`, or `f(i in S)(e)`.
+    /// Parses `f(x, y)` or `f(i in S)(e)`.
     fn call(&mut self, name: Name) -> Parsed<ExprKind> {
         self.expect_sign("(")?;
         if self.is_generator() {
@@ -220,7 +220,7 @@ impl Parser {
         Ok(ExprKind::Call(name, arguments))
     }
 
-    /// Whether names and then `in` follow, and, in a call, `(` behind the closing parenthesis.
+    /// Whether names and then `in` follow and, in a call, `(` after the closing parenthesis.
     fn is_generator(&self) -> bool {
         let mut n = 0;
         loop {
@@ -238,8 +238,8 @@ impl Parser {
         }
     }
 
-    /// Whether the parenthesis that is open here closes with `(` after it: `f(x in S)` alone
-    /// is a call with a comparison.
+    /// Whether `(` follows the parenthesis that closes the open one: without it, `f(x in S)` is
+    /// a call with a comparison.
     fn is_followed_by_body(&self, mut n: usize) -> bool {
         let mut n_open = 1_usize;
         loop {
@@ -337,5 +337,5 @@ impl Parser {
     }
 }
 
-/// The longest chain `a + b + …` or `a[i][j]…`.
+/// Length of the longest chain `a + b + …` or `a[i][j]…`.
 const MAX_CHAIN: usize = 400;

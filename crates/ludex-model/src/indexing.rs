@@ -1,4 +1,4 @@
-//! Arrays: how they are made of lists and families, and their members.
+//! Arrays: built from lists and families, and indexed.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::value::{Array, Binding, Term, Value};
 use crate::{codes, members};
 
 impl Evaluator<'_> {
-    /// A family whose indices fill a box, as an array.
+    /// Returns a family as an array, if its indices fill a box.
     pub(crate) fn family_as_array(
         &mut self,
         name: &str,
@@ -41,7 +41,8 @@ impl Evaluator<'_> {
         Ok(Value::Array(Rc::new(Array { dims, items })))
     }
 
-    /// A list of values; a list of arrays of one shape is an array with one more dimension.
+    /// Builds a list of values; a list of arrays of one shape becomes an array with one more
+    /// dimension.
     pub(crate) fn same_shape(&mut self, items: Vec<Value>, span: Span) -> Evaluated {
         let Some(Value::Array(first)) = items.first() else {
             if items.iter().any(|item| matches!(item, Value::Array(_))) {
@@ -82,7 +83,7 @@ impl Evaluator<'_> {
     }
 
     pub(crate) fn index(&mut self, base: &Expr, index: &[Expr], span: Span) -> Evaluated {
-        // A member of a family is found by its index; the rest of the index goes into it.
+        // The first indices select the member of a family; the others index into it.
         if let ExprKind::Name(name) = &base.kind
             && !self.locals[self.frame..].iter().any(|(own, _)| own == name)
             && let Some(Binding::Family(family)) = self.names.get(name).cloned()
@@ -90,7 +91,7 @@ impl Evaluator<'_> {
             return self.index_family(name, &family, index, span);
         }
         let value = match &base.kind {
-            // A name is looked up without being copied.
+            // Looking a name up here avoids a copy.
             ExprKind::Name(name) => self.name(name, base.at.0)?,
             _ => self.eval(base)?,
         };
@@ -121,7 +122,7 @@ impl Evaluator<'_> {
             }
         }
         if key.len() < n_key {
-            // A variable among the indices: the family has to be an array.
+            // With a variable among the indices, the family must be an array.
             let whole = self.family_as_array(name, family, span)?;
             let Value::Array(array) = whole else { unreachable!("a family is an array") };
             return self.index_array(&array, index, span);
@@ -189,10 +190,10 @@ impl Evaluator<'_> {
 pub enum Place {
     /// The whole dimension.
     All,
-    /// One place, counted from 0.
+    /// One position, counted from 0.
     At(usize),
-    /// Some indices.
+    /// A set of indices.
     Some(Rc<ValueSet>),
-    /// The place a term gives.
+    /// An index that depends on variables.
     Term(Term),
 }

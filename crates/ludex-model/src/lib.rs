@@ -1,8 +1,7 @@
-//! The language of constraint models, `.qcp`: from text to a problem.
+//! The modeling language `.qcp`: from text to a problem.
 //!
-//! [`compile`] turns a text and the values of its parameters into a [`Problem`]: quantified when
-//! its scopes belong to players, stochastic when it speaks of chance. `docs/language.md` is the
-//! reference.
+//! [`compile`] turns a text and the values of its parameters into a [`Problem`]: stochastic
+//! when it uses chance, else quantified. `docs/language.md` is the reference.
 //!
 //! ```
 //! use ludex_base::{Deadline, Source};
@@ -19,17 +18,17 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. `lexer`: characters to tokens; [`syntax`]: the tree
-//! 2. `parse` and `expressions`: tokens to a tree; `print`: back again
-//! 3. `names`: whether every name means something, from the text alone; `suggest`
+//! 1. `lexer`: text to tokens; [`syntax`]: the tree
+//! 2. `parse` and `expressions`: tokens to a tree; `print`: a tree to text
+//! 3. `names`: checks that every name is declared, from the text alone; `suggest`
 //! 4. `data`: values of parameters
-//! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`,
-//!    `arithmetic`, `members`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
-//! 6. `problem`: what comes out; `draft`: scopes with their owners, before it is known which kind
-//!    of problem they make; `stochastic`: a draft with chance as a network
+//! 5. `value`, `eval`: expressions to constants and terms; by theme `conditions`, `arithmetic`,
+//!    `members`, `indexing`, `loops`, `builtins`; `compute`: long lists of numbers
+//! 6. `problem`: the result; `draft`: scopes with their owners, before the kind of problem is
+//!    known; `stochastic`: a draft with chance to a network
 //! 7. `lower`: items to a draft; by theme `parameters`, `scopes`, `chance`, `objectives`;
 //!    `game`: rounds from one state to the next; `optimum`: models inside models
-//! 8. `write`: networks as text
+//! 8. `write`: networks to text
 
 mod arithmetic;
 mod builtins;
@@ -74,7 +73,7 @@ pub use print::{print, print_expression};
 pub use problem::Problem;
 pub use write::{WriteError, unused_name, write_network, write_stochastic};
 
-/// Turns a text with values for its parameters into a problem.
+/// Compiles a text with values for its parameters to a problem.
 ///
 /// ```
 /// use ludex_base::{Deadline, Source};
@@ -96,7 +95,7 @@ pub use write::{WriteError, unused_name, write_network, write_stochastic};
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong with the text or with the values, with places and remedies.
+/// Returns all mistakes in the text and in the values, with their positions and help.
 pub fn compile(
     source: &Source,
     data: &Data,
@@ -108,7 +107,7 @@ pub fn compile(
         let place = Span::new(0, 0);
         return Err(vec![Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, place, message)]);
     }
-    // Functions that call each other nest deeper than the stack of a small thread allows.
+    // Nested function calls need more stack than a small thread has.
     std::thread::scope(|scope| {
         let worker =
             std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || {

@@ -11,7 +11,7 @@ use crate::eval::{Evaluated, Evaluator};
 use crate::indexing::Place;
 use crate::value::{Array, Term, Value};
 
-/// The member or the part of an array at some places.
+/// Returns the member or the part of an array at the given indices.
 pub fn select(
     evaluator: &mut Evaluator<'_>,
     array: &Array,
@@ -45,7 +45,7 @@ pub fn select(
     }
 }
 
-/// The part of an array at whole dimensions or sets of indices.
+/// Returns the part of an array at whole dimensions or sets of indices.
 fn part(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: Span) -> Evaluated {
     let mut offsets: Vec<Vec<usize>> = Vec::new();
     let mut dims = Vec::new();
@@ -78,7 +78,7 @@ fn part(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: Sp
     Ok(Value::Array(Rc::new(Array { dims, items })))
 }
 
-/// The member of an array at places that variables decide.
+/// Returns the member of an array at indices that depend on variables.
 fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: Span) -> Evaluated {
     let cut = Cut::new(array, places);
     if cut.at.is_empty() {
@@ -88,7 +88,7 @@ fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: 
     let members = members(evaluator, array, &cut.at, span)?;
     let Term { formula: place, mut defined, size, depth, .. } =
         place_in_list(evaluator, &cut, span)?;
-    // A member that is defined only sometimes must be so where it is chosen.
+    // A member that is not always defined must be defined where it is chosen.
     for (i, needs) in members.needs {
         let elsewhere = Formula::Compare(
             Comparison::Ne,
@@ -112,11 +112,11 @@ fn member(evaluator: &mut Evaluator<'_>, array: &Array, places: &[Place], span: 
     evaluator.term(term, span)
 }
 
-/// What is left of an array when its fixed places are known.
+/// The part of an array that is left after its constant indices are applied.
 struct Cut<'a> {
-    /// The dimensions whose places variables decide, with these.
+    /// The dimensions whose indices depend on variables, each with its index.
     open: Vec<((i64, usize), &'a Term)>,
-    /// The members that are left, the last dimension running fastest.
+    /// The remaining members, the last dimension running fastest.
     at: Vec<usize>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Cut<'a> {
 /// Members of an array as numbers.
 struct Members {
     list: Vec<Formula>,
-    /// What members that depend on variables need to be defined, by their place.
+    /// By position: the conditions under which a member is defined.
     needs: Vec<(usize, Vec<Formula>)>,
     size: usize,
     depth: usize,
@@ -176,7 +176,7 @@ fn members(
     Ok(members)
 }
 
-/// The place in the list of members that are left.
+/// Returns the position in the list of the remaining members.
 fn place_in_list(evaluator: &mut Evaluator<'_>, cut: &Cut<'_>, span: Span) -> Evaluated<Term> {
     let mut defined: Vec<Formula> = Vec::new();
     let mut parts: Vec<Formula> = Vec::new();
@@ -209,8 +209,8 @@ fn place_in_list(evaluator: &mut Evaluator<'_>, cut: &Cut<'_>, span: Span) -> Ev
     Ok(term)
 }
 
-/// An index kept inside of its dimension. That it is there without being kept is added to what has
-/// to be so for the member to be defined.
+/// Returns an index clamped to its dimension. The conditions of the member get one more: that
+/// the index was inside without clamping.
 fn kept_inside(
     evaluator: &mut Evaluator<'_>,
     term: &Term,

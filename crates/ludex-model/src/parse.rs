@@ -1,7 +1,7 @@
-//! Tokens to a tree: items, scopes and games. Expressions are in [`crate::expressions`].
+//! Parses items, scopes and games. Expressions are in [`crate::expressions`].
 //!
-//! A mistake ends its item; reading goes on after the next `;`, so that one run finds
-//! mistakes all over the text.
+//! A mistake ends its item; the parser continues after the next `;`, so that one run finds
+//! mistakes in the whole text.
 
 use ludex_base::{Diagnostic, Severity, Span};
 
@@ -9,14 +9,14 @@ use crate::codes;
 use crate::lexer::{Token, TokenKind, tokenize};
 use crate::syntax::*;
 
-/// Reads a model.
+/// Parses a model.
 pub fn parse(text: &str) -> (Model, Vec<Diagnostic>) {
     let mut parser = Parser::new(text);
     let items = parser.items(None);
     (Model { items }, parser.diagnostics)
 }
 
-/// Reads assignments `name = value;`, as data files hold them.
+/// Parses assignments `name = value;`, the form of data files.
 pub fn parse_assignments(text: &str) -> (Vec<(Name, Expr)>, Vec<Diagnostic>) {
     let mut parser = Parser::new(text);
     let mut assignments = Vec::new();
@@ -29,7 +29,7 @@ pub fn parse_assignments(text: &str) -> (Vec<(Name, Expr)>, Vec<Diagnostic>) {
     (assignments, parser.diagnostics)
 }
 
-/// Reads one expression and nothing after it.
+/// Parses one expression and nothing after it.
 pub fn parse_expression(text: &str) -> (Option<Expr>, Vec<Diagnostic>) {
     let mut parser = Parser::new(text);
     let expr = parser.expr().ok();
@@ -39,12 +39,12 @@ pub fn parse_expression(text: &str) -> (Option<Expr>, Vec<Diagnostic>) {
     (expr.filter(|_| parser.diagnostics.is_empty()), parser.diagnostics)
 }
 
-/// More diagnostics than this help nobody.
+/// Largest number of diagnostics to report.
 const MAX_DIAGNOSTICS: usize = 100;
-/// Expressions and blocks nest at most so deep.
+/// Deepest nesting of expressions and blocks.
 pub(crate) const MAX_DEPTH: usize = 150;
 
-/// A mistake was reported, and the item has no tree.
+/// A mistake was reported, so the item has no tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken;
 
@@ -78,7 +78,7 @@ impl Parser {
         self.tokens[self.at].span
     }
 
-    /// From the start of a span to the end of the last token read.
+    /// Returns the span from the start of `start` to the end of the last token read.
     pub(crate) fn since(&self, start: Span) -> At {
         At(start.to(self.tokens[self.at.saturating_sub(1)].span.to(start)))
     }
@@ -141,7 +141,7 @@ impl Parser {
 
     pub(crate) fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let found = self.peek().shown();
-        // A missing `;` is best shown where it is missing.
+        // A missing `;` is reported where it is missing, after the last token.
         let is_after = expected == "`;`" && self.at > 0;
         let span = if is_after {
             let end = self.tokens[self.at - 1].span.end;
@@ -154,7 +154,7 @@ impl Parser {
         Err(Broken)
     }
 
-    /// Goes on behind the next `;`, or before the `}` that closes the block.
+    /// Skips to the position after the next `;`, or before the `}` that closes the block.
     fn recover(&mut self) {
         let mut n_open = 0_usize;
         loop {
@@ -167,7 +167,7 @@ impl Parser {
                     self.advance();
                     return;
                 }
-                // The item that is broken may begin with such a word itself.
+                // The broken item may begin with such a word itself.
                 TokenKind::Word(word)
                     if n_open == 0
                         && self.is_behind_item()
@@ -185,13 +185,13 @@ impl Parser {
         self.at > 0 && matches!(self.tokens[self.at - 1].kind, TokenKind::Sign(";" | "}"))
     }
 
-    /// Reads deeper, unless it is too deep.
+    /// Parses one level deeper, unless that is too deep.
     pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             let span = self.span();
             self.error(codes::TOO_DEEP, span, format!("nested deeper than {MAX_DEPTH}")).help =
                 Some("give parts names with `let`".into());
-            // Whatever encloses this is as deep; one message is enough.
+            // The enclosing expressions are as deep; one message is enough.
             self.at = self.tokens.len() - 1;
             return Err(Broken);
         }
@@ -221,7 +221,7 @@ impl Parser {
 
     // ---- items ----
 
-    /// Items up to `end`, which is left for the caller, or up to the end of the text.
+    /// Parses items up to `end`, which is left for the caller, or up to the end of the text.
     pub(crate) fn items(&mut self, end: Option<&str>) -> Vec<Item> {
         let mut items = Vec::new();
         loop {
@@ -230,7 +230,7 @@ impl Parser {
                 _ if self.is_at_end() => return items,
                 _ => {}
             }
-            // A stray semicolon says nothing.
+            // A stray semicolon has no meaning.
             if self.take_sign(";") {
                 continue;
             }
@@ -239,7 +239,8 @@ impl Parser {
                 Err(Broken) => {
                     let before = self.at;
                     self.recover();
-                    // A brace that closes no block, or an item that could not be left, is passed by.
+                    // Skips a brace that closes no block, or a token on which recovery made no
+                    // progress.
                     let is_brace = self.is_sign("}");
                     if is_brace && end.is_none() || self.at == before && !is_brace {
                         self.advance();
@@ -343,7 +344,7 @@ impl Parser {
         Ok(Item::Enum { name, members })
     }
 
-    /// `name[index] = value`, after `let`.
+    /// Parses `name[index] = value`, after `let`.
     fn definition(&mut self) -> Parsed<Let> {
         let name = self.name("a name")?;
         let index = self.index()?;
@@ -406,7 +407,8 @@ impl Parser {
         Ok(Item::For { generators, body })
     }
 
-    /// `if c { … }`, or a scope whose quantifier is `if c then exists else forall endif`.
+    /// Parses `if c { … }`, or a scope whose quantifier is `if c then exists else forall
+    /// endif`.
     fn choice(&mut self) -> Parsed<Item> {
         let start = self.span();
         self.advance();
@@ -515,7 +517,7 @@ impl Parser {
             let of = self.nested(|parser| parser.ty(is_param))?;
             Ok(Type::Array { dimensions, of: Box::new(of) })
         } else {
-            // In `0..n = n` the sign `=` gives a value.
+            // In `0..n = n` the sign `=` assigns a value.
             Ok(Type::Domain(self.set_expr()?))
         }
     }
@@ -559,7 +561,7 @@ impl Parser {
         }
     }
 
-    /// `3 of 4`.
+    /// Parses `3 of 4`.
     fn fraction(&mut self) -> Parsed<Fraction> {
         let part = self.expr()?;
         self.expect_word("of")?;
@@ -646,7 +648,7 @@ impl Parser {
         }
     }
 
-    /// `x = y, y = x`
+    /// Parses `x = y, y = x`.
     fn equations(&mut self) -> Parsed<Vec<Expr>> {
         let mut equations = Vec::new();
         loop {

@@ -1,17 +1,17 @@
-//! The tree of a model as it was written.
+//! The syntax tree of a model.
 //!
-//! Places are no part of what a tree is: trees that differ only in places are equal.
+//! Trees that differ only in positions are equal.
 
 use ludex_base::Span;
 
 /// A whole text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Model {
-    /// Its items, in the order written.
+    /// The items, in the order written.
     pub items: Vec<Item>,
 }
 
-/// A place that comparisons don't see.
+/// A position that comparisons ignore.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct At(pub Span);
 
@@ -21,12 +21,12 @@ impl PartialEq for At {
     }
 }
 
-/// A name where it is written.
+/// A name with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Name {
-    /// Its letters.
+    /// The text.
     pub text: String,
-    /// Where it stands.
+    /// The position.
     pub at: At,
 }
 
@@ -48,54 +48,54 @@ pub enum Item {
     Function(Function),
     /// `assert n > 0, "there must be a match";`
     Assert {
-        /// What must hold.
+        /// The condition.
         condition: Expr,
-        /// What to say when it does not.
+        /// The message when it does not hold.
         message: Option<String>,
     },
     /// `exists x: 1..3 where …;`
     Scope(Scope),
     /// `for (i in 1..n) { … }`
     For {
-        /// What it runs through.
+        /// The ranges of its names.
         generators: Vec<Generator>,
-        /// What is repeated.
+        /// The repeated items.
         body: Vec<Item>,
     },
     /// `if condition { … } else { … }`
     If {
         /// A condition on parameters.
         condition: Expr,
-        /// Taken when it holds.
+        /// The items if it holds.
         then: Vec<Item>,
-        /// Taken when it does not.
+        /// The items if it does not.
         otherwise: Vec<Item>,
     },
     /// `game { … }`
     Game(Game),
     /// `goal x > 0;`
     Goal(Expr),
-    /// `goal x > 0 threshold 3 of 4;`: a goal with a probability of its own.
+    /// `goal x > 0 threshold 3 of 4;`: a goal with its own probability.
     LikelyGoal {
-        /// What has to hold.
+        /// The goal.
         goal: Expr,
-        /// How likely.
+        /// The probability with which it must hold.
         threshold: Fraction,
     },
-    /// `threshold 3 of 4;`: how likely the other goals have to hold together.
+    /// `threshold 3 of 4;`: the probability with which the other goals must hold together.
     Threshold(Fraction),
-    /// `utility 2 * x;`: what a play is worth in which the goals hold.
+    /// `utility 2 * x;`: the value of a play in which the goals hold.
     Utility(Expr),
 }
 
-/// A parameter, its type, and its value where none is given.
+/// A parameter with its type and default.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Param {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// What its values are.
+    /// The type.
     pub ty: Type,
-    /// The value where the data gives none.
+    /// The value if the data gives none.
     pub default: Option<Expr>,
 }
 
@@ -104,24 +104,24 @@ pub struct Param {
 pub struct Let {
     /// The name.
     pub name: Name,
-    /// The index, where the name is a family.
+    /// The index, if the name is a family.
     pub index: Vec<Expr>,
     /// The value.
     pub value: Expr,
 }
 
-/// A function, or a predicate, which is one whose value is true or false.
+/// A function, or a predicate, whose value is true or false.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// The names of its arguments.
     pub arguments: Vec<Name>,
-    /// Its value.
+    /// The value.
     pub body: Expr,
 }
 
-/// What values a name can have.
+/// The type of a name.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Type {
     /// `int`
@@ -136,88 +136,88 @@ pub enum Type {
     Array {
         /// The index sets.
         dimensions: Vec<Expr>,
-        /// What the places hold.
+        /// The type of the members.
         of: Box<Type>,
     },
 }
 
-/// One step of the prefix.
+/// A scope of the prefix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scope {
-    /// Who chooses.
+    /// The owner.
     pub quantifier: Quantifier,
-    /// What is chosen.
+    /// The variables.
     pub declarations: Vec<Declaration>,
-    /// What holds of it and what it is chosen for.
+    /// The conditions, criteria and other clauses.
     pub clauses: Vec<Clause>,
-    /// The whole scope.
+    /// The position of the whole scope.
     pub at: At,
 }
 
-/// Who chooses.
+/// The owner of a scope.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Quantifier {
-    /// The player who wants the goal.
+    /// The player who wants the goal to hold.
     Exists,
-    /// The player who does not.
+    /// The opponent.
     Forall,
-    /// Nobody: it is drawn.
+    /// Chance.
     Random,
-    /// One or the other, by a condition on parameters and the indices of loops.
+    /// One or another, by a condition on parameters and loop indices.
     If(Box<Expr>, Box<Quantifier>, Box<Quantifier>),
 }
 
 /// A variable of a scope.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Declaration {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// The index, where the name is a family with a member a round.
+    /// The index, if the name is a family with one member per round.
     pub index: Vec<Expr>,
-    /// Its values.
+    /// The type.
     pub ty: Type,
 }
 
-/// What is said about a scope.
+/// A clause of a scope.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Clause {
-    /// A name for what the choice determines.
+    /// `let`: a name for a value that the choice determines.
     Let(Let),
-    /// What the choice must keep to.
+    /// `where`: the restrictor of the choice.
     Where(Expr),
-    /// What the choice is made for.
+    /// `minimize` or `maximize`: the criterion of the choice.
     Optimize {
-        /// Whether small is good.
+        /// Whether it is minimized.
         is_minimized: bool,
-        /// What is to be small or large.
+        /// The criterion.
         expr: Expr,
-        /// How ties are settled.
+        /// How ties are broken.
         ties: Option<Name>,
-        /// The whole clause.
+        /// The position of the whole clause.
         at: At,
     },
-    /// A name for what the branches of a universal scope come to.
+    /// A name for an aggregate over the branches of a universal scope.
     Aggregate {
         /// The name.
         name: Name,
         /// The function: `sum`, `min`, ….
         function: Name,
-        /// What is aggregated.
+        /// The aggregated expression.
         expr: Expr,
     },
-    /// In which order values are tried.
+    /// `order`: the order in which values are tried.
     Order(Expr),
-    /// `symmetry x = y, y = x`: what earlier variables may be exchanged for.
+    /// `symmetry x = y, y = x`: an exchange of earlier variables.
     Symmetry(Vec<Expr>),
-    /// `nonblocking`: there is a choice however the scope is reached.
+    /// `nonblocking`: there is always a choice.
     NonBlocking,
-    /// `weight e`, `weight e of n`: how likely what is drawn is, against the other values.
+    /// `weight e`, `weight e of n`: the weight of the drawn value relative to the others.
     Weight {
         /// The weight.
         weight: Expr,
-        /// What all weights sum to, if that is said.
+        /// The sum of all weights, if given.
         total: Option<Expr>,
-        /// The whole clause.
+        /// The position of the whole clause.
         at: At,
     },
 }
@@ -225,85 +225,85 @@ pub enum Clause {
 /// A probability, `3 of 4`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fraction {
-    /// How many cases.
+    /// The numerator.
     pub part: Expr,
-    /// Of how many.
+    /// The denominator.
     pub whole: Expr,
 }
 
-/// A game: rounds of one form, from one state to the next.
+/// A game: similar rounds from one state to the next.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Game {
-    /// How many rounds at most.
+    /// The largest number of rounds.
     pub rounds: Expr,
-    /// Who moves, in turn.
+    /// The players, in the order of their turns.
     pub players: Vec<Quantifier>,
-    /// Names and state variables, the move, and what becomes of it.
+    /// The clauses.
     pub clauses: Vec<GameClause>,
-    /// The word `game`.
+    /// The position of the word `game`.
     pub at: At,
 }
 
-/// What is said about a game.
+/// A clause of a game.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GameClause {
     /// `state left: 0..n = n;`
     State {
         /// The variable.
         name: Name,
-        /// Its values.
+        /// The type.
         ty: Type,
-        /// Its value before the first round.
+        /// The value before the first round.
         initial: Expr,
     },
-    /// `let free = …;`, of the state before the move, or of the move when it stands after it.
+    /// `let free = …;`: a name for a value of the state or, after the move, of the move.
     Let(Let),
     /// `move take: 1..3 where take <= left;`
     Move {
-        /// What is chosen.
+        /// The parts of the move.
         declarations: Vec<Declaration>,
-        /// When it may be chosen.
+        /// The conditions of a legal move.
         legal: Vec<Expr>,
-        /// In which order values are tried.
+        /// The order in which values are tried.
         order: Option<Expr>,
     },
     /// `next left = left - take;`
     Next {
         /// The state variable.
         name: Name,
-        /// Its value after the round.
+        /// The value after the round.
         value: Expr,
     },
     /// `end when … loses;`
     End {
-        /// When the game is over, before a move.
+        /// The condition that ends the game, checked before a move.
         condition: Expr,
-        /// What that means for the player to move.
+        /// The outcome for the player to move.
         outcome: Outcome,
     },
     /// `blocked passes;`
     Blocked {
-        /// What it means to have no move.
+        /// The outcome for a player without a move.
         outcome: Outcome,
-        /// Where it is said.
+        /// The position.
         at: At,
     },
-    /// `symmetry board = …, height = …;`: states that are as good.
+    /// `symmetry board = …, height = …;`: a state with the same result.
     Symmetry(Vec<Expr>),
-    /// `nonblocking;`: there is a move in every round.
+    /// `nonblocking;`: every round has a move.
     NonBlocking,
 }
 
-/// What becomes of the player to move.
+/// The outcome for the player to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// He loses.
+    /// The player loses.
     Loses,
-    /// He wins.
+    /// The player wins.
     Wins,
     /// The game is over, and the goal decides.
     Ends,
-    /// He passes; when all pass in turn the game is over and the goal decides.
+    /// The player passes; when all pass in succession, the game is over and the goal decides.
     Passes,
 }
 
@@ -316,23 +316,23 @@ impl Outcome {
         ("passes", Outcome::Passes),
     ];
 
-    /// The word in the language.
+    /// Returns the word in the language.
     pub fn word(self) -> &'static str {
         let found = Self::ALL.iter().find(|(_, outcome)| *outcome == self);
         found.expect("every outcome is in the list").0
     }
 }
 
-/// An expression with its place.
+/// An expression with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind,
-    /// Where it is.
+    /// The position.
     pub at: At,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
     /// A number.
@@ -341,7 +341,7 @@ pub enum ExprKind {
     Bool(bool),
     /// A name.
     Name(String),
-    /// `_`, the whole of a dimension.
+    /// `_`, a whole dimension.
     All,
     /// `-x` or `not x`.
     Unary(Unary, Box<Expr>),
@@ -367,7 +367,7 @@ pub enum ExprKind {
     SetOf(Box<Expr>, Vec<Generator>),
     /// `let { x = e; y = f } in g`
     Let(Vec<(Name, Expr)>, Box<Expr>),
-    /// `optimum { … }`, the value of a model of its own.
+    /// `optimum { … }`, the optimal value of an inner model.
     Optimum(Vec<Item>),
 }
 
@@ -376,13 +376,13 @@ pub enum ExprKind {
 pub struct Generator {
     /// The names.
     pub names: Vec<Name>,
-    /// The set or array they run through.
+    /// The set or array they range over.
     pub over: Expr,
-    /// What must hold of them.
+    /// The condition on them.
     pub condition: Option<Expr>,
 }
 
-/// Operators on one thing.
+/// Operators with one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unary {
     /// `-`
@@ -391,7 +391,7 @@ pub enum Unary {
     Not,
 }
 
-/// Operators on two things.
+/// Operators with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binary {
     /// `<->`
@@ -487,14 +487,14 @@ impl Binary {
         ("^", Binary::Pow, 10, Grouping::Right),
     ];
 
-    /// The operator of this sign or word, with its rank and grouping.
+    /// Finds the operator of a sign or word, with its rank and grouping.
     pub fn find(sign: &str) -> Option<(Binary, u8, Grouping)> {
         let sign = if sign == "==" { "=" } else { sign };
         let found = Self::ALL.iter().find(|(own, ..)| *own == sign)?;
         Some((found.1, found.2, found.3))
     }
 
-    /// The sign or word of the operator, its rank and its grouping.
+    /// Returns the sign or word of the operator, its rank and its grouping.
     pub fn about(self) -> (&'static str, u8, Grouping) {
         let found = Self::ALL.iter().find(|(_, own, ..)| *own == self);
         let found = found.expect("every operator is in the list");
@@ -522,7 +522,7 @@ pub const ITEM_KEYWORDS: &[&str] = &[
 /// Words that begin an item and are names elsewhere.
 pub const ITEM_WORDS: &[&str] = &["threshold", "utility"];
 
-/// Keywords that stand inside of items.
+/// Keywords inside items.
 const INNER_KEYWORDS: &[&str] = &[
     "where",
     "minimize",
@@ -552,7 +552,7 @@ const INNER_KEYWORDS: &[&str] = &[
     "optimum",
 ];
 
-/// The keywords: words that are no names.
+/// Iterates over the keywords, which can't be names.
 pub fn keywords() -> impl Iterator<Item = &'static str> {
     ITEM_KEYWORDS.iter().chain(INNER_KEYWORDS).copied()
 }
@@ -562,10 +562,10 @@ pub fn is_keyword(word: &str) -> bool {
     keywords().any(|own| own == word)
 }
 
-/// The words that begin an item.
+/// Iterates over the words that begin an item.
 pub fn item_starts() -> impl Iterator<Item = &'static str> {
     ITEM_KEYWORDS.iter().chain(ITEM_WORDS).copied()
 }
 
-/// A word kept for what may come.
+/// Words reserved for future use.
 pub const RESERVED: &[&str] = &["chance"];

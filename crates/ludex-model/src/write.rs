@@ -1,5 +1,5 @@
-//! Networks as text in the language: plain ones as one `exists` scope and goals, stochastic ones
-//! with `random` scopes between.
+//! Writes networks as text in the language: plain ones as one `exists` scope and goals,
+//! stochastic ones with `random` scopes in between.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use crate::builtins::usages;
 use crate::conditions::sign;
 use crate::syntax::keywords;
 
-/// The most numbers of a table in one line.
+/// Largest number of values of a table on one line.
 const MAX_IN_LINE: usize = 24;
 
-/// A part of a network that the language has no form for.
+/// A part of a network that the language cannot express.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{what} can't be written in the language of models")]
 pub struct WriteError {
@@ -26,9 +26,10 @@ pub struct WriteError {
     pub what: String,
 }
 
-/// Writes a network without objective. What is read back has the same variables, in order, and
-/// the same solutions. Names become words of the language; what they and the values stood for is
-/// kept in comments.
+/// Writes a network without objective.
+///
+/// The text compiles to the same variables, in order, with the same solutions. Names become
+/// words of the language; comments record the original names and the labels of values.
 ///
 /// ```
 /// use ludex_csp::Network;
@@ -42,7 +43,7 @@ pub struct WriteError {
 /// ```
 ///
 /// # Errors
-/// When the language has no form for a part of the network, or this writer does not know it.
+/// When the language cannot express a part of the network, or this writer does not support it.
 pub fn write_network(network: &Network) -> Result<String, WriteError> {
     if network.objective().is_some() {
         return Err(unwritable("an objective"));
@@ -56,11 +57,13 @@ pub fn write_network(network: &Network) -> Result<String, WriteError> {
     Ok(out)
 }
 
-/// Writes a stochastic network. What is read back has the same variables, in order, and every
-/// policy the same satisfaction and utility in it.
+/// Writes a stochastic network.
+///
+/// The text compiles to the same variables, in order, and every policy has the same
+/// satisfaction and utility.
 ///
 /// # Errors
-/// When the language has no form for a part of the network, or this writer does not know it.
+/// When the language cannot express a part of the network, or this writer does not support it.
 pub fn write_stochastic(network: &StochasticNetwork) -> Result<String, WriteError> {
     let variables = || network.variables().iter().map(|it| &it.variable);
     let writer = Writer::new(variables());
@@ -95,7 +98,7 @@ fn of(threshold: &Rational) -> String {
     format!("threshold {} of {}", threshold.numer(), threshold.denom())
 }
 
-/// What stands between the rows of a table.
+/// Returns the separator between the rows of a table.
 fn glue(scope: &[VarId], table: &Table) -> &'static str {
     if table.len() * scope.len() > MAX_IN_LINE { "\n  " } else { " " }
 }
@@ -128,7 +131,8 @@ fn names<'a>(variables: impl Iterator<Item = &'a Variable>) -> Vec<String> {
     names
 }
 
-/// A name, or with a number behind it the first that is not taken; it is then.
+/// Returns the name itself or, if it is taken, the name with the first free number; marks it as
+/// taken.
 pub fn unused_name(stem: &str, taken: &mut FxHashSet<String>) -> String {
     let mut name = stem.to_string();
     let mut n = 2;
@@ -161,7 +165,7 @@ impl Writer {
         Self { names: names(variables) }
     }
 
-    /// What names and values stand for, as comments.
+    /// Returns the meanings of names and values as comments.
     fn legend<'a>(&self, variables: impl Iterator<Item = &'a Variable>) -> String {
         let mut out = String::new();
         for (variable, name) in variables.zip(&self.names) {
@@ -183,7 +187,7 @@ impl Writer {
         out
     }
 
-    /// An `exists` scope; `first` is the number of its first variable.
+    /// Writes an `exists` scope; `first` is the number of its first variable.
     fn scope<'a>(
         &self,
         out: &mut String,
@@ -200,7 +204,7 @@ impl Writer {
         }
     }
 
-    /// What follows the domain of a variable that is drawn.
+    /// Returns the text after the domain of a random variable.
     fn distribution(&self, x: VarId, distribution: &Distribution) -> Result<String, WriteError> {
         match distribution {
             Distribution::Uniform => Ok(String::new()),
@@ -224,8 +228,8 @@ impl Writer {
         }
     }
 
-    /// The weights that values of `x` have if the variables `on` have the values of a row, as a
-    /// sum: whole numbers in the proportion of the probabilities.
+    /// Returns the weights of the values of `x` when the variables `on` have the values of a
+    /// row, as a sum: whole numbers in the proportion of the probabilities.
     fn weights(
         &self,
         x: VarId,
@@ -254,7 +258,7 @@ impl Writer {
         match constraint {
             Constraint::Intension(e) => self.condition(e),
             Constraint::Table { scope, table, is_positive } => {
-                // A table can't stand inside a negation, its cases can.
+                // A table can't be negated in the language, but its cases can.
                 Ok(match is_positive {
                     true => self.table(scope, table),
                     false => format!("not ({})", self.cases(scope, table)),
@@ -275,7 +279,7 @@ impl Writer {
         }
     }
 
-    /// A table as it is, or with its short tuples as cases.
+    /// Writes a table, with short tuples as cases.
     fn table(&self, scope: &[VarId], table: &Table) -> String {
         let names: Vec<&str> = scope.iter().map(|x| self.name(*x)).collect();
         if table.is_empty() || table.tuples().any(|tuple| tuple.contains(&STAR)) {
@@ -290,7 +294,7 @@ impl Writer {
         format!("table([{}],{glue}[| {rows} |])", names.join(", "))
     }
 
-    /// One of the tuples of a table.
+    /// Writes the tuples of a table as a disjunction of cases.
     fn cases(&self, scope: &[VarId], table: &Table) -> String {
         let names: Vec<&str> = scope.iter().map(|x| self.name(*x)).collect();
         if table.is_empty() {
@@ -318,7 +322,7 @@ impl Writer {
         list.iter().map(|e| write(self, e)).collect()
     }
 
-    /// An expression that is true or false.
+    /// Writes an expression as a condition.
     fn condition(&self, e: &Expr) -> Result<String, WriteError> {
         let joined = |list: &[Expr], word: &str, empty: &str| {
             let inside = |e: &Expr| Ok(format!("({})", self.condition(e)?));
@@ -341,7 +345,7 @@ impl Writer {
         })
     }
 
-    /// An expression that is a number.
+    /// Writes an expression as a number.
     fn number(&self, e: &Expr) -> Result<String, WriteError> {
         let of = |name: &str, list: &[Expr]| {
             Ok::<_, WriteError>(format!("{name}([{}])", self.all(list, Self::number)?.join(", ")))
