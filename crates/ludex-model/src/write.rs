@@ -367,7 +367,7 @@ impl Writer {
                 self.number(b)?
             ),
             Expr::Binary(..) | Expr::Element(..) => {
-                return Err(unwritable("a product, or a list with a place, in an expression"));
+                return Err(unwritable("a product, or an indexed list, in an expression"));
             }
             condition => format!("bool2int({})", self.condition(condition)?),
         })

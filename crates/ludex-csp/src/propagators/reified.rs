@@ -88,7 +88,7 @@ impl Reified {
         assert_eq!(
             inner.scope(),
             negation.scope(),
-            "a constraint and its negation have the same scope"
+            "a constraint and its negation must have the same scope"
         );
         let scope = std::iter::once(truth).chain(inner.scope().iter().copied()).collect();
         Self { scope, inner, negation }

@@ -34,7 +34,10 @@ struct Side {
 impl BitTable {
     /// Creates the constraint that the pair of variables is, or is not, in the table.
     pub fn new(scope: [VarId; 2], table: Arc<Table>, is_positive: bool) -> Self {
-        assert!(!table.has_stars() && table.arity() == 2, "the table has pairs without stars");
+        assert!(
+            !table.has_stars() && table.arity() == 2,
+            "a binary table must have pairs without stars"
+        );
         Self { scope, table, is_positive, sides: Default::default(), mask: Vec::new() }
     }
 
