@@ -493,6 +493,13 @@ fn what_is_wrong_is_said_with_its_line() {
         "line 6: constraint 1, `cumulative`: a length is negative"
     );
     assert_eq!(
+        with(
+            "<cumulative> <origins> x[] </origins> <lengths> 1 1 1 </lengths> <ends> x[0] x[1] </ends> \
+             <heights> 1 1 1 </heights> <condition> (le,2) </condition> </cumulative>"
+        ),
+        "line 6: the numbers of origins and ends differ"
+    );
+    assert_eq!(
         with("<minimum> <list> </list> <condition> (eq,1) </condition> </minimum>"),
         "line 6: `minimum` of an empty list"
     );

@@ -30,6 +30,9 @@ impl Reader {
         }
         if node.child("ends").is_some() {
             let ends = self.child_list(node, "ends")?;
+            if origins.len() != ends.len() {
+                return Err(node.error("the numbers of origins and ends differ"));
+            }
             for ((origin, length), end) in origins.iter().zip(&lengths).zip(ends) {
                 let e = (origin.clone() + length).equals(end);
                 self.add(Constraint::Intension(e));
