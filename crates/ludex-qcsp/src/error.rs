@@ -1,4 +1,4 @@
-//! What can be wrong with a model.
+//! Errors in models.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Part {
     Definition(Named<VarId>),
     /// The restrictor of a scope.
     Restrictor(Named<ScopeId>),
-    /// What a scope declares of earlier ones: its memory key, its symmetries.
+    /// The declarations of a scope about earlier ones: its memory key, its symmetries.
     Declarations(Named<ScopeId>),
     /// The criterion of a scope.
     Criterion(Named<ScopeId>),
@@ -39,7 +39,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Why a model means nothing, or can't be solved as asked.
+/// The reason why a model is invalid or cannot be solved as requested.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -49,7 +49,7 @@ pub enum ModelError {
         /// The variable.
         variable: Named<VarId>,
     },
-    /// A variable that has to be decided and has too many values to try.
+    /// A variable to branch on that has too many values to try.
     #[error(
         "variable `{variable}` has too many values to try them; give it a definition or a smaller \
          domain"
@@ -61,7 +61,7 @@ pub enum ModelError {
     /// A variable used before its scope is opened, or by itself.
     #[error("{part} mentions `{variable}`, which is declared later, in scope `{scope}`")]
     LaterVariable {
-        /// Where it is used.
+        /// The part that uses it.
         part: Part,
         /// The variable.
         variable: Named<VarId>,
@@ -71,15 +71,15 @@ pub enum ModelError {
     /// A variable that the model does not have.
     #[error("{part} mentions a variable that the model does not have")]
     UnknownVariable {
-        /// Where it is used.
+        /// The part that uses it.
         part: Part,
     },
-    /// A criterion or aggregate that can't be computed where it stands.
+    /// A criterion or aggregate that cannot be computed at its place.
     #[error("{part}: {problem}")]
     Measure {
-        /// Which criterion or aggregate.
+        /// The criterion or aggregate.
         part: Part,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A declaration that does not fit the model.
@@ -87,32 +87,32 @@ pub enum ModelError {
     Declaration {
         /// The scope.
         scope: Named<ScopeId>,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// More scopes that read more earlier variables than a schedule has room for.
+    /// Scopes that read more earlier variables than a schedule can hold.
     #[error(
         "the scopes read more than {limit} earlier variables in all; define what matters of the \
          past by fewer variables, or take fewer scopes"
     )]
     TooLarge {
-        /// How many they may read.
+        /// The limit.
         limit: usize,
     },
-    /// A constraint that can't be posted.
+    /// A constraint that cannot be posted.
     #[error("{part}: {error}")]
     Constraint {
-        /// Where it stands.
+        /// The part it belongs to.
         part: Part,
-        /// Why.
+        /// The reason.
         error: CspError,
     },
-    /// An option that this model can't be solved with.
+    /// An option that does not apply to this model.
     #[error("{option} does not apply: {reason}")]
     Option {
         /// The option.
         option: &'static str,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,8 +1,8 @@
 //! Quantified constraint networks: QCSP, QCSP+ and QCOP+.
 //!
-//! State a [`Model`], [`solve`] it, read the [`Report`]. A model is a game of two players: one
-//! owns the existential scopes and wants the goal, the other owns the universal ones. Scopes
-//! are chosen in order; a restrictor says which choices there are, and who has none loses.
+//! Build a [`Model`], [`solve`] it, read the [`Report`]. A model is a game of two players: one owns
+//! the existential scopes and wants the goal, the other owns the universal ones. Scopes are chosen
+//! in order. A restrictor defines the legal choices, and a player without one loses.
 //!
 //! ```
 //! use ludex_qcsp::{AggregateFunction, Model, SolveConfig, StrategyRequest, check_strategy, solve};
@@ -28,20 +28,19 @@
 //! # Ok::<(), ludex_qcsp::ModelError>(())
 //! ```
 //!
-//! What makes a model fast: [`Model::define`] for everything that follows from choices, so that
-//! it is computed and not searched, and restrictors that end a play as soon as it is decided.
-//! Which earlier variables matter to later scopes is found from the constraints.
+//! To make a model fast, use [`Model::define`] for everything that follows from choices, so that it
+//! is computed and not searched, and restrictors that end a play as soon as it is decided. The
+//! solver derives from the constraints which earlier variables matter to later scopes.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. `scope`: the parts of a model; `model`: the model and its builder; `check`: whether it
-//!    means something
-//! 2. `measure`: who is interested in which number; `definition`: the meaning, computed as it
-//!    is defined
+//! 1. `scope`: the parts of a model; `model`: the model and its builder; `check`: its validation
+//! 2. `measure`: the interests of scopes in measures; `definition`: the semantics, computed
+//!    directly
 //! 3. `strategy`: winning strategies of either side, and their checker
 //! 4. `config`: options, verdicts, reports
-//! 5. `schedule`: which variable is decided when, and what follows; `search`: the search over it
-//! 6. [`consistency`]: quantified consistencies; `solve`: the entry
+//! 5. `schedule`: the order of decisions and their consequences; `search`: the search over it
+//! 6. [`consistency`]: quantified consistencies; `solve`: the entry point
 
 mod check;
 mod config;

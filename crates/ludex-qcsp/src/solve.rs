@@ -1,4 +1,4 @@
-//! The entry: from a model to a report.
+//! The entry point: from a model to a report.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::search::{Memory, Searcher, Stopped, extract, parallel, share};
 /// Solves a model.
 ///
 /// # Errors
-/// When the model means nothing (see [`Model::check`]), or an option does not apply.
+/// Returns an error if the model is invalid (see [`Model::check`]), or if an option does not apply.
 pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> {
     if let Some(error) = model.check().into_iter().next() {
         return Err(error);
@@ -27,7 +27,7 @@ pub fn solve(model: &Model, config: &SolveConfig) -> Result<Report, ModelError> 
     if model.variables().len() + model.scopes().len() <= MAX_ON_THIS_STACK {
         return solve_here(model, config);
     }
-    // The search is as deep as the prefix is long.
+    // The recursion is as deep as the prefix is long.
     let stack_bytes = stack_bytes(model);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack_bytes);
@@ -41,7 +41,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     if config.consistency.is_some() || config.pure_values {
         return solve_reduced(model, config, start);
     }
-    // Measures of choices that lose don't matter, but ties are settled among what is left.
+    // Measures of losing choices do not matter, but ties are broken among the remaining choices.
     let fuses_goal = !model.is_optimization();
     let schedule = schedule(model, config.symmetry, fuses_goal)?;
     let memory = Arc::new(Memory::new(config.memory_bytes));
@@ -63,7 +63,7 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
         statistics: Statistics::default(),
     };
     if schedule.is_fused && verdict == Verdict::False && config.strategy != StrategyRequest::None {
-        // The universal player answers choices that lose, too.
+        // The universal player also answers losing choices.
         let whole = crate::schedule::schedule(model, config.symmetry, false)?;
         let memory = Arc::new(Memory::new(config.memory_bytes));
         add_strategy(&mut report, &mut Searcher::new(&whole, config, memory)?);
@@ -74,8 +74,8 @@ fn solve_here(model: &Model, config: &SolveConfig) -> Result<Report, ModelError>
     Ok(report)
 }
 
-/// Solves a model whose domains are first made smaller. Strategies are those of the model as
-/// it was stated: values that a consistency took are choices all the same.
+/// Solves a model after reducing its domains. Strategies belong to the original model, in which
+/// values that a consistency removed are still choices.
 fn solve_reduced(
     model: &Model,
     config: &SolveConfig,
@@ -103,7 +103,7 @@ fn solve_reduced(
     Ok(report)
 }
 
-/// Decides a model alone as long as it seems small, and then by all threads.
+/// Decides a model with one thread while it seems small, and then with all threads.
 fn decide_by_threads(
     searcher: &mut Searcher<'_>,
     stack_bytes: usize,
@@ -125,7 +125,7 @@ fn decide_by_threads(
     Ok(found)
 }
 
-/// Whether the search is one that several threads can share.
+/// Whether several threads can share the search.
 fn is_parallel(searcher: &Searcher<'_>) -> bool {
     let config = searcher.config;
     config.n_threads > 1
@@ -159,7 +159,7 @@ fn answer(schedule: &Schedule<'_>, searcher: &mut Searcher<'_>) -> (Verdict, Opt
     }
 }
 
-/// What an optimization came to; when it was stopped, the best value so far.
+/// Returns the result of an optimization; if it was stopped, the best value so far.
 fn optimum(
     schedule: &Schedule<'_>,
     outcome: &Result<Option<Outcome>, Stopped>,
@@ -175,7 +175,7 @@ fn optimum(
     }
 }
 
-/// Optimizes alone as long as the model seems small, and then by all threads.
+/// Optimizes with one thread while the model seems small, and then with all threads.
 fn optimize_by_threads(
     searcher: &mut Searcher<'_>,
     stack_bytes: usize,
@@ -195,8 +195,8 @@ fn optimize_by_threads(
     Ok(optimum(schedule, &shared.outcome, shared.best))
 }
 
-/// Cuts the prefix after more and more scopes. A model that is true although plays that reach
-/// the cut count as lost is true, and one that is false although they count as won is false.
+/// Cuts the prefix after more and more scopes. If the model is true even if plays that reach the
+/// cut count as lost, it is true; if it is false even if they count as won, it is false.
 fn deepen(schedule: &Schedule<'_>, searcher: &mut Searcher<'_>) -> Result<bool, Stopped> {
     let n_scopes = schedule.model.scopes().len();
     for cut in (2..n_scopes).step_by(2) {

@@ -1,11 +1,11 @@
-//! Bounds on a criterion before the scope is fully chosen.
+//! Bounds on a criterion before its scope is completely chosen.
 //!
-//! What is not chosen yet is a range; the scopes after it are played on ranges, branch by
-//! branch. A follower is known to take a choice that may be the best for it: one whose
-//! criterion can't be worse than that of another choice which is certainly there. So the bound
-//! holds whatever the follower prefers, and it is not a relaxation of the follower's choice.
-//! Where a choice of a follower depends on a single variable that is still open, it is looked
-//! at value by value: what it costs and what it brings then go together.
+//! Variables not yet chosen are ranges, and the following scopes are played on ranges, branch by
+//! branch. A follower takes a choice that may be the best for it: one whose criterion cannot be
+//! worse than that of another choice that certainly exists. The bound therefore holds whatever the
+//! follower prefers, and does not relax the follower's choice. If a choice of a follower depends on
+//! a single open variable, it is examined value by value, so that its cost and its gain stay
+//! together.
 
 use ludex_csp::VarId;
 use smallvec::SmallVec;
@@ -17,13 +17,13 @@ use crate::schedule::measures::Wish;
 use crate::schedule::{Level, Step};
 use crate::scope::{AggregateFunction, Quantifier};
 
-/// What can be known of the outcome from a scope on.
+/// Bounds on the outcome from a scope on.
 #[derive(Clone)]
 pub(crate) struct Forecast {
-    /// Whether the existential player can win, and must.
+    /// Whether the existential player can win, and whether it must.
     may_win: bool,
     must_win: bool,
-    /// By measure; everything where nothing is known.
+    /// The range of each measure; unbounded if nothing is known.
     measures: SmallVec<[(i64, i64); 6]>,
 }
 
@@ -31,15 +31,15 @@ const ANYTHING: (i64, i64) = (i64::MIN, i64::MAX);
 
 /// A branch of a scope, or one case of it.
 struct Branch {
-    /// How many cases, from this one on, make one branch; 0 for those after the first.
+    /// Number of cases, from this one on, that make up one branch; 0 for those after the first.
     n_cases: usize,
-    /// How many choices it stands for, at most.
+    /// The maximal number of choices it stands for.
     n_choices: i64,
     is_legal: bool,
     forecast: Forecast,
 }
 
-/// What the levels of a scope played so far say of a branch.
+/// The state of a branch after the levels of a scope played so far.
 #[derive(Clone, Copy)]
 struct SoFar {
     n_choices: i64,
@@ -49,8 +49,8 @@ struct SoFar {
 }
 
 impl Searcher<'_> {
-    /// The best that the criterion of a scope can become after the choice just made at a
-    /// level; `None` when it can't be won.
+    /// Returns the best possible value of the criterion of a scope after the choice just made at a
+    /// level, or `None` if the play cannot be won.
     pub(super) fn bound(&mut self, level: usize, wish: &Wish) -> Option<i64> {
         let schedule = self.schedule;
         let spec = &schedule.levels[level];
@@ -76,7 +76,7 @@ impl Searcher<'_> {
             forecast.measures[number] = (lo.into(), hi.into());
         }
         let (lo, hi) = forecast.measures[wish.measure];
-        // The least number stands for no value, so that it is not a bound on values.
+        // The least number stands for a missing value, so it must not be a bound.
         Some(if wish.is_minimized { lo.max(NONE + 1) } else { hi })
     }
 
@@ -147,7 +147,8 @@ impl Searcher<'_> {
             if certainty == Certainty::Fails {
                 continue;
             }
-            // One range for many values: some choice is there only if all certainly are.
+            // One range stands for many values: a choice certainly exists only if all of them are
+            // legal.
             let is_legal = so_far.is_legal && certainty == Certainty::Holds && !is_ranged;
             let goal = spec.goal.iter().map(|check| check.certainty(&self.ranges));
             let (mut may_hold, mut holds) = (true, so_far.holds);
@@ -172,7 +173,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// The open variable that a choice of a follower depends on, if there is just one.
+    /// Returns the open variable that a choice of a follower depends on, if there is exactly one.
     fn split_variable(&self, level: usize, place: usize) -> Option<VarId> {
         let spec = &self.schedule.levels[level];
         own_wish(&self.schedule.measures.scopes[spec.scope])?;
@@ -182,7 +183,7 @@ impl Searcher<'_> {
         let mut open = reads.iter().filter(is_open);
         let y = *open.next()?;
         let is_few = self.schedule.model.domain(y).len() <= self.config.sizes.max_branches as u64;
-        // A defined variable stands for what it is computed from, and can't be split alone.
+        // A defined variable depends on others and cannot be split alone.
         let is_decided = self.schedule.levels.iter().any(|level| level.x == Some(y));
         (open.next().is_none() && is_few && is_decided).then_some(y)
     }
@@ -234,7 +235,7 @@ impl Searcher<'_> {
     fn existential(&self, scope: usize, branches: &[Branch]) -> Forecast {
         let measures = &self.schedule.measures.scopes[scope];
         let wish = own_wish(measures);
-        // The worst that the follower can be forced to take.
+        // The worst value that the follower can be forced to take.
         let worst = wish.and_then(|wish| {
             let starts = branches.iter().enumerate().filter(|(_, branch)| branch.n_cases > 0);
             let certain = starts
@@ -287,10 +288,10 @@ impl Searcher<'_> {
     }
 }
 
-/// The range of an aggregate over branches that are there and branches that may be.
+/// Returns the range of an aggregate over certain and possible branches.
 fn aggregate(function: AggregateFunction, of: usize, branches: &[Branch]) -> (i64, i64) {
     let ranges = || branches.iter().map(|branch| (branch.is_legal, branch.forecast.measures[of]));
-    // A measure that may have no value is left out of sums.
+    // Sums leave out measures without a value.
     if ranges().any(|(_, range)| range == ANYTHING) {
         return ANYTHING;
     }

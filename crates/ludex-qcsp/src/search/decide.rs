@@ -1,4 +1,4 @@
-//! Whether a model is true: search in prefix order with memory and ordered values.
+//! Decides whether a model is true: search in prefix order with a memory and ordered values.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use super::{Searcher, Stopped};
 use crate::config::ValueOrder;
 use crate::scope::Quantifier;
 
-/// A scope that was looked at.
+/// The result of opening a scope.
 pub(crate) enum Opened {
     /// The verdict is known.
     Decided(bool),
-    /// It has to be searched; the number stands for what it depends on.
+    /// It must be searched; the number is its key in the memory.
     Open(u128),
 }
 
-/// A choice that was looked at and has to be searched.
+/// A choice that must be searched.
 struct Candidate {
     place: usize,
     key: u128,
@@ -34,7 +34,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Opens the scope that begins at a level: it may be blocked, cut off or remembered.
+    /// Opens the scope that begins at a level, which may be blocked, cut off or remembered.
     #[inline]
     pub fn look(&mut self, level: usize) -> Opened {
         let scope = self.schedule.levels[level].scope;
@@ -64,15 +64,15 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether verdicts of a scope are kept. A scope that never meets a state again is not
-    /// worth it.
+    /// Whether verdicts of a scope are stored. It does not pay for a scope that never reaches a
+    /// state again.
     #[inline]
     pub(super) fn remembers(&self, scope: usize) -> bool {
         let (n_asked, n_answered) = self.asked[scope];
         self.config.memory && scope > 0 && (n_asked < 20_000 || n_answered >= n_asked / 1000)
     }
 
-    /// Searches a scope that was looked at.
+    /// Searches an opened scope.
     pub fn decide_scope(&mut self, level: usize, key: u128) -> Result<bool, Stopped> {
         let n_before = self.statistics.n_nodes;
         let scope = self.schedule.levels[level].scope;
@@ -90,7 +90,7 @@ impl Searcher<'_> {
         Ok(verdict)
     }
 
-    /// Searches from a level on, all before it being decided.
+    /// Searches from a level on, given values of all earlier levels.
     pub fn decide(&mut self, level: usize) -> Result<bool, Stopped> {
         if self.config.value_order != ValueOrder::Ascending && self.looks_ahead(level) {
             self.decide_in_two_passes(level)
@@ -99,8 +99,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether something may be seen of the next scope before it is searched: that its owner
-    /// is blocked, or a verdict that is remembered.
+    /// Whether the next scope may reveal something before it is searched: that its owner is
+    /// blocked, or a remembered verdict.
     #[inline]
     fn looks_ahead(&self, level: usize) -> bool {
         let Some(next) = self.schedule.levels.get(level + 1) else { return false };
@@ -111,7 +111,7 @@ impl Searcher<'_> {
                 || self.config.memory && (n_asked < 1000 || n_answered * 100 >= n_asked))
     }
 
-    /// What follows a choice that was just made, if it is known without a search.
+    /// Returns what follows the choice just made, if it is known without a search.
     #[inline]
     pub(super) fn look_after(&mut self, level: usize) -> Opened {
         if !self.goal_holds(level) {
@@ -138,12 +138,13 @@ impl Searcher<'_> {
         let schedule = self.schedule;
         let spec = &schedule.levels[level];
         let wanted = spec.quantifier == Quantifier::Exists;
-        // An order of a few values is not worth having.
+        // Sorting a few values does not pay.
         const MIN_SORTED: usize = 6;
         let mut order: Vec<u32> = Vec::new();
         if self.uses_history(level) && spec.values.len() >= MIN_SORTED {
             order.extend_from_slice(self.history[spec.class].ranking());
-            // What decided the last node of this level comes first: neighbors are alike.
+            // The value that decided the last node of this level comes first, because neighboring
+            // nodes are alike.
             if let Some(at) = order.iter().position(|&place| place == self.last_decider[level]) {
                 order[..=at].rotate_right(1);
             }
@@ -184,9 +185,9 @@ impl Searcher<'_> {
         self.last_decider[level] = place as u32;
     }
 
-    /// First looks at what each choice leads to: one that blocks the opponent, or that the
-    /// memory knows to win, decides at once. The others are searched, those first that
-    /// decided often elsewhere.
+    /// First examines the state after each choice: one that blocks the opponent, or that the memory
+    /// knows to win, decides at once. The others are searched, starting with those that often
+    /// decided elsewhere.
     fn decide_in_two_passes(&mut self, level: usize) -> Result<bool, Stopped> {
         let schedule = self.schedule;
         let spec = &schedule.levels[level];
@@ -230,11 +231,11 @@ impl Searcher<'_> {
         Ok(!wanted)
     }
 
-    /// Makes a choice again that was looked at before.
+    /// Repeats a choice that was examined before.
     #[inline]
     fn replay(&mut self, level: usize, place: usize) {
         let is_there = self.choose(level, place);
-        debug_assert!(is_there, "it was there before");
+        debug_assert!(is_there, "the choice was legal before");
         if level + 1 < self.schedule.levels.len() && self.schedule.levels[level].is_last_of_scope {
             self.open(level + 1);
         }

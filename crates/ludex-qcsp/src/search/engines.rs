@@ -1,13 +1,12 @@
-//! Propagation: restrictors and the goal in engines of the constraint kernel.
+//! Propagation of restrictors and the goal in engines of the constraint kernel.
 //!
-//! A scope with an engine has its restrictor propagated while it is searched. In a *cascade*,
-//! whenever a scope is opened the restrictors after it and the goal are propagated too, each
-//! with the domains that those before it left: a restrictor without a solution cuts the prefix
-//! there, and decides when nobody can be blocked before (Benedetti, Lallouet and Vautard,
-//! IJCAI 2007). A goal that takes a value from an unrestricted universal variable is lost
-//! (existential analysis).
+//! The restrictor of a scope with an engine is propagated while the scope is searched. In a
+//! *cascade*, opening a scope also propagates the later restrictors and the goal, each on the
+//! domains that the previous ones left. A restrictor without a solution cuts the prefix there, and
+//! decides if no earlier scope can be blocked (Benedetti, Lallouet and Vautard, IJCAI 2007). A goal
+//! that removes a value of an unrestricted universal variable is lost (existential analysis).
 //!
-//! An engine is brought to where the search stands when it is needed, so that the search
+//! An engine is brought to the current state of the search only when it is needed, so the search
 //! itself has nothing to undo.
 
 use ludex_base::StopReason;
@@ -22,23 +21,23 @@ use crate::scope::{Quantifier, ScopeId};
 
 /// The engines of a model.
 pub(crate) struct Engines {
-    /// By scope, the engine that filters its choices.
+    /// The engine that filters the choices of each scope.
     scopes: Vec<Option<Filter>>,
-    /// The restrictor of the last scope together with the goal, when that scope is existential:
-    /// there it is an ordinary network.
+    /// The restrictor of the last scope together with the goal, if that scope is existential: there
+    /// both form an ordinary network.
     last: Option<Filter>,
-    /// In a cascade: the engines of all scopes, and of the goal.
+    /// For a cascade, the engines of all scopes and of the goal.
     cascade: Vec<Filter>,
-    /// By scope, whether its owner can be blocked.
+    /// Whether the owner of each scope can be blocked.
     can_block: Vec<bool>,
-    /// By scope, its unrestricted universal variables.
+    /// The unrestricted universal variables of each scope.
     entitled: Vec<Vec<VarId>>,
 }
 
-/// An engine, at a fixpoint of what it has to hold at any rate.
+/// An engine at the fixpoint of its unconditional constraints.
 struct Filter {
     engine: Engine,
-    /// Whether it can't hold at all.
+    /// Whether its constraints are unsatisfiable.
     is_impossible: bool,
 }
 
@@ -65,7 +64,7 @@ impl Engines {
         let has_last = model.scopes().last().is_some_and(|scope| {
             scope.quantifier == Quantifier::Exists && propagates(n_scopes - 1)
         });
-        // An optimizing scope wants to see its choices, not just one that wins.
+        // An optimizing scope compares its choices, so one winning choice is not enough.
         let last = if has_last && !model.is_optimization() {
             Some(filter(model, n_scopes - 1, true, config)?)
         } else {
@@ -97,7 +96,7 @@ impl Engines {
         Ok(Self { scopes, last, cascade, can_block: schedule.can_block.clone(), entitled })
     }
 
-    /// Whether choices of a scope are filtered by an engine.
+    /// Whether an engine filters the choices of a scope.
     #[inline]
     pub fn filters(&self, scope: usize) -> bool {
         self.scopes[scope].is_some()
@@ -109,7 +108,7 @@ impl Engines {
     }
 }
 
-/// Whether a scope has so many choices, tied by constraints, that propagation pays.
+/// Whether a scope has enough choices, related by constraints, for propagation to pay off.
 fn is_worth_propagating(schedule: &Schedule<'_>, scope: usize, min_choices: u64) -> bool {
     let levels = &schedule.levels[schedule.first_level[scope]..schedule.first_level[scope + 1]];
     let n_choices: f64 = levels.iter().map(|level| level.values.len() as f64).product();
@@ -124,7 +123,7 @@ fn is_worth_propagating(schedule: &Schedule<'_>, scope: usize, min_choices: u64)
     n_choices >= min_choices as f64 && restrictor.chain(goal).any(|constraint| own(constraint) > 1)
 }
 
-/// The filter of a scope, or of the goal after the last one. Variables keep their numbers.
+/// Builds the filter of a scope, or of the goal after the last one. Variables keep their ids.
 fn filter(
     model: &Model,
     scope: usize,
@@ -169,8 +168,8 @@ fn add_restrictor(model: &Model, scope: usize, network: &mut Network) {
     }
 }
 
-/// Adds the restrictors of the scopes from here on that are declared non-blocking, up to the
-/// first that is not.
+/// Adds the restrictors of the scopes from here on, up to the first that is not declared
+/// non-blocking.
 fn add_non_blocking(model: &Model, from: usize, network: &mut Network) {
     for scope in from..model.scopes().len() {
         if !model.scopes()[scope].is_non_blocking {
@@ -181,18 +180,18 @@ fn add_non_blocking(model: &Model, from: usize, network: &mut Network) {
 }
 
 impl Searcher<'_> {
-    /// Brings the engine of a scope to what is known before it; says whether its owner can
-    /// still choose.
+    /// Brings the engine of a scope to the values known before it, and returns whether its owner
+    /// can still choose.
     pub(super) fn open_engine(&mut self, scope: usize) -> bool {
         if !self.engines.filters(scope) {
             return true;
         }
         let known = self.known_before(scope);
-        let filter = self.engines.scopes[scope].as_mut().expect("it was asked for");
+        let filter = self.engines.scopes[scope].as_mut().expect("the scope has an engine");
         filter.open(known)
     }
 
-    /// The values that are known when a scope is opened.
+    /// Returns the values known when a scope is opened.
     fn known_before(&self, scope: usize) -> Vec<(VarId, Value)> {
         (0..self.schedule.n_variables_before[scope])
             .filter(|&i| self.schedule.is_known[i])
@@ -200,14 +199,14 @@ impl Searcher<'_> {
             .collect()
     }
 
-    /// Tells the engine of a level's scope of its value; says whether it can have it.
+    /// Assigns the value of a level in the engine of its scope, and returns whether it is possible.
     pub(super) fn choose_in_engine(&mut self, level: usize) -> bool {
         let spec = &self.schedule.levels[level];
         let Some(Filter { engine, .. }) = &mut self.engines.scopes[spec.scope] else {
             return true;
         };
         let Some(x) = spec.x else { return true };
-        // The scope was opened at level 1; each variable of it has a level of its own.
+        // The scope was opened at level 1, and each of its variables has a level of its own.
         engine.pop_to(1 + level - self.schedule.first_level[spec.scope]);
         engine.push_level();
         let can_be = engine.assign(x, self.values[x.index()]).is_ok();
@@ -215,7 +214,7 @@ impl Searcher<'_> {
         can_be
     }
 
-    /// The verdict that propagation through the scopes from here on gives, if any.
+    /// Returns the verdict of propagating through the scopes from here on, if any.
     #[inline]
     pub(super) fn cascade(&mut self, scope: usize) -> Option<bool> {
         if self.engines.cascade.is_empty() {
@@ -225,8 +224,8 @@ impl Searcher<'_> {
         self.cascade_from(scope, known, false)
     }
 
-    /// The verdict that propagation gives after a choice inside of a scope. Against its owner
-    /// only: whether the scope can be chosen to its end is not known.
+    /// Returns the verdict of propagating after a choice inside a scope. It can only be against the
+    /// owner, because it is unknown whether the scope has a complete choice.
     #[inline]
     pub(super) fn cascade_within(&mut self, level: usize) -> Option<bool> {
         if self.config.propagation != Propagation::Full {
@@ -280,14 +279,14 @@ impl Searcher<'_> {
                     return None;
                 }
                 self.statistics.n_pruned += 1;
-                // The owner of scope k can't choose, if it is reached.
+                // The owner of scope k cannot choose, if it is reached.
                 if k == scope && is_partly_chosen {
                     return Some(is_universal);
                 }
                 return (!can_block[usize::from(!is_universal)]).then_some(is_universal);
             }
             if k == n_scopes {
-                // What a restrictor took is no loss of the goal.
+                // A value that a restrictor removed is no loss of the goal.
                 let n_given = |x: VarId| {
                     let taken = reduced.iter().find(|(y, _)| *y == x);
                     taken.map_or_else(|| model.domain(x).len(), |(_, set)| set.len())
@@ -316,11 +315,11 @@ impl Searcher<'_> {
         None
     }
 
-    /// Whether the last scope, as an ordinary network with the goal, has a solution; if so its
-    /// variables have such values.
+    /// Whether the last scope, as an ordinary network with the goal, has a solution; if so, assigns
+    /// it.
     pub fn solve_last(&mut self, scope: usize) -> Result<bool, Stopped> {
         let known = self.known_before(scope);
-        let mut filter = self.engines.last.take().expect("the last scope is solved so");
+        let mut filter = self.engines.last.take().expect("the last scope has a network");
         let found = filter.open(known) && {
             let own = &self.schedule.model.scopes()[scope].variables;
             match self.solve_in(&mut filter.engine, own) {
@@ -336,7 +335,7 @@ impl Searcher<'_> {
         if is_stopped { Err(Stopped(StopReason::Time)) } else { Ok(found) }
     }
 
-    /// Looks for values of some variables by propagation and branching on the smallest domain.
+    /// Searches for values of some variables by propagation and branching on the smallest domain.
     fn solve_in(&mut self, engine: &mut Engine, own: &[VarId]) -> Result<bool, Stopped> {
         let base = engine.level();
         let mut stack: Vec<(VarId, Value)> = Vec::new();
@@ -366,7 +365,7 @@ impl Searcher<'_> {
 }
 
 impl Filter {
-    /// Brings the engine to what is known; says whether that can be.
+    /// Brings the engine to the known values, and returns whether they are possible.
     fn open(&mut self, known: Vec<(VarId, Value)>) -> bool {
         self.engine.pop_to(0);
         !self.is_impossible && self.engine.inject(known).is_ok()

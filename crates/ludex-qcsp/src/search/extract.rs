@@ -1,5 +1,5 @@
-//! From verdicts to strategies: the tree is walked again, and the search, which remembers most
-//! of it, is asked for a winning choice at each node of the winner.
+//! Extracts strategies: walks through the tree again and asks the search, which remembers most of
+//! it, for a winning choice at each node of the winner.
 
 use ludex_base::StopReason;
 use ludex_csp::Value;
@@ -12,7 +12,7 @@ use crate::config::StrategyRefused;
 use crate::scope::{Quantifier, ScopeId};
 use crate::strategy::{NodeId, Strategy, StrategyNode};
 
-/// The strategy of the winner.
+/// Returns the strategy of the winner.
 pub(crate) fn extract(
     searcher: &mut Searcher<'_>,
     winner: Quantifier,
@@ -44,7 +44,7 @@ struct Extractor<'s, 'p> {
     optimizes: bool,
     nodes: Vec<StrategyNode>,
     known: FxHashMap<StrategyNode, NodeId>,
-    /// By scope, what it depends on, and whether the play is decided.
+    /// Nodes by scope, the values it depends on, and whether the play is decided.
     states: FxHashMap<(usize, Vec<Value>, bool), NodeId>,
     n_bytes: usize,
 }
@@ -53,20 +53,20 @@ struct Extractor<'s, 'p> {
 #[derive(Default)]
 struct Branches {
     found: Vec<(Vec<Value>, NodeId)>,
-    /// When optimizing: the best outcome and its choice.
+    /// For optimization, the best outcome and its choice.
     best: Option<(Outcome, Vec<Value>, Vec<usize>)>,
 }
 
 impl Extractor<'_, '_> {
-    /// The node of a scope, all before it being chosen. `decided` says that the goal has made
-    /// the verdict certain, whatever is still played.
+    /// Returns the node of a scope, given all earlier choices. `decided` is set if the goal makes
+    /// the verdict certain, whatever follows.
     fn walk(&mut self, scope: usize, decided: Option<bool>) -> Result<NodeId, Stopped> {
         let schedule = self.searcher.schedule;
         let level = schedule.first_level[scope];
         if level == schedule.levels.len() {
             return self.node(StrategyNode::End);
         }
-        // A declared key decides who wins, but not which choices there are.
+        // A declared key determines the winner, but not the legal choices.
         let live = schedule.live[scope].iter();
         let state: Vec<Value> = live.map(|x| self.searcher.values[x.index()]).collect();
         let state = (scope, state, decided.is_some());
@@ -78,7 +78,7 @@ impl Extractor<'_, '_> {
             self.branches(level, &mut Vec::new(), decided, &mut branches)?;
         }
         if let Some((_, choice, places)) = branches.best {
-            // The best choice is made once more, to go on from there.
+            // Repeat the best choice, to continue from there.
             for (at, &place) in places.iter().enumerate() {
                 self.searcher.choose(level + at, place);
             }
@@ -86,7 +86,7 @@ impl Extractor<'_, '_> {
         }
         let branches = branches.found;
         if branches.is_empty() && schedule.levels[level].quantifier == self.winner {
-            // Only a scope that was declared non-blocking and is not can end here.
+            // This happens only in a scope that was wrongly declared non-blocking.
             return Err(Stopped(StopReason::Fault));
         }
         let n_values: usize = branches.iter().map(|(values, _)| values.len() + 8).sum();
@@ -112,7 +112,7 @@ impl Extractor<'_, '_> {
         Ok(id)
     }
 
-    /// Finds the branches of a scope from a level on; says whether that is enough.
+    /// Finds the branches of a scope from a level on, and returns whether they suffice.
     fn branches(
         &mut self,
         level: usize,
@@ -149,7 +149,7 @@ impl Extractor<'_, '_> {
             if decided.is_none() && spec.is_won && !self.optimizes {
                 decided = Some(true);
             }
-            // The winner does not make a choice that loses.
+            // The winner never makes a losing choice.
             if is_own && decided.is_some_and(|verdict| verdict != wanted) {
                 continue;
             }
@@ -167,7 +167,7 @@ impl Extractor<'_, '_> {
         Ok(false)
     }
 
-    /// The branch of the last scope when it is solved as an ordinary network.
+    /// Returns the branch of the last scope if it is solved as an ordinary network.
     fn solved_branch(&mut self, scope: usize, into: &mut Branches) -> Result<bool, Stopped> {
         if self.searcher.solve_last(scope)? {
             let choice = self.choice(scope);
@@ -176,7 +176,7 @@ impl Extractor<'_, '_> {
         Ok(true)
     }
 
-    /// Adds the choice just made, if it belongs to the strategy.
+    /// Adds the choice just made if it belongs to the strategy.
     fn branch(
         &mut self,
         level: usize,
@@ -214,7 +214,7 @@ impl Extractor<'_, '_> {
         Ok(is_own && !self.takes_all)
     }
 
-    /// The values of the scope's variables that are not definitions.
+    /// Returns the values of the scope's variables without definitions.
     fn choice(&self, scope: usize) -> Vec<Value> {
         let model = self.searcher.schedule.model;
         let variables = model.scopes()[scope].variables.iter();

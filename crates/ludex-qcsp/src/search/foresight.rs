@@ -1,19 +1,19 @@
-//! How good a choice looks for its owner: the value order of Verger and Bessière.
+//! Estimates how good a choice is for its owner: the value order of Verger and Bessière.
 //!
-//! The scopes after the choice are run through on ranges, nearest first. A choice that leaves
-//! the owner without one of his own later on is bad (*self-preservation*), one that leaves the
-//! opponent without is good (*blocking*), and the nearer the more so. They propagate the
-//! restrictors for that; ranges are cheaper and see less.
+//! The scopes after the choice are evaluated on ranges, nearest first. A choice is bad if it leaves
+//! the owner without a later choice (*self-preservation*) and good if it leaves the opponent
+//! without one (*blocking*); nearer scopes count more. Verger and Bessière propagate the
+//! restrictors for this; ranges are cheaper but see less.
 
 use super::Searcher;
 use crate::schedule::interval::Certainty;
 use crate::scope::Quantifier;
 
-/// How many scopes are looked at.
+/// The number of scopes to look ahead.
 const HORIZON: usize = 4;
 
 impl Searcher<'_> {
-    /// How good the choice just made at the last level of a scope looks; more is better.
+    /// Estimates the choice just made at the last level of a scope; more is better.
     pub(super) fn foresight(&mut self, level: usize) -> u64 {
         const NEUTRAL: usize = HORIZON + 1;
         let schedule = self.schedule;

@@ -1,15 +1,15 @@
-//! Verdicts remembered by what they depend on.
+//! A memory of verdicts by the values they depend on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::schedule::mix;
 
-/// A table of verdicts with a bound on its size, shared by threads without locks.
+/// A table of verdicts of bounded size, shared by threads without locks.
 ///
-/// A slot is three words: the low half of the key changed by the third word, the high half
-/// changed by the first, and the verdict. A slot torn by two threads is an entry for a key that
-/// nobody asks for, but for one chance in 2^64. Each bucket keeps the entry that took the most
-/// work, and the one stored last.
+/// A slot has three words: the low half of the key XOR-ed with the third word, the high half XOR-ed
+/// with the first, and the verdict. A slot torn by two threads holds an entry for a key that nobody
+/// looks up, except with probability 2^-64. Each bucket keeps the entry that took the most work,
+/// and the one stored last.
 pub(crate) struct Memory {
     words: Vec<AtomicU64>,
     n_buckets: usize,
@@ -17,9 +17,9 @@ pub(crate) struct Memory {
     max_buckets: usize,
 }
 
-/// The size of a new table.
+/// The initial size of a table.
 const FIRST_BUCKETS: usize = 1 << 9;
-/// The size of a table that threads share, as it can't grow then.
+/// The size of a table that threads share, because it cannot grow then.
 const SHARED_BUCKETS: usize = 1 << 21;
 
 const WORDS_PER_SLOT: usize = 3;
@@ -27,7 +27,7 @@ const SLOTS_PER_BUCKET: usize = 2;
 const WORDS_PER_BUCKET: usize = WORDS_PER_SLOT * SLOTS_PER_BUCKET;
 
 impl Memory {
-    /// An empty table that may grow to so many bytes.
+    /// Creates an empty table that may grow to `max_bytes`.
     pub fn new(max_bytes: usize) -> Self {
         let max_buckets = (max_bytes / (8 * WORDS_PER_BUCKET)).max(1);
         let mut memory = Self {
@@ -60,7 +60,7 @@ impl Memory {
         [0, 1, 2].map(|i| self.words[at + i].load(Ordering::Relaxed))
     }
 
-    /// The verdict, if it is known.
+    /// Returns the verdict if it is known.
     #[inline]
     pub fn get(&self, scope: usize, key: u128) -> Option<bool> {
         let bucket = self.bucket(scope, key);
@@ -76,7 +76,7 @@ impl Memory {
         None
     }
 
-    /// Remembers a verdict that took so many nodes.
+    /// Stores a verdict that took `n_nodes` nodes.
     pub fn put(&self, scope: usize, key: u128, verdict: bool, n_nodes: u64) {
         let work = u64::from(64 - n_nodes.leading_zeros());
         let data = (scope as u64 + 1) << 16 | work << 1 | u64::from(verdict);
@@ -110,7 +110,7 @@ impl Memory {
         self.resize((self.n_buckets * 4).min(self.max_buckets));
     }
 
-    /// Makes the table as large as one that threads share.
+    /// Gives the table the size of one that threads share.
     pub fn grow_to_share(&mut self) {
         self.resize(SHARED_BUCKETS.min(self.max_buckets).max(self.n_buckets));
     }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_was_stored() {
+    fn found_verdicts_were_stored() {
         let mut memory = Memory::new(1 << 16);
         for i in 0..5000_u128 {
             memory.put((i % 7) as usize, i << 60, i % 3 == 0, i as u64);

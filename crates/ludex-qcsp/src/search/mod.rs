@@ -1,7 +1,7 @@
 //! Search over the levels of a schedule.
 //!
-//! [`decide`](Searcher::decide) answers whether a model is true, [`optimize`] what its
-//! measures become; `reasoned` is the search that keeps track of why.
+//! [`decide`](Searcher::decide) decides whether a model is true, and [`optimize`] computes its
+//! measures; `reasoned` is the search that keeps track of reasons.
 
 mod bound;
 mod decide;
@@ -37,38 +37,38 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stopped(pub StopReason);
 
-/// A searcher stands somewhere in the tree: values of decided levels are known.
+/// A position in the search tree: the values of the decided levels are known.
 pub(crate) struct Searcher<'p> {
     pub schedule: &'p Schedule<'p>,
     pub config: &'p SolveConfig,
     pub values: Vec<Value>,
     pub memory: Arc<Memory>,
-    /// By class of levels: which values decided how often.
+    /// How often each value decided, by class of levels.
     pub history: Vec<History>,
-    /// By level: the place of the value that decided last.
+    /// The place of the last deciding value of each level.
     last_decider: Vec<u32>,
-    /// By scope: how often the memory was asked, and answered.
+    /// Lookups and hits of the memory, by scope.
     pub asked: Vec<(u64, u64)>,
     pub statistics: Statistics,
-    /// Stop after this many nodes.
+    /// The maximal number of nodes.
     pub max_nodes: u64,
-    /// The scope where the prefix is cut, and the verdict that is assumed there.
+    /// The scope where the prefix is cut, and the verdict assumed there.
     pub cut: Option<(usize, bool)>,
-    /// Outcomes remembered, by scope and key.
+    /// Remembered outcomes, by scope and key.
     outcomes: FxHashMap<(u32, u128), Option<Outcome>>,
-    /// By scope, the best value of its criterion so far in the state where it is searched.
+    /// The best value so far of the criterion of each scope, in its current state.
     pub incumbents: Vec<Option<i64>>,
     /// The aggregates of the universal scopes that are being searched.
     partials: Vec<Vec<Partial>>,
-    /// What variables can be, while a bound is computed.
+    /// The ranges of variables while a bound is computed.
     ranges: Vec<Range>,
-    /// By scope, what the search with reasons learnt.
+    /// What the search with reasons learned about each scope.
     learnt: Vec<reasoned::Learnt>,
     engines: Engines,
-    /// What several threads have in common, and the offers that this one works on.
+    /// The shared state of several threads, and the offers that this thread works on.
     pool: Option<&'p parallel::Pool>,
     offers: Vec<Arc<parallel::Offer>>,
-    /// When threads share an optimizing first scope: the best value that any knows.
+    /// The best value known to any thread, if threads share an optimizing first scope.
     best_elsewhere: Option<&'p share::SharedBest>,
     /// A choice of the first scope that is known to win, by variable.
     pub first_choice: Option<Vec<Value>>,
@@ -110,7 +110,7 @@ impl<'p> Searcher<'p> {
         self.outcomes.clear();
     }
 
-    /// Counts a node, and asks every 1,024 nodes whether to stop.
+    /// Counts a node, and checks the limits every 1,024 nodes.
     #[inline]
     pub fn count_node(&mut self, level: usize) -> Result<(), Stopped> {
         self.statistics.n_nodes += 1;
@@ -129,8 +129,8 @@ impl<'p> Searcher<'p> {
         Ok(())
     }
 
-    /// Gives the variable of a level its value and does what follows; says whether there is
-    /// such a choice.
+    /// Assigns a value to the variable of a level and runs its steps; returns whether the choice is
+    /// legal.
     #[inline]
     pub fn choose(&mut self, level: usize, place: usize) -> bool {
         let spec = &self.schedule.levels[level];
@@ -144,14 +144,14 @@ impl<'p> Searcher<'p> {
         steps.iter().all(|step| step.run(&mut self.values))
     }
 
-    /// Does what a scope needs before its first variable; says whether its owner can go on.
+    /// Runs the opening steps of a scope; returns whether its owner can go on.
     #[inline]
     pub fn open(&mut self, level: usize) -> bool {
         let spec = &self.schedule.levels[level];
         spec.opening.iter().all(|step| step.run(&mut self.values)) && self.open_engine(spec.scope)
     }
 
-    /// Whether the part of the goal that is checked at a level holds.
+    /// Whether the part of the goal checked at a level holds.
     #[inline]
     pub fn goal_holds(&self, level: usize) -> bool {
         self.schedule.levels[level].goal.iter().all(|check| check.holds(&self.values))

@@ -1,11 +1,11 @@
-//! What the measures of a model become: search for optimal strategies.
+//! Computes the measures of a model: search for optimal strategies.
 //!
-//! An existential scope tries its choices and keeps the best for its own criterion, ties
-//! settled as declared; a universal one needs all of its branches and aggregates them.
+//! An existential scope tries its choices and keeps the best for its own criterion, breaking ties
+//! as declared; a universal scope needs all of its branches and aggregates them.
 //!
-//! Choices are skipped by a bound on the scope's *own* criterion alone (see `bound`), never by
-//! posting a better value for a leader below a follower: the follower would then answer from
-//! what is left instead of with what is best for it (example 47 of the thesis).
+//! Choices are skipped only by a bound on the scope's *own* criterion (see `bound`), never by
+//! posting a better value for a leader below a follower: the follower would then answer from the
+//! remaining choices instead of with its best one (example 47 of the thesis).
 
 use std::cmp::Ordering;
 
@@ -17,19 +17,19 @@ use crate::measure::Partial;
 use crate::schedule::measures::{ScopeMeasures, Wish};
 use crate::scope::{Quantifier, Ties};
 
-/// Stands for a measure without a value.
+/// The value of a measure without a value.
 pub(crate) const NONE: i64 = i64::MIN;
 
-/// What measures are in the end.
+/// The final values of the measures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outcome {
     pub measures: SmallVec<[i64; 6]>,
-    /// The choice of the scope, where ties are settled by it.
+    /// The choice of the scope, if it breaks ties.
     pub choice: Vec<Value>,
 }
 
 impl Searcher<'_> {
-    /// The outcome of the whole model; `None` when the existential player loses.
+    /// Returns the outcome of the whole model, or `None` if the existential player loses.
     pub fn optimize_all(&mut self) -> Result<Option<Outcome>, Stopped> {
         if self.schedule.levels.is_empty() {
             return Ok(self.schedule.goal_without_levels.then(|| self.empty()));
@@ -44,7 +44,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// The outcome from a scope on.
+    /// Returns the outcome from a scope on.
     pub fn optimize_scope(&mut self, scope: usize) -> Result<Option<Outcome>, Stopped> {
         let level = self.schedule.first_level[scope];
         if level == self.schedule.levels.len() {
@@ -70,7 +70,7 @@ impl Searcher<'_> {
                 let n = self.schedule.measures.scopes[scope].aggregates.len();
                 self.partials.push(vec![Partial::default(); n]);
                 let is_won = !self.open(level) || self.all_choices(level)?;
-                let partials = self.partials.pop().expect("it was pushed");
+                let partials = self.partials.pop().expect("the partials were pushed");
                 is_won.then(|| {
                     let mut outcome = self.empty();
                     let aggregates = &self.schedule.measures.scopes[scope].aggregates;
@@ -81,7 +81,7 @@ impl Searcher<'_> {
                 })
             }
         };
-        // A table that is full keeps what it has: sub-problems of early scopes come again.
+        // A full table keeps its entries, because subproblems of early scopes recur.
         if let Some(key) = key
             && self.outcomes.len() < self.config.memory_bytes / 256
         {
@@ -91,7 +91,7 @@ impl Searcher<'_> {
         Ok(outcome)
     }
 
-    /// The best outcome of an existential scope from a level on.
+    /// Returns the best outcome of an existential scope from a level on.
     pub(super) fn best_choice(&mut self, level: usize) -> Result<Option<Outcome>, Stopped> {
         let schedule = self.schedule;
         let spec = &schedule.levels[level];
@@ -120,7 +120,7 @@ impl Searcher<'_> {
                 self.note_incumbent(spec.scope, &outcome);
                 best = Some(outcome);
             }
-            // Where nobody has a wish, the first choice that wins is as good as any.
+            // If nobody has an interest, the first winning choice is as good as any.
             if measures.interests.is_empty() && !measures.is_settled_by_choice {
                 break;
             }
@@ -128,7 +128,7 @@ impl Searcher<'_> {
         Ok(best)
     }
 
-    /// Adds what the scope itself decides to an outcome.
+    /// Adds the measures of the scope itself to an outcome.
     pub fn own(&self, scope: usize, mut outcome: Outcome) -> Outcome {
         let measures = &self.schedule.measures.scopes[scope];
         for &(number, x) in &measures.variables {
@@ -154,7 +154,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether a choice whose criterion is at best so can change the outcome of the scope.
+    /// Whether a choice with this bound on its criterion can change the outcome of the scope.
     pub(super) fn can_improve(&self, scope: usize, bound: Option<i64>) -> bool {
         let measures = &self.schedule.measures.scopes[scope];
         let own_best = self.incumbents[scope];
@@ -168,14 +168,14 @@ impl Searcher<'_> {
         let Some(bound) = bound else { return false };
         match better(wish, bound, best) {
             Ordering::Greater => true,
-            // As good as the best: it matters if somebody else settles the tie.
+            // A tie with the best matters if another interest breaks it.
             Ordering::Equal => measures.interests.len() > 1 || measures.is_settled_by_choice,
             Ordering::Less => false,
         }
     }
 
-    /// Places of values with bounds on the criterion, the best first. `None` where no bound
-    /// was computed, `Some(None)` where the choice can't win.
+    /// Returns the places of values with bounds on the criterion, best first. The bound is `None`
+    /// if it was not computed, and `Some(None)` if the choice cannot win.
     pub(super) fn ordered(&mut self, level: usize) -> Vec<(usize, Option<Option<i64>>)> {
         let spec = &self.schedule.levels[level];
         let n_values = spec.values.len();
@@ -199,7 +199,7 @@ impl Searcher<'_> {
         order
     }
 
-    /// Whether a universal scope is won in all of its branches, which are added up.
+    /// Whether a universal scope is won in all of its branches, which are aggregated.
     fn all_choices(&mut self, level: usize) -> Result<bool, Stopped> {
         let schedule = self.schedule;
         let spec = &schedule.levels[level];
@@ -230,7 +230,7 @@ impl Searcher<'_> {
     }
 }
 
-/// The criterion of the scope itself.
+/// Returns the criterion of the scope itself.
 pub(super) fn own_wish(measures: &ScopeMeasures) -> Option<&Wish> {
     measures.interests.first().filter(|wish| wish.is_own)
 }

@@ -1,9 +1,9 @@
-//! Several threads that share one tree.
+//! Parallel search in one tree.
 //!
-//! When a thread waits for work, a busy one that has searched the first choice of a node
-//! without a decision offers the others (*young brothers wait*). Whoever has nothing to do takes a choice from
-//! the offer made nearest to the root. A choice that decides its node stops all who work below
-//! it. The memory is shared.
+//! If a thread is idle, a busy thread that has searched the first choice of a node without a
+//! decision offers the other choices (*young brothers wait*). An idle thread takes a choice from
+//! the offer nearest to the root. A choice that decides its node stops all work below it. The
+//! threads share the memory.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,17 +15,17 @@ use super::{Searcher, Stopped};
 use crate::config::Statistics;
 use crate::error::ModelError;
 
-/// What the threads have in common.
+/// The shared state of the threads.
 #[derive(Default)]
 pub(crate) struct Pool {
     offers: Mutex<Vec<Arc<Offer>>>,
     n_waiting: AtomicUsize,
     is_over: AtomicBool,
-    /// Why a thread stopped before it was done.
+    /// The reason why a thread stopped early.
     stopped: Mutex<Option<Stopped>>,
 }
 
-/// Choices of a node that others may search.
+/// Choices of a node that other threads may search.
 pub(crate) struct Offer {
     /// The values of all variables decided before.
     values: Vec<Value>,
@@ -34,7 +34,7 @@ pub(crate) struct Offer {
     places: Mutex<Vec<usize>>,
     n_running: AtomicUsize,
     is_decided: AtomicBool,
-    /// The offers that this one is part of.
+    /// The offers that contain this one.
     above: Vec<Arc<Offer>>,
 }
 
@@ -44,7 +44,7 @@ impl Offer {
             || self.above.iter().any(|offer| offer.is_decided.load(Ordering::Relaxed))
     }
 
-    /// Takes the next choice; whoever takes one gives notice when it is done.
+    /// Takes the next choice; the taker must report when it is done.
     fn take(&self) -> Option<usize> {
         let mut places = self.places.lock().expect("no thread panics here");
         if self.is_void() {
@@ -61,8 +61,8 @@ impl Offer {
     }
 }
 
-/// Whether the existential player wins, found by several threads that know what one of them
-/// has learnt before.
+/// Decides with several threads whether the existential player wins, starting from what one thread
+/// has learned.
 pub(crate) fn decide(
     first: &Searcher<'_>,
     stack_bytes: usize,
@@ -102,14 +102,14 @@ pub(crate) fn decide(
 }
 
 impl Searcher<'_> {
-    /// Whether work is to be dropped: it is decided elsewhere, or everybody stops.
+    /// Whether to drop the current work, because it is decided elsewhere or everybody stops.
     #[inline]
     pub(super) fn is_void(&self) -> bool {
         self.pool.is_some_and(|pool| pool.is_over.load(Ordering::Relaxed))
             || self.offers.last().is_some_and(|offer| offer.is_void())
     }
 
-    /// Whether choices of a level should be offered to others.
+    /// Whether to offer the choices of a level to other threads.
     #[inline]
     pub(super) fn should_offer(&self, level: usize) -> bool {
         let Some(pool) = self.pool else { return false };
@@ -120,7 +120,7 @@ impl Searcher<'_> {
             && !(0..=self.schedule.levels[level].scope).any(|scope| self.engines.filters(scope))
     }
 
-    /// Searches choices of a level together with whoever is free; says whether one decides.
+    /// Searches choices of a level together with idle threads, and returns whether one decides.
     pub(super) fn decide_together(
         &mut self,
         level: usize,
@@ -150,7 +150,7 @@ impl Searcher<'_> {
         if failed.is_some() {
             offer.is_decided.store(true, Ordering::Release);
         }
-        // Others may still work on it; there may be something else to do meanwhile.
+        // Other threads may still work on it, so this one helps elsewhere meanwhile.
         let values = self.values.clone();
         let offers = std::mem::take(&mut self.offers);
         self.help_until(&|| offer.is_done());
@@ -163,8 +163,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// Searches one choice of an offer. An error that only says that the offer is decided
-    /// is none.
+    /// Searches one choice of an offer. An error that only means that the offer is decided is
+    /// dropped.
     fn work_on(&mut self, offer: &Arc<Offer>, place: usize) -> Result<(), Stopped> {
         self.values.copy_from_slice(&offer.values);
         self.offers.push(Arc::clone(offer));
@@ -183,7 +183,7 @@ impl Searcher<'_> {
         result
     }
 
-    /// The verdict after a choice; `None` when it is not there.
+    /// Returns the verdict after a choice, or `None` if it is illegal.
     fn try_place(&mut self, level: usize, place: usize) -> Result<Option<bool>, Stopped> {
         if !self.choose(level, place) {
             return Ok(None);
@@ -195,7 +195,7 @@ impl Searcher<'_> {
         }))
     }
 
-    /// Takes work from others until there is no more to do, or `is_enough`.
+    /// Takes work from other threads until there is no more, or until `is_enough`.
     fn help_until(&mut self, is_enough: &dyn Fn() -> bool) {
         let Some(pool) = self.pool else { return };
         let mut is_waiting = false;

@@ -1,12 +1,12 @@
-//! The search that keeps track of why.
+//! The search that keeps track of reasons.
 //!
-//! Every verdict comes with a *reason*: levels such that it is the same as long as their
-//! values are. A choice that fails for a reason without its own level spares the other
-//! values. For the existential player that is conflict-directed backjumping, for the universal
-//! one solution-directed pruning: the same sub-strategy wins for all values.
+//! Every verdict has a *reason*: a set of levels whose values determine it. If a choice fails for a
+//! reason that does not contain its own level, the other values need not be tried. For the
+//! existential player this is conflict-directed backjumping, for the universal one
+//! solution-directed pruning: the same substrategy wins for all values.
 //!
-//! Reasons that are smaller than what a scope could depend on are learnt: nogoods when the
-//! verdict is false, goods when it is true.
+//! The search learns reasons that are smaller than the set of levels a scope could depend on:
+//! nogoods if the verdict is false, goods if it is true.
 //!
 //! After Bacchus and Stergiou, *Solution Directed Backjumping for QCSP*, CP 2007.
 
@@ -20,16 +20,16 @@ use crate::scope::Quantifier;
 /// Levels that a verdict depends on.
 pub(crate) type Reason = BitSet;
 
-/// What was learnt about a scope: verdicts by the values of some levels.
+/// Learned verdicts about a scope, by the values of some levels.
 #[derive(Default)]
 pub(crate) struct Learnt {
-    /// Levels, with the verdicts by their values.
+    /// Sets of levels, with the verdicts by their values.
     patterns: Vec<(Vec<usize>, Verdicts)>,
 }
 
 type Verdicts = FxHashMap<Vec<Value>, bool>;
 
-/// How many sets of levels are kept for a scope.
+/// The maximal number of sets of levels per scope.
 const MAX_PATTERNS: usize = 8;
 
 impl Searcher<'_> {
@@ -49,8 +49,8 @@ impl Searcher<'_> {
         reason
     }
 
-    /// Why a value can't be chosen, or can: what its checks depend on. Propagation does not
-    /// say, so that it may be anything before.
+    /// Returns the reason why a value is legal or illegal: the levels its checks depend on.
+    /// Propagation gives no reasons, so then it is all earlier levels.
     fn reason_of_steps(&self, level: usize) -> Reason {
         let spec = &self.schedule.levels[level];
         if self.engines.filters(spec.scope) {
@@ -150,7 +150,7 @@ impl Searcher<'_> {
             let depends = reason.contains(level);
             reason.remove(level);
             if verdict == wanted {
-                // The choice has to be there as well.
+                // The choice must also be legal.
                 join(&mut reason, &self.reason_of_steps(level));
                 return Ok((wanted, reason));
             }

@@ -1,10 +1,10 @@
-//! Models that begin with one existential scope and one universal scope, solved by
-//! counter-examples.
+//! Counterexample-guided refinement for models that begin with one existential and one universal
+//! scope.
 //!
-//! A choice of the first scope is looked for in an ordinary network: the restrictor and, for
-//! each counter-example known, the rest of the model with the universal choice fixed. When the
-//! network has no solution the model is false; a solution that no universal choice refutes
-//! makes it true; else the refutation is one more counter-example.
+//! A choice of the first scope comes from an ordinary network: the restrictor and, for each known
+//! counterexample, the rest of the model with the universal choice fixed. If the network has no
+//! solution, the model is false. A solution that no universal choice refutes makes it true;
+//! otherwise the refutation becomes a new counterexample.
 //!
 //! After Janota and Marques-Silva (RAReQS, 2012), with a constraint solver in place of SAT.
 
@@ -30,11 +30,10 @@ impl Searcher<'_> {
         (2..=3).contains(&quantifiers.len())
             && quantifiers == shape[..quantifiers.len()]
             && n_choices >= self.config.sizes.min_refined as f64
-            // What is left for the last scope has to be a network itself, or else trying is
-            // cheaper.
+            // The last scope must be a network itself; otherwise trying the choices is cheaper.
             && (quantifiers.len() == 2 || self.engines.solves(2))
             && is_closed(model, 1)
-            // A caller's propagator can't be moved to other variables.
+            // A custom propagator cannot be moved to other variables.
             && !model.goal_constraints().iter().chain(&model.scopes()[quantifiers.len() - 1].restrictor)
                 .any(|constraint| matches!(constraint, Constraint::Custom(_)))
     }
@@ -47,8 +46,7 @@ impl Searcher<'_> {
             network.int(model.name(x), model.domain(x).clone());
         }
         add_scope(model, 0, &mut network, &FxHashMap::default());
-        // The search below begins behind the first scope, and with it behind the goals that
-        // are decided there.
+        // The search below begins after the first scope, and so after the goals decided there.
         let n_levels = self.schedule.first_level[1];
         if self.schedule.levels[..n_levels].iter().any(|level| !level.goal.is_empty()) {
             let is_own = |x: &VarId| model.variable(*x).scope.index() == 0;
@@ -61,7 +59,7 @@ impl Searcher<'_> {
         loop {
             let config =
                 SearchConfig { deadline: self.config.deadline.clone(), ..SearchConfig::default() };
-            // A network that can't be posted would have been refused before.
+            // A network that cannot be posted would have been rejected earlier.
             let report =
                 ludex_csp::solve(&network, &config).map_err(|_| Stopped(StopReason::Fault))?;
             self.statistics.n_nodes += report.statistics.n_nodes;
@@ -84,12 +82,12 @@ impl Searcher<'_> {
         }
     }
 
-    /// Adds the rest of the model with the universal choice that was just found.
+    /// Adds the rest of the model with the universal choice just found.
     fn add_counter_example(&self, network: &mut Network) {
         let model = self.schedule.model;
         let mut names: FxHashMap<VarId, VarId> = FxHashMap::default();
         for &x in &model.scopes()[1].variables {
-            // Definitions that nobody reads have no value; nothing reads the copy either.
+            // Unused definitions have no value, and nothing reads their copies either.
             let value = if self.schedule.is_known[x.index()] { self.values[x.index()] } else { 0 };
             names.insert(x, network.int(model.name(x), ValueSet::from([value])));
         }
@@ -105,7 +103,7 @@ impl Searcher<'_> {
     }
 }
 
-/// Whether the restrictor of a scope mentions its own variables only.
+/// Whether the restrictor of a scope mentions only its own variables.
 fn is_closed(model: &Model, scope: usize) -> bool {
     let is_own = |x: &VarId| model.variable(*x).scope.index() == scope;
     let of = &model.scopes()[scope];

@@ -1,8 +1,8 @@
-//! An optimizing first scope searched by several threads.
+//! Parallel search of an optimizing first scope.
 //!
-//! The choices of the first variables of the scope are the tasks, best bound first; whoever
-//! is free takes the next one. The best value so far is shared, so that a bound found by one
-//! thread spares work to all. What a thread remembers of later scopes is its own.
+//! The tasks are the choices of the first variables of the scope, best bound first; an idle thread
+//! takes the next one. The threads share the best value so far, so a bound found by one saves work
+//! for all. Each thread has its own memory of later scopes.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,20 +15,20 @@ use crate::schedule::Schedule;
 use crate::schedule::measures::Wish;
 use crate::scope::Quantifier;
 
-/// The best value of the first criterion that any thread knows.
+/// The best value of the first criterion known to any thread.
 pub(crate) struct SharedBest {
     value: AtomicI64,
     wish: Wish,
 }
 
 impl SharedBest {
-    /// The value; none before the first is found.
+    /// Returns the value, or `None` before the first is found.
     #[inline]
     pub fn get(&self) -> Option<i64> {
         Some(self.value.load(Ordering::Relaxed)).filter(|&value| value != NONE)
     }
 
-    /// A value was found.
+    /// Reports a value.
     pub fn offer(&self, value: i64) {
         let _ = self.value.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |best| {
             let is_better = best == NONE || better(&self.wish, value, best).is_gt();
@@ -40,21 +40,21 @@ impl SharedBest {
 /// Choices of the first variables, by place, with the bound on what follows.
 type Task = (Vec<usize>, Option<Option<i64>>);
 
-/// How many tasks there are for each thread, so that no long one is left for the end.
+/// Number of tasks per thread: enough that no long task is left for the end.
 const TASKS_PER_THREAD: usize = 64;
 
-/// Whether the first scope of a schedule is one that threads can share.
+/// Whether threads can share the first scope of a schedule.
 pub(crate) fn can_share(schedule: &Schedule<'_>) -> bool {
     let first = schedule.levels.first();
     first.is_some_and(|level| level.quantifier == Quantifier::Exists)
         && own_wish(&schedule.measures.scopes[0]).is_some()
 }
 
-/// What the threads found together.
+/// The combined result of the threads.
 pub(crate) struct Shared {
     /// The outcome of the whole model.
     pub outcome: Result<Option<Outcome>, Stopped>,
-    /// The best value of the first criterion, also when the search was stopped.
+    /// The best value of the first criterion, even if the search was stopped.
     pub best: Option<i64>,
     pub statistics: Statistics,
 }
@@ -123,7 +123,7 @@ pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Share
     if let Some(reason) = *stopped.lock().expect("no thread panics here") {
         return Ok(Shared { outcome: Err(reason), best: best.get(), statistics });
     }
-    // In the order of the tasks, so that the outcome does not depend on who was faster.
+    // In the order of the tasks, so that the outcome does not depend on timing.
     let mut found = found.into_inner().expect("no thread panics here");
     found.sort_by_key(|(number, _)| *number);
     let outcome = found.into_iter().map(|(_, outcome)| outcome).reduce(|best, outcome| {
@@ -133,7 +133,7 @@ pub(crate) fn optimize(first: &Searcher<'_>, stack_bytes: usize) -> Result<Share
 }
 
 impl Searcher<'_> {
-    /// Choices of so many of the first variables that there are enough tasks.
+    /// Returns choices of as many of the first variables as give at least `n_wanted` tasks.
     fn tasks(&mut self, n_wanted: usize) -> Vec<Task> {
         let n_levels = self.schedule.first_level[1];
         let mut tasks: Vec<Task> = vec![(Vec::new(), None)];
@@ -152,7 +152,7 @@ impl Searcher<'_> {
             }
             tasks = longer;
         }
-        // Without a bound the order is that of the values.
+        // Without a bound, tasks keep the order of the values.
         let wish = own_wish(&self.schedule.measures.scopes[0]).copied();
         if let Some(wish) = wish {
             let value = |task: &Task| task.1.map_or(NONE, |bound| bound.unwrap_or(NONE));
@@ -161,19 +161,19 @@ impl Searcher<'_> {
         tasks
     }
 
-    /// Makes choices of the first levels; says whether there are such.
+    /// Repeats choices of the first levels, and returns whether they are legal.
     fn replay_all(&mut self, places: &[usize]) -> bool {
         let mut levels = places.iter().enumerate();
         levels.all(|(level, &place)| self.choose(level, place) && self.goal_holds(level))
     }
 
-    /// The best outcome with the choices of a task.
+    /// Returns the best outcome with the choices of a task.
     fn work_off(&mut self, (places, bound): &Task) -> Result<Option<Outcome>, Stopped> {
         if bound.is_some_and(|bound| !self.can_improve(0, bound)) {
             self.statistics.n_bounded += 1;
             return Ok(None);
         }
-        // A thread's engine stands where its last task left it.
+        // The thread's engine still has the state of its last task.
         if !self.open(0) || !self.replay_all(places) {
             return Ok(None);
         }
