@@ -1,4 +1,4 @@
-//! How to solve a stochastic network, and what comes out.
+//! The options of the solver, and its report.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use ludex_csp::Verdict;
 use crate::network::Rational;
 use crate::policy::Policy;
 
-/// How to solve a stochastic network.
+/// The options of [`solve`](crate::solve).
 #[derive(Clone, Debug)]
 pub struct SolveConfig {
-    /// What is looked for.
+    /// The kind of policy to search for.
     pub aim: Aim,
-    /// How values are ruled out.
+    /// The method that excludes values.
     pub method: Method,
-    /// How probabilities are computed.
+    /// The arithmetic of probabilities.
     pub arithmetic: Arithmetic,
-    /// Whether the domains of decisions are first made stochastically arc consistent.
+    /// Whether to enforce stochastic arc consistency on the domains of decisions first.
     pub consistency: bool,
-    /// Whether what is known of parts of plays is remembered, in half of the bytes at most.
+    /// Whether to remember the values of subproblems, in at most half of the bytes.
     pub remembers: bool,
-    /// How many bytes policies may use, those that are only tried too, and how many lists of
-    /// values and of what is drawn may.
+    /// The maximal number of bytes for policies, including those only tried, and the same for lists
+    /// of values and of outcomes.
     pub policy_bytes: usize,
-    /// Stop after this many nodes.
+    /// The maximal number of nodes.
     pub max_nodes: u64,
-    /// When to stop. It is asked every 1,024 nodes or values drawn, and inside propagation.
+    /// The deadline. It is checked every 1,024 nodes or drawn values, and inside propagation.
     pub deadline: Deadline,
 }
 
@@ -46,13 +46,13 @@ impl Default for SolveConfig {
 }
 
 impl SolveConfig {
-    /// The default, but for the best policy.
+    /// Returns the default options with [`Aim::Best`].
     pub fn best() -> Self {
         Self { aim: Aim::Best, ..Self::default() }
     }
 }
 
-/// What is looked for.
+/// The kind of policy to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Aim {
     /// A policy that reaches every threshold.
@@ -63,15 +63,15 @@ pub enum Aim {
     Best,
 }
 
-/// How values are ruled out during the search.
+/// The method that excludes values during the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Method {
-    /// Stochastic backtracking (SSBT): a constraint is checked when its variables are known.
+    /// Stochastic backtracking (SSBT): checks a constraint when its variables have values.
     Backtracking,
-    /// Stochastic forward checking (SFC): a constraint with one variable left open filters its
-    /// values; what is left bounds the satisfaction.
+    /// Stochastic forward checking (SFC): a constraint with one open variable filters its values,
+    /// and the remaining ones bound the satisfaction.
     ForwardChecking,
-    /// The same with all constraints propagated after each value.
+    /// As forward checking, but propagates all constraints after each value.
     Propagation,
 }
 
@@ -84,47 +84,46 @@ impl Method {
     ];
 }
 
-/// How probabilities are computed.
+/// The arithmetic of probabilities.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Arithmetic {
-    /// In floating point, with the error that [`Report::error`] states.
+    /// Floating point, with the error stated in [`Report::error`].
     Floating,
-    /// In fractions.
+    /// Exact fractions.
     Exact,
 }
 
-/// What came out.
+/// The result of [`solve`](crate::solve).
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Whether there is a policy that reaches every threshold.
     pub verdict: Verdict,
-    /// Why a better policy may have been missed, or any.
+    /// The reason why a policy, or a better one, may have been missed.
     pub stopped: Option<StopReason>,
-    /// What the policy is worth, 0 without one: its satisfaction, or its expected utility where that was
-    /// looked for. With [`Aim::Threshold`] others may be worth more.
+    /// The value of the policy, 0 without one: its satisfaction, or its expected utility if that
+    /// was the aim. With [`Aim::Threshold`], other policies may have a greater value.
     pub value: f64,
-    /// The same, exactly, when that was asked for.
+    /// The exact value, if exact arithmetic was requested.
     pub exact: Option<Rational>,
-    /// How far `value` can be from the truth. A threshold below 1 counts as reached when it is
-    /// missed by no more than a probability can be from the truth; a threshold of 1 is never
-    /// rounded.
+    /// The maximal error of `value`. A threshold below 1 counts as reached if it is missed by no
+    /// more than the error of a probability; a threshold of 1 is never rounded.
     pub error: f64,
-    /// The policy; with [`Aim::Best`] and no utility, also when its satisfaction is below the
-    /// threshold of the whole. When the search was stopped, the best so far.
+    /// The policy. With [`Aim::Best`] and no utility it is returned even if its satisfaction is
+    /// below the threshold of the network. If the search was stopped, the best so far.
     pub policy: Option<Policy>,
-    /// What it took.
+    /// Counters of the search.
     pub statistics: Statistics,
 }
 
-/// What a search took.
+/// Counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
-    /// Values that were given to variables.
+    /// Number of values assigned to variables.
     pub n_nodes: u64,
-    /// Nodes left because too little could be reached from there.
+    /// Number of nodes left because their bound was too low.
     pub n_bounded: u64,
-    /// Decision values removed before the search.
+    /// Number of values of decisions removed before the search.
     pub n_removed: u64,
-    /// Time.
+    /// Total time.
     pub elapsed: Duration,
 }

@@ -1,4 +1,4 @@
-//! Which values the constraints leave, after those given so far.
+//! Filters: the values that the constraints leave, given those assigned so far.
 
 use ludex_base::{Deadline, StopReason};
 use ludex_csp::{Engine, Network, PostConfig, Value, ValueSet, VarId};
@@ -7,28 +7,28 @@ use crate::config::{Method, SolveConfig};
 use crate::error::{ScspError, Stop};
 use crate::network::{StochasticConstraint, StochasticNetwork};
 
-/// Follows the values of a play, one level a variable.
+/// Follows the values of a play, with one level per variable.
 pub(crate) trait Filter {
-    /// Gives a variable its value; says whether the constraints can still hold. `values` has
-    /// the values of all assigned variables, this one too. Every call is undone by
-    /// [`Filter::undo`], whatever it says.
+    /// Assigns a variable and returns whether the constraints can still hold. `values` has the
+    /// values of all assigned variables, including this one. [`Filter::undo`] undoes every call,
+    /// whatever it returns.
     fn assign(&mut self, x: VarId, values: &[Value]) -> bool;
-    /// Undoes the last value.
+    /// Undoes the last assignment.
     fn undo(&mut self);
     /// Whether a variable can have a value.
     fn allows(&self, x: VarId, value: Value) -> bool;
-    /// How many values a variable can have.
+    /// Returns the number of values that a variable can have.
     fn n_values(&self, x: VarId) -> u64;
-    /// Whether the filter looks ahead, so that its domains say something.
+    /// Whether the filter looks ahead, so that its domains are informative.
     fn looks_ahead(&self) -> bool;
-    /// Why it can't go on; what it says then means nothing.
+    /// Returns the reason why it stopped; its answers are invalid then.
     fn stopped(&self) -> Option<StopReason> {
         None
     }
 }
 
-/// The filter of a method over the constraints without a threshold of their own; `None` when
-/// they can't hold at all.
+/// Creates the filter of a method over the joint constraints, or returns `None` if they are
+/// unsatisfiable.
 pub(crate) fn filter(
     network: &StochasticNetwork,
     config: &SolveConfig,
@@ -70,9 +70,9 @@ pub(crate) fn filter(
     })
 }
 
-/// Constraints are checked when their last variable gets its value.
+/// Checks constraints when their last variable is assigned.
 struct Backward {
-    /// By variable, the constraints whose last variable it is.
+    /// The constraints by their last variable.
     by_last: Vec<Vec<ludex_csp::Constraint>>,
     domains: Vec<ludex_csp::ValueSet>,
 }
@@ -107,7 +107,7 @@ impl Filter for Backward {
     }
 }
 
-/// A constraint with one variable left open filters its values.
+/// Filters the values of the only open variable of a constraint.
 struct Forward {
     constraints: Vec<ludex_csp::Constraint>,
     scopes: Vec<Vec<VarId>>,
@@ -115,16 +115,16 @@ struct Forward {
     n_open: Vec<usize>,
     is_assigned: Vec<bool>,
     domains: Vec<ValueSet>,
-    /// By variable, its values and which are left; empty until some are filtered.
+    /// The values of each variable and whether they remain; empty until some are filtered.
     listed: Vec<Listed>,
     n_left: Vec<u64>,
     removed: Vec<(VarId, usize)>,
-    /// By assigned variable, how many values had been removed before.
+    /// The assigned variables, each with the number of values removed before.
     levels: Vec<(VarId, usize)>,
     deadline: Deadline,
-    /// How many bytes lists may still take.
+    /// The number of bytes left for lists.
     bytes_left: usize,
-    /// Values looked at since the deadline was asked.
+    /// Values examined since the deadline was last checked.
     n_steps: usize,
     stopped: Option<StopReason>,
 }
@@ -167,15 +167,14 @@ impl Forward {
         }
     }
 
-    /// Filters by constraints on one variable, for good; says whether every variable keeps a
-    /// value.
+    /// Filters by unary constraints permanently, and returns whether every variable keeps a value.
     fn filter_unary(&mut self) -> bool {
         let nothing = vec![0; self.domains.len()];
         let unary: Vec<usize> = (0..self.scopes.len()).filter(|&i| self.n_open[i] == 1).collect();
         unary.into_iter().all(|i| self.filter_by(i, &nothing))
     }
 
-    /// Filters the open variable of a constraint; says whether it keeps a value.
+    /// Filters the open variable of a constraint, and returns whether it keeps a value.
     fn filter_by(&mut self, i: usize, assigned: &[Value]) -> bool {
         let open = self.scopes[i].iter().copied().find(|x| !self.is_assigned[x.index()]);
         let y = open.expect("one variable is open");
@@ -203,17 +202,17 @@ impl Forward {
         self.n_left[y.index()] > 0
     }
 
-    /// Lists the values of a variable, if there is room.
+    /// Lists the values of a variable, if memory allows.
     fn list(&mut self, y: VarId) -> bool {
-        // With its place among the removed.
-        const BYTES_A_VALUE: usize =
+        // Includes its place among the removed values.
+        const BYTES_PER_VALUE: usize =
             size_of::<Value>() + size_of::<bool>() + size_of::<(VarId, usize)>();
         let listed = &mut self.listed[y.index()];
         if !listed.values.is_empty() {
             return true;
         }
         let n_values = self.domains[y.index()].len() as usize;
-        let Some(bytes_left) = self.bytes_left.checked_sub(n_values * BYTES_A_VALUE) else {
+        let Some(bytes_left) = self.bytes_left.checked_sub(n_values * BYTES_PER_VALUE) else {
             self.stopped = Some(StopReason::Memory);
             return false;
         };
@@ -240,7 +239,7 @@ impl Filter for Forward {
         true
     }
     fn undo(&mut self) {
-        let (x, n_removed) = self.levels.pop().expect("a value was given");
+        let (x, n_removed) = self.levels.pop().expect("a variable was assigned");
         self.is_assigned[x.index()] = false;
         for &i in &self.by_variable[x.index()] {
             self.n_open[i] += 1;
@@ -269,7 +268,7 @@ impl Filter for Forward {
     }
 }
 
-/// All constraints are propagated.
+/// Propagates all constraints.
 struct Propagated {
     engine: Engine,
 }

@@ -1,9 +1,9 @@
-//! Several numbers at once: thresholds of single constraints beside that of the whole, and a
-//! utility beside a threshold.
+//! Search for several numbers at once: thresholds of single constraints besides that of the
+//! network, or a utility besides a threshold.
 //!
-//! A policy is a vector: the probability that the joint constraints hold, those of the
-//! constraints with thresholds of their own, and the utility. A node keeps the policies that no
-//! other one there is at least as good as everywhere.
+//! A policy is a vector: the probability of the joint constraints, those of the constraints with
+//! thresholds of their own, and the utility. A node keeps the policies that no other policy there
+//! dominates.
 
 use std::cmp::Ordering;
 use std::iter;
@@ -18,7 +18,7 @@ use crate::memory::{Asked, Memory};
 use crate::network::{Rational, StochasticNetwork};
 use crate::number::Number;
 use crate::policy::{PolicyBuilder, PolicyId};
-use crate::search::{Draw, Found, STEPS_A_LOOK};
+use crate::search::{Draw, Found, STEPS_PER_CHECK};
 
 /// One of the numbers of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,18 +31,19 @@ enum Measure {
     Utility,
 }
 
-/// What is wanted of the policies that are kept.
+/// The aim among the policies kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
-    /// One that reaches every threshold.
+    /// A policy that reaches every threshold.
     Thresholds,
-    /// Of those that reach the thresholds of single constraints, the one of greatest satisfaction.
+    /// The policy of greatest satisfaction among those that reach the thresholds of single
+    /// constraints.
     Satisfaction,
-    /// Of those that reach every threshold, the one of greatest utility.
+    /// The policy of greatest utility among those that reach every threshold.
     Utility,
 }
 
-/// Looks for a policy. A threshold may be missed by the error of a probability.
+/// Searches for a policy. A threshold may be missed by the error of a probability.
 pub(crate) fn search<N: Number>(
     network: &StochasticNetwork,
     config: &SolveConfig,
@@ -52,7 +53,7 @@ pub(crate) fn search<N: Number>(
 ) -> Result<Found<N>, ScspError> {
     let wants_utility = wanted == Wanted::Utility;
     let measures = measures(network, wants_utility);
-    // By measure, what has to be reached.
+    // The threshold of each measure, if any.
     let thresholds: Vec<Option<&Rational>> = measures
         .iter()
         .map(|measure| match measure {
@@ -77,7 +78,7 @@ pub(crate) fn search<N: Number>(
             memory: Memory::new(network, wants_utility, Asked::Together, max_bytes),
             values: vec![0; network.variables().len()],
             policy: PolicyBuilder::new(),
-            n_steps: STEPS_A_LOOK,
+            n_steps: STEPS_PER_CHECK,
             statistics,
         };
         let vectors = match frontier.node(0) {
@@ -91,8 +92,8 @@ pub(crate) fn search<N: Number>(
             let mut both = vector.iter().zip(&least);
             both.all(|(worth, least)| least.as_ref().is_none_or(|least| worth >= least))
         };
-        // The value is the utility, which stands last, or the satisfaction, which stands first;
-        // without joint constraints that is 1.
+        // The value is the utility, which is last, or the satisfaction, which is first; without
+        // joint constraints the satisfaction is 1.
         let value = |vector: &[N]| match (wants_utility, frontier.measures.first()) {
             (true, _) => vector[vector.len() - 1].clone(),
             (false, Some(Measure::Joint)) => vector[0].clone(),
@@ -109,8 +110,8 @@ pub(crate) fn search<N: Number>(
     })
 }
 
-/// The numbers by which policies differ: thresholds of 0 are always reached, and what is no
-/// value either is left out.
+/// Returns the numbers in which policies differ. Thresholds of 0 are always reached, so they are
+/// left out unless they are the value.
 fn measures(network: &StochasticNetwork, wants_utility: bool) -> Vec<Measure> {
     let constraints = network.constraints();
     let has_joint = constraints.iter().any(|constraint| constraint.threshold.is_none());
@@ -125,23 +126,23 @@ struct Frontier<'a, N> {
     network: &'a StochasticNetwork,
     config: &'a SolveConfig,
     measures: Vec<Measure>,
-    /// By measure, whether its threshold is 1: then it is 1 or 0 and no arithmetic is needed, so
-    /// that nothing is rounded.
+    /// Whether the threshold of each measure is 1: then it is 1 or 0, no arithmetic is needed, and
+    /// nothing is rounded.
     is_sure: Vec<bool>,
     draws: Vec<Draw<N>>,
     values: Vec<Value>,
     policy: PolicyBuilder,
     memory: Memory<Vectors<N>>,
-    /// Steps since the deadline was asked.
+    /// Steps since the deadline was last checked.
     n_steps: u64,
     statistics: &'a mut Statistics,
 }
 
-/// What follows a value that is drawn.
+/// The policy after a drawn value.
 struct Branch {
     value: Value,
     next: PolicyId,
-    /// The branch of the value before it.
+    /// The branch of the previous value.
     before: Option<usize>,
 }
 
@@ -163,7 +164,7 @@ impl<N: Number> Frontier<'_, N> {
         Ok(vectors)
     }
 
-    /// The policies from a variable on.
+    /// Returns the policies from a variable on.
     fn vectors(&mut self, at: usize) -> Result<Vectors<N>, Stop> {
         self.count(1)?;
         let x = VarId::new(at);
@@ -187,7 +188,7 @@ impl<N: Number> Frontier<'_, N> {
         }
         self.count(outcomes.len() as u64)?;
         let begin = |&is_sure: &bool| if is_sure { N::one() } else { N::zero() };
-        // Each sum with the last of its branches; a branch knows the one before it.
+        // Each sum has the last of its branches, which links to the previous one.
         let mut branches: Vec<Branch> = Vec::new();
         let mut sums = vec![(self.is_sure.iter().map(begin).collect::<Vec<N>>(), None)];
         for (value, p) in outcomes {
@@ -224,14 +225,14 @@ impl<N: Number> Frontier<'_, N> {
         self.within_memory(draws)
     }
 
-    /// Counts a node, or values that are drawn there.
+    /// Counts a node, or the values drawn there.
     fn count(&mut self, n_steps: u64) -> Result<(), Stop> {
         self.statistics.n_nodes += 1;
         self.n_steps += n_steps;
         if self.statistics.n_nodes > self.config.max_nodes {
             return Err(Stop::Limit(StopReason::Count));
         }
-        if self.n_steps >= STEPS_A_LOOK {
+        if self.n_steps >= STEPS_PER_CHECK {
             self.n_steps = 0;
             if self.config.deadline.reached() {
                 return Err(Stop::Limit(StopReason::Time));
@@ -267,17 +268,17 @@ impl<N: Number> Frontier<'_, N> {
     }
 }
 
-/// About how many bytes a vector of so many numbers takes.
+/// Estimates the size in bytes of a vector of `n_numbers` numbers.
 fn bytes_each<N: Number, T>(n_numbers: usize) -> usize {
     size_of::<(Vec<N>, T)>() + n_numbers * N::BYTES
 }
 
-/// Vectors without those that another is at least as good as everywhere. They are compared
-/// whenever they have doubled, so that the others never take much room.
+/// Vectors without dominated ones. They are compared whenever their number has doubled, so
+/// dominated vectors never take much memory.
 struct Pruned<'a, N, T> {
     config: &'a SolveConfig,
     all: Vec<(Vec<N>, T)>,
-    /// How many there may be before they are compared again.
+    /// The number of vectors at which they are compared again.
     n_next: usize,
 }
 
@@ -312,7 +313,8 @@ impl<'a, N: Number, T> Pruned<'a, N, T> {
         let mut kept: Vec<(Vec<N>, T)> = Vec::new();
         let mut n_compared = 0;
         for (vector, what) in self.all.drain(..) {
-            // Of two numbers the first falls from one to the next, so that the second rises.
+            // With two numbers, the first one decreases from vector to vector and the second one
+            // increases.
             let rivals = if n_numbers <= 2 { kept.len().saturating_sub(1) } else { 0 };
             let is_as_good =
                 |(other, _): &(Vec<N>, T)| other.iter().zip(&vector).all(|(o, v)| o >= v);

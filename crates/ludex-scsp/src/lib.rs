@@ -1,8 +1,9 @@
-//! Stochastic constraint networks: decisions, chance, and how likely the constraints hold.
+//! Stochastic constraint networks: decisions, chance, and the probability that the constraints
+//! hold.
 //!
-//! State a [`StochasticNetwork`], [`solve`] it, read the [`Report`].
-//! Variables are decided or drawn in stages. A policy says what to decide after everything
-//! drawn so far; its satisfaction is the probability that all constraints hold in the end.
+//! Build a [`StochasticNetwork`], [`solve`] it, read the [`Report`]. Variables are decided or drawn
+//! in stages. A policy maps the draws so far to the next decision; its satisfaction is the
+//! probability that all constraints hold in the end.
 //!
 //! ```
 //! use ludex_scsp::*;
@@ -27,16 +28,16 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
-//! 1. `network`: what a modeler states; `distribution`: how a variable is drawn; `check`:
-//!    whether it means something
-//! 2. `memory`: what is known of equal rests of plays; `policy`: what to decide when;
-//!    `evaluate`: its satisfaction, from the definition alone
-//! 3. `config`: options and reports; `number`: what probabilities are computed in; `filter`:
-//!    which values are left; `search`: stochastic backtracking and forward checking
-//! 4. `frontier`: several thresholds at once; `consistency`: stochastic arc consistency;
-//!    `solve`: the entry
-//! 5. `scenarios`: everything in one ordinary network, for a second opinion; `one_stage`: hard
-//!    part and chance part apart
+//! 1. `network`: the network and its builder; `distribution`: the distributions of chance
+//!    variables; `check`: validation
+//! 2. `memory`: the values of subproblems; `policy`: policies as graphs; `evaluate`: their
+//!    satisfaction, computed directly
+//! 3. `config`: options and reports; `number`: the arithmetic of probabilities; `filter`: the
+//!    remaining values; `search`: stochastic backtracking and forward checking
+//! 4. `frontier`: several thresholds at once; `consistency`: stochastic arc consistency; `solve`:
+//!    the entry point
+//! 5. `scenarios`: everything in one ordinary network, for a second opinion; `one_stage`: hard part
+//!    and chance part solved separately
 
 mod check;
 mod config;

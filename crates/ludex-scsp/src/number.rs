@@ -1,23 +1,23 @@
-//! Numbers that probabilities are computed in: floating point, or fractions.
+//! The arithmetic of probabilities: floating point or fractions.
 
 use num_traits::{ToPrimitive, Zero};
 
 use crate::network::{Rational, rational};
 
-/// Numbers that probabilities are computed in.
+/// Numbers for computing probabilities.
 pub(crate) trait Number: num_traits::Num + PartialOrd + Clone + Send + Sync {
-    /// About how many bytes a number takes, with what it points to.
+    /// The approximate size of a number in bytes, including the heap.
     const BYTES: usize;
-    /// The number nearest to a fraction.
+    /// Returns the number nearest to a fraction.
     fn of(fraction: &Rational) -> Self;
-    /// The number nearest to one weight of a sum of weights.
+    /// Returns the number nearest to `weight / total`.
     fn ratio(weight: i64, total: i64) -> Self;
-    /// The fraction it is.
+    /// Returns the exact fraction, if the arithmetic is exact.
     fn exact(&self) -> Option<Rational>;
-    /// The nearest floating point number.
+    /// Returns the nearest floating-point number.
     fn float(&self) -> f64;
-    /// How far sums of products of numbers of at most `top`, over so many terms, can be from
-    /// the truth.
+    /// Returns the maximal error of sums of products of numbers up to `top`, over `n_operations`
+    /// terms.
     fn error(top: &Self, n_operations: u64) -> Self;
 }
 

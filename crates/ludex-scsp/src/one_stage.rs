@@ -1,5 +1,5 @@
-//! One stage in two parts: the hard part, without chance, as an ordinary network; the chance
-//! part by stochastic forward checking; joined by the constraint that decisions are feasible.
+//! Solves one stage in two parts: the hard part, without chance, as an ordinary network, and the
+//! chance part by stochastic forward checking. A constraint that decisions are feasible joins them.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::search::feasible_tuples;
 pub struct OneStage {
     /// The decisions that the chance part mentions.
     pub scope: Vec<VarId>,
-    /// The feasible tuples of these: those whose chance part holds as likely as is asked.
+    /// The feasible tuples of these, for which the chance part holds with the required probability.
     pub feasible: Vec<Vec<Value>>,
     /// The solutions: values of all decisions, in order.
     pub solutions: Vec<Vec<Value>>,
-    /// Why the list of solutions may lack some.
+    /// The reason why solutions may be missing.
     pub stopped: Option<StopReason>,
 }
 
-/// Finds the decisions that satisfy the hard constraints, and the others as likely as the
-/// network asks; at most `limit` of them.
+/// Finds the decisions that satisfy the hard constraints, and the others with the required
+/// probability; at most `limit` of them.
 ///
 /// # Errors
-/// When the network means nothing or has more than one stage.
+/// Returns an error if the network is invalid or has more than one stage.
 pub fn solve_one_stage(
     network: &StochasticNetwork,
     limit: u64,
@@ -53,7 +53,7 @@ pub fn solve_one_stage(
     let (chance, hard): (Vec<&Constraint>, Vec<&Constraint>) =
         network.constraints().iter().map(|c| &c.constraint).partition(|c| is_chance(c));
     let mut scope: Vec<VarId> = chance.iter().flat_map(|constraint| constraint.scope()).collect();
-    // What is drawn may depend on decisions that no constraint mentions.
+    // Draws may depend on decisions that no constraint mentions.
     let drawn: Vec<VarId> = network.ids().filter(|&x| network.is_chance(x)).collect();
     for &x in &drawn {
         let distribution = network.variable(x).distribution.as_ref();
@@ -73,7 +73,7 @@ pub fn solve_one_stage(
         variables.sort_unstable();
         variables
     };
-    // With threshold 0 the chance part need not hold.
+    // With threshold 0 the chance part may fail.
     let asked = if network.threshold().is_zero() { &[][..] } else { &chance };
     let part = network.part(&variables, asked);
     let config = SolveConfig { deadline: deadline.clone(), ..SolveConfig::default() };
@@ -93,7 +93,7 @@ pub fn solve_one_stage(
         plain.add(constraint.renamed(&numbered, &|x| numbered(x).into()));
     }
     match scope.is_empty() {
-        // Nothing to decide: the chance part holds as likely as is asked, or not.
+        // Without decisions the chance part holds with the required probability, or not.
         true if feasible.is_empty() => {
             return Ok(OneStage { scope, feasible, solutions: Vec::new(), stopped: None });
         }

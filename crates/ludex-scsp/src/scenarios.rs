@@ -1,8 +1,8 @@
-//! All scenarios at once: chance variables become constants of an ordinary network.
+//! Expands all scenarios: chance variables become constants of an ordinary network.
 //!
-//! Each decision is copied for every history of draws before it, each constraint for every
-//! scenario, with a truth variable that says whether the policy satisfies the scenario; the
-//! weights of the satisfied ones sum to the threshold. A second opinion for small networks.
+//! Each decision is copied for every history of earlier draws, and each constraint for every
+//! scenario, with a truth variable for whether the policy satisfies the scenario. The weights of
+//! the satisfied scenarios must sum to the threshold. This is a second opinion for small networks.
 
 use std::sync::Arc;
 
@@ -19,40 +19,40 @@ use rustc_hash::FxHashMap;
 use crate::error::{ScspError, Stop};
 use crate::network::{Rational, StochasticConstraint, StochasticNetwork};
 
-/// An ordinary network that stands for all scenarios of a stochastic one.
+/// An ordinary network that represents all scenarios of a stochastic one.
 pub struct Expansion {
     /// The network. Its objective is the total weight of satisfied scenarios.
     pub network: Network,
-    /// What all scenarios weigh together.
+    /// The total weight of all scenarios.
     pub weight: Value,
-    /// How many scenarios there are.
+    /// The number of scenarios.
     pub n_scenarios: usize,
 }
 
-/// What is known of the best policy of an expansion.
+/// The result of searching an expansion for its best policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExpansionReport {
-    /// The greatest satisfaction of any policy that reaches the thresholds of the constraints that
-    /// have their own; `None` when there is none. When the search was stopped, the greatest so far.
+    /// The greatest satisfaction of any policy that reaches the thresholds of single constraints;
+    /// `None` if there is none. If the search was stopped, the greatest so far.
     pub best: Option<Rational>,
-    /// Decisions of the search.
+    /// Number of decisions of the search.
     pub n_nodes: u64,
-    /// Why there may be a better one.
+    /// The reason why a better policy may have been missed.
     pub stopped: Option<StopReason>,
 }
 
 impl ExpansionReport {
-    /// The greatest satisfaction, rounded.
+    /// Returns the greatest satisfaction, rounded.
     pub fn value(&self) -> Option<f64> {
         self.best.as_ref().and_then(ToPrimitive::to_f64)
     }
 }
 
 impl Expansion {
-    /// Looks for the policy of greatest satisfaction.
+    /// Searches for the policy of greatest satisfaction.
     ///
     /// # Errors
-    /// When the network can't be posted.
+    /// Returns an error if the network cannot be posted.
     pub fn best(&self, deadline: &Deadline) -> Result<ExpansionReport, ScspError> {
         let config = SearchConfig { deadline: deadline.clone(), ..SearchConfig::default() };
         let report = solve(&self.network, &config)?;
@@ -62,16 +62,16 @@ impl Expansion {
     }
 }
 
-/// At most this many scenarios are expanded.
+/// The maximal number of scenarios.
 const MAX_SCENARIOS: usize = 100_000;
 
-/// Expands a network to all its scenarios, in at most so many bytes; `Err` in the result says
-/// which limit was reached.
+/// Expands a network to all its scenarios within a limit of bytes; an inner `Err` names the limit
+/// that was reached.
 ///
 /// # Errors
-/// When it means nothing, has too many scenarios, has probabilities that depend on decisions or
-/// whose common denominator is too large, or a constraint that can't be made conditional, such as an
-/// expression that may have no value.
+/// Returns an error if the network is invalid, has too many scenarios, has probabilities that
+/// depend on decisions or whose common denominator is too large, or has a constraint that cannot be
+/// made conditional, such as an expression that may have no value.
 pub fn expand_scenarios_by(
     network: &StochasticNetwork,
     max_bytes: u64,
@@ -84,7 +84,7 @@ pub fn expand_scenarios_by(
     }
 }
 
-/// The same without limits of time and memory.
+/// As [`expand_scenarios_by`], without limits of time and memory.
 ///
 /// # Errors
 /// As [`expand_scenarios_by`].
@@ -111,16 +111,16 @@ fn expand(
     let weight = whole_weight(&scenarios)?;
     let mut expander = Expander::new(network, weight);
     for (s, scenario) in scenarios.iter().enumerate() {
-        room.take(expander.bytes_a_scenario)?;
+        room.take(expander.bytes_per_scenario)?;
         let n_before = expander.plain.variables().len();
         let copies = expander.variables(&scenario.values);
-        room.take(BYTES_A_VARIABLE * (expander.plain.variables().len() - n_before))?;
+        room.take(BYTES_PER_VARIABLE * (expander.plain.variables().len() - n_before))?;
         expander.constraints(s, scenario, &copies)?;
     }
     Ok(Expansion { network: expander.finish(), weight, n_scenarios: scenarios.len() })
 }
 
-/// What is drawn may not depend on what is decided: scenarios are listed before any decision.
+/// Checks that no draw depends on a decision, because scenarios are listed before any decision.
 fn check_independent(network: &StochasticNetwork) -> Result<(), ScspError> {
     for x in network.ids() {
         let Some(distribution) = &network.variable(x).distribution else { continue };
@@ -135,7 +135,7 @@ fn check_independent(network: &StochasticNetwork) -> Result<(), ScspError> {
     Ok(())
 }
 
-/// What all scenarios weigh together when each weighs a whole number.
+/// Returns the total weight of all scenarios, scaled so that each weight is a whole number.
 fn whole_weight(scenarios: &[Scenario]) -> Result<Value, ScspError> {
     let denominator = scenarios
         .iter()
@@ -144,27 +144,28 @@ fn whole_weight(scenarios: &[Scenario]) -> Result<Value, ScspError> {
     weight.ok_or_else(|| refused(format!("the probabilities have denominator {denominator}")))
 }
 
-/// One outcome of everything that is drawn.
+/// One combination of outcomes of all chance variables.
 struct Scenario {
-    /// By variable; those of decisions are 0.
+    /// The values by variable; those of decisions are 0.
     values: Vec<Value>,
     probability: Rational,
 }
 
-/// The ordinary network, as far as it is built.
+/// The ordinary network under construction.
 struct Expander<'a> {
     network: &'a StochasticNetwork,
     weight: Value,
     plain: Network,
-    /// The copies of variables: of a decision by the draws before it, of a chance variable by its
+    /// The copies of variables: of a decision by the earlier draws, of a chance variable by its
     /// value.
     copies: FxHashMap<(VarId, Vec<Value>), VarId>,
-    /// The weights of scenarios that are satisfied, and by constraint with a threshold of its own
+    /// The weights of satisfied scenarios, and for each constraint with a threshold of its own
     /// those of scenarios that satisfy it.
     satisfied: Vec<Expr>,
     own: Vec<Vec<Expr>>,
-    /// Truth variables with their names, and the constraints, which the solver copies.
-    bytes_a_scenario: usize,
+    /// The size of the truth variables with their names, and of the constraints, which the solver
+    /// copies.
+    bytes_per_scenario: usize,
 }
 
 impl<'a> Expander<'a> {
@@ -183,11 +184,12 @@ impl<'a> Expander<'a> {
             copies: FxHashMap::default(),
             satisfied: Vec::new(),
             own: vec![Vec::new(); n_constraints],
-            bytes_a_scenario: BYTES_A_VARIABLE * (1 + n_constraints) + BYTES_A_PART * n_mentioned,
+            bytes_per_scenario: BYTES_PER_VARIABLE * (1 + n_constraints)
+                + BYTES_PER_PART * n_mentioned,
         }
     }
 
-    /// By variable of the stochastic network, its copy for a scenario.
+    /// Returns the copy of each variable for a scenario.
     fn variables(&mut self, values: &[Value]) -> Vec<VarId> {
         let Self { network, plain, copies, .. } = self;
         let copy = |x: VarId| {
@@ -207,7 +209,7 @@ impl<'a> Expander<'a> {
         network.ids().map(copy).collect()
     }
 
-    /// The constraints on the copies of a scenario, with variables for their truth.
+    /// Adds the constraints on the copies of a scenario, with truth variables.
     fn constraints(
         &mut self,
         s: usize,
@@ -242,7 +244,7 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// States the thresholds and the objective.
+    /// Adds the thresholds and the objective.
     fn finish(self) -> Network {
         let Self { network, mut plain, satisfied, own, weight, .. } = self;
         for (constraint, weights) in network.constraints().iter().zip(own) {
@@ -259,22 +261,24 @@ fn refused(reason: String) -> ScspError {
     ScspError::Option { option: "scenario expansion", reason }
 }
 
-/// The least common multiple: a fraction is reduced by the greatest common divisor.
+/// Returns the least common multiple, using that a fraction is reduced by the greatest common
+/// divisor.
 fn common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
     let reduced = Rational::new(a.clone(), b.clone());
     reduced.numer() * b
 }
 
-/// A variable of the expansion with its name and domain, and its places in the solver.
-const BYTES_A_VARIABLE: usize = 1000;
-/// A part of a constraint, in the network and in the solver.
-const BYTES_A_PART: usize = 200;
+/// The size of a variable of the expansion, including its name and domain and its data in the
+/// solver.
+const BYTES_PER_VARIABLE: usize = 1000;
+/// The size of a part of a constraint, in the network and in the solver.
+const BYTES_PER_PART: usize = 200;
 
 fn n_parts(expr: &Expr) -> usize {
     1 + expr.children().into_iter().map(n_parts).sum::<usize>()
 }
 
-/// What time and memory are left.
+/// The remaining time and memory.
 struct Room<'a> {
     deadline: &'a Deadline,
     bytes_left: u64,
@@ -288,7 +292,7 @@ impl Room<'_> {
     }
 }
 
-/// Collects what can be drawn, with its probability; decisions are left at 0.
+/// Collects all combinations of draws with their probabilities; decisions stay 0.
 fn draw(
     network: &StochasticNetwork,
     at: usize,
@@ -308,7 +312,7 @@ fn draw(
         return Ok(());
     };
     let outcomes = network.outcomes(x, &|y| values[y.index()]);
-    // The check does not look at every row of a large distribution.
+    // The check does not cover every row of a large distribution.
     if outcomes.is_empty() {
         return Err(network.undrawable(x, &|y| values[y.index()], None).into());
     }
@@ -320,8 +324,8 @@ fn draw(
     Ok(())
 }
 
-/// Whether an expression may have no value. A condition that has none does not hold, and one that
-/// is only asked now and then can't say so.
+/// Whether an expression may have no value. A condition without a value does not hold, which a
+/// condition that is evaluated only in some cases cannot express.
 fn may_lack_value(expr: &Expr, network: &Network) -> bool {
     let bounds = |e: &Expr| {
         e.bounds(&|x| {
@@ -344,7 +348,7 @@ fn may_lack_value(expr: &Expr, network: &Network) -> bool {
     lacks || expr.children().into_iter().any(|part| may_lack_value(part, network))
 }
 
-/// The constraint, where the truth variable is 1.
+/// Returns the constraint under the condition that the truth variable is 1.
 fn implied(truth: VarId, constraint: Constraint) -> Result<Constraint, ScspError> {
     Ok(match constraint {
         Constraint::Intension(expr) => Constraint::Intension(Expr::from(truth).implies(expr)),

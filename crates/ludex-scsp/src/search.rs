@@ -1,12 +1,11 @@
 //! Stochastic backtracking and forward checking, for any number of stages.
 //!
-//! One recursion in the order of the variables. A decision takes the value that is worth most;
-//! chance adds what its values are worth, each times its probability. The caller says between
-//! which two numbers it wants to know the result: a node that can't reach the lower one is
-//! left (`None`), one that reaches the higher is done. At a chance node a value is asked for
-//! what the total still lacks when all values after it are worth as much as they can be, which
-//! is what the listings of Walsh and of Balafoutis and Stergiou are after; so a value that
-//! fails decides the node.
+//! One recursion follows the order of the variables. A decision takes the value that is worth most;
+//! a chance node adds the values of its branches, weighted by their probabilities. The caller gives
+//! two bounds: a node that cannot reach the lower one is left (`None`), and one that reaches the
+//! higher one is done. At a chance node, the lower bound of a branch is what the total still lacks
+//! if all later branches are worth as much as possible. The listings of Walsh and of Balafoutis and
+//! Stergiou aim at the same. A branch that fails therefore decides the node.
 
 use ludex_base::StopReason;
 use ludex_csp::{Value, VarId};
@@ -22,36 +21,36 @@ use crate::network::{Rational, StochasticNetwork};
 use crate::number::Number;
 use crate::policy::{Policy, PolicyBuilder, PolicyId};
 
-/// The deadline is asked after so many nodes, or values that are drawn.
-pub(crate) const STEPS_A_LOOK: u64 = 1024;
+/// Number of nodes or drawn values between two checks of the deadline.
+pub(crate) const STEPS_PER_CHECK: u64 = 1024;
 
-/// What one search is to find.
+/// The task of one search.
 pub(crate) struct Task<N> {
-    /// Whether plays are worth their utility, and not 1.
+    /// Whether a play is worth its utility instead of 1.
     pub wants_utility: bool,
-    /// Whether the constraints have to hold in every play.
+    /// Whether the constraints must hold in every play.
     pub is_sure: bool,
-    /// Policies worth less are of no interest.
+    /// The lower bound: policies worth less are of no interest.
     pub low: N,
-    /// A policy worth this much is good enough.
+    /// The upper bound: a policy worth this much is good enough.
     pub high: N,
-    /// The most that a play can be worth.
+    /// The greatest possible value of a play.
     pub top: N,
-    /// How far numbers can be from the truth.
+    /// The maximal error of the numbers.
     pub error: N,
 }
 
-/// What a search found.
+/// The result of a search.
 pub(crate) enum Found<N> {
-    /// A policy, and what it is worth.
+    /// A policy and its value.
     Policy(N, Policy),
-    /// There is none of interest.
+    /// There is no policy of interest.
     Nothing,
     /// A limit was reached first; with the best policy so far.
     Stopped(StopReason, Option<(N, Policy)>),
 }
 
-/// Searches on a thread of its own, whose stack is as deep as the network is long.
+/// Searches on a thread of its own with a stack for one call per variable.
 pub(crate) fn search<N: Number>(
     network: &StochasticNetwork,
     config: &SolveConfig,
@@ -88,8 +87,8 @@ fn run<N: Number>(
     })
 }
 
-/// All decisions of a network of one stage after which its constraints hold as likely as it
-/// asks, exactly.
+/// Returns all decisions of a one-stage network after which its constraints hold with the required
+/// probability, computed exactly.
 pub(crate) fn feasible_tuples(
     network: &StochasticNetwork,
     config: &SolveConfig,
@@ -117,20 +116,20 @@ pub(crate) fn feasible_tuples(
     })
 }
 
-/// How a variable is drawn, in the numbers of the search.
+/// The distribution of a variable, in the numbers of the search.
 pub(crate) enum Draw<N> {
-    /// It is decided.
+    /// The variable is a decision.
     Decided,
-    /// Always alike.
+    /// The same distribution always.
     Fixed(Vec<(Value, N)>),
-    /// By what these are.
+    /// A distribution for each combination of values of these variables.
     Rows(Vec<VarId>, FxHashMap<Vec<Value>, Vec<(Value, N)>>),
-    /// Computed when it is drawn, from these.
+    /// Computed from these variables when it is drawn.
     Computed(Vec<VarId>),
 }
 
 impl<N: Number> Draw<N> {
-    /// How each variable is drawn, unless that takes too much time or room.
+    /// Prepares the distributions of all variables, unless that takes too much time or memory.
     pub fn all(network: &StochasticNetwork, config: &SolveConfig) -> Result<Vec<Self>, Stop> {
         let mut n_bytes = 0;
         let mut draws = Vec::new();
@@ -176,7 +175,7 @@ impl<N: Number> Draw<N> {
         }
     }
 
-    /// The variables it depends on.
+    /// Returns the variables it depends on.
     fn parents(&self) -> &[VarId] {
         match self {
             Draw::Decided | Draw::Fixed(_) => &[],
@@ -185,7 +184,7 @@ impl<N: Number> Draw<N> {
         }
     }
 
-    /// The values that can be drawn, each with its probability.
+    /// Returns the possible values with their probabilities.
     pub fn outcomes(
         &self,
         network: &StochasticNetwork,
@@ -215,28 +214,28 @@ struct Search<'a, N> {
     is_assigned: Vec<bool>,
     policy: PolicyBuilder,
     memory: Memory<Known<N>>,
-    /// Steps since the deadline was asked.
+    /// Steps since the deadline was last checked.
     n_steps: u64,
-    /// Why the search goes no further: what is left of it counts as given up.
+    /// The reason why the search stopped; the rest of it counts as given up.
     stopped: Option<StopReason>,
     statistics: &'a mut Statistics,
 }
 
-/// What is known of the worth of a rest of plays.
+/// What is known of the value of the rest of a play.
 enum Known<N> {
-    /// It is this.
+    /// The exact value.
     Exactly(N, PolicyId),
-    /// It may be more, but that was enough.
+    /// A lower bound that was enough.
     AtLeast(N, PolicyId),
-    /// It is less.
+    /// An upper bound.
     Below(N),
 }
 
-/// What a node is worth with its policy; `None` when that is below the lower number.
+/// The value of a node with its policy; `None` if it is below the lower bound.
 type Worth<N> = Option<(N, PolicyId)>;
 
 impl<'a, N: Number> Search<'a, N> {
-    /// The search of a task; `None` when the constraints can't hold at all.
+    /// Creates the search of a task, or returns `None` if the constraints are unsatisfiable.
     fn new(
         network: &'a StochasticNetwork,
         config: &'a SolveConfig,
@@ -245,7 +244,7 @@ impl<'a, N: Number> Search<'a, N> {
     ) -> Result<Option<Self>, Stop> {
         let n_variables = network.variables().len();
         let Some(filter) = filter(network, config)? else { return Ok(None) };
-        // Half of the bytes, so that the search can go on without.
+        // Half of the bytes, so that the search can go on without the memory.
         let max_bytes = if config.remembers { config.policy_bytes / 2 } else { 0 };
         Ok(Some(Self {
             network,
@@ -253,7 +252,7 @@ impl<'a, N: Number> Search<'a, N> {
             task,
             draws: Draw::all(network, config)?,
             memory: Memory::new(network, task.wants_utility, Asked::Soon, max_bytes),
-            n_steps: STEPS_A_LOOK,
+            n_steps: STEPS_PER_CHECK,
             stopped: filter.stopped(),
             filter,
             values: vec![0; n_variables],
@@ -263,7 +262,7 @@ impl<'a, N: Number> Search<'a, N> {
         }))
     }
 
-    /// Collects the values of the decisions, all before chance, that reach the lower number.
+    /// Collects the decisions, all before chance, that reach the lower bound.
     fn decisions(&mut self, found: &mut Vec<Vec<Value>>) -> Result<(), ScspError> {
         let next = self.next_variable().filter(|&x| !self.network.is_chance(x));
         let Some(x) = next else {
@@ -332,10 +331,10 @@ impl<'a, N: Number> Search<'a, N> {
         if let Some(rest) = rest.filter(|_| self.stopped.is_none()) {
             let is_worthless = self.task.is_sure && !self.task.wants_utility;
             let known = match worth.clone() {
-                // What is not sure is of no worth.
+                // If the constraints must hold in every play, a failure is worth nothing.
                 None if is_worthless => Known::Below(N::zero()),
                 None => Known::Below(low.clone()),
-                // Nothing was left out for being enough.
+                // No branch was cut off for being good enough.
                 Some((worth, policy)) if worth.clone() + self.task.error.clone() < *high => {
                     Known::Exactly(worth, policy)
                 }
@@ -346,16 +345,16 @@ impl<'a, N: Number> Search<'a, N> {
         Ok(worth)
     }
 
-    /// The rest of the play, if it can be remembered: everything before some variable has its
-    /// value, and nothing from there on.
+    /// Returns the rest of the play if it can be remembered: all variables before some place have
+    /// values, and none from there on.
     fn rest(&self) -> Option<Rest> {
         let first = self.is_assigned.iter().position(|is_assigned| !is_assigned)?;
         let is_clean = !self.is_assigned[first..].contains(&true);
         is_clean.then(|| self.memory.rest(first, &self.values)).flatten()
     }
 
-    /// The first variable without a value, or one of the same stage with fewer values left
-    /// where both are decided.
+    /// Returns the first unassigned variable, or a decision of the same stage with fewer remaining
+    /// values.
     fn next_variable(&self) -> Option<VarId> {
         let x = self.is_assigned.iter().position(|is_assigned| !is_assigned)?;
         let variables = self.network.variables();
@@ -372,8 +371,8 @@ impl<'a, N: Number> Search<'a, N> {
             .min_by_key(|&y| self.filter.n_values(y))
     }
 
-    /// The most that can be reached from here: every chance variable to come keeps the mass of
-    /// the values it has left.
+    /// Returns an upper bound from here on: every later chance variable keeps the mass of its
+    /// remaining values.
     fn bound(&mut self) -> N {
         let mut bound = self.task.top.clone();
         let mut n_steps = 0;
@@ -404,13 +403,13 @@ impl<'a, N: Number> Search<'a, N> {
         (worth >= *low).then_some((worth, PolicyBuilder::END))
     }
 
-    /// The constraints fail.
+    /// Returns the value of a play whose constraints fail.
     fn lost(&self, low: &N) -> Worth<N> {
         let is_nothing = self.task.is_sure || *low > N::zero();
         (!is_nothing).then(|| (N::zero(), PolicyBuilder::GIVEN_UP))
     }
 
-    /// What follows after a variable has a value.
+    /// Returns the value after assigning a variable.
     fn after(&mut self, x: VarId, value: Value, low: &N, high: &N) -> Result<Worth<N>, ScspError> {
         self.count_node();
         if self.stopped.is_some() {
@@ -445,14 +444,14 @@ impl<'a, N: Number> Search<'a, N> {
                 |(worth, _): &(N, PolicyId)| best.as_ref().is_none_or(|(so_far, _)| worth > so_far);
             match worth.filter(is_better) {
                 Some((worth, next)) => {
-                    // Without a utility, one sure policy is as good as another.
+                    // Without a utility, one certain policy is as good as another.
                     let is_enough = worth >= *high || self.task.is_sure && !self.task.wants_utility;
                     best = Some((worth, self.policy.decide(x, value, next)));
                     if is_enough {
                         break;
                     }
                 }
-                // What is remembered may be used again.
+                // The memory may still refer to the nodes.
                 None if self.memory.is_on() => {}
                 None => self.policy.rewind(mark),
             }
@@ -475,7 +474,7 @@ impl<'a, N: Number> Search<'a, N> {
         if self.task.is_sure && left.len() < n_outcomes {
             return Ok(None);
         }
-        // The likely ones decide soonest.
+        // Likely values decide soonest.
         left.sort_by(|(_, p), (_, q)| q.partial_cmp(p).expect("probabilities compare"));
         // The most that the values from each place on can add.
         let mut to_come = vec![N::zero(); left.len() + 1];
@@ -496,7 +495,7 @@ impl<'a, N: Number> Search<'a, N> {
             };
             total = total + p * worth;
             branches.push((value, next));
-            // Where constraints have to hold surely, no value may be left out.
+            // If the constraints must hold in every play, no value may be left out.
             if total >= *high && !self.task.is_sure {
                 break;
             }
@@ -522,10 +521,10 @@ impl<'a, N: Number> Search<'a, N> {
         self.look(1);
     }
 
-    /// Asks the deadline, if enough steps were taken.
+    /// Checks the deadline if enough steps were taken.
     fn look(&mut self, n_steps: u64) {
         self.n_steps += n_steps;
-        if self.n_steps >= STEPS_A_LOOK {
+        if self.n_steps >= STEPS_PER_CHECK {
             self.n_steps = 0;
             if self.config.deadline.reached() {
                 self.stopped = Some(StopReason::Time);

@@ -1,4 +1,4 @@
-//! Solving a stochastic network: consistency first, then a search, then the verdict.
+//! Solves a stochastic network: first consistency, then a search, then the verdict.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::search::{self, Found};
 /// Solves a stochastic network.
 ///
 /// # Errors
-/// When the network means nothing or can't be solved as asked.
+/// Returns an error if the network is invalid or cannot be solved as requested.
 pub fn solve(network: &StochasticNetwork, config: &SolveConfig) -> Result<Report, ScspError> {
     if let Some(error) = network.check_by(&config.deadline).into_iter().next() {
         return Err(error);
@@ -40,7 +40,7 @@ pub fn solve(network: &StochasticNetwork, config: &SolveConfig) -> Result<Report
                 statistics,
             });
         }
-        // A best policy may lie below the threshold, where nothing was proved.
+        // The best policy may lie below the threshold, about which nothing was proved.
         if config.aim == Aim::Threshold {
             reduced = network.with_decisions(&domains.domains);
             network = &reduced;
@@ -55,7 +55,7 @@ pub fn solve(network: &StochasticNetwork, config: &SolveConfig) -> Result<Report
     Ok(report)
 }
 
-/// Solves a network in one kind of numbers.
+/// Solves a network in one arithmetic.
 fn solve_in<N: Number>(
     network: &StochasticNetwork,
     config: &SolveConfig,
@@ -67,23 +67,23 @@ fn solve_in<N: Number>(
     Ok(question.report(found, is_reached))
 }
 
-/// What is looked for, and how near to the truth its numbers are.
+/// The policy to search for, and the accuracy of its numbers.
 struct Question<'a, N> {
     network: &'a StochasticNetwork,
     config: &'a SolveConfig,
     wants_utility: bool,
-    /// Whether a constraint has no threshold of its own.
+    /// Whether there are joint constraints.
     has_whole: bool,
-    /// Whether one number is enough to compare policies.
+    /// Whether one number suffices to compare policies.
     is_one_number: bool,
-    /// Whether the constraints have to hold in every play.
+    /// Whether the constraints must hold in every play.
     is_sure: bool,
-    /// Whether the best is found whether it reaches the threshold or not.
+    /// Whether the best policy is wanted even if it misses the threshold.
     is_free: bool,
-    /// The most that a policy can be worth.
+    /// The greatest possible value of a policy.
     top: N,
     error: N,
-    /// Probabilities have an error of their own, however large the utility is.
+    /// The error of probabilities, which does not depend on the utility.
     threshold_error: N,
 }
 
@@ -93,8 +93,8 @@ impl<'a, N: Number> Question<'a, N> {
         let threshold = network.threshold();
         let has_whole =
             network.constraints().iter().any(|constraint| constraint.threshold.is_none());
-        // One number to compare is enough, unless several thresholds, or a threshold and a
-        // utility, pull different ways.
+        // One number suffices to compare policies, unless several thresholds, or a threshold and a
+        // utility, conflict.
         let is_one_number = !network.has_own_thresholds()
             && (!wants_utility || threshold.is_zero() || threshold.is_one() || !has_whole);
         let top = if wants_utility {
@@ -131,7 +131,7 @@ impl<'a, N: Number> Question<'a, N> {
         frontier::search(self.network, self.config, wanted, &self.threshold_error, statistics)
     }
 
-    /// Looks for the policy with the greatest number.
+    /// Searches for the policy with the greatest number.
     fn search(
         &self,
         is_sure: bool,
@@ -151,8 +151,8 @@ impl<'a, N: Number> Question<'a, N> {
         search::search(self.network, self.config, &task, statistics)
     }
 
-    /// Whether the threshold is reached by what was found without looking at it. What is only
-    /// nearly 1 is not sure, and is looked for again.
+    /// Whether a policy found without regard to the threshold reaches it. A satisfaction that is
+    /// only nearly 1 is not certain, so a second search confirms it.
     fn confirm(
         &self,
         mut found: Found<N>,
@@ -188,7 +188,7 @@ impl<'a, N: Number> Question<'a, N> {
             Found::Stopped(reason, found) => (Some(reason), found),
         };
         let aims_at_threshold = self.config.aim == Aim::Threshold;
-        // What a search that was stopped has given up may be missing for the threshold.
+        // A stopped search may have given up parts that are needed for the threshold.
         let is_whole =
             stopped.is_none() || self.is_free || self.is_sure || self.network.threshold().is_zero();
         let verdict = match (&found, stopped) {
@@ -196,7 +196,7 @@ impl<'a, N: Number> Question<'a, N> {
             (_, Some(reason)) => Verdict::Unknown(reason),
             _ => Verdict::False,
         };
-        // A policy that is good enough was looked for, and found.
+        // The search aimed at a policy that is good enough, and found one.
         let is_done = aims_at_threshold && verdict == Verdict::True;
         let (value, policy) = match found {
             Some((value, policy)) => (value, Some(policy)),
@@ -214,8 +214,9 @@ impl<'a, N: Number> Question<'a, N> {
     }
 }
 
-/// Every probability is rounded once, and each level of the tree multiplies once and adds once
-/// a value; bounds do the same again. All terms lie between 0 and the top.
+/// Returns the number of rounded operations. Every probability is rounded once, and each level of
+/// the tree multiplies and adds once per value; bounds do the same again. All terms lie between 0
+/// and the greatest value.
 fn n_operations(network: &StochasticNetwork) -> u64 {
     let chance = network.ids().filter(|&x| network.is_chance(x));
     4 + chance.map(|x| 2 * network.domain(x).len() + 4).sum::<u64>()

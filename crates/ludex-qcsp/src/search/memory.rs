@@ -7,9 +7,9 @@ use crate::schedule::mix;
 /// A table of verdicts of bounded size, shared by threads without locks.
 ///
 /// A slot has three words: the low half of the key XOR-ed with the third word, the high half XOR-ed
-/// with the first, and the verdict. A slot torn by two threads holds an entry for a key that nobody
-/// looks up, except with probability 2^-64. Each bucket keeps the entry that took the most work,
-/// and the one stored last.
+/// with a hash of the first, and the verdict. A slot torn by two threads holds an entry for a key
+/// that nobody looks up, except with probability 2^-64. Each bucket keeps the entry that took the
+/// most work, and the one stored last.
 pub(crate) struct Memory {
     words: Vec<AtomicU64>,
     n_buckets: usize,
