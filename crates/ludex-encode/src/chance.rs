@@ -1,7 +1,7 @@
-//! Networks of steps as stochastic ones, in which the move of `random` is drawn.
+//! Networks of steps as stochastic networks, in which the move of `random` is drawn.
 //!
-//! Everyone who decides knows the state: this is for games of complete information. With hidden
-//! information a [`Lookahead`](crate::Lookahead) has beliefs in place of states.
+//! All decisions know the state, so this suits games of complete information. With hidden
+//! information, a [`Lookahead`](crate::Lookahead) has beliefs instead of states.
 
 use ludex_base::RoleId;
 use ludex_csp::propagators::table::{STAR, Table};
@@ -12,11 +12,12 @@ use crate::template::{MoveVar, Template};
 use crate::unroll::Unrolled;
 
 impl Template {
-    /// One step, from whatever state: the state and the moves of the roles are decided, then the
-    /// move of `random` is drawn, every legal one as likely. What follows has one value that fits.
+    /// Returns one step from any state: the state and the moves of the roles are decisions, then
+    /// the move of `random` is drawn, each legal move equally likely. Every other variable has a
+    /// single consistent value.
     ///
-    /// In a state in which `random` should move and can't, `none` is drawn, and the constraints
-    /// do not hold.
+    /// In a state in which `random` should move but cannot, `none` is drawn and the constraints
+    /// fail.
     pub fn stochastic(&self) -> StochasticNetwork {
         let vars: Vec<VarId> = (0..self.network.variables().len()).map(VarId::new).collect();
         Stager::new(self, &self.network).stage_all(&[vars]).0
@@ -24,9 +25,11 @@ impl Template {
 }
 
 impl Unrolled {
-    /// Steps from the initial state, each as in [`Template::stochastic`]. The constraints have to
-    /// hold with whatever probability; with the goal of a role as utility, the best policy is the
-    /// best play of someone who decides all moves but those of `random` and has so many steps.
+    /// Returns the steps from the initial state, each as in [`Template::stochastic`].
+    ///
+    /// The constraints may hold with any probability. With the goal of a role as utility, the best
+    /// policy is the best play of someone who decides all moves except those of `random` within
+    /// this many steps.
     pub fn stochastic(&self, template: &Template, role: Option<RoleId>) -> StochasticNetwork {
         let stager = Stager::new(template, &self.network);
         let (mut network, here) = stager.stage_all(&self.steps);
@@ -38,12 +41,12 @@ impl Unrolled {
     }
 }
 
-/// Puts the variables of a plain network into stages.
+/// Distributes the variables of a plain network over stages.
 struct Stager<'a> {
     template: &'a Template,
     plain: &'a Network,
     network: StochasticNetwork,
-    /// By variable of the plain network, that of the stochastic one.
+    /// The stochastic variable of each plain variable.
     here: Vec<Option<VarId>>,
 }
 
@@ -53,7 +56,8 @@ impl<'a> Stager<'a> {
         Self { template, plain, network: StochasticNetwork::new(), here }
     }
 
-    /// `steps` has for each step the variable of the plain network for each of the template.
+    /// Adds all steps. `steps` has for each step the plain variable of each variable of the
+    /// template.
     fn stage_all(mut self, steps: &[Vec<VarId>]) -> (StochasticNetwork, Vec<VarId>) {
         let template = self.template;
         let drawn = |var: VarId| template.chance.iter().any(|chance| chance.var == var);
@@ -67,14 +71,15 @@ impl<'a> Stager<'a> {
             for of_random in chance {
                 self.draw(of_random, vars);
             }
-            // The rest of a step follows from what was decided and drawn.
+            // The rest of a step follows from the decisions and draws.
             self.network.stage();
             let is_next = |at: &usize| template.next.binary_search(&VarId::new(*at)).is_ok();
             let rest = (0..vars.len()).filter(|at| !is_next(at));
             rest.for_each(|at| self.decide(vars[at]));
         }
         (0..self.here.len()).for_each(|at| self.decide(VarId::new(at)));
-        let here: Vec<VarId> = self.here.iter().map(|var| var.expect("all were added")).collect();
+        let here: Vec<VarId> =
+            self.here.iter().map(|var| var.expect("every variable was added")).collect();
         for constraint in self.plain.constraints() {
             let now = |var: VarId| here[var.index()];
             self.network.add(constraint.renamed(&now, &|it| Expr::Var(now(it))));
@@ -90,12 +95,14 @@ impl<'a> Stager<'a> {
     }
 
     fn draw(&mut self, of_random: &MoveVar, vars: &[VarId]) {
-        let at = |var: VarId| self.here[vars[var.index()].index()].expect("it was decided before");
+        let at = |var: VarId| {
+            self.here[vars[var.index()].index()].expect("the variable was added before")
+        };
         let legal: Vec<Expr> = (legal_when(self.template, of_random).iter())
             .map(|e| e.rename(&|it| Expr::Var(at(it))))
             .collect();
         let var = vars[of_random.var.index()];
-        // The variable that is added next.
+        // The id of the variable added next.
         let x = VarId::new(self.network.variables().len());
         let is_over = Expr::Var(at(self.template.terminal)).equals(1);
         let none = Expr::Or(vec![is_over.clone(), !Expr::Or(legal.clone())]);
@@ -118,8 +125,8 @@ impl<'a> Stager<'a> {
     }
 }
 
-/// For each move, when it is legal, as the constraints of the template say it of the variables of
-/// the state.
+/// Returns for each move the condition of its legality on the state variables, taken from the
+/// constraints of the template.
 fn legal_when(template: &Template, moves: &MoveVar) -> Vec<Expr> {
     let is_known = |var: &VarId| *var == moves.var || template.is_of_state(*var);
     let of_moves: Vec<&Constraint> = (template.network.constraints().iter())
@@ -136,7 +143,7 @@ fn legal_when(template: &Template, moves: &MoveVar) -> Vec<Expr> {
             let member = list[(value - start) as usize].clone();
             Some(Expr::Compare(*op, Box::new(member), Box::new(right.clone())))
         }
-        // That nobody moves at the end.
+        // This constraint says that nobody moves at the end.
         Constraint::Intension(_) => None,
         other => unreachable!("legality is stated by tables and elements, not `{}`", other.name()),
     };
@@ -144,9 +151,10 @@ fn legal_when(template: &Template, moves: &MoveVar) -> Vec<Expr> {
     (0..moves.none()).map(|value| Expr::And(when(value))).collect()
 }
 
-/// The tuples of a table in which a variable has a value, as a condition on the others.
+/// Returns the tuples of a table in which a variable has a value, as a condition on the other
+/// variables.
 fn row_of(scope: &[VarId], table: &Table, var: VarId, value: Value) -> Expr {
-    let place = scope.iter().position(|&it| it == var).expect("it is in the scope");
+    let place = scope.iter().position(|&it| it == var).expect("the scope contains the variable");
     let of_value = table.tuples().filter(|tuple| tuple[place] == value || tuple[place] == STAR);
     let case = |tuple: &[Value]| {
         let given = scope.iter().zip(tuple).filter(|(it, value)| **it != var && **value != STAR);

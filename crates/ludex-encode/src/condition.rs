@@ -1,22 +1,22 @@
-//! Conditions on a few variables, as small as they can be said.
+//! Conditions on a few variables, in their smallest form.
 //!
-//! A gate of a circuit becomes a [`GateCondition`] over variables of the network. Conditions are joined as long as
-//! they stay small; what would grow too large is cut by an auxiliary variable, by whoever joins them.
+//! A gate of a circuit becomes a [`GateCondition`] over variables of the network. Conditions are
+//! joined while they stay small; the caller replaces larger ones by auxiliary variables.
 
 use std::sync::Arc;
 
 use ludex_csp::propagators::table::STAR;
 use ludex_csp::{Value, VarId};
 
-/// The most combinations of values a [`Dense`] condition lists.
+/// The maximal number of combinations of values of a [`Dense`] condition.
 pub const MAX_CELLS: usize = 256;
-/// The most variables of a [`Dense`] condition.
+/// The maximal number of variables of a [`Dense`] condition.
 pub const MAX_VARS: usize = 6;
 
 /// A condition on variables whose values are 0, 1, ….
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GateCondition {
-    /// Always so.
+    /// Always true or always false.
     Constant(bool),
     /// A variable has one of some values.
     Member(Member),
@@ -40,19 +40,20 @@ pub struct Member {
 pub struct Dense {
     /// The variables, ascending; at least two, and the condition depends on each.
     pub vars: Vec<VarId>,
-    /// How many values each has.
+    /// The number of values of each variable.
     pub sizes: Vec<usize>,
-    /// The truth.
+    /// The truth of each combination.
     pub cells: Vec<bool>,
 }
 
 impl GateCondition {
-    /// The variable has the value.
+    /// Returns the condition that the variable has the value.
     pub fn equals(var: VarId, value: Value, size: usize) -> GateCondition {
         GateCondition::member(var, vec![value], true, size)
     }
 
-    /// The variable has one of the values, ascending, or none of them.
+    /// Returns the condition that the variable has one of the values, given in ascending order, or
+    /// none of them.
     pub fn member(var: VarId, values: Vec<Value>, is_inside: bool, size: usize) -> GateCondition {
         if values.is_empty() {
             return GateCondition::Constant(!is_inside);
@@ -60,7 +61,7 @@ impl GateCondition {
         if values.len() == size {
             return GateCondition::Constant(is_inside);
         }
-        // Half or less is listed, and the smaller half of a tie is the one with the last value.
+        // At most half of the values are listed; in a tie, the half with the last value.
         let n = values.len();
         if 2 * n > size || (2 * n == size && values.binary_search(&(size as Value - 1)).is_err()) {
             let mut listed = values.iter().peekable();
@@ -74,7 +75,7 @@ impl GateCondition {
         GateCondition::Member(Member { var, values: values.into(), is_inside })
     }
 
-    /// The opposite.
+    /// Returns the negation.
     pub fn negated(&self) -> GateCondition {
         match self {
             GateCondition::Constant(value) => GateCondition::Constant(!value),
@@ -86,7 +87,7 @@ impl GateCondition {
         }
     }
 
-    /// The variables.
+    /// Returns the variables.
     pub fn vars(&self) -> &[VarId] {
         match self {
             GateCondition::Constant(_) => &[],
@@ -95,7 +96,7 @@ impl GateCondition {
         }
     }
 
-    /// What it takes in memory, where it is not shared.
+    /// Returns its size in memory, without shared parts.
     pub fn n_bytes(&self) -> u64 {
         let listed = match self {
             GateCondition::Constant(_) => 0,
@@ -121,8 +122,8 @@ impl GateCondition {
 }
 
 impl Dense {
-    /// The members of its variables whose conjunction it is, or is the opposite of when `wanted`
-    /// is false; `None` when it is no such thing.
+    /// Returns the members whose conjunction it is, or whose conjunction it negates if `wanted` is
+    /// false; `None` if it has no such form.
     pub fn members(&self, wanted: bool) -> Option<Vec<GateCondition>> {
         let mut occurs: Vec<Vec<bool>> = self.sizes.iter().map(|&size| vec![false; size]).collect();
         let mut n_wanted = 0;
@@ -147,7 +148,7 @@ impl Dense {
 }
 
 impl Member {
-    /// The opposite.
+    /// Returns the negation.
     pub fn negated(&self) -> Member {
         Member { is_inside: !self.is_inside, ..self.clone() }
     }
@@ -158,17 +159,17 @@ impl Member {
     }
 }
 
-/// A few variables and their numbers of values.
+/// A few variables with their numbers of values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Scope {
     /// The variables, ascending.
     pub vars: Vec<VarId>,
-    /// How many values each has.
+    /// The number of values of each variable.
     pub sizes: Vec<usize>,
 }
 
 impl Scope {
-    /// The variables of some conditions, if there are few enough with few enough combinations.
+    /// Returns the variables of some conditions, if they and their combinations are few enough.
     pub fn of<'a>(
         conditions: impl IntoIterator<Item = &'a GateCondition>,
         size_of: &dyn Fn(VarId) -> usize,
@@ -189,12 +190,12 @@ impl Scope {
         n_cells.is_some_and(|n_cells| n_cells <= MAX_CELLS).then_some(Scope { vars, sizes })
     }
 
-    /// How many combinations of values there are.
+    /// Returns the number of combinations of values.
     pub fn n_cells(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    /// The truth of a condition for each combination of values.
+    /// Returns the truth of a condition for each combination of values.
     pub fn cells_of(&self, condition: &GateCondition) -> Vec<bool> {
         let places: Vec<usize> = condition
             .vars()
@@ -217,7 +218,7 @@ impl Scope {
             .collect()
     }
 
-    /// The next combination of values.
+    /// Advances to the next combination of values.
     fn step(&self, tuple: &mut [Value]) {
         for (value, &size) in tuple.iter_mut().zip(&self.sizes).rev() {
             *value += 1;
@@ -228,7 +229,8 @@ impl Scope {
         }
     }
 
-    /// The condition that is true where `cells` says, without variables that don't matter.
+    /// Returns the condition with the given truth for each combination, without irrelevant
+    /// variables.
     pub fn condition(&self, cells: Vec<bool>) -> GateCondition {
         if let Some(&first) = cells.first()
             && cells.iter().all(|&cell| cell == first)
@@ -260,8 +262,8 @@ impl Scope {
         }
     }
 
-    /// Short tuples, apart from each other, that cover all combinations with a result, each with the
-    /// result behind it.
+    /// Returns disjoint short tuples that cover all combinations with a result, each followed by
+    /// its result.
     pub fn short_tuples(&self, results: &[Option<Value>]) -> Vec<Vec<Value>> {
         let mut tuples = Vec::new();
         self.cover(results, &mut Vec::new(), &mut tuples);
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_speaks_only_of_what_matters() {
+    fn a_condition_has_only_relevant_variables() {
         let [x, y] = [VarId::new(3), VarId::new(5)];
         let both = [GateCondition::equals(x, 1, 2), GateCondition::equals(y, 2, 3)];
         let cells: Vec<Vec<bool>> =
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conjunction_of_members_is_seen() {
+    fn a_conjunction_of_members_is_recognized() {
         let members = [
             GateCondition::equals(VarId::new(3), 1, 2),
             GateCondition::member(VarId::new(5), vec![0, 2], true, 3),
@@ -331,7 +333,9 @@ mod tests {
         let cells: Vec<Vec<bool>> =
             members.iter().map(|condition| two.cells_of(condition)).collect();
         let both: Vec<bool> = (0..6).map(|at| cells[0][at] && cells[1][at]).collect();
-        let GateCondition::Dense(dense) = two.condition(both) else { panic!("of two variables") };
+        let GateCondition::Dense(dense) = two.condition(both) else {
+            panic!("the condition has two variables")
+        };
         assert_eq!(dense.members(true).as_deref(), Some(&members[..]));
         assert_eq!(dense.members(false), None);
         let GateCondition::Dense(opposite) = GateCondition::Dense(dense).negated() else {
@@ -340,13 +344,13 @@ mod tests {
         assert_eq!(opposite.members(false).as_deref(), Some(&members[..]));
         let differ = (0..6).map(|at| cells[0][at] != cells[1][at]).collect();
         let GateCondition::Dense(differ) = two.condition(differ) else {
-            panic!("of two variables")
+            panic!("the condition has two variables")
         };
         assert_eq!((differ.members(true), differ.members(false)), (None, None));
     }
 
     #[test]
-    fn a_member_has_one_way_to_be_written() {
+    fn a_member_has_a_canonical_form() {
         let x = VarId::new(0);
         assert_eq!(
             GateCondition::member(x, vec![1, 2], true, 3),

@@ -1,8 +1,8 @@
-//! One decision of some roles who don't know the state, as the template under a belief.
+//! One decision of roles that do not know the state, as the template under a belief.
 //!
-//! The constraints are those of the template: which moves of the party are legal, what follows and
-//! what is seen is left to them. [`Lookahead`](crate::Lookahead) says the same of one step by tables, and of
-//! several. As most variables follow from others, solve it with propagation
+//! It keeps the constraints of the template, which determine the legal moves of the party, their
+//! consequences and the percepts. [`Lookahead`](crate::Lookahead) expresses the same step, or
+//! several, by tables. Since most variables follow from others, solve it with propagation
 //! ([`Method::Propagation`](ludex_scsp::Method)).
 
 use ludex_base::{BitSet, RoleId};
@@ -17,31 +17,31 @@ use crate::template::Template;
 /// One step of a party of roles as a stochastic network.
 ///
 /// The roles of the party decide their moves. Then the state is drawn from the belief, and the
-/// moves of all others, each uniform over what is legal for it in the state. Everything else
-/// follows: percepts, the next state, and the goals there, of which one is the utility.
+/// moves of all others uniformly among their legal moves in the state. Everything else follows:
+/// percepts, the next state, and the goals there, one of which is the utility.
 ///
-/// The constraints have to hold surely, so that a policy chooses only moves that are legal in every
-/// state the party thinks possible.
+/// The constraints must hold with probability 1, so a policy chooses only moves that are legal in
+/// every possible state of the belief.
 #[derive(Clone)]
 pub struct Decision {
-    /// The variables and constraints.
+    /// The network.
     pub network: StochasticNetwork,
     /// The moves of the party.
     pub moves: Vec<VarId>,
-    /// The state as a whole.
+    /// The variable of the whole state.
     pub world: VarId,
-    /// By variable of the template, that of the network.
+    /// The network's variable for each variable of the template.
     pub vars: Vec<VarId>,
-    /// What each role gets if the game is over after the step, and 0 if not.
+    /// The goal of each role if the game is over after the step, and 0 otherwise.
     pub goals: Vec<VarId>,
 }
 
 impl Template {
-    /// The next decision of the party of a belief as a stochastic network, with the goal of `role`
-    /// after the step as utility.
+    /// Returns the next decision of the party of a belief as a stochastic network, with the goal of
+    /// `role` after the step as utility.
     ///
     /// # Panics
-    /// When the game is over.
+    /// Panics if the game is over.
     pub fn decision<G>(&self, game: &G, belief: &Belief<BitSet>, role: RoleId) -> Decision
     where
         G: Game<Cursor: Cursor<State = BitSet>>,
@@ -63,14 +63,15 @@ impl Template {
 struct Decider<'a> {
     template: &'a Template,
     network: StochasticNetwork,
-    /// By variable of the template, that of the network.
+    /// The network's variable for each variable of the template.
     vars: Vec<Option<VarId>>,
-    /// What the names of variables begin with.
+    /// The prefix of the names of variables.
     prefix: &'static str,
 }
 
 impl Decider<'_> {
-    /// The first stage: the party decides, then the state and the moves of the others are drawn.
+    /// Adds the first stage: the party decides, then the state and the moves of the others are
+    /// drawn.
     fn draw(
         &mut self,
         belief: &Belief<BitSet>,
@@ -102,8 +103,8 @@ impl Decider<'_> {
         (moves, world)
     }
 
-    /// The second stage: what follows, and what is true of the next state. Each variable has one
-    /// value that fits. Gives the variables of the template and the goals in the next state.
+    /// Adds the second stage: the consequences, and the next state. Each variable has a single
+    /// consistent value. Returns the variables of the template and the goals in the next state.
     fn conclude(&mut self) -> (Vec<VarId>, Vec<VarId>) {
         let template = self.template;
         self.network.stage();
@@ -113,8 +114,9 @@ impl Decider<'_> {
                 self.add(var, None);
             }
         }
-        let here: Vec<VarId> = self.vars.iter().map(|var| var.expect("all were added")).collect();
-        // Once more, for the next state: only what the state alone settles.
+        let here: Vec<VarId> =
+            self.vars.iter().map(|var| var.expect("every variable was added")).collect();
+        // Repeat for the next state, but only the variables that the state alone determines.
         self.vars.fill(None);
         self.prefix = "next ";
         for (now, next) in template.now.iter().zip(&template.next) {
@@ -125,7 +127,7 @@ impl Decider<'_> {
                 self.add(var, None);
             }
         }
-        let then = |var: VarId| self.vars[var.index()].expect("the state settles it");
+        let then = |var: VarId| self.vars[var.index()].expect("the state determines the variable");
         for constraint in template.network.constraints() {
             let now = |var: VarId| here[var.index()];
             self.network.add(constraint.renamed(&now, &|it| Expr::Var(now(it))));
@@ -149,7 +151,7 @@ impl Decider<'_> {
     }
 }
 
-/// Every value is as likely.
+/// Returns the uniform distribution.
 fn uniform(values: Vec<Value>) -> Vec<(Value, Rational)> {
     let share = rational(1, values.len().max(1) as i64);
     values.into_iter().map(|value| (value, share.clone())).collect()

@@ -1,9 +1,9 @@
 //! Gates as conditions on variables of a network.
 //!
-//! Each gate becomes a [`GateCondition`] over few variables. Where joining the inputs of a gate would make a
-//! condition too large, inputs get auxiliary variables, and a gate with many inputs one of its own, so
-//! that no table explodes. How an auxiliary variable is tied to its condition is chosen by size: a table
-//! with short tuples, or an expression.
+//! Each gate becomes a [`GateCondition`] over few variables. If joining the inputs of a gate would
+//! make a condition too large, its inputs get auxiliary variables, and a gate with many inputs gets
+//! one of its own, so that no table explodes. The size decides whether a table with short tuples or
+//! an expression relates an auxiliary variable to its condition.
 //!
 //! Invariant: auxiliary variables are functions of the state and the moves, whatever these are.
 
@@ -16,19 +16,19 @@ use crate::bounds::Bounds;
 use crate::condition::{Dense, GateCondition, Member, Scope};
 use crate::config::EncodeError;
 
-/// The most values of a variable whose membership in a set becomes a table.
+/// The maximal number of values of a variable whose membership in a set becomes a table.
 const MAX_MEMBER: usize = 16;
-/// The most numbers in the short table of a gate with many inputs.
+/// The maximal number of entries of the short table of a gate with many inputs.
 const MAX_SHORT: usize = 256;
 
 /// Builds the network of a circuit, gate by gate.
 pub(crate) struct Weaver {
     pub network: Network,
-    /// By variable, how many values it has; they are 0, 1, ….
+    /// The number of values of each variable; they are 0, 1, ….
     sizes: Vec<usize>,
-    /// By variable, whether it is a move or depends on one.
+    /// Whether each variable is a move or depends on one.
     has_moves: Vec<bool>,
-    /// Auxiliary variables by what they are true for.
+    /// Auxiliary variables by their conditions.
     truths: FxHashMap<GateCondition, VarId>,
     n_auxiliary: usize,
     bounds: Bounds,
@@ -46,7 +46,7 @@ impl Weaver {
         }
     }
 
-    /// Adds a variable whose values are 0, 1, …, with their names.
+    /// Adds a variable with values 0, 1, … and their names.
     pub fn symbol(&mut self, name: String, labels: Vec<String>) -> VarId {
         self.sizes.push(labels.len());
         self.has_moves.push(false);
@@ -60,32 +60,32 @@ impl Weaver {
         self.network.bool(name)
     }
 
-    /// Adds a variable that no condition speaks of.
+    /// Adds a variable that no condition mentions.
     pub fn number(&mut self, name: String, values: ValueSet) -> VarId {
         self.sizes.push(usize::MAX);
         self.has_moves.push(false);
         self.network.int(name, values)
     }
 
-    /// Says that a variable is a move, before anything depends on it.
+    /// Marks a variable as a move, before anything depends on it.
     pub fn is_move(&mut self, var: VarId) {
         self.has_moves[var.index()] = true;
     }
 
-    /// By variable, whether it is a move or an auxiliary variable that depends on one.
+    /// Returns by variable whether it is a move or an auxiliary variable that depends on one.
     pub fn has_moves(&self) -> &[bool] {
         &self.has_moves
     }
 
-    /// Whether to go on: to be asked after each piece of work.
+    /// Checks the limits; to be called after each piece of work.
     ///
     /// # Errors
-    /// When a bound was reached.
+    /// Returns an error if a limit is reached.
     pub fn go_on(&mut self) -> Result<(), EncodeError> {
         self.bounds.go_on(&self.network)
     }
 
-    /// How many auxiliary variables there are.
+    /// Returns the number of auxiliary variables.
     pub fn n_auxiliary(&self) -> usize {
         self.n_auxiliary
     }
@@ -94,16 +94,16 @@ impl Weaver {
         self.sizes[var.index()]
     }
 
-    /// The variable has the value.
+    /// Returns the condition that the variable has the value.
     pub fn equals(&self, var: VarId, value: Value) -> GateCondition {
         GateCondition::equals(var, value, self.size_of(var))
     }
 
-    /// The conditions of all gates. `input` gives those of fluents and moves; the gate of `terminal`
-    /// becomes the variable.
+    /// Builds the conditions of all gates. `input` gives those of fluents and moves; the gate of
+    /// `terminal` becomes the variable.
     ///
     /// # Errors
-    /// When a bound was reached.
+    /// Returns an error if a limit is reached.
     pub fn conditions(
         &mut self,
         circuit: &Circuit,
@@ -134,12 +134,12 @@ impl Weaver {
         Ok(conditions)
     }
 
-    /// One of the conditions holds.
+    /// Returns the disjunction of the conditions.
     pub fn any_of(&mut self, parts: Vec<GateCondition>) -> GateCondition {
         self.all_of(parts.iter().map(GateCondition::negated).collect()).negated()
     }
 
-    /// All conditions hold.
+    /// Returns the conjunction of the conditions.
     pub fn all_of(&mut self, parts: Vec<GateCondition>) -> GateCondition {
         let Some(mut parts) = self.merged(parts) else { return GateCondition::Constant(false) };
         match &parts[..] {
@@ -150,7 +150,7 @@ impl Weaver {
         if let Some(joined) = self.joined(&parts) {
             return joined;
         }
-        // What is listed gets a variable of its own; a member of a large domain too.
+        // A listed condition gets a variable of its own, and so does a member of a large domain.
         for part in &mut parts {
             if let GateCondition::Dense(_) = part {
                 *part = self.truth_condition(part);
@@ -164,8 +164,8 @@ impl Weaver {
         }
     }
 
-    /// The parts with one member a variable and without what is always true; `None` when they
-    /// contradict each other.
+    /// Returns the parts with at most one member per variable and without those that are always
+    /// true, or `None` if they are contradictory.
     fn merged(&self, parts: Vec<GateCondition>) -> Option<Vec<GateCondition>> {
         let mut members: Vec<Member> = Vec::new();
         let mut merged: Vec<GateCondition> = Vec::new();
@@ -190,7 +190,7 @@ impl Weaver {
         Some(merged)
     }
 
-    /// All members of one variable at once.
+    /// Intersects all members of one variable.
     fn intersection(&self, members: &[Member]) -> GateCondition {
         if let [only] = members {
             return GateCondition::Member(only.clone());
@@ -214,7 +214,7 @@ impl Weaver {
         GateCondition::member(var, values, true, self.size_of(var))
     }
 
-    /// The conjunction as one condition, if it is small.
+    /// Returns the conjunction as one condition, if it is small.
     fn joined(&self, parts: &[GateCondition]) -> Option<GateCondition> {
         let scope = self.scope(parts)?;
         let mut cells = scope.cells_of(&parts[0]);
@@ -233,15 +233,15 @@ impl Weaver {
         Scope::of(conditions, &|var| self.size_of(var))
     }
 
-    /// The condition as an auxiliary variable that is true or false.
+    /// Returns the condition as an auxiliary variable that is true or false.
     fn truth_condition(&mut self, condition: &GateCondition) -> GateCondition {
         let (truth, is_positive) = self.truth_of(condition);
         self.equals(truth, Value::from(is_positive))
     }
 
-    /// The variable that is 1, or 0, exactly where the condition holds.
+    /// Returns a variable and the value, 1 or 0, that it has if and only if the condition holds.
     fn truth_of(&mut self, condition: &GateCondition) -> (VarId, bool) {
-        // A condition and its opposite share a variable.
+        // A condition and its negation share a variable.
         let is_positive = match condition {
             GateCondition::Member(member) => member.is_inside,
             GateCondition::Dense(dense) => !dense.cells[0],
@@ -262,7 +262,7 @@ impl Weaver {
         (truth, is_positive)
     }
 
-    /// A new variable, for something that depends on these parts.
+    /// Adds a variable that depends on these parts.
     fn auxiliary(&mut self, parts: &[GateCondition]) -> VarId {
         self.n_auxiliary += 1;
         let truth = self.truth(format!("aux {}", self.n_auxiliary));
@@ -271,7 +271,7 @@ impl Weaver {
         truth
     }
 
-    /// Ties a variable with the values 0 and 1 to a condition.
+    /// Adds constraints that relate a variable with the values 0 and 1 to a condition.
     pub fn define(&mut self, truth: VarId, condition: &GateCondition) {
         match condition {
             GateCondition::Constant(value) => {
@@ -300,8 +300,9 @@ impl Weaver {
         }
     }
 
-    /// Ties a variable to a conjunction of members, or its opposite, by an expression; false where a
-    /// table is as good: its tuples are as many as the values of the largest domain.
+    /// Relates a variable to a conjunction of members, or to its negation, by an expression.
+    /// Returns false if a table is as good: it then has as many tuples as the largest domain has
+    /// values.
     fn define_conjunction(&mut self, truth: VarId, dense: &Dense) -> bool {
         if dense.sizes.iter().all(|&size| size <= MAX_MEMBER) {
             return false;
@@ -330,7 +331,7 @@ impl Weaver {
         }
     }
 
-    /// A new variable for a conjunction of many.
+    /// Adds a variable for a conjunction of many parts.
     fn conjunction(&mut self, parts: &[GateCondition]) -> GateCondition {
         let truth = self.auxiliary(parts);
         let n_tuples = 1 + parts.iter().map(|part| self.n_falsifying(part)).sum::<usize>();
@@ -360,7 +361,7 @@ impl Weaver {
         }
     }
 
-    /// One tuple where all parts hold, and one for each value that makes a part fail.
+    /// Returns one tuple for all parts holding, and one for each value that makes a part fail.
     fn short_conjunction(&mut self, truth: VarId, parts: &[GateCondition]) {
         let mut columns: Vec<VarId> = parts.iter().map(|part| part.vars()[0]).collect();
         let n = columns.len();
@@ -385,7 +386,7 @@ impl Weaver {
         self.network.table(&columns, Table::from_tuples(n + 1, tuples));
     }
 
-    /// The condition as an expression about one variable; where there is none it gets a variable.
+    /// Returns the condition as an expression over one variable, which it gets if it has none.
     pub fn literal(&mut self, condition: &GateCondition) -> Expr {
         match condition {
             GateCondition::Constant(value) => Expr::Constant(i64::from(*value)),

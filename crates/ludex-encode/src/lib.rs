@@ -1,10 +1,10 @@
-//! A game as a constraint network: one step of it, or several in a row.
+//! Games as constraint networks: one step, or several steps in a row.
 //!
-//! [`encode`] gives the [`Template`] of one step. Its solutions, once a state is injected, are the
-//! legal joint moves with the states they lead to, and nothing else; [`Steps`] enumerates them.
-//! [`Template::unrolled`] joins several steps to a network whose solutions are plays.
-//! [`Template::stochastic`] and [`Unrolled::stochastic`] are these networks with the moves of `random`
-//! drawn.
+//! [`encode`] builds the [`Template`] of one step. With a state injected, its solutions are exactly
+//! the legal joint moves with the states they lead to; [`Steps`] enumerates them.
+//! [`Template::unrolled`] joins several steps into a network whose solutions are plays.
+//! [`Template::stochastic`] and [`Unrolled::stochastic`] return these networks with the moves of
+//! `random` as chance variables.
 //!
 //! ```
 //! use ludex_base::Source;
@@ -29,14 +29,14 @@
 //! # Ok::<(), ludex_encode::EncodeError>(())
 //! ```
 //!
-//! With hidden information there is a [`Belief`](ludex_game::Belief) in place of a state.
-//! [`Template::decision`] is the template under a belief, a stochastic network: roles decide, the
-//! state and what others do is drawn. [`Template::lookahead`] looks several steps ahead, and draws what
-//! is learned after each.
+//! With hidden information, a [`Belief`](ludex_game::Belief) replaces the state.
+//! [`Template::decision`] returns the template under a belief as a stochastic network: roles
+//! decide, and the state and the moves of others are drawn. [`Template::lookahead`] covers several
+//! steps, and draws the observations after each.
 //!
-//! The rules become constraints by completion: a gate is true exactly if its inputs make it so. That
-//! is right only where nothing supports itself, so loops are unrolled first. Function terms need no
-//! treatment of their own, such as the completion of Lifschitz and Yang, *Eliminating Function
+//! The rules become constraints by completion: a gate is true if and only if its inputs make it so.
+//! This is correct only if nothing supports itself, so loops are unrolled first. Function terms
+//! need no special treatment, such as the completion of Lifschitz and Yang, *Eliminating Function
 //! Symbols from a Nonmonotonic Causal Theory*: after grounding there are only names.
 //!
 //! Read the modules in this order; each uses only those before it.

@@ -1,8 +1,8 @@
 //! What some roles can do and learn in a few steps, as a stochastic network.
 //!
-//! The roles of the party decide; what they learn is drawn after each step, and the state only in
-//! the end, given all they did and saw. So a policy can depend on percepts and on nothing that is
-//! hidden, although the hidden part of a state was settled long before.
+//! The roles of the party decide. Their observations are drawn after each step, and the state only
+//! in the end, given everything they did and observed. A policy can therefore depend on percepts
+//! and on nothing hidden, although the hidden part of a state was determined long before.
 
 use ludex_base::{BitSet, Deadline, MoveId, RoleId};
 use ludex_csp::propagators::table::Table;
@@ -16,43 +16,44 @@ use crate::template::Template;
 
 /// A few steps of a party of roles as a stochastic network.
 ///
-/// In the stage of a step each role of the party decides its move, a move that is legal in every
-/// state they think possible, and then it is drawn what they learn. In the last stage the state
-/// that was reached is drawn, and its fluents, the end and the goals follow.
+/// In the stage of a step, each role of the party decides on a move that is legal in every possible
+/// state, and then their observation is drawn. In the last stage the reached state is drawn; its
+/// fluents, the end and the goals follow.
 #[derive(Clone)]
 pub struct Lookahead {
-    /// The variables, constraints, and as utility the goal of a role, if one is given. A play that is not over
-    /// after the last step is worth nothing.
+    /// The network, with the goal of a role as utility, if one is given. A play that is not over
+    /// after the last step is worth 0.
     pub network: StochasticNetwork,
-    /// By step, the moves of the party, with the values of the template.
+    /// The moves of the party by step, with the values of the template.
     pub moves: Vec<Vec<VarId>>,
-    /// By step, what the party has learned so far, the whole history; 0 after an illegal move.
+    /// The whole observation history of the party by step; 0 after an illegal move.
     pub learned: Vec<VarId>,
-    /// The state after the last step as a whole.
+    /// The whole state after the last step.
     pub world: VarId,
     /// The states that its values stand for.
     pub worlds: Vec<BitSet>,
-    /// Its fluents, with the values of the template; empty if they were not wanted.
+    /// Its fluents, with the values of the template; empty if they were not requested.
     pub state: Vec<VarId>,
-    /// Whether the game is over then.
+    /// Whether the game is over in it.
     pub terminal: VarId,
-    /// What each role gets.
+    /// The goal of each role.
     pub goals: Vec<VarId>,
 }
 
-/// How large a lookahead may become.
+/// The limits of a lookahead.
 #[derive(Clone, Debug)]
 pub struct LookaheadLimits {
-    /// What may be known, over all steps.
+    /// The maximal number of beliefs over all steps.
     pub max_beliefs: usize,
-    /// Entries of the table of one distribution.
+    /// The maximal number of entries of the table of one distribution.
     pub max_rows: usize,
-    /// Of one step from one belief. Its deadline is that of the whole.
+    /// The limits of one step from one belief. The deadline covers the whole lookahead.
     pub belief: BeliefLimits,
-    /// Whether roles outside the party, `random` apart, may have a choice: a lookahead takes them to play
-    /// each move equally likely.
+    /// Whether roles outside the party other than `random` may have a choice; a lookahead assumes
+    /// that they play each move with equal probability.
     pub others_may_choose: bool,
-    /// Whether the fluents of the last state are variables too. What is expected does not depend on it.
+    /// Whether the fluents of the last state are variables too. Expected values do not depend on
+    /// it.
     pub has_fluents: bool,
 }
 
@@ -68,17 +69,17 @@ impl Default for LookaheadLimits {
     }
 }
 
-/// Why there is no lookahead.
+/// The reason why there is no lookahead.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LookaheadError {
-    /// A belief that can't be followed.
+    /// A belief that cannot be followed.
     #[error(transparent)]
     Belief(#[from] BeliefError),
-    /// Too much may be known.
+    /// There are too many beliefs.
     #[error("a lookahead of {n_steps} steps has more than {limit} beliefs: take fewer steps")]
     TooManyBeliefs {
-        /// The steps asked for.
+        /// The number of steps requested.
         n_steps: usize,
         /// The limit.
         limit: usize,
@@ -93,7 +94,7 @@ pub enum LookaheadError {
         /// The limit.
         limit: usize,
     },
-    /// A role that can't be sure of any move.
+    /// A role of the party without a move that is certainly legal.
     #[error("{role} has no move at step {step} that is legal in every state it thinks possible")]
     NoSureMove {
         /// Its name.
@@ -101,7 +102,7 @@ pub enum LookaheadError {
         /// The step.
         step: usize,
     },
-    /// A role outside the party that has a choice, where that is not wanted.
+    /// A role outside the party that has a choice, if that is excluded.
     #[error("{role} may have a choice at step {step}")]
     OthersChoose {
         /// Its name.
@@ -112,14 +113,15 @@ pub enum LookaheadError {
 }
 
 impl Template {
-    /// The next steps of the party of a belief as a stochastic network, with the goal of `role` as
-    /// utility, if one is given.
+    /// Returns the next steps of the party of a belief as a stochastic network, with the goal of
+    /// `role` as utility, if one is given.
     ///
-    /// In a game of shared information, with the roles that decide as the party, this is the game
-    /// of full observation that it is converted to: everyone knows what was learned.
+    /// In a game of shared information, with all deciding roles as the party, this is the
+    /// equivalent game of full observation: everyone knows all observations.
     ///
     /// # Errors
-    /// When it becomes too large, or a role of the party is not sure of any move.
+    /// Returns an error if it becomes too large, or if a role of the party has no move that is
+    /// certainly legal.
     pub fn lookahead<G>(
         &self,
         game: &G,
@@ -154,20 +156,20 @@ impl Template {
     }
 }
 
-/// What may be known after some steps.
+/// The possible beliefs after some steps.
 struct Node {
     belief: Belief<BitSet>,
     label: String,
 }
 
-/// A step from all that may be known before it.
+/// A step from all possible beliefs before it.
 struct Layer {
-    /// By node before and moves of the party, the nodes after.
+    /// The nodes after the step, by node before and moves of the party.
     steps: FxHashMap<(usize, Vec<Value>), Outcomes>,
     nodes: Vec<Node>,
 }
 
-/// Nodes, by number from 1, with how likely they are.
+/// Nodes, numbered from 1, with their probabilities.
 type Outcomes = Vec<(Value, Rational)>;
 
 struct Planner<'a, G: Describe> {
@@ -215,7 +217,7 @@ where
         Ok(layer)
     }
 
-    /// Whether nobody outside the party has a choice, `random` apart.
+    /// Whether no role outside the party has a choice, apart from `random`.
     fn check_alone(&mut self, step: usize, belief: &Belief<BitSet>) -> Result<(), LookaheadError> {
         let roles = self.game.roles();
         let is_other =
@@ -247,7 +249,7 @@ where
         Ok(layer.nodes.len() as Value)
     }
 
-    /// Every choice of the party, one move a role.
+    /// Returns every choice of the party, one move per role.
     fn sure_moves(
         &mut self,
         step: usize,
@@ -272,7 +274,7 @@ where
         Ok(joints)
     }
 
-    /// What was played and learned so far, in words.
+    /// Describes the moves and observations so far.
     fn label(&self, before: &str, joint: &[MoveId], learned: &Learned) -> String {
         let mut words: Vec<String> = Vec::new();
         if !before.is_empty() {
@@ -289,7 +291,8 @@ where
         words.join(" ")
     }
 
-    /// The decisions of a step: for each role of the party, the moves it is sure of somewhere.
+    /// Adds the decisions of a step: for each role of the party, the moves that are certainly legal
+    /// in some node.
     fn decide(&mut self, step: usize, layer: &Layer, party: &[RoleId]) -> Vec<VarId> {
         let decide = |(place, role): (usize, &RoleId)| {
             let var = self.template.moves[role.index()].var;
@@ -305,7 +308,7 @@ where
         party.iter().enumerate().map(decide).collect()
     }
 
-    /// What is drawn after a step: one number for all that was played and learned so far.
+    /// Adds the draw after a step: one number for all moves and observations so far.
     fn learn(
         &mut self,
         step: usize,
@@ -314,7 +317,7 @@ where
         before: Option<VarId>,
         moves: &[VarId],
     ) -> Result<VarId, LookaheadError> {
-        // Where a move is not legal nothing is learned, and where nothing was learned nothing will be.
+        // An illegal move yields no observation, and neither do the steps after it.
         let from = if before.is_some() { 0..=n_before } else { 1..=n_before };
         let mut rows: FxHashMap<Vec<Value>, Vec<(Value, Rational)>> = FxHashMap::default();
         let mut legal: Vec<Vec<Value>> = Vec::new();
@@ -349,7 +352,7 @@ where
         Ok(self.network.variable_with(StochasticVariable { variable, stage: step, distribution }))
     }
 
-    /// Every choice of values for the moves of a step.
+    /// Returns every choice of values for the moves of a step.
     fn choices(&self, moves: &[VarId]) -> Vec<Vec<Value>> {
         moves.iter().fold(vec![Vec::new()], |choices, &var| {
             let values: Vec<Value> = self.network.domain(var).iter().collect();
@@ -360,7 +363,7 @@ where
         })
     }
 
-    /// The state in the end, given all that is known.
+    /// Adds the final state, given all observations.
     fn finish(
         mut self,
         role: Option<RoleId>,
@@ -392,7 +395,7 @@ where
         let end = format!("@{}", self.n_steps);
         let cursor = &mut self.cursor;
         let mut is_over: Vec<Value> = Vec::with_capacity(worlds.states.len());
-        // By role, what each state is worth; nothing before the end.
+        // The goal of each state by role; 0 before the end.
         let mut worth = vec![Vec::with_capacity(worlds.states.len()); self.template.goals.len()];
         for (at, state) in worlds.states.iter().enumerate() {
             if at.is_multiple_of(STATES_BETWEEN) {
@@ -424,7 +427,7 @@ where
     }
 }
 
-/// States or rows of a table between two looks at the clock.
+/// Number of states or rows of a table between two checks of the deadline.
 const STATES_BETWEEN: usize = 64;
 const ROWS_BETWEEN: usize = 1_024;
 
@@ -432,17 +435,17 @@ fn in_time(deadline: &Deadline) -> Result<(), BeliefError> {
     if deadline.reached() { Err(BeliefError::Late) } else { Ok(()) }
 }
 
-/// States that are drawn, as numbers.
+/// The states that can be drawn, numbered.
 #[derive(Default)]
 pub(crate) struct Worlds {
     pub states: Vec<BitSet>,
-    /// When no more variables are made of them.
+    /// The time after which no more variables are added.
     pub deadline: Deadline,
     numbers: FxHashMap<BitSet, Value>,
 }
 
 impl Worlds {
-    /// The numbers of the states of a belief, with their probabilities.
+    /// Returns the numbers of the states of a belief, with their probabilities.
     pub fn add(&mut self, belief: &Belief<BitSet>) -> Vec<(Value, Rational)> {
         let mut number = |state: &BitSet| {
             *self.numbers.entry(state.clone()).or_insert_with(|| {
@@ -453,7 +456,7 @@ impl Worlds {
         belief.states().iter().map(|(state, p)| (number(state), p.clone())).collect()
     }
 
-    /// The variable of the state as a whole.
+    /// Adds the variable of the whole state.
     pub fn draw(
         &self,
         network: &mut StochasticNetwork,
@@ -470,10 +473,10 @@ impl Worlds {
         network.variable_with(StochasticVariable { variable, stage, distribution })
     }
 
-    /// The variables of its fluents, in the order of the template.
+    /// Adds the variables of its fluents, in the order of the template.
     ///
     /// # Errors
-    /// When the deadline came first.
+    /// Returns an error if the deadline is reached.
     pub fn fluents(
         &self,
         network: &mut StochasticNetwork,
@@ -498,10 +501,10 @@ impl Worlds {
         template.now.iter().enumerate().map(one).collect()
     }
 
-    /// A variable whose value follows from the state, by number.
+    /// Adds a variable whose value is a function of the state, by number.
     ///
     /// # Errors
-    /// When the deadline came first.
+    /// Returns an error if the deadline is reached.
     pub fn follows(
         &self,
         network: &mut StochasticNetwork,

@@ -44,8 +44,8 @@ use crate::prove::Group;
 /// ```
 ///
 /// # Errors
-/// When the loops of the circuit are too large to unroll, or a bound of the configuration is
-/// reached.
+/// Returns an error if the loops of the circuit are too large to unroll, or if a limit of the
+/// configuration is reached.
 pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, EncodeError> {
     let max_gates = circuit.n_gates().saturating_add(config.max_unrolled);
     let too_large = EncodeError::LoopsTooLarge { max_gates };
@@ -73,14 +73,14 @@ pub fn encode(circuit: &Circuit, config: &EncodeConfig) -> Result<Template, Enco
 
 /// One step of a game as a network, the µSCSP of the game.
 ///
-/// While the game is not over, each role plays a legal move, and the variables of the next state have
-/// the values it leads to. When it is over nobody moves and the state stays as it is, so that every
-/// state in which each role can move has a solution, and a terminal state exactly one. A goal is 0 until the end.
+/// Until the end, each role plays a legal move, and the variables of the next state have the values
+/// it leads to. After the end nobody moves and the state stays, so every state in which each role
+/// can move has a solution, and a terminal state exactly one. Goals are 0 until the end.
 #[derive(Clone)]
 pub struct Template {
-    /// The variables and constraints.
+    /// The network.
     pub network: Network,
-    /// What the variables of a state stand for.
+    /// The fluents that the variables of a state represent.
     pub state_vars: Vec<StateVar>,
     /// The variables of the state, one for each of [`Template::state_vars`].
     pub now: Vec<VarId>,
@@ -88,28 +88,29 @@ pub struct Template {
     pub next: Vec<VarId>,
     /// Whether the game is over.
     pub terminal: VarId,
-    /// What each role gets, by role.
+    /// The goal of each role.
     pub goals: Vec<VarId>,
-    /// What each role plays, by role; `random` is one of them.
+    /// The move of each role, including `random`.
     pub moves: Vec<MoveVar>,
-    /// Whether each percept is seen, by percept.
+    /// Whether each percept is seen.
     pub percepts: Vec<VarId>,
-    /// The variables that chance decides.
+    /// The chance variables.
     pub chance: Vec<Chance>,
-    /// Groups of fluents of which at most one is true, those with no variable of their own too.
+    /// Groups of fluents of which at most one is true, including those without a variable of their
+    /// own.
     pub groups: Vec<Group>,
-    /// What roles learn of a step.
+    /// What roles learn about a step.
     pub information: Information,
-    /// How many variables are auxiliary; they are the last ones.
+    /// The number of auxiliary variables, which come last.
     pub n_auxiliary: usize,
-    /// By variable, whether the state alone settles it.
+    /// Whether the state alone determines each variable.
     pub(crate) is_of_state: Vec<bool>,
     pub(crate) init: BitSet,
     pub(crate) n_fluents: usize,
 }
 
 impl Template {
-    /// Whether the state alone settles a variable: its fluents, the end, the goals, and auxiliary
+    /// Whether the state alone determines a variable: fluents, the end, the goals, and auxiliary
     /// variables that depend on no move.
     pub fn is_of_state(&self, var: VarId) -> bool {
         self.is_of_state[var.index()]
@@ -119,15 +120,15 @@ impl Template {
 /// Fluents that share a variable: at most one of them is true.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StateVar {
-    /// The fluents; the variable of several has the number of the one that is true, the variable of
-    /// one is 1 when it is true.
+    /// The fluents. With several fluents, the variable is the number of the true one; with a single
+    /// fluent, it is 1 if the fluent is true.
     pub fluents: Vec<FluentId>,
-    /// Whether one of several is always true. If not, there is one value more, for none.
+    /// Whether one of several is always true. If not, an additional value stands for none.
     pub is_exact: bool,
 }
 
 impl StateVar {
-    /// How many values it has.
+    /// Returns the number of values.
     pub fn size(&self) -> usize {
         match self.fluents.len() {
             1 => 2,
@@ -135,12 +136,12 @@ impl StateVar {
         }
     }
 
-    /// The value that says that a fluent, by its place in the list, is true.
+    /// Returns the value for which a fluent, by its place in the list, is true.
     pub fn value_of(&self, place: usize) -> Value {
         if self.fluents.len() == 1 { 1 } else { place as Value }
     }
 
-    /// The fluent that is true for a value, if one is.
+    /// Returns the true fluent for a value, if any.
     pub fn fluent(&self, value: Value) -> Option<FluentId> {
         match self.fluents[..] {
             [only] => (value == 1).then_some(only),
@@ -148,7 +149,7 @@ impl StateVar {
         }
     }
 
-    /// The value for no fluent; for an exact group there is none.
+    /// Returns the value for no true fluent; an exact group has none.
     pub fn none(&self) -> Option<Value> {
         match self.fluents.len() {
             1 => Some(0),
@@ -157,43 +158,44 @@ impl StateVar {
     }
 }
 
-/// The variable of a role's move. Value `i` is the move number `first + i`; the last value is for no
-/// move, when the game is over.
+/// The variable of a role's move. Value `i` is the move number `first + i`; the last value stands
+/// for no move, after the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveVar {
-    /// Whose move it is.
+    /// The role that moves.
     pub role: RoleId,
     /// The variable.
     pub var: VarId,
     /// The first move of the role.
     pub first: MoveId,
-    /// How many moves it has.
+    /// The number of its moves.
     pub n_moves: usize,
 }
 
 impl MoveVar {
-    /// The value for no move.
+    /// Returns the value for no move.
     pub fn none(&self) -> Value {
         self.n_moves as Value
     }
 
-    /// The move of a value; `None` for no move.
+    /// Returns the move of a value, or `None` for no move.
     pub fn played(&self, value: Value) -> Option<MoveId> {
         (value != self.none()).then(|| MoveId::new(self.first.index() + value as usize))
     }
 }
 
-/// A variable that chance decides, after the roles have chosen: every legal move of `random` in the
-/// state, that is every value that is left once the state is injected, is equally likely.
+/// A chance variable, drawn after the roles have chosen. Every legal move of `random`, that is,
+/// every value left once the state is injected, is equally likely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chance {
     /// The variable.
     pub var: VarId,
-    /// The stage it belongs to: the roles decide in stage 0.
+    /// Its stage; the roles decide in stage 0.
     pub stage: usize,
 }
 
-/// Groups that share no fluent, the largest first, and a variable for each fluent that is left.
+/// Chooses groups that share no fluent, the largest first, and a variable for each remaining
+/// fluent.
 fn chosen_groups(circuit: &Circuit, groups: &[Group]) -> Vec<StateVar> {
     let n_fluents = circuit.vocabulary.fluents.len();
     let mut is_taken = vec![false; n_fluents];
@@ -226,12 +228,12 @@ struct Encoder<'a> {
     percepts: Vec<VarId>,
 }
 
-/// The most tuples of the tables that say which moves of a role are legal.
+/// The maximal number of tuples of the tables of a role's legal moves.
 const MAX_LEGAL_TUPLES: usize = 2_048;
 
 impl<'a> Encoder<'a> {
-    /// Makes the variables in the order of the levels of a stochastic network: what is given, what the
-    /// roles decide, what chance decides, what follows.
+    /// Adds the variables in the order of the levels of a stochastic network: the state, the
+    /// decisions of the roles, chance, and consequences.
     fn new(circuit: &'a Circuit, state_vars: Vec<StateVar>, bounds: Bounds) -> Self {
         let vocabulary = &circuit.vocabulary;
         let mut weaver = Weaver::new(bounds);
@@ -310,7 +312,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Each role plays a legal move before the end and none at the end.
+    /// Adds constraints that each role plays a legal move before the end, and none at the end.
     fn legal_moves(&mut self) -> Result<(), EncodeError> {
         for of_role in self.moves.clone() {
             let is_none = of_role.var.equals(of_role.none());
@@ -335,7 +337,8 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// One table for the moves whose legality depends on the same variables, if they are small.
+    /// Adds one table for the moves whose legality depends on the same variables, if these are
+    /// small.
     fn legal_tables(&mut self, of_role: &MoveVar, legal: &[GateCondition]) -> bool {
         let mut by_scope: Vec<(&[VarId], Vec<usize>)> = Vec::new();
         for (idx, condition) in
@@ -380,7 +383,8 @@ impl<'a> Encoder<'a> {
         true
     }
 
-    /// The next state is what the rules derive before the end, and the same state at the end.
+    /// Adds constraints that the next state is derived by the rules before the end, and stays at
+    /// the end.
     fn next_state(&mut self) -> Result<(), EncodeError> {
         for place in 0..self.state_vars.len() {
             let state_var = self.state_vars[place].clone();
@@ -404,7 +408,7 @@ impl<'a> Encoder<'a> {
         let Some(scope) = self.weaver.scope(conditions) else { return false };
         let holds: Vec<Vec<bool>> =
             conditions.iter().map(|condition| scope.cells_of(condition)).collect();
-        // Where not one of a group follows, the combination never occurs.
+        // If no fluent of an exact group follows, the combination never occurs.
         let results: Vec<Option<Value>> = (0..scope.n_cells())
             .map(|cell| {
                 let mut true_ones = (0..conditions.len()).filter(|&it| holds[it][cell]);
@@ -467,7 +471,7 @@ impl<'a> Encoder<'a> {
         self.weaver.network.table(&[self.terminal, now, next], Table::from_tuples(3, tuples));
     }
 
-    /// At the end a role gets the largest value that is derived for it, before that 0.
+    /// Adds constraints that a role gets its largest derived goal at the end, and 0 before.
     fn goals(&mut self) -> Result<(), EncodeError> {
         for role in 0..self.goals.len() {
             let derived: Vec<(Value, GateCondition)> = (self.circuit.goals.iter())
@@ -554,7 +558,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A clause without parts that are false.
+/// Returns a clause without its false parts.
 fn without_falsehood(mut clause: Vec<Expr>) -> Expr {
     clause.retain(|part| *part != Expr::Constant(0));
     Expr::Or(clause)
@@ -579,7 +583,7 @@ fn add_state_var(
     weaver.symbol(name, labels)
 }
 
-/// What fluents of one name have in common: `(cell 1 1 ?)`.
+/// Returns the common pattern of fluents of one name: `(cell 1 1 ?)`.
 fn pattern_text(circuit: &Circuit, fluents: &[FluentId]) -> String {
     let vocabulary = &circuit.vocabulary;
     let term = |fluent: FluentId| vocabulary.fluents[fluent.index()];
