@@ -1,10 +1,9 @@
-//! Which variables of a scope are decided, in which order, and which follow.
+//! Orders the variables of a scope: which ones are decided, and which follow from them.
 //!
-//! A variable follows when it has a definition, or when a constraint of the restrictor gives
-//! its value: `x = e`, a linear equation with coefficient 1, an equivalence, an element. The
-//! variable whose decision makes the most others follow comes first; that is the *decision
-//! variable* of a move. Where the form of the constraints does not show it, it is looked for by
-//! propagation (`probe`).
+//! A variable follows if it has a definition, or if a constraint of the restrictor determines its
+//! value: `x = e`, a linear equation with coefficient 1, an equivalence, an element. The variable
+//! whose decision makes the most others follow comes first; it is the *decision variable* of a
+//! move. If the form of the constraints does not show it, propagation finds it (`probe`).
 
 use std::sync::Arc;
 
@@ -19,13 +18,13 @@ use crate::model::Model;
 
 /// A scope in the order of its search.
 pub(super) struct Arranged {
-    /// What needs no variable of the scope.
+    /// The rules that need no variable of the scope.
     pub opening: Vec<Rule>,
-    /// The variables to decide, each with what can be done once it is known.
+    /// The variables to decide, each with the rules that apply once it is known.
     pub levels: Vec<(VarId, Vec<Rule>)>,
 }
 
-/// With more variables than this, they are decided in the order of declaration.
+/// Scopes with more variables than this are decided in the order of declaration.
 const MAX_COMPARED: usize = 64;
 
 pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> Arranged {
@@ -70,7 +69,7 @@ pub(super) fn arrange(model: &Model, scope_idx: usize, more: &[Constraint]) -> A
     Arranged { opening, levels }
 }
 
-/// A scope that is partly arranged.
+/// A partly arranged scope.
 #[derive(Clone)]
 struct Open<'m> {
     model: &'m Model,
@@ -87,7 +86,7 @@ struct Pending {
 }
 
 impl Open<'_> {
-    /// The candidate that makes the most others follow.
+    /// Returns the candidate that makes the most others follow.
     fn choose(&self, candidates: &[VarId]) -> VarId {
         let first = candidates[0];
         if candidates.len() == 1 || candidates.len() > MAX_COMPARED {
@@ -109,7 +108,7 @@ impl Open<'_> {
         best.0
     }
 
-    /// Whether variables stay unknown when this one is decided.
+    /// Whether some variables stay unknown after this one is decided.
     fn leaves_open(&self, x: VarId) -> bool {
         let mut open = self.clone();
         open.unknown.remove(&x);
@@ -117,7 +116,7 @@ impl Open<'_> {
         !open.unknown.is_empty()
     }
 
-    /// Everything that can be computed or checked now.
+    /// Adds everything that can be computed or checked now.
     fn follow(&mut self) -> Vec<Rule> {
         let mut rules = Vec::new();
         loop {
@@ -130,8 +129,8 @@ impl Open<'_> {
         }
     }
 
-    /// Adds what constraints that can't be checked yet make of the values known so far: those
-    /// which have learnt of a variable since `before`, when others were unknown.
+    /// Adds the consequences of constraints that cannot be checked yet: those for which some
+    /// variables became known since `before`, while others are unknown.
     fn look_ahead(
         &self,
         constraints: &[Pending],
@@ -184,8 +183,8 @@ impl Open<'_> {
     }
 }
 
-/// What the constraint makes of `x`, as an expression of its other variables that has no value
-/// exactly where the constraint can't hold.
+/// Returns `x` as an expression of the other variables of a constraint; the expression has no value
+/// if and only if the constraint cannot hold.
 fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> {
     match constraint {
         Constraint::Intension(Expr::Compare(Comparison::Eq, a, b)) => {
@@ -217,7 +216,7 @@ fn solved_for(model: &Model, x: VarId, constraint: &Constraint) -> Option<Expr> 
     }
 }
 
-/// How many terms a sum has, none of them put together.
+/// Returns the number of terms of a sum, without combining them.
 fn n_terms(e: &Expr) -> usize {
     match e {
         Expr::Constant(_) => 0,
@@ -231,12 +230,12 @@ fn n_terms(e: &Expr) -> usize {
     }
 }
 
-/// `x` from a linear equation where it occurs once: with coefficient 1 or -1, or as a factor
-/// of something that is never 0.
+/// Solves a linear equation for `x`, which occurs once: with coefficient 1 or -1, or as a factor of
+/// an expression that is never 0.
 fn solved_sum(model: &Model, x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
     let difference = Expr::Sum(vec![a.clone(), Expr::Neg(Box::new(b.clone()))]);
     let (terms, constant) = difference.linear_form()?;
-    // Terms that cancel must have had a value.
+    // Terms that cancel must still have a value.
     if n_terms(&difference) != terms.len() && !is_total(&difference, &|y| model.bounds(y)) {
         return None;
     }
@@ -270,7 +269,7 @@ fn solved_sum(model: &Model, x: VarId, a: &Expr, b: &Expr) -> Option<Expr> {
         _ => {}
     }
     let (lo, hi) = factor.bounds(&|y| model.bounds(y));
-    // The quotient if there is no remainder, else a place outside of the list.
+    // The quotient if there is no remainder; otherwise a place outside the list.
     let quotient = Expr::Neg(Box::new(rest.clone() / factor.clone()));
     (lo > 0 || hi < 0).then(|| element([quotient], (rest % factor).abs()))
 }

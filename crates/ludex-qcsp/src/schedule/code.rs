@@ -1,8 +1,8 @@
 //! Expressions compiled for evaluation on an array of values.
 //!
-//! Common shapes (a variable against a number, conjunctions of those, a choice between two
-//! variables, a list of numbers) are one instruction each, and logic stops at the first
-//! member that decides, where the others have a value in any case.
+//! Each common shape (a variable compared with a number, conjunctions of those, a choice between
+//! two variables, a list of numbers) is one instruction. Logic stops at the first deciding member
+//! if the others always have a value.
 
 use ludex_csp::{Comparison, Expr, Operation, Value, ValueSet};
 
@@ -13,18 +13,18 @@ use super::fold::{Bounds, is_total};
 pub(crate) enum Code {
     Constant(i64),
     Slot(u32),
-    /// Whether a variable compares so with a number.
+    /// Compares a variable with a number.
     Test(Comparison, u32, Value),
     /// Whether all of these variables have these values.
     AllEqual(Box<[(u32, Value)]>),
-    /// If all of these variables have these values, one thing, else another.
+    /// One expression if all of these variables have these values, else another.
     Select(Box<[(u32, Value)]>, Atom, Atom),
     Sum(Box<[Code]>),
     /// A sum of products of numbers and variables, and a constant.
     Linear(Box<[(i64, u32)]>, i64),
     /// A sum of products of a number and two variables, and a linear rest.
     Quadratic(Box<[(i64, u32, u32)]>, Box<[(i64, u32)]>, i64),
-    /// The opposite of a quotient without remainder.
+    /// The negated quotient of a division without remainder.
     Quotient(Box<(Code, Code)>),
     Neg(Box<Code>),
     Abs(Box<Code>),
@@ -35,12 +35,12 @@ pub(crate) enum Code {
     Same(Box<[Code]>),
     In(Box<Code>, ValueSet),
     Not(Box<Code>),
-    /// Conjunction; the flag says that it may stop early.
+    /// Conjunction; the flag allows it to stop early.
     And(Box<[Code]>, bool),
-    /// Disjunction; the flag says that it may stop early.
+    /// Disjunction; the flag allows it to stop early.
     Or(Box<[Code]>, bool),
     Xor(Box<[Code]>),
-    /// Choice; the flag says that one side may stay unevaluated.
+    /// Choice; the flag allows one side to stay unevaluated.
     If(Box<(Code, Code, Code)>, bool),
     Numbers(Box<[i64]>, Box<Code>),
     Slots(Box<[u32]>, Box<Code>),
@@ -70,7 +70,7 @@ fn all_equal(tests: &[(u32, Value)], values: &[Value]) -> bool {
 }
 
 impl Code {
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     pub fn eval(&self, values: &[Value]) -> Option<i64> {
         Some(match self {
             Code::Constant(value) => *value,
@@ -98,7 +98,7 @@ impl Code {
             }
             Code::Quotient(pair) => {
                 let (dividend, divisor) = (pair.0.eval(values)?, pair.1.eval(values)?);
-                // Dividing 32 bits takes half the time, and most numbers have no more.
+                // Dividing 32 bits takes half the time, and most numbers fit.
                 if let (Ok(a), Ok(b)) = (i32::try_from(dividend), i32::try_from(divisor))
                     && a != i32::MIN
                 {
@@ -206,7 +206,7 @@ fn extremum(list: &[Code], values: &[Value], pick: fn(i64, i64) -> i64) -> Optio
     best
 }
 
-/// Compiles an expression; variables are places of the array.
+/// Compiles an expression; variables become places of the array.
 pub(crate) fn compile(e: &Expr, bounds: Bounds<'_>) -> Code {
     let one = |e: &Expr| compile(e, bounds);
     let all = |list: &[Expr]| list.iter().map(one).collect::<Box<[Code]>>();
@@ -284,7 +284,7 @@ fn arithmetic(e: &Expr, bounds: Bounds<'_>) -> Code {
     }
 }
 
-/// A weighted sum of variables, if that is what the expression is.
+/// Returns a weighted sum of variables if the expression has that form.
 fn linear(e: &Expr) -> Option<Code> {
     let (terms, constant) = e.linear_form()?;
     let terms = terms.into_iter().map(|(factor, e)| match e {
@@ -295,13 +295,13 @@ fn linear(e: &Expr) -> Option<Code> {
     (terms.len() < 1 << 8 && constant.abs() < 1 << 60).then_some(Code::Linear(terms, constant))
 }
 
-/// A sum of products of two variables, if that is what the expression is.
+/// Returns a sum of products of two variables if the expression has that form.
 fn quadratic(e: &Expr, bounds: Bounds<'_>) -> Option<Code> {
     let (terms, constant) = e.linear_form()?;
     let (mut products, mut rest) = (Vec::new(), Vec::new());
     for (factor, e) in terms {
         let (lo, hi) = (Expr::Constant(factor) * e.clone()).bounds(bounds);
-        // So many of these can be added without leaving 64 bits.
+        // This many of them can be added without overflowing 64 bits.
         if lo < -(1 << 54) || hi > 1 << 54 {
             return None;
         }
@@ -320,7 +320,7 @@ fn quadratic(e: &Expr, bounds: Bounds<'_>) -> Option<Code> {
     is_short.then(|| Code::Quadratic(products.into(), rest.into(), constant))
 }
 
-/// Dividend and divisor of `[-(a / b)][|a % b|]`, which has a value where `b` divides `a`.
+/// Returns dividend and divisor of `[-(a / b)][|a % b|]`, which has a value if `b` divides `a`.
 fn exact_quotient<'e>(list: &'e [Expr], index: &'e Expr) -> Option<(&'e Expr, &'e Expr)> {
     let [Expr::Neg(quotient)] = list else { return None };
     let Expr::Binary(Operation::Div, a, b) = &**quotient else { return None };
@@ -329,7 +329,7 @@ fn exact_quotient<'e>(list: &'e [Expr], index: &'e Expr) -> Option<(&'e Expr, &'
     (a == c && b == d).then_some((a, b))
 }
 
-/// The tests of a conjunction of equalities of variables and numbers.
+/// Returns the tests of a conjunction of equalities between variables and numbers.
 fn tests_of(e: &Expr) -> Option<Vec<(u32, Value)>> {
     match e {
         Expr::Compare(Comparison::Eq, a, b) => match (&**a, &**b) {

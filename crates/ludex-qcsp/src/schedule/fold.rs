@@ -1,13 +1,13 @@
-//! Expressions with some variables known, made smaller.
+//! Simplifies expressions in which some variables are known.
 
 use ludex_csp::{Comparison, Expr, Operation, Value, VarId};
 
 /// The least and the greatest value of each variable.
 pub(crate) type Bounds<'a> = &'a dyn Fn(VarId) -> (i64, i64);
 
-/// Whether the expression has a value whatever its variables are.
+/// Whether the expression has a value for all values of its variables.
 pub(crate) fn is_total(e: &Expr, bounds: Bounds<'_>) -> bool {
-    // Numbers this small can be added, by the thousand million, without leaving 64 bits.
+    // A thousand million numbers this small can be added without overflowing 64 bits.
     const SAFE: i64 = 1 << 31;
     let is_safe = |e: &Expr| {
         let (lo, hi) = e.bounds(bounds);
@@ -32,8 +32,8 @@ pub(crate) fn is_total(e: &Expr, bounds: Bounds<'_>) -> bool {
     is_here && e.children().into_iter().all(|child| is_total(child, bounds))
 }
 
-/// The expression with known variables replaced and what follows from that worked out. It has
-/// the same value, or none, for all values of the other variables.
+/// Replaces the known variables and simplifies. The result has the same value, or none, for all
+/// values of the other variables.
 pub(crate) fn fold(e: &Expr, known: &dyn Fn(VarId) -> Option<Value>, bounds: Bounds<'_>) -> Expr {
     let one = |e: &Expr| fold(e, known, bounds);
     let all = |list: &[Expr]| list.iter().map(one).collect::<Vec<Expr>>();
@@ -124,7 +124,7 @@ fn compare(op: Comparison, a: Expr, b: Expr, bounds: Bounds<'_>) -> Expr {
     Expr::Compare(op, Box::new(a), Box::new(b))
 }
 
-/// A conjunction or a disjunction: members that change nothing go.
+/// Simplifies a conjunction or a disjunction by removing neutral members.
 fn junction(list: Vec<Expr>, is_and: bool, total: &dyn Fn(&Expr) -> bool) -> Expr {
     let is_neutral = |e: &Expr| matches!(e, Expr::Constant(value) if (*value != 0) == is_and);
     let decides = |e: &Expr| matches!(e, Expr::Constant(value) if (*value != 0) != is_and);

@@ -1,18 +1,18 @@
-//! What a linear constraint says before all its variables are known.
+//! Consequences of a linear constraint before all its variables are known.
 //!
-//! With `x` known and `y` between 0 and 3, `2 * x + y = 9` implies `2 * x <= 9` and
-//! `2 * x + 3 >= 9`: bounds consistency of sums, compiled into the steps of a level. A choice
-//! that it refuses has no completion, so that verdicts and strategies stay what they are.
+//! With `x` known and `y` between 0 and 3, `2 * x + y = 9` implies `2 * x <= 9` and `2 * x + 3 >=
+//! 9`: bounds consistency of sums, compiled into the steps of a level. A choice that it rejects has
+//! no completion, so verdicts and strategies stay the same.
 
 use ludex_csp::{Comparison, Expr, Operation, VarId};
 
 use super::fold::{fold, is_total};
 use crate::model::Model;
 
-/// Longer sums are not looked at.
+/// The maximal length of a sum.
 const MAX_TERMS: usize = 64;
 
-/// Conditions on the known variables that the expression implies.
+/// Returns conditions on the known variables that the expression implies.
 pub(super) fn implied(model: &Model, e: &Expr, is_unknown: &dyn Fn(VarId) -> bool) -> Vec<Expr> {
     let bounds = |x: VarId| model.bounds(x);
     let Expr::Compare(op, a, b) = e else { return Vec::new() };
@@ -35,7 +35,7 @@ pub(super) fn implied(model: &Model, e: &Expr, is_unknown: &dyn Fn(VarId) -> boo
     folded.filter(|e| !matches!(e, Expr::Constant(value) if *value != 0)).collect()
 }
 
-/// The least and the greatest value of a sum, as expressions of what is known.
+/// Returns the least and the greatest value of a sum, as expressions of the known variables.
 fn extremes(model: &Model, sum: &Expr, is_unknown: &dyn Fn(VarId) -> bool) -> Option<(Expr, Expr)> {
     let (terms, constant) = sum.linear_form()?;
     if terms.len() > MAX_TERMS {
@@ -57,7 +57,7 @@ fn extremes(model: &Model, sum: &Expr, is_unknown: &dyn Fn(VarId) -> bool) -> Op
     Some((Expr::Sum(least), Expr::Sum(greatest)))
 }
 
-/// A term as a known factor that is never negative, and the bounds of the rest.
+/// Splits a term into a known factor that is never negative, and the bounds of the rest.
 fn known_factor(model: &Model, e: &Expr, is_unknown: &dyn Fn(VarId) -> bool) -> (Expr, (i64, i64)) {
     let bounds = |e: &Expr| e.bounds(&|x| model.bounds(x));
     if let Expr::Binary(Operation::Mul, a, b) = e {

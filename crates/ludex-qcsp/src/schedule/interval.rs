@@ -1,14 +1,14 @@
-//! Compiled expressions evaluated on ranges instead of values.
+//! Evaluates compiled expressions on ranges instead of values.
 
 use ludex_csp::{Comparison, Operation, Value, VarId};
 
 use super::code::{Atom, Code};
 use super::{Check, Domain, Step};
 
-/// What a variable can be, ends included.
+/// The range of a variable, inclusive.
 pub(crate) type Range = (Value, Value);
 
-/// What is known of something that has to hold.
+/// What is known about a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Certainty {
     Holds,
@@ -16,7 +16,7 @@ pub(crate) enum Certainty {
     Open,
 }
 
-/// What an expression can be; the flag says that it has a value in any case.
+/// The range of an expression; the flag says that it always has a value.
 #[derive(Clone, Copy, Debug)]
 struct Hull {
     lo: i64,
@@ -211,7 +211,7 @@ fn element(n: usize, index: Hull, at: impl Fn(usize) -> Hull) -> Hull {
 }
 
 impl Step {
-    /// Does the step on ranges; says whether it can be done.
+    /// Runs the step on ranges, and returns whether it succeeds.
     pub fn run_on_ranges(&self, ranges: &mut [Range]) -> Certainty {
         match self {
             Step::Copy { from, to, n } => {
@@ -240,7 +240,7 @@ impl Step {
 }
 
 impl Check {
-    /// Whether the constraint holds, as far as ranges tell.
+    /// Whether the constraint holds, as far as ranges show.
     pub fn certainty(&self, ranges: &[Range]) -> Certainty {
         let value = |x: usize| ranges[x].0;
         let is_fixed = |x: usize| ranges[x].0 == ranges[x].1;

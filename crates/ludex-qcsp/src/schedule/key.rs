@@ -1,38 +1,38 @@
-//! What decides the verdict from a scope on, packed into one number.
+//! Keys: the values that determine the verdict from a scope on, packed into one number.
 
 use ludex_csp::{Value, ValueSet, VarId};
 
 use crate::model::Model;
 
-/// The variables that decide the verdict from a scope on.
+/// The variables that determine the verdict from a scope on.
 ///
-/// Their values are packed side by side when they fit into 128 bits; else they are hashed into
-/// 128 bits, and two states that meet in all of them are taken for one.
+/// Their values are packed side by side if they fit into 128 bits; otherwise they are hashed into
+/// 128 bits, and two states with equal hashes count as one.
 pub(crate) struct Key {
     pub variables: Vec<VarId>,
-    /// By variable: its place in the array, its least value, and where its bits begin.
+    /// For each variable its place in the array, its least value, and the position of its bits.
     parts: Vec<(u32, Value, u32)>,
     n_bits: u32,
-    /// By variable, its values, when there are symmetries.
+    /// The values of each variable, if there are symmetries.
     domains: Vec<ValueSet>,
     symmetries: Vec<Transformation>,
 }
 
-/// A symmetry, by part: which variable to read, and what its values become.
+/// A symmetry, by part: the variable to read, and the mapping of its values.
 struct Transformation {
     sources: Vec<u32>,
     maps: Vec<Vec<(Value, Value)>>,
 }
 
 impl Key {
-    /// The key of these variables, in ascending order.
+    /// Creates the key of these variables, in ascending order.
     pub fn new(model: &Model, live: &[VarId]) -> Self {
         let mut shift = 0;
         let mut parts = Vec::new();
         for &x in live {
             let (lo, hi) = model.bounds(x);
             let n_bits = 64 - ((hi - lo) as u64).leading_zeros();
-            // A variable with one value has no bits, and may stand behind the last one.
+            // A variable with one value has no bits, and its position may lie after the last one.
             parts.push((x.index() as u32, lo as Value, shift.min(127)));
             shift += n_bits;
         }
@@ -45,13 +45,13 @@ impl Key {
         }
     }
 
-    /// How many bits the values have side by side.
+    /// Returns the number of bits of the values side by side.
     pub fn n_bits(&self) -> u32 {
         self.n_bits
     }
 
-    /// Folds states that the symmetries of a scope map to each other. A symmetry that leads
-    /// out of the key says nothing about states that the key takes for one, and is left out.
+    /// Merges states that the symmetries of a scope map to each other. A symmetry that involves
+    /// variables outside the key says nothing about states with equal keys, so it is ignored.
     pub fn add_symmetries(&mut self, model: &Model, symmetries: &[crate::Symmetry]) {
         if !symmetries.is_empty() {
             self.domains = self.variables.iter().map(|&x| model.domain(x).clone()).collect();
@@ -76,7 +76,7 @@ impl Key {
         }
     }
 
-    /// The number that stands for the values.
+    /// Returns the number that represents the values.
     #[inline]
     pub fn of(&self, values: &[Value]) -> u128 {
         let own = self.pack(self.parts.iter().map(|part| values[part.0 as usize]));
@@ -86,7 +86,7 @@ impl Key {
                 map.iter().find(|(from, _)| *from == value).map_or(value, |&(_, to)| to)
             };
             let images = || symmetry.sources.iter().zip(&symmetry.maps).map(moved);
-            // What leaves a domain is no state.
+            // Values outside a domain are not a state.
             let is_state = images().zip(&self.domains).all(|(value, set)| set.contains(value));
             is_state.then(|| self.pack(images()))
         };

@@ -1,4 +1,4 @@
-//! The numbers that a model optimizes and aggregates, by scope.
+//! The measures that a model optimizes and aggregates, by scope.
 
 use ludex_csp::VarId;
 
@@ -10,22 +10,22 @@ use crate::scope::{AggregateFunction, AggregateId, Measure, Ties};
 #[derive(Default)]
 pub(crate) struct Measures {
     pub n: usize,
-    /// The measure that stands for the model.
+    /// The measure reported as the value of the model.
     pub root: Option<usize>,
     pub scopes: Vec<ScopeMeasures>,
 }
 
-/// What a scope has to do with measures.
+/// The measures that concern a scope.
 pub(crate) struct ScopeMeasures {
     /// Its variables that are measures, with their numbers.
     pub variables: Vec<(usize, VarId)>,
-    /// Its aggregates: number, function, number of what is aggregated.
+    /// Its aggregates: number, function, and number of the aggregated measure.
     pub aggregates: Vec<(usize, AggregateFunction, usize)>,
-    /// What is wanted of its choices.
+    /// The interests in its choices.
     pub interests: Vec<Wish>,
     pub ties: Ties,
-    /// Whether choices that are alike to everybody are settled by their values: where the
-    /// user says so, and where the value of the model depends on it.
+    /// Whether ties between choices that are equal for all interests are broken by their values: if
+    /// the user says so, or if the value of the model depends on it.
     pub is_settled_by_choice: bool,
 }
 
@@ -93,8 +93,8 @@ impl Measures {
     }
 }
 
-/// Whether the value of the model depends on the choices of a scope although no criterion
-/// looks at it.
+/// Whether the value of the model depends on the choices of a scope although no criterion considers
+/// it.
 fn is_seen_by_nobody(model: &Model, scope_idx: usize) -> bool {
     let root = root_measure(model).and_then(|measure| seen(model, scope_idx, measure));
     root.is_some_and(|(measure, _)| {

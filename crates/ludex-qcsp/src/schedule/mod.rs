@@ -1,10 +1,9 @@
-//! How a model is searched: which variable is decided when, and what follows at once.
+//! Schedules: the order in which the search decides variables, and what follows at once.
 //!
-//! A scope becomes *levels*, one for each variable that has to be decided. Its other variables
-//! are functions of those: by their definition, or because a constraint gives them
-//! (`arrange`). Every definition is computed and every constraint checked at the first level
-//! where what it needs is known, so that the search only writes values and runs *steps*; there
-//! is nothing to undo.
+//! A scope becomes *levels*, one for each variable to decide. Its other variables are functions of
+//! those, by their definition or by a constraint (`arrange`). Every definition is computed and
+//! every constraint checked at the first level where its variables are known. The search therefore
+//! only writes values and runs *steps*, and has nothing to undo.
 
 mod arrange;
 pub(crate) mod code;
@@ -28,67 +27,67 @@ use fold::{fold, is_total};
 pub(crate) use key::{Key, mix};
 use measures::Measures;
 
-/// A model ready to be searched.
+/// A model prepared for the search.
 pub(crate) struct Schedule<'m> {
     pub model: &'m Model,
     pub levels: Vec<Level>,
-    /// By scope, whether its owner can be blocked, as far as is cheap to see.
+    /// Whether the owner of each scope can be blocked, as far as a cheap test shows.
     pub can_block: Vec<bool>,
-    /// By scope, how many variables belong to earlier ones; at the end, all.
+    /// The number of variables of earlier scopes, by scope; at the end, of all.
     pub n_variables_before: Vec<usize>,
-    /// By variable, whether it gets a value: definitions that nobody reads do not.
+    /// Whether each variable gets a value; unused definitions do not.
     pub is_known: Vec<bool>,
-    /// By scope, its first level; at the end, the number of levels.
+    /// The first level of each scope; at the end, the number of levels.
     pub first_level: Vec<usize>,
-    /// By scope, what decides the verdict from there on.
+    /// The key of the verdict from each scope on.
     pub keys: Vec<Key>,
-    /// By scope, the earlier variables that are read from there on.
+    /// The earlier variables that are read from each scope on.
     pub live: Vec<Vec<VarId>>,
-    /// By scope, the levels that decide the variables of its key.
+    /// The levels that decide the variables of the key of each scope.
     pub key_levels: Vec<Vec<usize>>,
     pub measures: Measures,
     /// Whether part of the goal is in the restrictor of the last scope.
     pub is_fused: bool,
-    /// The goal when there is no level to check it at.
+    /// The value of the goal if there is no level to check it at.
     pub goal_without_levels: bool,
-    /// How many classes of values there are, and the sizes of their histories.
+    /// The sizes of the histories, one for each class of levels.
     pub history_sizes: Vec<usize>,
 }
 
-/// One variable to decide, or a scope with none.
+/// One variable to decide, or a scope without any.
 pub(crate) struct Level {
     pub scope: usize,
     pub quantifier: Quantifier,
-    /// The variable; `None` in a scope where all is given.
+    /// The variable; `None` in a scope in which everything follows.
     pub x: Option<VarId>,
-    /// Its values, in the order given.
+    /// Its values, in the order to try.
     pub values: Vec<Value>,
     /// Whether the user gave that order.
     pub is_ordered: bool,
-    /// At the first level of a scope, what needs no variable of it. When a step fails, the
+    /// At the first level of a scope, the steps that need no variable of it. If a step fails, the
     /// owner of the scope is blocked.
     pub opening: Vec<Step>,
-    /// What follows once the variable has its value, by the place of the value, or once for
-    /// all values. When a step fails, there is no such choice.
+    /// The steps once the variable has its value, by the place of the value, or the same for all
+    /// values. If a step fails, the choice is illegal.
     pub steps: Vec<Box<[Step]>>,
     /// The steps for any value.
     pub generic: Box<[Step]>,
-    /// By the place of the value, as `steps`: the variables of earlier scopes that they read.
+    /// The variables of earlier scopes that the steps read, indexed like `steps`.
     pub reads: Vec<Box<[VarId]>>,
-    /// What is checked of the goal here. When it fails, the existential player has lost.
+    /// The parts of the goal checked here. If one fails, the existential player has lost.
     pub goal: Vec<Check>,
-    /// Whether the existential player has won once the goal checks up to here hold.
+    /// Whether the existential player has won if the goal checks up to here hold.
     pub is_won: bool,
     pub is_last_of_scope: bool,
-    /// Levels of one class share the history of their values.
+    /// The class of levels that share the history of their values.
     pub class: usize,
     /// Whether so much follows that a bound is cheaper than the search.
     pub is_worth_bounding: bool,
-    /// The constraints behind opening, steps and goal, as sets of levels that they depend on.
+    /// The levels that the constraints of opening, steps and goal depend on.
     pub reasons: Reasons,
 }
 
-/// On which earlier levels, and on this one, checks depend.
+/// The levels, up to this one, that checks depend on.
 #[derive(Default)]
 pub(crate) struct Reasons {
     pub opening: Vec<usize>,
@@ -96,21 +95,21 @@ pub(crate) struct Reasons {
     pub goal: Vec<usize>,
 }
 
-/// Something to do once values are known.
+/// An action once values are known.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Neighboring variables take the values of others.
+    /// Consecutive variables take the values of others.
     Copy { from: u32, to: u32, n: u32 },
-    /// A variable takes the value of an expression, if it is in the domain.
+    /// A variable takes the value of an expression if it is in the domain.
     Define { to: u32, code: Code, domain: Domain },
-    /// A constraint has to hold.
+    /// A constraint must hold.
     Check(Check),
 }
 
-/// Which values are allowed.
+/// The allowed values.
 #[derive(Clone)]
 pub(crate) enum Domain {
-    /// Any that the expression has.
+    /// Any value of the expression.
     Any,
     Range(Value, Value),
     Set(ValueSet),
@@ -126,7 +125,7 @@ pub(crate) enum Check {
 }
 
 impl Step {
-    /// Does the step; says whether it could be done.
+    /// Runs the step, and returns whether it succeeds.
     #[inline]
     pub fn run(&self, values: &mut [Value]) -> bool {
         match self {
@@ -193,14 +192,13 @@ impl Rule {
     }
 }
 
-/// Makes the schedule of a model that means something.
+/// Makes the schedule of a valid model.
 ///
-/// With `fuses_goal`, constraints of the goal that mention the last scope, if that is
-/// existential, join its restrictor. The verdict is the same, but choices that lose there are
-/// no longer choices.
+/// With `fuses_goal`, goal constraints that mention the last scope join its restrictor if it is
+/// existential. The verdict is the same, but losing choices become illegal there.
 ///
 /// # Errors
-/// When a variable that has to be decided has too many values.
+/// Returns an error if a variable to decide has too many values.
 pub(crate) fn schedule(
     model: &Model,
     uses_symmetry: bool,
@@ -227,23 +225,24 @@ pub(crate) fn schedule(
     Scheduler { model, arranged, goal, is_fused: !fused.is_empty() }.schedule(uses_symmetry)
 }
 
-/// A variable with more values than this is not decided by trying them.
+/// The maximal number of values of a variable to decide, because the search tries each.
 const MAX_VALUES: u64 = 1 << 20;
 
-/// Scopes read at most so many earlier variables in all: the schedule has some 50 bytes for each.
+/// The maximal total number of earlier variables that scopes read: the schedule takes about 50
+/// bytes for each.
 const MAX_LIVE: usize = 10_000_000;
 
 struct Scheduler<'m> {
     model: &'m Model,
     arranged: Vec<Arranged>,
-    /// The constraints of the goal that are checked as such.
+    /// The goal constraints that are checked as such.
     goal: Vec<Constraint>,
     is_fused: bool,
 }
 
 impl<'m> Scheduler<'m> {
     fn schedule(mut self, uses_symmetry: bool) -> Result<Schedule<'m>, ModelError> {
-        // Symmetries keep verdicts; what measures become is another matter.
+        // Symmetries keep verdicts, but not measures.
         let uses_symmetry = uses_symmetry && !self.model.is_optimization();
         let live = self.drop_unused()?;
         let can_block: Vec<bool> =
@@ -302,8 +301,8 @@ impl<'m> Scheduler<'m> {
         Ok(schedule)
     }
 
-    /// Drops definitions that nobody reads and that always have a value; says for each scope
-    /// which earlier variables are read from there on.
+    /// Drops unused definitions that always have a value, and returns for each scope the earlier
+    /// variables that are read from there on.
     fn drop_unused(&mut self) -> Result<Vec<Vec<VarId>>, ModelError> {
         let model = self.model;
         let mut needed: FxHashSet<VarId> = FxHashSet::default();
@@ -343,10 +342,11 @@ impl<'m> Scheduler<'m> {
         Ok(live)
     }
 
-    /// The key of a scope: what is read from there on, or what was declared if that is less.
+    /// Returns the key of a scope: the variables read from there on, or the declared ones if they
+    /// are fewer.
     fn key(&self, scope: usize, live: &[VarId]) -> Key {
         let found = Key::new(self.model, live);
-        // A declared key decides the verdict, but not what measures become.
+        // A declared key determines the verdict, but not the measures.
         let declared = self.model.scopes()[scope].memory_key.as_ref();
         let Some(declared) = declared.filter(|_| !self.model.is_optimization()) else {
             return found;
@@ -358,7 +358,7 @@ impl<'m> Scheduler<'m> {
         if declared.n_bits() < found.n_bits() { declared } else { found }
     }
 
-    /// Whether the owner of a scope can be blocked, as far as is cheap to see.
+    /// Whether the owner of a scope can be blocked, as far as a cheap test shows.
     fn can_block(&self, scope: usize) -> bool {
         let gets_goal = self.is_fused && scope + 1 == self.arranged.len();
         if self.model.scopes()[scope].is_non_blocking && !gets_goal {
@@ -418,7 +418,7 @@ impl<'m> Scheduler<'m> {
         (values, given.is_some())
     }
 
-    /// Steps with the variable known, by value, unless there are too many.
+    /// Returns the steps specialized for each value of the variable, unless there are too many.
     fn steps_by_value(
         &self,
         x: Option<VarId>,
@@ -433,7 +433,7 @@ impl<'m> Scheduler<'m> {
         }
     }
 
-    /// The variables of earlier scopes that the steps read, where bounds make use of it.
+    /// Returns the variables of earlier scopes that the steps read, if bounds use them.
     fn reads_by_value(
         &self,
         scope: usize,
@@ -493,8 +493,8 @@ impl<'m> Scheduler<'m> {
         steps
     }
 
-    /// Puts each constraint of the goal at the first level where it decides: where it is
-    /// known, and where no universal player can be blocked afterwards if it fails.
+    /// Puts each goal constraint at the first level where it decides: where its variables are
+    /// known, and where no universal player can be blocked later if it fails.
     fn place_goal(&self, levels: &mut [Level], can_block: &[bool]) {
         if levels.is_empty() {
             return;
@@ -537,7 +537,7 @@ impl<'m> Scheduler<'m> {
         }
     }
 
-    /// By variable, the level after which it is known.
+    /// Returns the level after which each variable is known.
     fn levels_of_variables(&self, levels: &[Level]) -> Vec<usize> {
         let mut known_at = vec![0; self.model.variables().len()];
         let mut level = 0;
@@ -563,7 +563,7 @@ impl<'m> Scheduler<'m> {
 }
 
 impl Schedule<'_> {
-    /// Finds the levels that checks depend on.
+    /// Computes the levels that checks depend on.
     fn explain(&mut self, arranged: &[Arranged], goal: &[Constraint]) {
         let mut depends: Vec<Vec<usize>> = vec![Vec::new(); self.model.variables().len()];
         let union = |depends: &[Vec<usize>], rules: &mut dyn Iterator<Item = VarId>| {
@@ -600,11 +600,11 @@ impl Schedule<'_> {
     }
 }
 
-/// A bound looks at every choice of the scopes that follow; it is worth that when a level is
-/// followed by enough others of its own scope.
+/// Marks the levels where bounds pay off. A bound examines every choice of the following scopes, so
+/// enough levels of its own scope must follow.
 fn mark_worth_bounding(levels: &mut [Level]) {
     const MIN_FOLLOWING: f64 = 4.0;
-    // A bound itself must stay short.
+    // The bound itself must stay cheap.
     const MAX_BRANCHES: f64 = 10_000.0;
     let (mut n_following, mut n_after) = (1.0, 1.0);
     for i in (0..levels.len()).rev() {
@@ -617,10 +617,10 @@ fn mark_worth_bounding(levels: &mut [Level]) {
     }
 }
 
-/// Whether steps are made for each value of their variable.
+/// Whether steps are specialized for each value of their variable.
 fn is_specialized(values: &[Value], rules: &[Rule]) -> bool {
     const MAX_SPECIALIZED: usize = 100_000;
-    // With few rules and many values, making them smaller costs more than it gains.
+    // With few rules and many values, specializing costs more than it gains.
     const MIN_RULES: usize = 8;
     let n_parts: usize = rules
         .iter()
@@ -656,7 +656,7 @@ fn retain_needed(model: &Model, rules: &mut Vec<Rule>, needed: &mut FxHashSet<Va
     *rules = kept;
 }
 
-/// Whether there are values for which the rule does not hold, as far as is cheap to see.
+/// Whether the rule fails for some values, as far as a cheap test shows.
 fn can_fail(model: &Model, rule: &Rule) -> bool {
     let bounds = |x: VarId| model.bounds(x);
     match rule {
@@ -672,12 +672,12 @@ fn can_fail(model: &Model, rule: &Rule) -> bool {
 fn step_can_fail(step: &Step) -> bool {
     match step {
         Step::Copy { .. } => false,
-        // Whether the code always has a value was lost in compiling.
+        // Compiling lost the information whether the code always has a value.
         Step::Define { .. } | Step::Check(_) => true,
     }
 }
 
-/// What a value between two bounds has to be tested for to be in the domain.
+/// Returns the test that a value between two bounds needs to be in the domain.
 fn domain_test(domain: &ValueSet, lo: i64, hi: i64) -> Domain {
     match domain.ranges() {
         [(a, b)] if i64::from(*a) <= lo && hi <= i64::from(*b) => Domain::Any,
@@ -690,7 +690,7 @@ fn push_copy(steps: &mut Vec<Step>, from: u32, to: u32) {
     if let Some(Step::Copy { from: f, to: t, n }) = steps.last_mut()
         && *f + *n == from
         && *t + *n == to
-        // A copy reads all before it writes any.
+        // A copy reads everything before it writes anything.
         && from < *t
     {
         *n += 1;

@@ -1,25 +1,25 @@
-//! The decision variable of a scope, found by trying.
+//! Finds the decision variable of a scope by trial.
 //!
-//! Where the form of the constraints does not say which variable the others follow from (a
-//! table, an automaton), propagation does: earlier variables get random values, and a
-//! variable whose every value, as far as tried, fixes all others of the scope is the one to
-//! be decided first. That changes the order of the search, and never its answer.
+//! If the form of the constraints does not show which variable determines the others (a table, an
+//! automaton), propagation does: earlier variables get random values, and a variable is decided
+//! first if every value tried fixes all others of the scope. This changes the order of the search,
+//! never its answer.
 
 use ludex_base::{Rng, Seed};
 use ludex_csp::{Constraint, Engine, Network, PostConfig, VarId};
 
 use crate::model::Model;
 
-/// Scopes with more variables than this are not probed.
+/// The maximal number of variables of a probed scope.
 const MAX_VARIABLES: usize = 64;
-/// Nor are those behind more variables than this.
+/// The maximal number of variables before a probed scope.
 const MAX_EARLIER: usize = 1000;
-/// How often earlier variables get values.
+/// The number of random assignments of earlier variables.
 const N_SAMPLES: usize = 3;
-/// How many values of a variable are tried.
+/// The number of values tried per variable.
 const MAX_VALUES: usize = 4;
 
-/// The variable among the candidates whose values decide the others, if there is one.
+/// Returns the candidate whose values determine the others, if there is one.
 pub(super) fn decider(model: &Model, scope_idx: usize, candidates: &[VarId]) -> Option<VarId> {
     let scope = &model.scopes()[scope_idx];
     let is_plain = |constraint: &Constraint| matches!(constraint, Constraint::Intension(_));
@@ -43,7 +43,7 @@ pub(super) fn decider(model: &Model, scope_idx: usize, candidates: &[VarId]) -> 
         }
         deciders.retain(|&x| decides(&mut engine, x, candidates));
     }
-    // All of them were kept when no sample could be drawn.
+    // If no sample could be drawn, all candidates were kept.
     (deciders.len() < candidates.len()).then(|| deciders.first().copied()).flatten()
 }
 
@@ -65,7 +65,7 @@ fn posted(model: &Model, scope_idx: usize) -> Option<Engine> {
     engine.propagate().is_ok().then_some(engine)
 }
 
-/// Gives a variable one of the values it has left; says whether that can be.
+/// Assigns a variable one of its remaining values, and returns whether that is possible.
 fn assign_any(engine: &mut Engine, x: VarId, rng: &mut Rng) -> bool {
     let left = engine.domains().value_set(x);
     let place = rng.below(left.len().min(64) as usize);
@@ -73,7 +73,7 @@ fn assign_any(engine: &mut Engine, x: VarId, rng: &mut Rng) -> bool {
     engine.assign(x, value).is_ok()
 }
 
-/// Whether every value that is tried fixes all candidates.
+/// Whether every value tried fixes all candidates.
 fn decides(engine: &mut Engine, x: VarId, candidates: &[VarId]) -> bool {
     let base = engine.level();
     let values: Vec<_> = engine.domains().value_set(x).iter().take(MAX_VALUES).collect();
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::schedule::schedule;
 
-    /// A move that is declared behind the state it leads to, by tables.
+    /// A move that is declared after the state it leads to, both related by tables.
     #[test]
     fn a_variable_that_decides_the_others_comes_first() {
         let mut model = Model::new();
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(decider(&model, 1, &[parity, after, step]), Some(after));
         let schedule = schedule(&model, true, false).unwrap();
         assert_eq!(schedule.levels[1].x, Some(after));
-        // Of two that decide nothing, none is found.
+        // Two variables that determine nothing give no result.
         assert_eq!(decider(&model, 0, &[before]), None);
     }
 }
