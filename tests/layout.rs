@@ -1,4 +1,4 @@
-//! Every `Cargo.toml` against the table of crates in `ARCHITECTURE.md`.
+//! Checks every `Cargo.toml` against the table of crates in `ARCHITECTURE.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,6 @@
-//! Beliefs of roles who don't see everything, and the stochastic networks of their decisions.
-//! [`Plays`] is the slow twin: every play from the beginning, grouped by what was done and seen.
+//! Tests beliefs of roles with hidden information, and the stochastic networks of their decisions.
+//! [`Plays`] is the slow reference: every play from the beginning, grouped by moves and
+//! observations.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +24,8 @@ fn library_machine(name: &str) -> Machine {
 fn machine_of(rules: &str) -> Machine {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    let ground =
+        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
     Machine::new(ludex_circuit::compile(&ground))
 }
 
@@ -41,8 +43,8 @@ fn everyone(machine: &Machine) -> Vec<RoleId> {
     machine.role_ids().filter(|it| !machine.roles()[it.index()].is_random).collect()
 }
 
-/// A coin is hidden under one of three cups. Two seekers lift cups, twice, and both see what was
-/// lifted and found.
+/// A game in which a coin is hidden under one of three cups. Two seekers lift cups, twice, and both
+/// see what was lifted and found.
 const CUPS: &str = "
     (role left) (role right) (role random) (cup a) (cup b) (cup c)
     (seeker left) (seeker right) (then hiding looking) (then looking again) (then again over)
@@ -62,18 +64,18 @@ const CUPS: &str = "
     (<= (goal ?s 100) (true (found ?s)))
     (<= (goal ?s 0) (seeker ?s) (not (true (found ?s))))";
 
-/// What a party did and learned, step by step.
+/// The moves and observations of a party, step by step.
 type History = Vec<(Vec<MoveId>, Learned)>;
 
-/// Every play of some steps, with its probability apart from the moves of the party, by what the
-/// party did and learned.
+/// All plays of some steps by the history of the party, with their probabilities apart from the
+/// moves of the party.
 struct Plays<'a> {
     machine: &'a Machine,
     party: Vec<RoleId>,
 }
 
 impl Plays<'_> {
-    /// Everything that a joint move in a state leads to, in which the party plays some moves.
+    /// Returns all results of a step in a state in which the party plays these moves.
     fn after(&self, state: &BitSet, moves: &[MoveId]) -> Vec<(Learned, BitSet, Rational)> {
         let mut cursor = self.machine.cursor();
         cursor.set_state(state);
@@ -111,8 +113,8 @@ impl Plays<'_> {
         choices
     }
 
-    /// By history of so many steps, or of fewer if the game is over then, how likely each state is
-    /// to be reached by it.
+    /// Returns for each history of `n_steps` steps, or fewer if the game is over, the probability
+    /// of reaching each state.
     fn by_history(&self, n_steps: usize) -> BTreeMap<History, HashMap<BitSet, Rational>> {
         let initial = self.machine.cursor().state().clone();
         let mut plays = vec![(History::new(), initial, rational(1, 1))];
@@ -141,8 +143,8 @@ impl Plays<'_> {
         by_history
     }
 
-    /// The most that the party can expect for a role in so many steps from states with weights,
-    /// unseen, times the sum of the weights.
+    /// Returns the greatest expected goal of a role in `n_steps` steps from unseen states with
+    /// weights, times the sum of the weights.
     fn best(&self, states: &[(BitSet, Rational)], role: RoleId, n_steps: usize) -> Rational {
         let mut cursor = self.machine.cursor();
         cursor.set_state(&states[0].0);
@@ -171,15 +173,15 @@ impl Plays<'_> {
             }
             by_learned.values().map(|next| self.best(next, role, n_steps - 1)).sum::<Rational>()
         };
-        sure.iter().map(value).max().expect("a move is sure")
+        sure.iter().map(value).max().expect("some move is certainly legal")
     }
 }
 
-/// What is best, exactly; the policy is worth what the solver says.
+/// Returns the exact optimum, and checks that the policy has the value that the solver reports.
 fn best(network: &StochasticNetwork, method: Method) -> (Rational, Policy) {
     let arithmetic = Arithmetic::Exact;
     let config = SolveConfig { arithmetic, method, ..SolveConfig::best() };
-    let report = solve(network, &config).expect("the network is proper");
+    let report = solve(network, &config).expect("the network is valid");
     let (value, policy) = (report.exact.expect("exact"), report.policy.expect("a policy"));
     let evaluation = evaluate_policy(network, &policy).expect("the policy fits");
     assert_eq!(evaluation.utility, value);
@@ -193,7 +195,7 @@ fn sorted(states: impl Iterator<Item = (BitSet, Rational)>) -> Vec<(BitSet, Rati
     states
 }
 
-/// Each belief is the conditional distribution over the plays that agree.
+/// Checks that each belief is the conditional distribution over the consistent plays.
 fn check_beliefs(machine: &Machine, party: &[RoleId], n_steps: usize) {
     let plays = Plays { machine, party: party.to_vec() };
     let mut cursor = machine.cursor();
@@ -213,7 +215,7 @@ fn check_beliefs(machine: &Machine, party: &[RoleId], n_steps: usize) {
 }
 
 #[test]
-fn a_belief_is_what_the_plays_that_agree_say() {
+fn a_belief_is_the_distribution_over_consistent_plays() {
     for (name, roles, n_steps) in [
         ("hidden-matching-pennies", &["j1"][..], 2),
         ("monty-hall", &["guest"], 4),
@@ -230,8 +232,8 @@ fn a_belief_is_what_the_plays_that_agree_say() {
     }
 }
 
-/// The value that the policy gives a variable where the variables before it have the values of a
-/// path; the first branch is taken where the path has no value.
+/// Returns the value that the policy gives a variable if the variables before it have the values of
+/// a path; it takes the first branch if the path has no value.
 fn decided(policy: &Policy, variable: ludex_csp::VarId, path: &[(ludex_csp::VarId, i32)]) -> i32 {
     let mut id: PolicyId = policy.root;
     loop {
@@ -248,7 +250,8 @@ fn decided(policy: &Policy, variable: ludex_csp::VarId, path: &[(ludex_csp::VarI
     }
 }
 
-/// [000 examples 1.15 and 4.2]: who copies the coin it sees gets 75, who does not gets 25.
+/// [000 examples 1.15 and 4.2]: a player that copies the coin it sees gets 75, one that does not
+/// gets 25.
 #[test]
 fn hidden_matching_pennies_is_worth_75_against_25() {
     let machine = library_machine("hidden-matching-pennies");
@@ -269,10 +272,10 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
             assert!(label.ends_with(&format!("sees {side}")), "{label}: {side}");
         }
     }
-    // After the first coin was seen, by the constraints of the template too.
+    // After the first coin was seen, the constraints of the template give the same values.
     let mut cursor = machine.cursor();
     let wait = belief.legal_moves(&mut cursor, j1);
-    let outcomes = belief.outcomes(&mut cursor, &wait, &limits.belief).expect("it is small");
+    let outcomes = belief.outcomes(&mut cursor, &wait, &limits.belief).expect("the game is small");
     assert_eq!(outcomes.len(), 2);
     for outcome in outcomes {
         assert_eq!(outcome.probability, rational(1, 2));
@@ -288,7 +291,7 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
     }
 }
 
-/// What a move is worth by both networks of one step.
+/// Returns the value of a move in both networks of one step.
 fn value_of(
     machine: &Machine,
     template: &Template,
@@ -310,8 +313,8 @@ fn value_of(
     by_tables
 }
 
-/// The seeds give every fluent that is not seen one half, or every constant the same chance. The host
-/// knows where the car is, and so what he opens says something about it.
+/// The seeds give every unseen fluent one half, or every constant the same probability. The host
+/// knows where the car is, so the door he opens carries information about it.
 #[test]
 fn switching_doors_wins_two_times_out_of_three() {
     let machine = library_machine("monty-hall");
@@ -345,9 +348,9 @@ fn switching_doors_wins_two_times_out_of_three() {
     assert_eq!(best(&plan.network, Method::ForwardChecking).0, rational(200, 3));
 }
 
-/// Both networks of one step, and those of several, against all plays.
+/// Compares both networks of one step, and those of several, with all plays.
 #[test]
-fn networks_of_decisions_say_what_the_plays_say() {
+fn networks_of_decisions_agree_with_all_plays() {
     for (name, of_role, n_steps) in [
         ("kuhn-poker", "first", 4),
         ("kuhn-poker", "second", 4),
@@ -362,13 +365,14 @@ fn networks_of_decisions_say_what_the_plays_say() {
         let belief = Belief::initial(&machine, &[own]);
         for n_steps in 1..=n_steps {
             let limits = LookaheadLimits::default();
-            let plan =
-                template.lookahead(&machine, &belief, own, n_steps, &limits).expect("it is small");
+            let plan = template
+                .lookahead(&machine, &belief, own, n_steps, &limits)
+                .expect("the game is small");
             let expected = plays.best(belief.states(), own, n_steps);
             let (value, _) = best(&plan.network, Method::ForwardChecking);
             assert_eq!(value, expected, "{name} in {n_steps} steps");
         }
-        // One step from beliefs on a random way.
+        // One step from the beliefs along a random path.
         let mut rng = Seed(1).rng();
         let (mut belief, mut cursor) = (belief, machine.cursor());
         while !belief.is_over(&mut cursor) {
@@ -376,7 +380,7 @@ fn networks_of_decisions_say_what_the_plays_say() {
             for &chosen in sure.iter().take(3) {
                 let outcomes = belief
                     .outcomes(&mut cursor, &[chosen], &BeliefLimits::default())
-                    .expect("it is small");
+                    .expect("the game is small");
                 let mut expected = rational(0, 1);
                 for outcome in outcomes.iter().filter(|it| it.learned.is_over) {
                     expected +=
@@ -385,17 +389,17 @@ fn networks_of_decisions_say_what_the_plays_say() {
                 let value = value_of(&machine, &template, &belief, own, chosen);
                 assert_eq!(value, expected, "{name}");
             }
-            let chosen = *rng.choose(&sure).expect("a move is sure");
+            let chosen = *rng.choose(&sure).expect("some move is certainly legal");
             let mut outcomes = belief
                 .outcomes(&mut cursor, &[chosen], &BeliefLimits::default())
-                .expect("it is small");
+                .expect("the game is small");
             belief = outcomes.swap_remove(rng.below(outcomes.len())).belief;
         }
     }
 }
 
-/// [000 section 3.3.1]: with shared information there is one belief, which is the state of a game
-/// without secrets.
+/// [000 section 3.3.1]: with shared information there is a single belief, which is the state of a
+/// game of complete information.
 #[test]
 fn shared_information_is_one_belief_that_everyone_has() {
     let machine = machine_of(CUPS);
@@ -411,7 +415,8 @@ fn shared_information_is_one_belief_that_everyone_has() {
         let mut own: Vec<Belief<BitSet>> =
             party.iter().map(|&role| Belief::initial(&machine, &[role])).collect();
         for (moves, learned) in &history {
-            common = common.follow(&mut cursor, moves, learned, &limits).expect("it is possible");
+            common =
+                common.follow(&mut cursor, moves, learned, &limits).expect("the play is possible");
             for (place, belief) in own.iter_mut().enumerate() {
                 let of_role = |it: &&PerceptId| {
                     machine.circuit().vocabulary.percepts[it.index()].0 == party[place]
@@ -420,7 +425,7 @@ fn shared_information_is_one_belief_that_everyone_has() {
                 let learned = Learned { percepts, is_over: learned.is_over };
                 *belief = belief
                     .follow(&mut cursor, &[moves[place]], &learned, &limits)
-                    .expect("it is possible");
+                    .expect("the play is possible");
             }
         }
         let expected = sorted(common.states().iter().cloned());
@@ -430,8 +435,8 @@ fn shared_information_is_one_belief_that_everyone_has() {
     }
 }
 
-/// The game of beliefs has the plays of the original: what is learned is as likely, and what is
-/// expected in the end is the same. Its network has the value that all plays give.
+/// The game of beliefs has the plays of the original: observations have the same probabilities, and
+/// final goals the same expectations. Its network has the value that all plays give.
 #[test]
 fn games_of_shared_information_are_played_on_beliefs() {
     let pennies = library_machine("hidden-matching-pennies");
@@ -442,7 +447,7 @@ fn games_of_shared_information_are_played_on_beliefs() {
         let party = everyone(&machine);
         let plays = Plays { machine: &machine, party: party.clone() };
         let mut cursor = machine.cursor();
-        // How likely a history of the game of beliefs is.
+        // The probability of a history in the game of beliefs.
         let mut ways = vec![(History::new(), rational(1, 1), Belief::initial(&machine, &party))];
         for _ in 0..n_steps {
             let mut longer = Vec::new();
@@ -485,8 +490,8 @@ fn games_of_shared_information_are_played_on_beliefs() {
     }
 }
 
-/// [000 example 1.6]: a coin that nobody sees. To draw a state from the belief and show it, as the
-/// formula of [000 section 3.3.1] can be read, would make a guess worth 100.
+/// [000 example 1.6]: a coin that nobody sees. Drawing a state from the belief and showing it,
+/// which is one reading of the formula in [000 section 3.3.1], would make a guess worth 100.
 #[test]
 fn a_guess_at_a_coin_that_is_not_seen_is_worth_50() {
     let rules = |sees: &str| {
@@ -521,7 +526,7 @@ fn a_guess_at_a_coin_that_is_not_seen_is_worth_50() {
 }
 
 #[test]
-fn what_is_too_large_or_impossible_is_an_error() {
+fn too_large_or_impossible_lookaheads_are_errors() {
     let machine = library_machine("mastermind-small");
     let player = role(&machine, "player");
     let belief = Belief::initial(&machine, &[player]);

@@ -7,7 +7,7 @@ use ludex_csp::Verdict;
 
 use crate::strategy::Strategy;
 
-/// The options of [`solve`](crate::solve).
+/// The options of [`solve`](crate::solve()).
 #[derive(Clone, Debug)]
 pub struct SolveConfig {
     /// How far to propagate constraints.
@@ -201,7 +201,7 @@ pub enum StrategyRequest {
     All,
 }
 
-/// The result of [`solve`](crate::solve).
+/// The result of [`solve`](crate::solve()).
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Whether the model is true.

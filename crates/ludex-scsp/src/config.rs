@@ -8,7 +8,7 @@ use ludex_csp::Verdict;
 use crate::network::Rational;
 use crate::policy::Policy;
 
-/// The options of [`solve`](crate::solve).
+/// The options of [`solve`](crate::solve()).
 #[derive(Clone, Debug)]
 pub struct SolveConfig {
     /// The kind of policy to search for.
@@ -93,7 +93,7 @@ pub enum Arithmetic {
     Exact,
 }
 
-/// The result of [`solve`](crate::solve).
+/// The result of [`solve`](crate::solve()).
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Whether there is a policy that reaches every threshold.
