@@ -80,6 +80,9 @@ fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
     let mut certain = Certain::new(circuit, me);
     let mut follower = Follower::new(machine, me, Model::uniform());
     let (mut cursor, mut rng) = (machine.cursor(), Seed(seed).rng());
+    // The search for states draws more or fewer numbers depending on the time it has; the match must not
+    // depend on that.
+    let mut follower_rng = Seed(seed).child(1).rng();
     let mut possible = machine.cursor();
     while let Some(told) = random_step(machine, &mut cursor, me, &mut rng) {
         certain.follow(circuit, Some((told.own, &told.percepts)));
@@ -93,7 +96,7 @@ fn follow_a_match(machine: &Machine, me: RoleId, seed: u64, count: &mut Count) {
         if seed < N_EXACT_MATCHES && follower.is_exact() {
             let soon = Deadline::after(STEP_TIME);
             let patience = Patience { for_many: soon.clone(), for_one: soon };
-            follower.follow(told, &mut rng, &patience);
+            follower.follow(told, &mut follower_rng, &patience);
             let known = follower.information();
             let states = known.possible().iter().filter(|_| known.is_exact());
             for state in states.map(|it| &it.state) {
