@@ -31,7 +31,8 @@ const MIN_TERMS: usize = 3;
 /// Returns the chains of all successor relations, in the order of the rulesheet.
 pub fn find_orders(vocabulary: &Vocabulary) -> Vec<Order> {
     let of = |it: &StaticPairs| {
-        let chains = chains(&it.pairs).unwrap_or_default().into_iter();
+        let chains = chains(&it.pairs).filter(|it| it.has_no_cycle);
+        let chains = chains.map(|it| it.terms).unwrap_or_default().into_iter();
         let long = chains.filter(|chain| chain.len() >= MIN_TERMS);
         long.map(|terms| Order { relation: it.name, terms }).collect::<Vec<_>>()
     };
@@ -46,7 +47,7 @@ pub fn stated_orders(program: &Program) -> Vec<Order> {
     let orders = |(&relation, pairs): (&RelationId, &Vec<[TermId; 2]>)| {
         let pairs: Vec<(TermId, TermId)> = pairs.iter().map(|&[from, to]| (from, to)).collect();
         let relation = program.relation(relation).name;
-        let chains = chains(&pairs).unwrap_or_default().into_iter();
+        let chains = chains(&pairs).map(|it| it.terms).unwrap_or_default().into_iter();
         chains.map(move |terms| Order { relation, terms }).collect::<Vec<_>>()
     };
     ground_facts(program).iter().flat_map(orders).collect()
@@ -73,8 +74,15 @@ pub(crate) fn ground_facts<const N: usize>(
     facts
 }
 
-/// Returns the chains of a relation; `None` if it is not a successor relation.
-fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
+/// The chains of a successor relation.
+struct Chains {
+    terms: Vec<Vec<TermId>>,
+    /// Whether every pair of the relation is on a chain.
+    has_no_cycle: bool,
+}
+
+/// Returns the chains of a relation; `None` if a term has two successors or two predecessors.
+fn chains(pairs: &[(TermId, TermId)]) -> Option<Chains> {
     let mut after: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut has_one_before: FxHashSet<TermId> = FxHashSet::default();
     let mut starts: Vec<TermId> = Vec::new();
@@ -90,12 +98,12 @@ fn chains(pairs: &[(TermId, TermId)]) -> Option<Vec<Vec<TermId>>> {
         }
     }
     starts.retain(|term| !has_one_before.contains(term));
-    let chains: Vec<Vec<TermId>> = (starts.into_iter())
+    let terms: Vec<Vec<TermId>> = (starts.into_iter())
         .map(|first| std::iter::successors(Some(first), |term| after.get(term).copied()).collect())
         .collect();
     // Pairs that are on no chain form a cycle.
-    let n_steps: usize = chains.iter().map(|chain| chain.len() - 1).sum();
-    (n_steps == after.len()).then_some(chains)
+    let n_steps: usize = terms.iter().map(|chain| chain.len() - 1).sum();
+    Some(Chains { terms, has_no_cycle: n_steps == after.len() })
 }
 
 impl Order {

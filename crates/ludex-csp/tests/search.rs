@@ -41,22 +41,19 @@ fn tables(n: usize, n_tables: usize) -> impl Strategy<Value = Network> {
 /// The positions of two to four variables, whether their table is positive, and its tuples.
 fn table(n: usize) -> impl Strategy<Value = (Vec<usize>, bool, Vec<Vec<Value>>)> {
     let scope = subsequence((0..n).collect::<Vec<_>>(), 2..=4).prop_shuffle();
-    // By possible tuple: a number that decides whether the table has it, and the position of a
-    // star.
-    let rows = vec((0..100, 0..6_usize), 4_usize.pow(4));
+    // By possible tuple: a number that decides whether the table contains it, and which positions
+    // have a star.
+    let rows = vec((0..100, vec(weighted(1.0 / 6.0), 4)), 4_usize.pow(4));
     (scope, weighted(2.0 / 3.0), weighted(1.0 / 3.0), rows).prop_map(
         |(scope, is_positive, has_stars, rows)| {
             let arity = scope.len() as u32;
             let percent = if is_positive { 45 } else { 35 };
-            let is_in = |row: &(usize, (i32, usize))| row.1.0 >= 100 - percent;
+            let is_in = |row: &(usize, (i32, Vec<bool>))| row.1.0 >= 100 - percent;
             let rows = rows.into_iter().take(4_usize.pow(arity)).enumerate().filter(is_in);
-            let tuple = |(code, (_, star_at)): (usize, (i32, usize))| {
-                let mut tuple: Vec<Value> =
-                    (0..arity).map(|at| (code / 4_usize.pow(at) % 4) as Value).collect();
-                if is_positive && has_stars && star_at < tuple.len() {
-                    tuple[star_at] = STAR;
-                }
-                tuple
+            let tuple = |(code, (_, mask)): (usize, (i32, Vec<bool>))| {
+                let is_star = |at: u32| is_positive && has_stars && mask[at as usize];
+                let value = |at: u32| (code / 4_usize.pow(at) % 4) as Value;
+                (0..arity).map(|at| if is_star(at) { STAR } else { value(at) }).collect()
             };
             let tuples = rows.map(tuple).collect();
             (scope, is_positive, tuples)

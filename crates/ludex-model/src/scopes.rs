@@ -317,7 +317,7 @@ impl Lowering<'_, '_> {
             return self.evaluator.fail_with_help(
                 codes::TYPE,
                 equations.first().map_or(Span::new(0, 0), |equation| equation.at.0),
-                "a symmetry exchanges variables: each that takes a place leaves one",
+                "a symmetry must permute variables: each one must occur on both sides",
                 "say what takes the other place: `symmetry x = y, y = x`",
             );
         }

@@ -127,7 +127,8 @@ where
     let mut n_repeated = 0;
     for (name, game) in games.iter().filter(|it| it.1.has_percepts() && is_wanted(&it.0)) {
         for me in players(game) {
-            let mut rng = Seed(3).rng();
+            // The follower draws more or fewer numbers depending on its time; the match must not.
+            let (mut rng, mut follower_rng) = (Seed(3).rng(), Seed(4).rng());
             let mut cursor = game.cursor();
             let mut follower = Follower::new(game, me, Model::uniform());
             let mut searcher = spec.build_informed(game);
@@ -154,7 +155,7 @@ where
                 let Some(observed) = random_step(game, &mut cursor, me, &mut rng) else { break };
                 let soon = Deadline::after(Duration::from_millis(10));
                 let patience = Patience { for_many: soon, for_one: Deadline::never() };
-                follower.follow(observed, &mut rng, &patience);
+                follower.follow(observed, &mut follower_rng, &patience);
             }
         }
     }

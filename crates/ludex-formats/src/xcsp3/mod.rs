@@ -30,7 +30,7 @@ pub(crate) fn read_problem(text: &str, deadline: &Deadline) -> Result<Problem, F
         Some("QCSP" | "QCSP+" | "QCOP" | "QCOP+") => {
             read::read_quantified(&root, deadline).map(Problem::Quantified)
         }
-        None if root.child("quantification").is_some() => {
+        _ if root.child("quantification").is_some() => {
             read::read_quantified(&root, deadline).map(Problem::Quantified)
         }
         _ => Ok(Problem::Plain(read::plain(&root, deadline)?.network)),

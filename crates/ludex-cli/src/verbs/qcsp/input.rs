@@ -59,7 +59,14 @@ pub fn read_stochastic(
     // No `.qcp` text begins like this.
     if format.is_none() && !text.trim_start().starts_with('<') {
         let problem = compiled(args, text, max_memory, deadline)?.problem;
-        return problem.into_stochastic().map_err(Failure::Call);
+        let network = problem.into_stochastic().map_err(Failure::Call)?;
+        return match network.check_by(deadline).into_iter().next() {
+            None => Ok(network),
+            Some(_) if deadline.reached() => Err(out_of_time("network")),
+            Some(error) => {
+                Err(wrong_file(&args.file, "malformed-network", None, error.to_string()))
+            }
+        };
     }
     no_data(args)?;
     let wrong = |line, message| wrong_file(&args.file, "malformed-network", line, message);
