@@ -306,11 +306,11 @@ fn a_panicking_search_is_reported_and_replaced() {
     player.check("( STOP m (( mark 3 ) noop ) )", "done");
     player.check("( INFO )", AVAILABLE);
     let events = player.events.lock().expect("nobody panics");
-    let is_told = events.iter().any(|event| match event {
-        Event::Moved { thought, .. } => thought.note.contains("the search breaks down"),
+    let is_reported = events.iter().any(|event| match event {
+        Event::Moved { thought, .. } => thought.note.contains("the search panicked"),
         _ => false,
     });
-    assert!(is_told, "{events:?}");
+    assert!(is_reported, "{events:?}");
 }
 
 #[test]
