@@ -1,4 +1,4 @@
-//! Pearson's chi-square test of whether two samples come from the same distribution.
+//! Pearson's chi-square test of whether samples come from the same distribution.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn paired<K: Ord>(first: &BTreeMap<K, u64>, second: &BTreeMap<K, u64>) -> Vec<(u
     pairs.into_values().collect()
 }
 
-/// The result of a test of whether two samples have one distribution.
+/// The result of a test of whether samples have one distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChiSquare {
     /// The sum of squared deviations, each divided by the expected count.
@@ -105,6 +105,14 @@ pub struct ChiSquare {
 }
 
 impl ChiSquare {
+    /// Compares a sample with the uniform distribution over its categories.
+    pub fn of_even(counts: &[u32]) -> Self {
+        let expected = counts.iter().map(|&n| f64::from(n)).sum::<f64>() / counts.len() as f64;
+        let statistic = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        let n_free = counts.len() - 1;
+        Self { statistic, n_free, p: upper_tail(statistic, n_free) }
+    }
+
     /// Compares two samples, given the counts of each category in both.
     pub fn of(pairs: &[(u64, u64)]) -> Self {
         let n_first = pairs.iter().map(|pair| pair.0).sum::<u64>() as f64;
@@ -164,5 +172,7 @@ mod tests {
         assert!(ChiSquare::of(&[(500, 400), (500, 600)]).p < 1e-4);
         assert!(ChiSquare::of(&[(500, 510), (500, 490)]).p > 0.5);
         assert_eq!(ChiSquare::of(&[(500, 70)]).p, 1.0);
+        assert!(ChiSquare::of_even(&[500, 510, 490]).p > 0.5);
+        assert!(ChiSquare::of_even(&[400, 600]).p < 1e-4);
     }
 }

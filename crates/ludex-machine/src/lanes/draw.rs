@@ -367,6 +367,7 @@ fn draw_below<const N: usize>(bound: &[Word<N>], rng: &mut WordRng<N>) -> [Word<
 #[cfg(test)]
 mod tests {
     use ludex_base::Seed;
+    use ludex_testkit::statistics::ChiSquare;
 
     use super::*;
 
@@ -408,12 +409,8 @@ mod tests {
         drawn
     }
 
-    /// Returns the deviation of the chi-square statistic from its mean, in standard deviations.
-    fn deviation(counts: &[u32], expected: f64) -> f64 {
-        let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
-        let n_free = counts.len() as f64 - 1.0;
-        (chi2 - n_free) / (2.0 * n_free).sqrt()
-    }
+    /// Least likely outcome that passes: the tests look at hundreds of samples.
+    const MIN_PROBABILITY: f64 = 1e-5;
 
     #[test]
     fn every_number_of_options_is_drawn_from_evenly() {
@@ -429,9 +426,8 @@ mod tests {
                 }
             }
             if n_options > 1 {
-                let expected = (n_rounds * N_LANES) as f64 / n_options as f64;
-                let deviation = deviation(&counts, expected);
-                assert!(deviation < 5.0, "{n_options} options: {deviation:.1} sigma");
+                let found = ChiSquare::of_even(&counts);
+                assert!(found.p > MIN_PROBABILITY, "{n_options} options: {found:?}");
             }
         }
     }
@@ -467,8 +463,8 @@ mod tests {
             );
             assert_eq!(n_own, if lane == 0 { 0 } else { n_rounds }, "lane {lane}");
             if own.len() > 1 {
-                let deviation = deviation(&own, f64::from(n_rounds) / own.len() as f64);
-                assert!(deviation < 6.0, "lane {lane}: {deviation:.1} sigma");
+                let found = ChiSquare::of_even(&own);
+                assert!(found.p > MIN_PROBABILITY, "lane {lane}: {found:?}");
             }
         }
     }
