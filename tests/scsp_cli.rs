@@ -169,7 +169,7 @@ fn invalid_input_is_rejected_with_a_message() {
     }
     // A model without chance is checked like one with it.
     let output = ludex_with(&["scsp", "solve", "-"], "exists x: 0..9999999;");
-    command::check_refused(&output, 1, &["<stdin>", "malformed-network"]);
+    command::check_refused(&output, 1, &["<stdin>", "at most 1048576"]);
     command::check_refused(&solve("a.qdimacs", &[]), 2, &["QDIMACS cannot express chance"]);
     let output = ludex_with(&["qcsp", "solve", "-"], "random y: 0..1; goal true;");
     command::check_refused(&output, 2, &["ludex scsp solve"]);
