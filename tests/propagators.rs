@@ -47,16 +47,22 @@ fn check_table(
     stars: bool,
     make: impl Fn(Vec<VarId>, Arc<Table>) -> Box<dyn Propagator>,
 ) {
+    let mut n_judged = 0;
     // From full to sparse.
     for one_in in [1, 2, 5, 20] {
         holds_for_all(3, tables(arity, n, stars, one_in), |table| {
             // The table also mentions values that are in no domain.
             let sets = vec![ValueSet::from(0..n); arity - 1];
             let sets = [&sets[..], &[ValueSet::from(1..n + 1)]].concat();
-            propagator_suite(&sets, strength, |vars| make(vars.to_vec(), Arc::clone(&table)));
+            n_judged +=
+                propagator_suite(&sets, strength, |vars| make(vars.to_vec(), Arc::clone(&table)));
         });
     }
+    assert!(n_judged >= MIN_JUDGED, "only {n_judged} states were judged");
 }
+
+/// Fewest states that a test of generated constraints judges.
+const MIN_JUDGED: usize = 2_000;
 
 #[test]
 fn compact_table() {
@@ -370,23 +376,25 @@ fn random_sums_reach_bounds_consistency_of_their_kind() {
     let range = (-3..=1, 0..=3).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
     let coefficient = (-3_i64..=3).prop_map(|a| if a == 0 { 1 } else { a });
     let sums = (vec((coefficient, range), 2..=4), -4_i64..=4);
+    let mut n_judged = 0;
     holds_for_all(40, sums, |(terms, constant)| {
         let (coefficients, sets): (Vec<i64>, Vec<ValueSet>) = terms.into_iter().unzip();
         for relation in [LinearRelation::Le, LinearRelation::Eq, LinearRelation::Ne] {
             let is_le = relation == LinearRelation::Le;
             let strength = if is_le { Strength::Bounds } else { Strength::Checking };
-            propagator_suite(&sets, strength, |vars| {
+            n_judged += propagator_suite(&sets, strength, |vars| {
                 let terms: Vec<(i64, VarId)> =
                     coefficients.iter().copied().zip(vars.iter().copied()).collect();
                 Box::new(Linear::new(&terms, relation, constant))
             });
         }
     });
+    assert!(n_judged >= MIN_JUDGED, "only {n_judged} states were judged");
 }
 
 #[test]
 fn random_knapsacks() {
-    let mut n_made = 0;
+    let (mut n_made, mut n_judged) = (0, 0);
     let range = (-2..=1, 0..=3).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
     let knapsacks = (vec(((-4_i64..=6, -4_i64..=6), range), 2..=4), -4_i64..=12, -3_i64..=3);
     holds_for_all(24, knapsacks, |(choices, capacity, extra)| {
@@ -401,33 +409,41 @@ fn random_knapsacks() {
             let vars: Vec<VarId> = (0..=n).map(VarId::new).collect();
             if make(&vars).is_some() {
                 n_made += 1;
-                propagator_suite(&sets, Strength::Checking, |v| {
+                n_judged += propagator_suite(&sets, Strength::Checking, |v| {
                     Box::new(make(v).expect("a choice"))
                 });
             }
         }
     });
     assert!(n_made > 16, "too few knapsacks have a choice");
+    assert!(n_judged >= MIN_JUDGED, "only {n_judged} states were judged");
 }
 
 #[test]
 fn random_all_different() {
     let sets = vec(vec(0..7, 1..=4).prop_map(ValueSet::from_iter), 2..=5);
+    let mut n_judged = 0;
     holds_for_all(60, sets, |sets| {
-        propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [])));
-        propagator_suite(&sets, Strength::Domain, |v| Box::new(AllDifferentGac::new(v, [3])));
+        let mut judge =
+            |sets: &[ValueSet], strength, make: &dyn Fn(&[VarId]) -> Box<dyn Propagator>| {
+                n_judged += propagator_suite(sets, strength, make);
+            };
+        judge(&sets, Strength::Domain, &|v| Box::new(AllDifferentGac::new(v, [])));
+        judge(&sets, Strength::Domain, &|v| Box::new(AllDifferentGac::new(v, [3])));
         // Bounds consistency assumes that domains have no holes.
         let ranges: Vec<ValueSet> = (sets.iter())
             .map(|set| ValueSet::from(set.min().expect("a value")..=set.max().expect("a value")))
             .collect();
-        propagator_suite(&ranges, Strength::Bounds, |v| Box::new(AllDifferentBounds::new(v)));
+        judge(&ranges, Strength::Bounds, &|v| Box::new(AllDifferentBounds::new(v)));
     });
+    assert!(n_judged >= MIN_JUDGED, "only {n_judged} states were judged");
 }
 
 #[test]
 fn random_machines() {
     let start = (0..4, 0..5).prop_map(|(lo, width)| ValueSet::from(lo..=lo + width));
     let fixed = || (1..=3).prop_map(|value| ValueSet::from(value..=value));
+    let mut n_judged = 0;
     holds_for_all(60, vec((start, fixed(), fixed()), 3..=4), |tasks| {
         let n = tasks.len();
         let [starts, lengths, heights] = [0, 1, 2].map(|which| {
@@ -437,12 +453,13 @@ fn random_machines() {
         });
         let limit = ValueSet::from(3..=3);
         let sets = [&starts[..], &lengths[..]].concat();
-        propagator_suite(&sets, Strength::Checking, |v| {
+        n_judged += propagator_suite(&sets, Strength::Checking, |v| {
             Box::new(NoOverlap::new(&v[..n], &v[n..], true))
         });
         let sets = [&starts[..], &lengths[..], &heights[..], &[limit]].concat();
-        propagator_suite(&sets, Strength::Checking, |v| {
+        n_judged += propagator_suite(&sets, Strength::Checking, |v| {
             Box::new(Cumulative::new(&v[..n], &v[n..2 * n], &v[2 * n..3 * n], v[3 * n]))
         });
     });
+    assert!(n_judged >= MIN_JUDGED, "only {n_judged} states were judged");
 }

@@ -52,8 +52,14 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use ludex_base::Seed;
+    use statrs::distribution::{ContinuousCDF, Normal};
 
     use super::*;
+
+    #[test]
+    fn the_quantile_is_that_of_the_normal_distribution() {
+        assert!((Z - Normal::standard().inverse_cdf(0.975)).abs() < 1e-9);
+    }
 
     #[test]
     fn wins_and_losses_give_the_interval_of_wilson() {

@@ -19,7 +19,8 @@ pub enum Strength {
     Checking,
 }
 
-/// Runs the suite on the propagator that `make` builds over variables with these domains.
+/// Runs the suite on the propagator that `make` builds over variables with these domains, and
+/// returns how many assignments and prunings it judged.
 ///
 /// # Panics
 /// Panics if the propagator is wrong; the message names the domains and the tuple.
@@ -27,12 +28,11 @@ pub fn propagator_suite(
     domains: &[ValueSet],
     strength: Strength,
     make: impl Fn(&[VarId]) -> Box<dyn Propagator>,
-) {
+) -> usize {
     let suite = Suite::new(domains, strength, make);
-    suite.every_assignment_is_judged_right();
-    for seed in 0..20 {
-        suite.random_prunings_keep_the_solutions(Seed(seed));
-    }
+    let n_assignments = suite.every_assignment_is_judged_right();
+    let prune = |seed| suite.random_prunings_keep_the_solutions(Seed(seed));
+    n_assignments + (0..20).map(prune).sum::<usize>()
 }
 
 struct Suite<F> {
@@ -74,13 +74,15 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
         engine
     }
 
-    fn every_assignment_is_judged_right(&self) {
+    fn every_assignment_is_judged_right(&self) -> usize {
         let mut engine = self.engine();
         let result = engine.propagate();
         self.check(&mut engine, result.is_ok(), "at the root");
         if result.is_err() {
-            return;
+            // A conflict at the root judges all of them at once.
+            return self.all.len();
         }
+        let mut n_judged = 0;
         let before = snapshot(&engine);
         let step = self.all.len().div_ceil(2000);
         for tuple in self.all.iter().step_by(step).chain(self.solutions.iter().take(2000)) {
@@ -93,14 +95,17 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
             );
             engine.pop_level();
             assert_eq!(snapshot(&engine), before, "undoing {tuple:?} does not restore the domains");
+            n_judged += 1;
         }
+        n_judged
     }
 
-    fn random_prunings_keep_the_solutions(&self, seed: Seed) {
+    fn random_prunings_keep_the_solutions(&self, seed: Seed) -> usize {
         let mut engine = self.engine();
         if engine.propagate().is_err() {
-            return;
+            return 0;
         }
+        let mut n_judged = 0;
         let mut rng = seed.rng();
         let mut snapshots = vec![snapshot(&engine)];
         for _ in 0..60 {
@@ -139,7 +144,9 @@ impl<F: Fn(&[VarId]) -> Box<dyn Propagator>> Suite<F> {
             assert_eq!(self.solutions_in(&now).count(), n_left, "a solution was pruned {context}");
             self.check(&mut engine, true, &context);
             snapshots.push(now);
+            n_judged += 1;
         }
+        n_judged
     }
 
     fn solutions_in<'a>(
@@ -226,11 +233,12 @@ macro_rules! propagator_suite {
     ($($name:ident: [$($domain:expr),* $(,)?], $strength:ident, |$vars:ident| $make:expr;)*) => {$(
         #[test]
         fn $name() {
-            $crate::propagators::propagator_suite(
+            let n_judged = $crate::propagators::propagator_suite(
                 &[$(ludex_csp::ValueSet::from($domain)),*],
                 $crate::propagators::Strength::$strength,
                 |$vars| Box::new($make),
             );
+            assert!(n_judged >= 20, "only {n_judged} states were judged");
         }
     )*};
 }
