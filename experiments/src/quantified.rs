@@ -43,7 +43,7 @@ struct Problem {
     qecode: &'static str,
     quacode: &'static str,
     /// Our target in seconds.
-    wanted: Option<f64>,
+    target: Option<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -58,9 +58,9 @@ const fn problem(
     parameters: &'static [&'static str],
     answer: Answer,
     others: (&'static str, &'static str),
-    wanted: Option<f64>,
+    target: Option<f64>,
 ) -> Problem {
-    Problem { name, model, parameters, answer, qecode: others.0, quacode: others.1, wanted }
+    Problem { name, model, parameters, answer, qecode: others.0, quacode: others.1, target }
 }
 
 use Answer::{Is, Optimum};
@@ -200,7 +200,7 @@ fn shortest(ludex: &Path, problem: &Problem) -> Result<Solved> {
 fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     let mut rows = run.rows(
         Form::Markdown,
-        &["problem", "answer", "QeCode", "Quacode", "wanted", "process", "seconds", "nodes", ""],
+        &["problem", "answer", "QeCode", "Quacode", "target", "process", "seconds", "nodes", ""],
     );
     for problem in PROBLEMS {
         let solved = shortest(ludex, problem)?;
@@ -208,9 +208,9 @@ fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
             Is(verdict) => verdict.to_string(),
             Optimum(value) => value.to_string(),
         };
-        let (wanted, met) = match problem.wanted {
-            Some(wanted) if solved.wall < wanted => (format!("under {wanted}"), "met"),
-            Some(wanted) => (format!("under {wanted}"), "not met"),
+        let (target, met) = match problem.target {
+            Some(target) if solved.wall < target => (format!("under {target}"), "met"),
+            Some(target) => (format!("under {target}"), "not met"),
             None => ("–".into(), ""),
         };
         let cells = [
@@ -218,7 +218,7 @@ fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
             &answer,
             problem.qecode,
             problem.quacode,
-            &wanted,
+            &target,
             &format!("{:.3}", solved.wall),
             &format!("{:.3}", solved.number("seconds")),
             &solved.number("nodes").to_string(),

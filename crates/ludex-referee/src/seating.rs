@@ -19,13 +19,18 @@ pub enum SeatingError {
     #[error("nobody can play: the only role of the game is `random`")]
     NoRole,
     /// The number of players is neither the number of roles nor two.
-    #[error("{n_players} players for {n_roles} roles; give {}", wanted(*.n_roles))]
+    #[error("{} for {}; give {}", count(*.n_players, "player"), count(*.n_roles, "role"), wanted(*.n_roles))]
     WrongNumber {
         /// Names given.
         n_players: usize,
         /// Roles besides `random`.
         n_roles: usize,
     },
+}
+
+/// Writes a number with its noun.
+fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("one {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn wanted(n_roles: usize) -> String {
@@ -115,7 +120,7 @@ mod tests {
         let said = |n_players, n_roles| {
             Seating::new(n_players, n_roles).expect_err("they do not fit").to_string()
         };
-        assert_eq!(said(2, 1), "2 players for 1 roles; give one name");
+        assert_eq!(said(2, 1), "2 players for one role; give one name");
         assert_eq!(said(3, 2), "3 players for 2 roles; give two names");
         assert_eq!(
             said(3, 4),
