@@ -5,7 +5,7 @@ use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::Machine;
 use ludex_search::cfr::{ExtensiveForm, ExtensiveFormLimits, Induction, Profile, Solver, Variant};
 use ludex_search::information::{AllMoves, OwnPercepts};
-use ludex_search::{Limits, SearchSpec};
+use ludex_search::{SearchLimits, SearchSpec};
 
 const VARIANTS: [Variant; 4] = [Variant::Cfr, Variant::Plus, Variant::External, Variant::Outcome];
 
@@ -177,7 +177,7 @@ fn with_complete_information_regret_agrees_with_minimax() {
     let profile = Profile::new(&form, &means);
     let roles: Vec<RoleId> = players(&game).collect();
     let alphabeta = SearchSpec::parse("alphabeta").expect("alphabeta is registered");
-    let limits = Limits::iterations(10_000_000, Seed(1));
+    let limits = SearchLimits::iterations(10_000_000, Seed(1));
     let report = alphabeta.build(&game).search(&cursor, roles[1], &limits);
     assert!(report.is_proven);
     let (found, exact) = (profile.value(roles[1]), report.reward.expect("the result is proved"));

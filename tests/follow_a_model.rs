@@ -7,7 +7,7 @@
 use ludex_base::{Deadline, Source};
 use ludex_csp::{Network, PostConfig, VarId, Verdict};
 use ludex_formats::Format;
-use ludex_model::{Data, Datum, Limits, Problem, compile};
+use ludex_model::{Data, Datum, ModelLimits, Problem, compile};
 use ludex_qcsp::{
     Model, SolveConfig, Strategy, StrategyNode, StrategyRequest, by_definition, check_strategy,
 };
@@ -28,7 +28,7 @@ fn follow_a_shop() {
 
     // 2. Compile (ludex-model): check names, assign parameters, run loops. The result is a problem
     //    of one of three kinds. Here an opponent sets the demand.
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &never);
+    let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &never);
     let problem = compiled.expect("the model is valid").problem;
     assert_eq!(problem.kind(), "quantified");
     let Problem::Quantified(model) = problem else { unreachable!("the model has no chance") };
@@ -89,7 +89,7 @@ fn follow_a_shop() {
         for (name, value) in values {
             data.values.insert(name.to_string(), value.clone());
         }
-        compile(&source, &data, &Limits::default(), &never)
+        compile(&source, &data, &ModelLimits::default(), &never)
             .expect("the model is still valid")
             .problem
     };

@@ -12,7 +12,7 @@ use ludex_machine::Machine;
 use ludex_macucb::registry::claims;
 use ludex_macucb::{NETWORK_SEARCHES, NetworkSearch, Networks, WithNetworks};
 use ludex_search::{
-    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SEARCHES, SearchSpec, Searchable,
+    Claim, GamesMeant, HiddenSearcher, OpenSearcher, SEARCHES, SearchLimits, SearchSpec, Searchable,
 };
 use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
@@ -204,7 +204,7 @@ fn minimax_negamax_and_alphabeta_agree_at_every_horizon() {
                     // Without a table, because one that remembers deeper searches knows more.
                     let text = format!("{rule}:depth={depth},table=0");
                     let mut searcher = spec(&text).build(game);
-                    let limits = Limits::iterations(2_000_000, Seed(1));
+                    let limits = SearchLimits::iterations(2_000_000, Seed(1));
                     let report = searcher.search(&game.cursor(), RoleId::new(0), &limits);
                     report.reward.expect("a horizon was completed")
                 })
@@ -221,7 +221,7 @@ fn a_tree_stops_after_the_iterations_of_its_option_or_of_the_limits() {
     for (text, limit, expected) in
         [("uct:iterations=300", 1_000, 300), ("grave:iterations=300", 100, 100)]
     {
-        let limits = Limits::iterations(limit, Seed(1));
+        let limits = SearchLimits::iterations(limit, Seed(1));
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert_eq!(report.n_iterations, expected, "{text}: {:?}", report.stopped);
     }
@@ -232,7 +232,7 @@ fn a_tree_in_little_memory_recycles_and_goes_on() {
     let game = game("connectfour");
     for text in ["uct", "rave", "grave", "history", "uct-lanes", "uct-joint", "uct:stop=12"] {
         let memory = 400_000;
-        let limits = Limits { memory, ..Limits::iterations(20_000, Seed(1)) };
+        let limits = SearchLimits { memory, ..SearchLimits::iterations(20_000, Seed(1)) };
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert!(report.n_bytes <= memory as u64, "{text}: {} bytes", report.n_bytes);
         assert_eq!(report.n_iterations, 20_000, "{text}: {:?}", report.stopped);
@@ -252,7 +252,8 @@ fn a_search_in_little_memory_gets_better_with_time() {
     // Tic-tac-toe has 5478 states, far more than fit here.
     let game = game("tictactoe");
     let run = |n_iterations| {
-        let limits = Limits { memory: 60_000, ..Limits::iterations(n_iterations, Seed(1)) };
+        let limits =
+            SearchLimits { memory: 60_000, ..SearchLimits::iterations(n_iterations, Seed(1)) };
         let report = spec("uct").build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert!(report.n_nodes < 1000, "{} nodes", report.n_nodes);
         let reward = report.reward.expect("the state was searched");
@@ -270,7 +271,7 @@ fn a_large_tree_does_not_stop_short_searches() {
     for text in ["uct", "grave", "uct-joint", "uct-lanes:leaves=8"] {
         let mut searcher = spec(text).build(game);
         let mut cursor = game.cursor();
-        let mut report = searcher.search(&cursor, me, &Limits::iterations(60_000, Seed(1)));
+        let mut report = searcher.search(&cursor, me, &SearchLimits::iterations(60_000, Seed(1)));
         for turn in 0..8 {
             let joint = (game.role_ids())
                 .map(|role| match cursor.legal_moves(role) {
@@ -287,7 +288,7 @@ fn a_large_tree_does_not_stop_short_searches() {
                 continue;
             }
             let time = Deadline::after(Duration::from_millis(50));
-            report = searcher.search(&cursor, me, &Limits::until(time, Seed(turn as u64)));
+            report = searcher.search(&cursor, me, &SearchLimits::until(time, Seed(turn as u64)));
             let is_known = report.is_proven || report.n_iterations > 0;
             assert!(is_known, "{text}, turn {turn}: {report:?}");
             assert!(report.chosen.is_some() && report.reward.is_some(), "{text}: {report:?}");
@@ -308,11 +309,11 @@ fn alphabeta_does_not_play_a_move_just_found_lost() {
             let roles: Vec<RoleId> = game.role_ids().collect();
             let mover = roles.iter().copied().find(|&role| cursor.legal_moves(role).len() > 1);
             if let Some(role) = mover {
-                let exact = Limits::iterations(1_000_000, Seed(1));
+                let exact = SearchLimits::iterations(1_000_000, Seed(1));
                 let exact = spec("alphabeta").build(game).search(&cursor, role, &exact);
                 assert!(exact.is_proven);
                 for n_nodes in (10..340).step_by(7) {
-                    let limits = Limits::iterations(n_nodes, Seed(1));
+                    let limits = SearchLimits::iterations(n_nodes, Seed(1));
                     let found = spec("alphabeta").build(game).search(&cursor, role, &limits);
                     let is_lost = found.reward == Some(0.0) && exact.reward > Some(0.0);
                     assert!(!is_lost, "{n_nodes} nodes: {found:?}");
@@ -343,7 +344,7 @@ fn thousands_of_moves_are_reported_quickly() {
     );
     let game = ludex_tests::machine_of("many", &rules);
     for text in ["alphabeta", "maxn"] {
-        let limits = Limits::iterations(50, Seed(1));
+        let limits = SearchLimits::iterations(50, Seed(1));
         let start = Instant::now();
         let report = spec(text).build(&game).search(&game.cursor(), RoleId::new(0), &limits);
         assert_eq!(report.moves.len(), 20_000);
@@ -357,7 +358,7 @@ fn a_tree_is_kept_from_move_to_move() {
     let game = game("tictactoe");
     let mut searcher = spec("uct").build(game);
     let mut cursor = game.cursor();
-    let limits = Limits::iterations(30_000, Seed(1));
+    let limits = SearchLimits::iterations(30_000, Seed(1));
     let first = searcher.search(&cursor, RoleId::new(0), &limits);
     assert!(first.is_proven, "{first:?}");
     let joint = first.line.first().expect("a line").clone();
@@ -372,7 +373,7 @@ fn a_tree_is_kept_from_move_to_move() {
 fn threads_share_a_tree_and_agree_with_one() {
     for text in ["uct:threads=2", "grave:threads=3", "uct-lanes:threads=2,leaves=8"] {
         let game = game("tictactoe");
-        let limits = Limits::iterations(60_000, Seed(1));
+        let limits = SearchLimits::iterations(60_000, Seed(1));
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert!(report.is_proven && report.reward == Some(0.5), "{text}: {report:?}");
     }
@@ -389,14 +390,14 @@ fn nested_searches_find_lines_and_follow_them() {
         for text in ["nmcs", "nrpa", "uct-nested"] {
             let mut searcher = spec(text).build(game);
             let mut cursor = game.cursor();
-            let limits = Limits::iterations(n_playouts, Seed(1));
+            let limits = SearchLimits::iterations(n_playouts, Seed(1));
             let first = searcher.search(&cursor, me, &limits);
             assert!(first.n_iterations <= n_playouts + 100, "{name}, {text}: {first:?}");
             let mut reward = first.reward.expect("a line was found");
             assert!(reward >= at_least, "{name}, {text}: {reward}");
             // The search never gives up a line for a worse one.
             while !cursor.is_terminal() {
-                let report = searcher.search(&cursor, me, &Limits::iterations(60, Seed(2)));
+                let report = searcher.search(&cursor, me, &SearchLimits::iterations(60, Seed(2)));
                 let found = report.reward.expect("the line goes on");
                 assert!(text == "uct-nested" || found >= reward, "{name}, {text}: {found}");
                 reward = found;
@@ -417,7 +418,11 @@ fn a_nested_line_does_not_depend_on_the_threads() {
             let option = if text == "nrpa" { 2 } else { threads };
             let join = if text.contains(':') { ',' } else { ':' };
             let mut searcher = spec(&format!("{text}{join}threads={option}")).build(game);
-            searcher.search(&game.cursor(), RoleId::new(0), &Limits::iterations(4_000, Seed(3)))
+            searcher.search(
+                &game.cursor(),
+                RoleId::new(0),
+                &SearchLimits::iterations(4_000, Seed(3)),
+            )
         };
         let [one, two, three] = [1, 2, 3].map(run);
         assert_eq!(one, two, "{name}, {text}");
@@ -429,7 +434,7 @@ fn a_nested_line_does_not_depend_on_the_threads() {
 fn policies_stay_within_their_memory() {
     let game = game("connectfour");
     for text in ["nst", "past", "fast", "mast", "history"] {
-        let limits = Limits { memory: 4 << 20, ..Limits::iterations(20_000, Seed(1)) };
+        let limits = SearchLimits { memory: 4 << 20, ..SearchLimits::iterations(20_000, Seed(1)) };
         let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
         assert_eq!(report.n_iterations, 20_000, "{text}: {:?}", report.stopped);
         assert!(report.n_bytes < 8 << 20, "{text}: {} bytes", report.n_bytes);

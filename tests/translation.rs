@@ -10,7 +10,7 @@ use ludex_encode::{EncodeConfig, Sizes, Solution, Steps, Template, encode};
 use ludex_formats::xcsp3;
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::{Machine, MachineCursor};
-use ludex_model::{Data, Limits, compile, write_network};
+use ludex_model::{Data, ModelLimits, compile, write_network};
 use ludex_scsp::{Arithmetic, SolveConfig, rational};
 use ludex_testkit::command::{lines, ludex, ludex_with, stderr};
 use ludex_testkit::fixtures::shared_or_skip;
@@ -180,7 +180,7 @@ fn solutions_of_several_steps_are_the_plays() {
 /// Parses a network from a text in the language.
 fn read_text(text: &str) -> Network {
     let source = Source::new("network.qcp", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
     let problem = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).problem;
     problem.into_network().unwrap_or_else(|reason| panic!("{reason}"))
 }
@@ -375,7 +375,7 @@ fn shared_information_is_written_as_a_game_of_complete_information() {
     let text = lines(&ludex_with(&call, UNSEEN_COIN), 0).join("\n");
     // Each step has two decisions and an observation, and the end has the state.
     let source = Source::new("network.qcp", text.clone());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
     let compiled = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let mut network = compiled.problem.into_stochastic().expect("the model has no opponent");
     assert_eq!(report["variables"], network.variables().len(), "{report}");

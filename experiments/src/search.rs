@@ -7,7 +7,7 @@ use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, RoleId, Seed};
 use ludex_cli::resources::cpu_time;
 use ludex_pipeline::{Engine, EngineChoice};
-use ludex_search::{Limits, SearchSpec, Searchable};
+use ludex_search::{SearchLimits, SearchSpec, Searchable};
 use ludex_testkit::library;
 use ludex_tests::load_for;
 use xtask::tools::select_corpus;
@@ -115,12 +115,12 @@ fn measure<G: Searchable>(
     let role = RoleId::new(0);
     // A first search builds what is built on demand, before the clock starts.
     let warm_up = Deadline::after(Duration::from_millis(200));
-    let limits = Limits { threads: n_threads, ..Limits::until(warm_up, Seed(1)) };
+    let limits = SearchLimits { threads: n_threads, ..SearchLimits::until(warm_up, Seed(1)) };
     searcher.search(&cursor, role, &limits);
     let mut searcher = spec.build(game);
     let (began, cpu_began) = (Instant::now(), cpu_time().context("the CPU time")?);
     let deadline = Deadline::after(Duration::from_secs_f64(seconds));
-    let limits = Limits { threads: n_threads, ..Limits::until(deadline, Seed(1)) };
+    let limits = SearchLimits { threads: n_threads, ..SearchLimits::until(deadline, Seed(1)) };
     let report = searcher.search(&cursor, role, &limits);
     let cpu = cpu_time().context("the CPU time")? - cpu_began;
     ensure!(report.n_playouts > 0, "no playout of {name} ended");

@@ -85,7 +85,7 @@ impl Chain {
                     return Ok(());
                 }
                 if deadline.reached() {
-                    return Err(StopReason::Time);
+                    return Err(StopReason::of_deadline());
                 }
                 n_sifted = if self.include(random.next(rng).clone()) { 0 } else { n_sifted + 1 };
             }
@@ -203,7 +203,7 @@ impl Chain {
         for (level_idx, level) in self.levels.iter().enumerate().rev() {
             for &point in &level.orbit {
                 if deadline.reached() {
-                    return Err(StopReason::Time);
+                    return Err(StopReason::of_deadline());
                 }
                 let mut back = DensePermutation::identity(self.degree);
                 self.take_back(&mut back, level, point);

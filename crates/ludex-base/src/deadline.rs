@@ -4,9 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::memory;
+
 /// A moment after which work stops, and flags that stop it earlier.
 ///
 /// Loops check [`Deadline::reached`] at an interval that they document; each check reads the clock.
+/// A deadline is also reached while the process is short of memory (see [`memory`]), so that every
+/// such loop heeds both.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
     at: Option<Instant>,
@@ -53,8 +57,14 @@ impl Deadline {
 
     /// Returns whether to stop now.
     pub fn reached(&self) -> bool {
-        self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
+        memory::is_short()
+            || self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
             || self.at.is_some_and(|at| Instant::now() >= at)
+    }
+
+    /// Returns why to stop now; `None` while work may go on.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.reached().then(StopReason::of_deadline)
     }
 
     /// Returns the time left: `None` without a limit, zero after the deadline.
@@ -78,6 +88,11 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// Returns the reason of work that has just stopped at its [`Deadline`].
+    pub fn of_deadline() -> Self {
+        if memory::is_short() { StopReason::Memory } else { StopReason::Time }
+    }
+
     /// Returns the reason in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -10,6 +10,8 @@
 //! | [`diagnostic`] | [`Diagnostic`], a message for the author of a text |
 //! | [`seed`] | [`Seed`] and [`Rng`], reproducible randomness |
 //! | [`deadline`] | [`Deadline`], when to stop |
+//! | [`limits`] | [`Limits`], what a piece of work may use |
+//! | [`memory`] | the memory of the process, counted and bounded |
 //!
 //! A type belongs here only if two crates use it.
 
@@ -18,6 +20,8 @@ pub mod deadline;
 pub mod diagnostic;
 pub mod graph;
 pub mod ids;
+pub mod limits;
+pub mod memory;
 pub mod seed;
 pub mod source;
 pub mod symbols;
@@ -26,6 +30,7 @@ pub use bits::BitSet;
 pub use deadline::{Deadline, StopReason};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{FluentId, Goal, MoveId, PerceptId, RoleId};
+pub use limits::{Limits, Sizes};
 pub use seed::{Rng, Seed};
 pub use source::{Source, Span};
 pub use symbols::{Symbol, Symbols};

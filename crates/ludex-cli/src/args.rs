@@ -234,6 +234,20 @@ pub enum Verb {
     },
 }
 
+impl Verb {
+    /// Returns whether `--time` bounds the whole call. The other verbs go on for as long as matches
+    /// or people do, and `--time` bounds the loading of their games.
+    pub fn ends_in_time(&self) -> bool {
+        !matches!(
+            self,
+            Verb::Match(_)
+                | Verb::Player(_)
+                | Verb::Referee(_)
+                | Verb::Qcsp { job: QcspJob::Play(_) }
+        )
+    }
+}
+
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   ludex completions bash > ~/.local/share/bash-completion/completions/ludex
   ludex completions fish > ~/.config/fish/completions/ludex.fish";

@@ -104,6 +104,13 @@ impl Failure {
     }
 }
 
+/// Returns the JSON of a failure without diagnostics, with its line end.
+pub fn json_of(message: &str) -> String {
+    let failure =
+        FailureJson { ok: false, error: message.into(), errors: Vec::new(), warnings: Vec::new() };
+    serde_json::to_string(&failure).map_or_else(|_| String::new(), |text| text + "\n")
+}
+
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         Failure::Input(error)

@@ -9,7 +9,8 @@
 //! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal,
 //!    for [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
 //!    [`player_log`] and [`log_writer`]: the log of `ludex player`.
-//! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: reports and errors.
+//! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: reports and errors; [`guard`]: the
+//!    backstop of the limits.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to [`run`].
 //! Code that other programs could use belongs in a library crate.
@@ -35,6 +36,7 @@ mod person_seat;
 mod player_log;
 mod log_writer;
 mod interrupt;
+mod guard;
 
 pub mod diagnostics;
 pub mod failure;
@@ -44,6 +46,7 @@ pub mod resources;
 /// Runs the verb of the command line and returns the exit code.
 pub fn run(cli: Cli) -> ExitCode {
     let json = cli.common.json;
+    guard::start(&cli.common, cli.verb.ends_in_time());
     match dispatch(cli) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(json),

@@ -164,7 +164,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         let mut n_visited = 0_usize;
         while let Some(state) = open.pop_front() {
             if n_visited.is_multiple_of(64) && limits.deadline.reached() {
-                return Err(StopReason::Time);
+                return Err(StopReason::of_deadline());
             }
             cursor.set_state(&state);
             let is_terminal = cursor.is_terminal();

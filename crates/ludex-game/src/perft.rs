@@ -57,7 +57,7 @@ fn paths_of_length<G: Game>(
         // Step 1. The cursor is on a new state: count its joint moves, or go deeper.
         n_states += 1;
         if n_states.is_multiple_of(16) && deadline.reached() {
-            return Err(StopReason::Time);
+            return Err(StopReason::of_deadline());
         }
         if !cursor.is_terminal() {
             if levels.len() + 1 == depth {

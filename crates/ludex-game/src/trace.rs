@@ -152,7 +152,7 @@ where
         } else if legal.iter().any(Vec::is_empty) {
             Some(End::NoLegalMove)
         } else if deadline.reached() {
-            Some(End::Stopped(StopReason::Time))
+            Some(End::Stopped(StopReason::of_deadline()))
         } else {
             None
         };

@@ -23,7 +23,7 @@ use ludex_game::{
     Cursor, MAX_RANDOM_STEPS, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf,
 };
 use ludex_search::mcts::{Uct, UctOptions};
-use ludex_search::{Extension, Limits, MoveReport, SearchReport, Searcher};
+use ludex_search::{Extension, MoveReport, SearchLimits, SearchReport, Searcher};
 
 use crate::forward::Forward;
 use crate::graph::{Arm, Chooses, Graph, Node, NodeId, Seats};
@@ -163,7 +163,7 @@ impl<G: Playouts + Clone> Faithful<G> {
     }
 
     /// Moves to the root, and keeps the earlier results if the graph contains it.
-    fn begin(&mut self, root: &BitSet, me: RoleId, limits: &Limits) {
+    fn begin(&mut self, root: &BitSet, me: RoleId, limits: &SearchLimits) {
         let random = self.game.roles().iter().position(|role| role.is_random).map(RoleId::new);
         let seats = Seats { n_roles: self.game.roles().len(), random, me };
         let known = self.graph.as_mut().filter(|graph| graph.seats == seats);
@@ -286,7 +286,7 @@ impl Turn<'_> {
     ///
     /// # Errors
     /// The reason why the root has no solutions.
-    fn resolve_root(&mut self, limits: &Limits) -> Result<(), String> {
+    fn resolve_root(&mut self, limits: &SearchLimits) -> Result<(), String> {
         if self.graph.node(self.root).arms.is_none() {
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
@@ -303,7 +303,7 @@ impl Turn<'_> {
     }
 
     /// Whether the resolution phase has had no more than its part.
-    fn is_solving_behind(&self, limits: &Limits) -> bool {
+    fn is_solving_behind(&self, limits: &SearchLimits) -> bool {
         let work = &self.work;
         let (solving, playing) = match limits.iterations {
             // With an iteration limit, equal seeds must give equal phases.
@@ -565,7 +565,7 @@ impl<G: Playouts + Clone> Faithful<G> {
     /// The reason why the network can't be used.
     fn run(
         &mut self,
-        limits: &Limits,
+        limits: &SearchLimits,
         legal: &[MoveId],
     ) -> Result<(Option<StopReason>, SearchReport), String> {
         let Faithful { graph, root, list, aside, resolver, options, .. } = self;
@@ -599,7 +599,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                 break None;
             }
             if limits.deadline.reached() {
-                break Some(StopReason::Time);
+                break Some(StopReason::of_deadline());
             }
             if limits.iterations.is_some_and(|max| n_iterations >= max) {
                 break Some(StopReason::Count);
@@ -614,7 +614,7 @@ impl<G: Playouts + Clone> Faithful<G> {
                 Some(node) => {
                     if turn.resolve(node, &limits.deadline) == Solved::Late {
                         turn.list_node(node);
-                        break Some(StopReason::Time);
+                        break Some(StopReason::of_deadline());
                     }
                 }
                 None if options.ratio >= 1.0 && !has_room => break Some(StopReason::Memory),
@@ -714,7 +714,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Faithful<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let legal = root.clone().legal_moves(role).to_vec();
         let Some(&first) = legal.first() else { return SearchReport::unsearched(&legal) };
         limits.hint.set(first);

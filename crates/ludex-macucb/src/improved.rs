@@ -21,7 +21,7 @@ use ludex_game::{
 use ludex_search::duel::{FORCED_PART, FORCED_SEARCH, looks_like_duel};
 use ludex_search::mcts::advice::Adviser;
 use ludex_search::mcts::{Uct, UctOptions};
-use ludex_search::{Limits, OpenSearcher, Search, SearchReport, Searchable, Searcher};
+use ludex_search::{OpenSearcher, Search, SearchLimits, SearchReport, Searchable, Searcher};
 
 use crate::networks::Networks;
 use crate::outlook::Outlook;
@@ -179,7 +179,7 @@ impl<G: Searchable> Improved<G> {
     }
 
     /// The tree search, with the network if it exists or there is time to make it.
-    fn tree(&mut self, root: &G::Cursor, limits: &Limits) -> &mut Uct<G> {
+    fn tree(&mut self, root: &G::Cursor, limits: &SearchLimits) -> &mut Uct<G> {
         // A tree without a network tries again: this turn may have more time to make one.
         let is_final = self.tree.is_some() && self.note.is_none();
         if is_final {
@@ -213,7 +213,7 @@ impl<G: Searchable> Improved<G> {
 
 /// The options of the tree for a game: GRAVE, or plain UCT in games with chance; batches of leaves where these
 /// are faster.
-fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> UctOptions {
+fn tree_options<G: Playouts>(game: &G, root: &G::Cursor, limits: &SearchLimits) -> UctOptions {
     let has_chance = game.roles().iter().any(|role| role.is_random);
     let options = if has_chance { UctOptions::default() } else { UctOptions::GRAVE };
     // With an iteration limit the options must not depend on the clock. Games with hidden information use
@@ -233,7 +233,7 @@ const TRIAL_DIVISOR: u32 = 20;
 /// Longest trial.
 const MAX_TRIAL: Duration = Duration::from_millis(20);
 
-fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &Limits) -> bool {
+fn batches_are_faster<G: Playouts>(game: &G, root: &G::Cursor, limits: &SearchLimits) -> bool {
     let Some(left) = limits.deadline.remaining() else { return false };
     let time = (left / TRIAL_DIVISOR).min(MAX_TRIAL);
     let starts = [root.state().clone()];
@@ -262,7 +262,7 @@ impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         // A hint comes first, because making the network may take the whole turn.
         let first = root.clone().legal_moves(role).first().copied();
         first.into_iter().for_each(|first| limits.hint.set(first));

@@ -23,8 +23,8 @@ use ludex_game::{
 use ludex_search::hyperplay::{ImperfectPlay, ImperfectPlayOptions};
 use ludex_search::ismcts::{Ismcts, IsmctsOptions};
 use ludex_search::{
-    HiddenSearcher, Information, InformationSearcher, Limits, MoveReport, SearchReport, Searchable,
-    Searcher,
+    HiddenSearcher, Information, InformationSearcher, MoveReport, SearchLimits, SearchReport,
+    Searchable, Searcher,
 };
 
 use crate::information::{Estimate, Planned, nothing, plan_moves};
@@ -58,7 +58,11 @@ const MIN_BELIEFS: u64 = 20;
 /// Most possible states of a belief.
 const MAX_STATES_OF_BELIEF: usize = 500;
 
-fn limits_of_plan(options: PlanOptions, limits: &Limits, deadline: &Deadline) -> LookaheadLimits {
+fn limits_of_plan(
+    options: PlanOptions,
+    limits: &SearchLimits,
+    deadline: &Deadline,
+) -> LookaheadLimits {
     // With an iteration limit, each belief counts as an iteration.
     let max_beliefs = limits.iterations.map_or(MAX_BELIEFS, |n| n.clamp(MIN_BELIEFS, MAX_BELIEFS));
     LookaheadLimits {
@@ -102,7 +106,7 @@ impl<G: Searchable> Informed<G> {
     fn plan(
         &mut self,
         known: &Information<StateOf<G>>,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Result<Planned, String> {
         // With an iteration limit, only its size bounds a plan, not the clock.
         let deadline = match limits.iterations {
@@ -208,7 +212,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for Informed<G> {
         self.name
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let legal = known.legal_moves();
         if legal.is_empty() || known.possible().is_empty() {
             return SearchReport::unsearched(legal);
@@ -377,7 +381,7 @@ impl<C: Cursor, S: Searcher<C>> Searcher<C> for Shared<S> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).name()
     }
 
-    fn search(&mut self, root: &C, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &C, role: RoleId, limits: &SearchLimits) -> SearchReport {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).search(root, role, limits)
     }
 }
@@ -429,7 +433,11 @@ impl<G: Searchable> OpenStates<G> {
     }
 
     /// Asks the network about the possible states, most probable first.
-    fn ask(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Result<Certain, String> {
+    fn ask(
+        &mut self,
+        known: &Information<StateOf<G>>,
+        limits: &SearchLimits,
+    ) -> Result<Certain, String> {
         if self.share <= 0.0 {
             return Ok(Certain { rewards: Vec::new(), work: NetworkWork::default() });
         }
@@ -475,7 +483,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for OpenStates<G> {
         self.name
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let certain = self.ask(known, limits).unwrap_or_else(|note| Certain {
             rewards: Vec::new(),
             work: NetworkWork { note, ..NetworkWork::default() },

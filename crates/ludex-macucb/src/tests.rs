@@ -13,7 +13,7 @@ use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_scsp::{Distribution, StochasticNetwork, rational, solve_one_stage};
 use ludex_search::duel::looks_like_duel;
-use ludex_search::{Limits, SearchReport, SearchSpec};
+use ludex_search::{SearchLimits, SearchReport, SearchSpec};
 
 use crate::forward::Forward;
 use crate::information::{nothing, plan_moves};
@@ -57,7 +57,12 @@ fn with_networks(machine: &Machine, bounds: NetworkBounds) -> WithNetworks<Machi
     WithNetworks { game: machine.clone(), feature_finder: None, networks }
 }
 
-fn search(machine: &Machine, text: &str, bounds: NetworkBounds, limits: &Limits) -> SearchReport {
+fn search(
+    machine: &Machine,
+    text: &str,
+    bounds: NetworkBounds,
+    limits: &SearchLimits,
+) -> SearchReport {
     let mut searcher = spec(text).build(&with_networks(machine, bounds));
     searcher.search(&machine.cursor(), RoleId::new(0), limits)
 }
@@ -180,7 +185,7 @@ fn every_play_from_a_closed_state_has_the_certain_goals() {
 fn tictactoe_is_fully_explored_within_five_seconds() {
     let machine = machine("tictactoe");
     let deadline = Deadline::after(Duration::from_secs(5));
-    let limits = Limits::until(deadline, Seed(1));
+    let limits = SearchLimits::until(deadline, Seed(1));
     let report = search(&machine, "mac-ucb:faithful", NetworkBounds::default(), &limits);
     let work = work_of(&report).expect("the report has network work");
     assert!(report.is_proven && report.reward == Some(0.5), "{report:?}");
@@ -199,7 +204,7 @@ fn when_the_network_is_too_large_another_search_plays_and_says_so() {
         for bounds in [few_gates, few_variables, few_bytes] {
             let start = Instant::now();
             let deadline = Deadline::after(Duration::from_millis(200));
-            let report = search(&machine, text, bounds, &Limits::until(deadline, Seed(1)));
+            let report = search(&machine, text, bounds, &SearchLimits::until(deadline, Seed(1)));
             assert!(start.elapsed() < Duration::from_secs(2), "{text}: late");
             let legal = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
             assert!(report.chosen.is_some_and(|id| legal.contains(&id)), "{text}: {report:?}");
@@ -216,7 +221,7 @@ fn solved_networks_are_kept_from_move_to_move() {
     let mut searcher =
         spec("mac-ucb:faithful").build(&with_networks(&machine, NetworkBounds::default()));
     let mut cursor = machine.cursor();
-    let limits = Limits::iterations(20_000, Seed(1));
+    let limits = SearchLimits::iterations(20_000, Seed(1));
     let first = searcher.search(&cursor, RoleId::new(0), &limits);
     assert!(first.is_proven, "{first:?}");
     first.line.iter().take(2).for_each(|joint| cursor.play(joint));
@@ -287,7 +292,7 @@ fn hidden_matching_pennies_is_worth_75_against_25() {
 }
 
 /// The report of a search on networks for the first role after a line of joint moves.
-fn played(machine: &Machine, text: &str, line: &[&[&str]], limits: &Limits) -> SearchReport {
+fn played(machine: &Machine, text: &str, line: &[&[&str]], limits: &SearchLimits) -> SearchReport {
     let from = with_networks(machine, NetworkBounds::default());
     let known = ludex_testkit::hidden::information_after(machine, RoleId::new(0), line);
     spec(text).build_informed(&from).search(&known, limits)
@@ -305,7 +310,7 @@ fn hidden_matching_pennies_and_monty_hall_are_played_by_plans_to_the_end() {
             (&pennies, shown, "(retourne pile)", 0.75, Some(0.25)),
             (&monty, opened, "switch", 2.0 / 3.0, Some(1.0 / 3.0)),
         ] {
-            let report = played(machine, text, line, &Limits::iterations(100, Seed(1)));
+            let report = played(machine, text, line, &SearchLimits::iterations(100, Seed(1)));
             let chosen = report.chosen_move().expect("it has moves");
             assert_eq!(machine.move_text(chosen.id), right, "{text}: {report:?}");
             assert!((chosen.mean_reward.expect("planned") - value).abs() < 1e-9, "{report:?}");
@@ -350,7 +355,7 @@ fn exact_plans_are_refused_where_other_roles_choose() {
     let machine = machine("kuhn-poker");
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_planned) in [("mac-ucb", false), ("mac-ucb:faithful", true)] {
-        let report = played(&machine, text, line, &Limits::iterations(1_000, Seed(1)));
+        let report = played(&machine, text, line, &SearchLimits::iterations(1_000, Seed(1)));
         let work = work_of(&report).expect("the report has network work");
         assert_eq!(work.plan.ends_with("to the end"), is_planned, "{text}: {work:?}");
         assert!(is_planned || work.plan.contains("may have a choice"), "{work:?}");
@@ -366,7 +371,7 @@ fn hidden_games_are_played_without_a_network_too() {
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for text in ["mac-ucb", "mac-ucb:faithful"] {
         let known = ludex_testkit::hidden::information_after(&machine, RoleId::new(0), line);
-        let limits = Limits::until(Deadline::after(Duration::from_millis(50)), Seed(1));
+        let limits = SearchLimits::until(Deadline::after(Duration::from_millis(50)), Seed(1));
         let report =
             spec(text).build_informed(&with_networks(&machine, few)).search(&known, &limits);
         assert!(report.chosen.is_some_and(|id| known.legal_moves().contains(&id)), "{report:?}");
@@ -394,7 +399,7 @@ fn a_plan_after_the_choice_of_another_role_proves_nothing() {
         (<= (goal hider 0) found) (<= (goal hider 100) (not found))";
     let machine = machine_of("hide", rules.to_string());
     let line: &[&[&str]] = &[&["_", "(hide left)"]];
-    let report = played(&machine, "mac-ucb", line, &Limits::iterations(100, Seed(1)));
+    let report = played(&machine, "mac-ucb", line, &SearchLimits::iterations(100, Seed(1)));
     let work = work_of(&report).expect("the report has network work");
     assert!(work.plan.ends_with("to the end"), "{work:?}");
     assert_eq!(report.reward, Some(0.5));
@@ -406,7 +411,7 @@ fn with_share_0_the_network_is_not_asked() {
     let machine = machine("kuhn-poker");
     let line: &[&[&str]] = &[&["_", "_", "(deal king queen)"]];
     for (text, is_asked) in [("mac-ucb", true), ("mac-ucb:share=0", false)] {
-        let report = played(&machine, text, line, &Limits::iterations(200, Seed(1)));
+        let report = played(&machine, text, line, &SearchLimits::iterations(200, Seed(1)));
         let work = work_of(&report).expect("the report has network work");
         assert_eq!(work.n_solved > 0, is_asked, "{text}: {work:?}");
     }
@@ -457,7 +462,7 @@ fn a_state_without_moves_does_not_attract_the_playouts() {
     let machine = machine_of("jump", JUMP.to_string());
     let jump = machine.find_move(RoleId::new(0), "jump").expect("there is such a move");
     for text in ["mac-ucb:faithful,ratio=0.5", "fc-ucb:ratio=0.5,playouts=machine"] {
-        let limits = Limits::iterations(400, Seed(1));
+        let limits = SearchLimits::iterations(400, Seed(1));
         let report = search(&machine, text, NetworkBounds::default(), &limits);
         let work = work_of(&report).expect("the report has network work");
         // By the ratio, half of the iterations are playouts and half solve networks.
@@ -498,13 +503,13 @@ fn unreachable_nodes_are_removed_if_there_is_time() {
     for has_time in [true, false] {
         let mut searcher = spec.build(&with_networks(&machine, NetworkBounds::default()));
         let mut cursor = machine.cursor();
-        let first = searcher.search(&cursor, role, &Limits::iterations(300, Seed(1)));
+        let first = searcher.search(&cursor, role, &SearchLimits::iterations(300, Seed(1)));
         let joint = first.line.first().expect("it has looked ahead");
         cursor.play(joint);
         // No more memory than the graph uses already.
         let memory = first.n_bytes as usize;
         let deadline = if has_time { Deadline::never() } else { Deadline::after(Duration::ZERO) };
-        let limits = Limits { memory, deadline, ..Limits::iterations(1, Seed(1)) };
+        let limits = SearchLimits { memory, deadline, ..SearchLimits::iterations(1, Seed(1)) };
         let second = searcher.search(&cursor, role, &limits);
         let legal = cursor.legal_moves(role).to_vec();
         assert!(second.chosen.is_some_and(|id| legal.contains(&id)), "{second:?}");

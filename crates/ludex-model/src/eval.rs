@@ -10,7 +10,7 @@ use ludex_base::{Deadline, Diagnostic, Severity, Span};
 use ludex_csp::{Comparison, Expr as Formula, Operation, VALUE_LIMIT, ValueSet};
 use rustc_hash::FxHashMap;
 
-use crate::limits::Limits;
+use crate::limits::ModelLimits;
 use crate::syntax::*;
 use crate::value::{Binding, Value};
 use crate::{arithmetic, codes, suggest};
@@ -32,7 +32,7 @@ pub struct Evaluator<'a> {
     pub(crate) n_calls: usize,
     /// Least and greatest value of each variable.
     pub bounds: Vec<(i64, i64)>,
-    pub(crate) limits: &'a Limits,
+    pub(crate) limits: &'a ModelLimits,
     deadline: &'a Deadline,
     n_steps: usize,
     n_parts: usize,
@@ -49,7 +49,7 @@ const MAX_DIAGNOSTICS: usize = 50;
 
 impl<'a> Evaluator<'a> {
     /// Creates an evaluator without names.
-    pub fn new(limits: &'a Limits, deadline: &'a Deadline) -> Self {
+    pub fn new(limits: &'a ModelLimits, deadline: &'a Deadline) -> Self {
         Self {
             names: FxHashMap::default(),
             locals: Vec::new(),
@@ -66,7 +66,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the limits.
-    pub fn limits(&self) -> &'a Limits {
+    pub fn limits(&self) -> &'a ModelLimits {
         self.limits
     }
 

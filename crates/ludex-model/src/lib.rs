@@ -66,7 +66,7 @@ use ludex_base::{Deadline, Diagnostic, Severity, Source, Span};
 
 pub use builtins::usages;
 pub use data::{Data, Datum};
-pub use limits::Limits;
+pub use limits::ModelLimits;
 pub use lower::Compiled;
 pub use parse::parse;
 pub use print::{print, print_expression};
@@ -99,7 +99,7 @@ pub use write::{WriteError, unused_name, write_network, write_stochastic};
 pub fn compile(
     source: &Source,
     data: &Data,
-    limits: &Limits,
+    limits: &ModelLimits,
     deadline: &Deadline,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     if source.text().len() > limits.max_bytes {

@@ -2,7 +2,7 @@
 
 /// Limits on the expansion of a text.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ModelLimits {
     /// Longest text, in bytes.
     pub max_bytes: usize,
     /// Most steps of evaluation.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub max_variables: usize,
 }
 
-impl Default for Limits {
+impl Default for ModelLimits {
     fn default() -> Self {
         Self {
             max_bytes: 16 << 20,
@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ModelLimits {
     /// Returns the limits, lowered so that the model fits into `max_bytes` bytes.
     pub fn within(max_bytes: u64) -> Self {
         let default = Self::default();

@@ -10,7 +10,7 @@ use ludex_base::{Deadline, Diagnostic, Severity, Span};
 use crate::data::Data;
 use crate::draft::Draft;
 use crate::eval::{Evaluated, Evaluator, Failed};
-use crate::limits::Limits;
+use crate::limits::ModelLimits;
 use crate::objectives::Pending;
 use crate::problem::Problem;
 use crate::syntax::{self, *};
@@ -30,7 +30,7 @@ pub struct Compiled {
 pub fn lower(
     tree: &syntax::Model,
     data: &Data,
-    limits: &Limits,
+    limits: &ModelLimits,
     deadline: &Deadline,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let mut evaluator = Evaluator::new(limits, deadline);

@@ -10,7 +10,7 @@ fn compiled(text: &str, data: &[(&str, &str)]) -> Result<Compiled, Vec<Diagnosti
         all.values.insert((*name).into(), Datum::read(value).expect("a value"));
     }
     let source = Source::new("test.qcp", text);
-    compile(&source, &all, &Limits::default(), &Deadline::never())
+    compile(&source, &all, &ModelLimits::default(), &Deadline::never())
 }
 
 fn quantified(compiled: Compiled) -> ludex_qcsp::Model {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, Diagnostic, Source};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Constraint, VarId, Verdict};
-use ludex_model::{Data, Limits, Problem, compile, write_stochastic};
+use ludex_model::{Data, ModelLimits, Problem, compile, write_stochastic};
 use ludex_scsp::*;
 
 fn network(text: &str) -> Result<StochasticNetwork, Vec<Diagnostic>> {
     let source = Source::new("model", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never())?;
+    let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never())?;
     match compiled.problem {
         Problem::Stochastic(network) => Ok(network),
         other => panic!("`{text}` is {}", other.kind()),
@@ -99,7 +99,8 @@ fn a_table_of_what_is_not_allowed_is_read_back_from_text() {
 fn every_word_of_chance_makes_a_stochastic_problem() {
     let kind = |text: &str| {
         let source = Source::new("model", text.to_string());
-        let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+        let compiled =
+            compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
         compiled.map(|compiled| compiled.problem)
     };
     for text in [
@@ -125,7 +126,8 @@ fn every_word_of_chance_makes_a_stochastic_problem() {
 fn a_model_of_decisions_is_of_every_kind() {
     let problem = |text: &str| {
         let source = Source::new("model", text.to_string());
-        let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+        let compiled =
+            compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
         compiled.unwrap_or_else(|mistakes| panic!("{mistakes:?}")).problem
     };
     let one = problem("exists x: 0..3 let y = 2 * x; exists z: 0..9 where z = y + 1; goal z > 4;");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Source};
 use ludex_model::syntax::keywords;
-use ludex_model::{Data, Limits, compile, parse, print};
+use ludex_model::{Data, ModelLimits, compile, parse, print};
 use ludex_testkit::property::holds_for_all;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,13 +59,13 @@ fn try_text(text: &str) -> Option<bool> {
     let (again, diagnostics) = parse(&printed);
     assert!(diagnostics.is_empty(), "{diagnostics:?}\n{printed}\nof\n{text}");
     assert_eq!(again, tree, "{printed}\nof\n{text}");
-    let limits = Limits {
+    let limits = ModelLimits {
         max_steps: 100_000,
         max_parts: 100_000,
         max_length: 10_000,
         max_scopes: 100,
         max_variables: 2_000,
-        ..Limits::default()
+        ..ModelLimits::default()
     };
     let source = Source::new("fuzz.qcp", text);
     let deadline = Deadline::after(Duration::from_secs(5));

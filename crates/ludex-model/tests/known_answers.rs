@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ludex_base::{Deadline, Source};
 use ludex_csp::Verdict;
-use ludex_model::{Data, Datum, Limits, Problem, compile};
+use ludex_model::{Data, Datum, ModelLimits, Problem, compile};
 use ludex_qcsp::{
     Model, Report, ScopeId, SolveConfig, StrategyRequest, Ties, check_strategy, solve,
 };
@@ -19,7 +19,7 @@ fn model(name: &str, data: &[(&str, &str)]) -> Model {
         values.values.insert((*name).into(), Datum::read(value).expect("a value"));
     }
     let source = Source::new(name, text);
-    match compile(&source, &values, &Limits::default(), &Deadline::never()) {
+    match compile(&source, &values, &ModelLimits::default(), &Deadline::never()) {
         Ok(compiled) => match compiled.problem {
             Problem::Quantified(model) => model,
             other => panic!("{name} is {}", other.kind()),

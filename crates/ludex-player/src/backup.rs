@@ -10,7 +10,7 @@ use ludex_game::{Cursor, Describe, Game};
 use ludex_gdl::Program;
 use ludex_reasoner::{Reasoner, ReasonerCursor, ReasonerLimits};
 use ludex_search::flat::{Flat, FlatOptions};
-use ludex_search::{Limits, SearchReport, Searcher};
+use ludex_search::{SearchLimits, SearchReport, Searcher};
 
 use crate::worker::Worker;
 
@@ -18,7 +18,7 @@ use crate::worker::Worker;
 pub(crate) struct BackupQuestion {
     pub history: Vec<Vec<String>>,
     pub role: RoleId,
-    pub limits: Limits,
+    pub limits: SearchLimits,
 }
 
 /// A move as a text with its report; `None` when the reasoner could not replay the match.

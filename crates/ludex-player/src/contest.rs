@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{MoveId, RoleId};
 use ludex_game::Cursor;
-use ludex_search::Limits;
+use ludex_search::SearchLimits;
 
 use crate::Playable;
 use crate::stages::{StageList, Stages};
@@ -45,11 +45,11 @@ impl<G: Playable> Contender<G> {
     }
 
     /// Searches the initial state from each seat, so that evaluations are learned before the first game.
-    pub fn warm_up(&mut self, limits: &Limits) {
+    pub fn warm_up(&mut self, limits: &SearchLimits) {
         let n_seats = self.minds.len();
         for (seat_idx, (role, mind)) in self.minds.iter_mut().enumerate() {
             let deadline = limits.deadline.part(1.0 / (n_seats - seat_idx) as f64);
-            mind.warm_up(*role, &Limits { deadline, ..limits.clone() });
+            mind.warm_up(*role, &SearchLimits { deadline, ..limits.clone() });
         }
     }
 
@@ -92,7 +92,7 @@ pub(crate) fn contest<G: Playable>(
     champion: &mut Contender<G>,
     challengers: &mut [Contender<G>],
     mean_length: f64,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> Option<usize> {
     let seats: Vec<RoleId> = champion.minds.iter().map(|(role, _)| *role).collect();
     assert_eq!(seats.len(), 2, "two players exchange seats");
@@ -108,7 +108,7 @@ pub(crate) fn contest<G: Playable>(
             let mut gained = 0.0;
             for (seat_idx, &seat) in seats.iter().enumerate() {
                 let seed = limits.seed.child((2 * exchange_idx + seat_idx) as u64);
-                let limits = Limits { seed, ..limits.clone() };
+                let limits = SearchLimits { seed, ..limits.clone() };
                 match play(game, [champion, challenger], seat, turn, max_steps, &limits) {
                     Some(reward) => gained += reward,
                     None if limits.deadline.reached() => break 'time,
@@ -133,7 +133,7 @@ fn play<G: Playable>(
     seat: RoleId,
     turn: Duration,
     max_steps: usize,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> Option<f64> {
     let mut cursor = game.cursor();
     let mut joint: Vec<MoveId> = Vec::new();
@@ -155,7 +155,7 @@ fn play<G: Playable>(
             }
             let deadline = limits.deadline.no_later_than(Instant::now() + turn);
             let limits =
-                Limits { deadline, seed: limits.seed.child(step as u64), ..limits.clone() };
+                SearchLimits { deadline, seed: limits.seed.child(step as u64), ..limits.clone() };
             let mind = contenders[usize::from(role == seat)].mind(role);
             let found = mind.think(&cursor.state().clone(), role, &limits).report;
             joint.push(found.chosen.unwrap_or(first));
@@ -184,7 +184,7 @@ mod tests {
             Contender::new(&game, &vec![StageSpec::last(spec.name, spec.search)])
         };
         let mut challengers: Vec<_> = challengers.iter().map(contender).collect();
-        let limits = Limits::until(Deadline::after(time), Seed(1));
+        let limits = SearchLimits::until(Deadline::after(time), Seed(1));
         contest(&game, &mut contender(&champion), &mut challengers, 7.0, &limits)
     }
 

@@ -6,7 +6,7 @@ use ludex_search::alphabeta::DepthFirstOptions;
 use ludex_search::duel::{FORCED_PART, FORCED_SEARCH};
 use ludex_search::ismcts::IsmctsOptions;
 use ludex_search::mcts::UctOptions;
-use ludex_search::{Hint, Limits};
+use ludex_search::{Hint, SearchLimits};
 
 use crate::Playable;
 use crate::contest::{Contender, contest};
@@ -57,7 +57,7 @@ impl<G: Playable> Flagship<G> {
     /// The strategy for the game, chosen at the first call.
     ///
     /// In the start clock, `starting` is the role to play, and there is time to try searches against each other.
-    fn strategy(&mut self, starting: Option<RoleId>, limits: &Limits) -> &mut Strategy<G> {
+    fn strategy(&mut self, starting: Option<RoleId>, limits: &SearchLimits) -> &mut Strategy<G> {
         self.strategy.get_or_insert_with(|| {
             // With an iteration limit the choice must not depend on the clock.
             let deadline = match limits.iterations {
@@ -89,7 +89,7 @@ impl<G: Playable> Flagship<G> {
 }
 
 impl<G: Playable> Mind<G> for Flagship<G> {
-    fn prepare(&mut self, role: RoleId, limits: &Limits) {
+    fn prepare(&mut self, role: RoleId, limits: &SearchLimits) {
         if !starts_with_a_move(&self.game, role) {
             return;
         }
@@ -104,7 +104,7 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         &mut self,
         situation: &Situation<StateOf<G>>,
         role: RoleId,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Opinion {
         match (self.strategy(None, limits), situation) {
             (Strategy::Puzzle(search), Situation::Open(state)) => {
@@ -142,10 +142,10 @@ fn best_of<G: Playable>(
     stages: &StageList,
     survey: &Survey,
     options: &FlagshipOptions,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> Stages<G> {
     let depth_first = depth_first_stages(survey, options);
-    let within = |part: f64| Limits {
+    let within = |part: f64| SearchLimits {
         deadline: limits.deadline.part(part),
         hint: Hint::default(),
         // Every contender has a tree or table for each of the two seats, all at the same time.

@@ -12,7 +12,7 @@ use ludex_game::{Cursor, Observe};
 use ludex_search::hyperplay::{HyperPlayOptions, ImperfectPlayOptions};
 use ludex_search::information::{Follower, Model, Observation, Patience};
 use ludex_search::iss::IssOptions;
-use ludex_search::{Hint, Limits};
+use ludex_search::{Hint, SearchLimits};
 
 use crate::Playable;
 use crate::certainty::follower;
@@ -26,7 +26,7 @@ pub(crate) fn best_stages<G: Playable>(
     game: &G,
     first: StageList,
     survey: &Survey,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> StageList {
     let hyperplay = StageSpec::last("hyperplay", HyperPlayOptions::DEFAULT);
     let others = match survey.features.n_roles {
@@ -40,7 +40,7 @@ pub(crate) fn best_stages<G: Playable>(
     };
     let mut candidates = vec![first];
     candidates.extend(others.into_iter().map(|stage| vec![stage]));
-    let limits = Limits {
+    let limits = SearchLimits {
         deadline: limits.deadline.part(CONTEST_PART),
         hint: Hint::default(),
         // At most two searches play at the same time.
@@ -117,7 +117,7 @@ pub(crate) fn best_informed<G: Playable>(
     game: &G,
     candidates: &[StageList],
     mean_length: f64,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> usize {
     let is_player = |role: &RoleId| !game.roles()[role.index()].is_random;
     let seats: Vec<RoleId> = game.role_ids().filter(is_player).collect();
@@ -136,7 +136,7 @@ pub(crate) fn best_informed<G: Playable>(
         }
         let n_left = (N_ROUNDS - round) as f64 * n_turns;
         let turn = left.div_f64(n_left).clamp(MIN_TURN, MAX_TURN);
-        let limits = Limits { seed: limits.seed.child(round as u64), ..limits.clone() };
+        let limits = SearchLimits { seed: limits.seed.child(round as u64), ..limits.clone() };
         let play = |by_seat: &[(RoleId, &StageList)]| play(game, by_seat, turn, max_steps, &limits);
         let Some(differences) = play_round(&play, &seats, candidates, &open) else { break };
         open.iter().zip(differences).for_each(|(&idx, gained)| gains[idx].add(gained));
@@ -187,7 +187,7 @@ fn play<G: Playable>(
     by_seat: &[(RoleId, &StageList)],
     turn: Duration,
     max_steps: usize,
-    limits: &Limits,
+    limits: &SearchLimits,
 ) -> Option<Vec<f64>> {
     let mut seats: Vec<Seat<G>> = (by_seat.iter())
         .map(|&(role, stages)| Seat {
@@ -217,7 +217,7 @@ fn play<G: Playable>(
                     Some(seat) => {
                         let deadline = limits.deadline.no_later_than(Instant::now() + turn);
                         let seed = limits.seed.child(step as u64);
-                        let limits = Limits { deadline, seed, ..limits.clone() };
+                        let limits = SearchLimits { deadline, seed, ..limits.clone() };
                         let chosen = seat.choose(&limits);
                         chosen.filter(|id| legal.contains(id)).or(rng.choose(&legal).copied())?
                     }
@@ -239,7 +239,7 @@ fn play<G: Playable>(
 
 impl<G: Playable> Seat<G> {
     /// Chooses a move by the information of the seat; `None` if the search finds none.
-    fn choose(&mut self, limits: &Limits) -> Option<MoveId> {
+    fn choose(&mut self, limits: &SearchLimits) -> Option<MoveId> {
         self.mind.think_hidden(&self.follower.information(), limits).report.chosen
     }
 
@@ -268,7 +268,7 @@ mod tests {
             vec![StageSpec::last(spec.name, spec.search)]
         };
         let candidates: Vec<StageList> = names.iter().map(candidate).collect();
-        let limits = Limits::until(Deadline::after(time), Seed(1));
+        let limits = SearchLimits::until(Deadline::after(time), Seed(1));
         best_informed(&game, &candidates, length, &limits)
     }
 

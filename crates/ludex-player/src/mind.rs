@@ -9,7 +9,7 @@ use ludex_base::{RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
 use ludex_macucb::{Networks, WithNetworks};
 use ludex_search::information::{Follower, Model};
-use ludex_search::{HiddenSearcher, Information, Limits, OpenSearcher, Search, SearchReport};
+use ludex_search::{HiddenSearcher, Information, OpenSearcher, Search, SearchLimits, SearchReport};
 
 use crate::Playable;
 use crate::flagship::Flagship;
@@ -19,14 +19,14 @@ use crate::roster::{PlayedBy, PlayerSpec};
 /// Chooses moves, and keeps what it learns during a match.
 pub(crate) trait Mind<G: Playable>: Send {
     /// Uses the start clock.
-    fn prepare(&mut self, role: RoleId, limits: &Limits);
+    fn prepare(&mut self, role: RoleId, limits: &SearchLimits);
 
     /// Thinks about a turn in which the role has a choice.
     fn think(
         &mut self,
         situation: &Situation<StateOf<G>>,
         role: RoleId,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Opinion;
 }
 
@@ -73,9 +73,9 @@ pub(crate) struct Opinion {
 pub(crate) struct Broken;
 
 impl<G: Playable> Mind<G> for Broken {
-    fn prepare(&mut self, _role: RoleId, _limits: &Limits) {}
+    fn prepare(&mut self, _role: RoleId, _limits: &SearchLimits) {}
 
-    fn think(&mut self, _: &Situation<StateOf<G>>, _: RoleId, _: &Limits) -> Opinion {
+    fn think(&mut self, _: &Situation<StateOf<G>>, _: RoleId, _: &SearchLimits) -> Opinion {
         panic!("this search panics on purpose, for a test");
     }
 }
@@ -119,7 +119,12 @@ impl<G: Playable> OneSearch<G> {
     }
 
     /// Searches from a state that is known.
-    pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
+    pub fn search(
+        &mut self,
+        state: &StateOf<G>,
+        role: RoleId,
+        limits: &SearchLimits,
+    ) -> SearchReport {
         let Searches::Open(searcher) = &mut self.searcher else {
             panic!("the state is known exactly in games without percepts")
         };
@@ -131,7 +136,7 @@ impl<G: Playable> OneSearch<G> {
     pub fn search_hidden(
         &mut self,
         known: &Information<StateOf<G>>,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> SearchReport {
         let Searches::Hidden(searcher) = &mut self.searcher else {
             panic!("the state is known exactly in games without percepts")
@@ -140,12 +145,12 @@ impl<G: Playable> OneSearch<G> {
     }
 
     /// Searches the initial state ahead, so that the search can reuse the result.
-    pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
+    pub fn warm_up(&mut self, role: RoleId, limits: &SearchLimits) {
         if !starts_with_a_move(&self.game, role) {
             return;
         }
         let deadline = limits.deadline.no_later_than(Instant::now() + MAX_WARM_UP);
-        let limits = Limits { deadline, ..limits.clone() };
+        let limits = SearchLimits { deadline, ..limits.clone() };
         match &mut self.searcher {
             Searches::Open(searcher) => drop(searcher.search(&self.game.cursor(), role, &limits)),
             Searches::Hidden(searcher) => {
@@ -161,7 +166,7 @@ impl<G: Playable> OneSearch<G> {
 const MAX_WARM_UP: Duration = Duration::from_secs(60);
 
 impl<G: Playable> Mind<G> for OneSearch<G> {
-    fn prepare(&mut self, role: RoleId, limits: &Limits) {
+    fn prepare(&mut self, role: RoleId, limits: &SearchLimits) {
         self.warm_up(role, limits);
     }
 
@@ -169,7 +174,7 @@ impl<G: Playable> Mind<G> for OneSearch<G> {
         &mut self,
         situation: &Situation<StateOf<G>>,
         role: RoleId,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Opinion {
         let report = match situation {
             Situation::Open(state) => self.search(state, role, limits),

@@ -79,7 +79,7 @@ impl Rules<BitSet> for OfMachine {
 mod tests {
     use ludex_base::RoleId;
     use ludex_game::{Cursor, Game};
-    use ludex_search::{Limits, SearchSpec};
+    use ludex_search::{SearchLimits, SearchSpec};
 
     use super::*;
     use crate::mind::OneSearch;
@@ -91,7 +91,7 @@ mod tests {
         let report = |text: &str| {
             let spec = SearchSpec::parse(text).expect("a registered search");
             let mut searcher = OneSearch::new(&machine, spec.name, &spec.search);
-            let limits = Limits::iterations(2_000, Seed(1));
+            let limits = SearchLimits::iterations(2_000, Seed(1));
             searcher.search(machine.cursor().state(), RoleId::new(0), &limits)
         };
         let by_rules = report("alphabeta:proximity=0,rules=4");

@@ -10,7 +10,7 @@ use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, StateOf};
 use ludex_gdl::Program;
 use ludex_search::information::{Model, Patience};
-use ludex_search::{Hint, Limits, SearchReport};
+use ludex_search::{Hint, SearchLimits, SearchReport};
 
 use crate::Playable;
 use crate::attention::Attention;
@@ -121,8 +121,8 @@ type ThinkingWorker<G> = Worker<Question<StateOf<G>>, Thinking>;
 
 /// A question to the thinking thread.
 enum Question<S> {
-    Prepare { role: RoleId, limits: Limits },
-    Think { situation: Situation<S>, role: RoleId, limits: Limits },
+    Prepare { role: RoleId, limits: SearchLimits },
+    Think { situation: Situation<S>, role: RoleId, limits: SearchLimits },
 }
 
 /// The answer of the thinking thread, with its times.
@@ -529,8 +529,8 @@ impl<G: Playable> Player<G> {
         }
     }
 
-    fn limits(&self, seed: Seed, until: Instant) -> Limits {
-        Limits {
+    fn limits(&self, seed: Seed, until: Instant) -> SearchLimits {
+        SearchLimits {
             deadline: self.or_stopped(Deadline::at(until)),
             iterations: self.config.iterations,
             memory: self.config.memory,
@@ -593,7 +593,7 @@ fn thinking_worker<G: Playable>(minds: Minds<G>) -> ThinkingWorker<G> {
             let started = Instant::now();
             // The worker makes the mind, because making it may panic too.
             let mind = mind.get_or_insert_with(|| minds.one());
-            let cancellable = |limits: Limits| Limits {
+            let cancellable = |limits: SearchLimits| SearchLimits {
                 deadline: limits.deadline.clone().or_when(Arc::clone(&is_cancelled)),
                 ..limits
             };

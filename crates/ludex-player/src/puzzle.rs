@@ -12,7 +12,7 @@
 use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::nested::{Explorer, Found, Line};
-use ludex_search::{Limits, SearchReport, heap_bytes_of};
+use ludex_search::{SearchLimits, SearchReport, heap_bytes_of};
 use rustc_hash::FxHashMap;
 
 use crate::Playable;
@@ -56,7 +56,12 @@ impl<G: Playable> PuzzleSearch<G> {
     }
 
     /// Searches for a line from a state, or continues the line it has.
-    pub fn search(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> SearchReport {
+    pub fn search(
+        &mut self,
+        state: &StateOf<G>,
+        role: RoleId,
+        limits: &SearchLimits,
+    ) -> SearchReport {
         (self.n_playouts, self.n_states) = (0, 0);
         self.best = self.best.take().and_then(|line| line.from_here(state));
         self.note(role, limits);
@@ -92,7 +97,7 @@ impl<G: Playable> PuzzleSearch<G> {
     }
 
     /// Publishes the first move of the best line as the hint.
-    fn note(&self, role: RoleId, limits: &Limits) {
+    fn note(&self, role: RoleId, limits: &SearchLimits) {
         if let Some(best) = &self.best {
             best.note(role, &limits.hint);
         }
@@ -219,9 +224,10 @@ impl<G: Playable> PuzzleSearch<G> {
         let legal = self.cursor.legal_moves(role);
         let report = match &self.best {
             Some(best) => best.report(legal, role),
-            None => {
-                SearchReport { stopped: Some(StopReason::Time), ..SearchReport::unsearched(legal) }
-            }
+            None => SearchReport {
+                stopped: Some(StopReason::of_deadline()),
+                ..SearchReport::unsearched(legal)
+            },
         };
         let n_playouts = self.n_playouts;
         SearchReport { n_playouts, n_iterations: n_playouts + self.n_states, ..report }

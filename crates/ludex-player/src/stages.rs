@@ -2,7 +2,7 @@
 
 use ludex_base::RoleId;
 use ludex_game::StateOf;
-use ludex_search::{Information, Limits, PlainSearch, SearchReport};
+use ludex_search::{Information, PlainSearch, SearchLimits, SearchReport};
 
 use crate::Playable;
 use crate::mind::{OneSearch, Opinion};
@@ -46,19 +46,23 @@ impl<G: Playable> Stages<G> {
     }
 
     /// Searches the initial state ahead with the last search.
-    pub fn warm_up(&mut self, role: RoleId, limits: &Limits) {
+    pub fn warm_up(&mut self, role: RoleId, limits: &SearchLimits) {
         self.last().warm_up(role, limits);
     }
 
     /// Thinks about a turn with hidden information. Only the last search runs.
-    pub fn think_hidden(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> Opinion {
+    pub fn think_hidden(
+        &mut self,
+        known: &Information<StateOf<G>>,
+        limits: &SearchLimits,
+    ) -> Opinion {
         let search = self.last();
         let report = search.search_hidden(known, limits);
         Opinion { report, search: search.name().into() }
     }
 
     /// Thinks about a turn.
-    pub fn think(&mut self, state: &StateOf<G>, role: RoleId, limits: &Limits) -> Opinion {
+    pub fn think(&mut self, state: &StateOf<G>, role: RoleId, limits: &SearchLimits) -> Opinion {
         let mut before: Option<SearchReport> = None;
         let mut names: Vec<&str> = Vec::new();
         for stage in &mut self.stages {

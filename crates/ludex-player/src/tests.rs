@@ -34,13 +34,13 @@ enum Fault {
 struct Faulty(Fault);
 
 impl Mind<Machine> for Faulty {
-    fn prepare(&mut self, _: RoleId, _: &ludex_search::Limits) {}
+    fn prepare(&mut self, _: RoleId, _: &ludex_search::SearchLimits) {}
 
     fn think(
         &mut self,
         _: &Situation<ludex_base::BitSet>,
         _: RoleId,
-        _: &ludex_search::Limits,
+        _: &ludex_search::SearchLimits,
     ) -> Opinion {
         let mut report = ludex_search::SearchReport::default();
         match self.0 {

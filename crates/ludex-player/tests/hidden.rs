@@ -15,7 +15,7 @@ use ludex_macucb::{NETWORK_SEARCHES, Networks, WithNetworks};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_player::{AnySearch, follower};
 use ludex_search::information::{Follower, Model, Observation, Patience};
-use ludex_search::{Claim, Limits, SearchSpec};
+use ludex_search::{Claim, SearchLimits, SearchSpec};
 use ludex_testkit::hidden::{
     count_beliefs, count_doubts, information_after, random_step, search_informed,
 };
@@ -256,7 +256,7 @@ fn searches_pay_for_information_that_is_worth_its_price() {
             let known = information_after(game, RoleId::new(0), &[&["_", "(arm red)"]]);
             assert_eq!(known.possible().len(), 2);
             let rules = Arc::new(game.circuit().clone());
-            let limits = Limits::iterations(3_000, Seed(1));
+            let limits = SearchLimits::iterations(3_000, Seed(1));
             let report = spec.build_informed(&with_networks(game, rules)).search(&known, &limits);
             let chosen = game.move_text(report.chosen.expect("it has moves"));
             assert_eq!(chosen, right, "{spec}: {report:?}");
@@ -481,7 +481,7 @@ fn searches_never_see_the_true_state() {
                     set_thinking(true);
                     follower.follow(observed, &mut rng, &Patience::endless());
                     let known = follower.information();
-                    let limits = Limits::iterations(200, Seed(7));
+                    let limits = SearchLimits::iterations(200, Seed(7));
                     let report = searcher.search(&known, &limits).without_times();
                     reports.push((known.steps().to_vec(), report));
                     set_thinking(false);

@@ -120,7 +120,7 @@ impl Evaluator<'_> {
     fn follow(&mut self, id: PolicyId) -> Result<Evaluation, Stop> {
         self.n_steps += 1;
         if self.n_steps.is_multiple_of(1024) && self.deadline.reached() {
-            return Err(Stop::Limit(StopReason::Time));
+            return Err(Stop::Limit(StopReason::of_deadline()));
         }
         let network = self.network;
         let open = self.values.iter().position(Option::is_none).map(VarId::new);

@@ -188,7 +188,7 @@ impl Forward {
             }
             self.n_steps += 1;
             if self.n_steps.is_multiple_of(4096) && self.deadline.reached() {
-                self.stopped = Some(StopReason::Time);
+                self.stopped = Some(StopReason::of_deadline());
                 return false;
             }
             let value = listed.values[k];
@@ -291,6 +291,6 @@ impl Filter for Propagated {
         true
     }
     fn stopped(&self) -> Option<StopReason> {
-        self.engine.is_stopped().then_some(StopReason::Time)
+        self.engine.is_stopped().then_some(StopReason::of_deadline())
     }
 }

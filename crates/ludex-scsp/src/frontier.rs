@@ -235,7 +235,7 @@ impl<N: Number> Frontier<'_, N> {
         if self.n_steps >= STEPS_PER_CHECK {
             self.n_steps = 0;
             if self.config.deadline.reached() {
-                return Err(Stop::Limit(StopReason::Time));
+                return Err(Stop::Limit(StopReason::of_deadline()));
             }
         }
         Ok(())
@@ -307,7 +307,7 @@ impl<'a, N: Number, T> Pruned<'a, N, T> {
             return Err(Stop::Limit(StopReason::Memory));
         }
         if self.config.deadline.reached() {
-            return Err(Stop::Limit(StopReason::Time));
+            return Err(Stop::Limit(StopReason::of_deadline()));
         }
         self.all.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
         let mut kept: Vec<(Vec<N>, T)> = Vec::new();
@@ -322,7 +322,7 @@ impl<'a, N: Number, T> Pruned<'a, N, T> {
             if n_compared > 1 << 16 {
                 n_compared = 0;
                 if self.config.deadline.reached() {
-                    return Err(Stop::Limit(StopReason::Time));
+                    return Err(Stop::Limit(StopReason::of_deadline()));
                 }
             }
             if !kept[rivals..].iter().any(is_as_good) {

@@ -288,7 +288,7 @@ impl Room<'_> {
     fn take(&mut self, n_bytes: usize) -> Result<(), Stop> {
         let left = self.bytes_left.checked_sub(n_bytes as u64);
         self.bytes_left = left.ok_or(Stop::Limit(StopReason::Memory))?;
-        if self.deadline.reached() { Err(Stop::Limit(StopReason::Time)) } else { Ok(()) }
+        if self.deadline.reached() { Err(Stop::Limit(StopReason::of_deadline())) } else { Ok(()) }
     }
 }
 

@@ -146,7 +146,7 @@ impl<N: Number> Draw<N> {
                 return Err(Stop::Limit(StopReason::Memory));
             }
             if n_outcomes > 1024 && config.deadline.reached() {
-                return Err(Stop::Limit(StopReason::Time));
+                return Err(Stop::Limit(StopReason::of_deadline()));
             }
             draws.push(Self::new(network, x));
         }
@@ -527,7 +527,7 @@ impl<'a, N: Number> Search<'a, N> {
         if self.n_steps >= STEPS_PER_CHECK {
             self.n_steps = 0;
             if self.config.deadline.reached() {
-                self.stopped = Some(StopReason::Time);
+                self.stopped = Some(StopReason::of_deadline());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Searches: they take a cursor and return a move with the reasons for it.
 //!
-//! A [`Searcher`] takes a state and a role and returns a [`SearchReport`] within [`Limits`]. It
+//! A [`Searcher`] takes a state and a role and returns a [`SearchReport`] within [`SearchLimits`]. It
 //! sees only `Game` and `Cursor`, never a rulesheet. When the state is hidden, an
 //! [`InformationSearcher`] takes the information of the role instead. [`SEARCHES`] lists all
 //! searches; [`SearchSpec`] parses `uct:c=0.7,threads=2` and builds a searcher for a game.
@@ -62,7 +62,7 @@ mod toy;
 pub use claims::{Claim, GameFeatures, GamesMeant};
 pub use information::{Information, InformationSearcher};
 pub use ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
-pub use limits::{Hint, Limits};
+pub use limits::{Hint, SearchLimits};
 pub use options::{OptionError, OptionInfo};
 pub use registry::{PlainSearch, SEARCHES};
 pub use report::{Extension, MoveReport, ReportExtension, SearchReport};

@@ -9,7 +9,7 @@ use ludex_base::{Deadline, MoveId, Seed, StopReason};
 ///
 /// With one thread, an iteration limit and no deadline, the report depends on the seed alone.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// When to answer. Searches check it at least once per node or every few steps of a playout.
     pub deadline: Deadline,
     /// Iterations of a Monte Carlo search, nodes of a depth-first one; `None` means no limit.
@@ -24,7 +24,7 @@ pub struct Limits {
     pub hint: Hint,
 }
 
-impl Limits {
+impl SearchLimits {
     /// Limits that end at the deadline, with one thread and 512 MB.
     pub fn until(deadline: Deadline, seed: Seed) -> Self {
         let hint = Hint::default();
@@ -42,7 +42,7 @@ impl Limits {
         if self.iterations.is_some_and(|max| n_iterations >= max) {
             Some(StopReason::Count)
         } else {
-            self.deadline.reached().then_some(StopReason::Time)
+            self.deadline.stop_reason()
         }
     }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn clones_of_a_hint_share_the_move() {
-        let limits = Limits::iterations(1, Seed(1));
+        let limits = SearchLimits::iterations(1, Seed(1));
         let copy = limits.clone();
         assert_eq!(copy.hint.get(), None);
         limits.hint.set(MoveId::new(7));

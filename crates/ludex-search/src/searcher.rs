@@ -3,7 +3,7 @@
 use ludex_base::RoleId;
 use ludex_game::Cursor;
 
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 
 /// Finds a move for a role in a known state.
@@ -18,5 +18,5 @@ pub trait Searcher<C: Cursor> {
     /// Searches from the state of the cursor, which must not be terminal.
     ///
     /// The chosen move is legal, even if the limits leave no time to search.
-    fn search(&mut self, root: &C, role: RoleId, limits: &Limits) -> SearchReport;
+    fn search(&mut self, root: &C, role: RoleId, limits: &SearchLimits) -> SearchReport;
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Describe, Game, Observe, StateOf, draw_joint};
 use ludex_search::information::{Follower, Model, Observation, Patience};
-use ludex_search::{Claim, Information, Limits, SearchReport, SearchSpec, Searchable};
+use ludex_search::{Claim, Information, SearchLimits, SearchReport, SearchSpec, Searchable};
 
 use crate::searchers::{Candidate, Named, find, players};
 
@@ -110,7 +110,7 @@ where
     P: Candidate,
     G: Searchable,
 {
-    spec.build_informed(game).search(known, &Limits::iterations(n_iterations, seed))
+    spec.build_informed(game).search(known, &SearchLimits::iterations(n_iterations, seed))
 }
 
 /// Checks under hidden information that moves are legal within any time limit, that equal seeds
@@ -138,7 +138,7 @@ where
                     break;
                 }
                 let deadline = Deadline::after(Duration::from_millis(millis));
-                let limits = Limits::until(deadline, Seed(1));
+                let limits = SearchLimits::until(deadline, Seed(1));
                 let began = Instant::now();
                 let report = searcher.search(&known, &limits);
                 // Generous, for machines that are busy with other work.
@@ -308,8 +308,8 @@ where
         {
             let Some(mut joint) = draw_joint(game, &mut cursor, &mut rng) else { break };
             for (me, plain, _, searcher) in &mut seats {
-                let limits = Limits::iterations(N_MODEL_ITERATIONS, Seed(rng.next_u64()));
-                let limits = Limits { deadline: deadline.clone(), ..limits };
+                let limits = SearchLimits::iterations(N_MODEL_ITERATIONS, Seed(rng.next_u64()));
+                let limits = SearchLimits { deadline: deadline.clone(), ..limits };
                 let found = searcher.search(&plain.information(), &limits);
                 let chosen = found.chosen.filter(|id| cursor.legal_moves(*me).contains(id));
                 chosen.into_iter().for_each(|id| joint[me.index()] = id);

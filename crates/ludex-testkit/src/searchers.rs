@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::{Cursor, Game, StateOf, draw_joint};
 use ludex_search::{
-    Claim, GamesMeant, HiddenSearcher, Limits, OpenSearcher, SearchReport, SearchSpec, Searchable,
+    Claim, GamesMeant, HiddenSearcher, OpenSearcher, SearchLimits, SearchReport, SearchSpec,
+    Searchable,
 };
 
 use crate::exact::Exact;
@@ -128,7 +129,8 @@ pub fn answers_legally_in_any_time<P: Candidate, G: Searchable>(spec: &P, games:
                 let mut searcher = spec.build(game);
                 let began = Instant::now();
                 let deadline = Deadline::after(Duration::from_millis(millis));
-                let report = searcher.search(&cursor, role, &Limits::until(deadline, Seed(1)));
+                let report =
+                    searcher.search(&cursor, role, &SearchLimits::until(deadline, Seed(1)));
                 // Generous, for machines that are busy with other work.
                 assert!(began.elapsed() < Duration::from_secs(2), "{name}: answered late");
                 let legal = cursor.legal_moves(role).to_vec();
@@ -160,7 +162,7 @@ pub fn repeats_itself<P: Candidate, G: Searchable>(spec: &P, games: &[Named<G>])
         let run = |seed| {
             let mut searcher = spec.build(game);
             let mut cursor = game.cursor();
-            let limits = Limits::iterations(300, Seed(seed));
+            let limits = SearchLimits::iterations(300, Seed(seed));
             let first = searcher.search(&cursor, RoleId::new(0), &limits);
             random_step(game, &mut cursor, &mut Seed(5).rng());
             let second = searcher.search(&cursor, RoleId::new(0), &limits);
@@ -256,7 +258,7 @@ pub fn never_loses_tictactoe<P: Candidate, G: Searchable>(spec: &P, games: &[Nam
                             chosen
                         }
                         _ => {
-                            let limits = Limits::iterations(300, seed);
+                            let limits = SearchLimits::iterations(300, seed);
                             theirs.search(&cursor, role, &limits).chosen.expect("a move")
                         }
                     }
@@ -373,7 +375,7 @@ pub fn mixes_evenly_where_it_must<P: Candidate, G: Searchable>(spec: &P, games: 
     for me in players(game) {
         let mut counts: HashMap<MoveId, usize> = HashMap::new();
         for seed in 0..300 {
-            let limits = Limits::iterations(200, Seed(seed));
+            let limits = SearchLimits::iterations(200, Seed(seed));
             let report = spec.build(game).search(&root, me, &limits);
             *counts.entry(report.chosen.expect("the role has moves")).or_default() += 1;
         }
@@ -445,8 +447,8 @@ fn check_proofs<P: Candidate, G: Searchable>(spec: &P, name: &str, game: &G, sta
 }
 
 /// Returns the effort of a search that should get things right; depth-first searches count nodes.
-fn effort<P: Candidate>(spec: &P, seed: Seed) -> Limits {
-    Limits::iterations(if spec.counts_nodes() { 60_000 } else { 3_000 }, seed)
+fn effort<P: Candidate>(spec: &P, seed: Seed) -> SearchLimits {
+    SearchLimits::iterations(if spec.counts_nodes() { 60_000 } else { 3_000 }, seed)
 }
 
 fn search<P: Candidate, G: Searchable>(

@@ -224,7 +224,11 @@ impl Poster<'_> {
     }
 
     fn check_deadline(&self) -> Result<(), CspError> {
-        if self.deadline.reached() { Err(CspError::Stopped(StopReason::Time)) } else { Ok(()) }
+        if self.deadline.reached() {
+            Err(CspError::Stopped(StopReason::of_deadline()))
+        } else {
+            Ok(())
+        }
     }
 
     fn check_memory(&self) -> Result<(), CspError> {

@@ -116,7 +116,7 @@ impl<'a> LocalSearch<'a> {
                 return (Some(solution), step, None);
             }
             if config.deadline.reached() {
-                return (None, step, Some(StopReason::Time));
+                return (None, step, Some(StopReason::of_deadline()));
             }
             n_idle += 1;
             if n_idle > config.patience {

@@ -170,7 +170,12 @@ impl<'a> Mac<'a> {
             }
             self.statistics.n_restarts += 1;
             if self.restart().is_err() {
-                return self.problem.posted.engine.is_stopped().then_some(StopReason::Time);
+                return self
+                    .problem
+                    .posted
+                    .engine
+                    .is_stopped()
+                    .then_some(StopReason::of_deadline());
             }
         }
         unreachable!("a run without cutoff ends")
@@ -280,7 +285,7 @@ impl<'a> Mac<'a> {
 
     fn stop_reason(&self) -> Option<StopReason> {
         if self.problem.posted.engine.is_stopped() || self.config.deadline.reached() {
-            Some(StopReason::Time)
+            Some(StopReason::of_deadline())
         } else {
             let is_over = self.pool.as_ref().is_some_and(|pool| pool.is_over())
                 || self.statistics.n_nodes >= self.config.max_nodes;
@@ -328,7 +333,7 @@ impl<'a> Mac<'a> {
             }
             // Step 4. On a conflict, refute the last open decision.
             if self.problem.posted.engine.is_stopped() {
-                return Explored::Stopped(StopReason::Time);
+                return Explored::Stopped(StopReason::of_deadline());
             }
             self.scores.on_conflict(&self.problem.posted.engine);
             if self.config.uses_last_conflict && self.priority.is_none() {
@@ -348,7 +353,7 @@ impl<'a> Mac<'a> {
 
     fn ended(&self) -> Explored {
         if self.problem.posted.engine.is_stopped() {
-            Explored::Stopped(StopReason::Time)
+            Explored::Stopped(StopReason::of_deadline())
         } else {
             Explored::All
         }

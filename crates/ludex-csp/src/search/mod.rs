@@ -296,7 +296,7 @@ fn search(
     report.statistics.setup_time = start.elapsed();
     report.statistics.n_propagations = posted.engine.n_propagations();
     if !is_consistent {
-        report.stopped = posted.engine.is_stopped().then_some(StopReason::Time);
+        report.stopped = posted.engine.is_stopped().then_some(StopReason::of_deadline());
         return report;
     }
     let bound = posted.objective.map(|(x, is_minimized)| {

@@ -53,7 +53,7 @@ pub(super) fn parse(text: &str, deadline: &Deadline) -> Result<Node, FormatError
     let mut open: Vec<(Node, String)> = Vec::new();
     loop {
         if deadline.reached() {
-            return Err(FormatError::Stopped(StopReason::Time));
+            return Err(FormatError::Stopped(StopReason::of_deadline()));
         }
         let event = reader.read_event();
         let line = lines.at(usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));

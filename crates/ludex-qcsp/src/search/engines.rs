@@ -332,7 +332,7 @@ impl Searcher<'_> {
         };
         let is_stopped = filter.engine.is_stopped();
         self.engines.last = Some(filter);
-        if is_stopped { Err(Stopped(StopReason::Time)) } else { Ok(found) }
+        if is_stopped { Err(Stopped(StopReason::of_deadline())) } else { Ok(found) }
     }
 
     /// Searches for values of some variables by propagation and branching on the smallest domain.

@@ -104,7 +104,7 @@ impl Extractor<'_, '_> {
             return Err(Stopped(StopReason::Memory));
         }
         if self.nodes.len().is_multiple_of(1024) && self.searcher.config.deadline.reached() {
-            return Err(Stopped(StopReason::Time));
+            return Err(Stopped(StopReason::of_deadline()));
         }
         let id = NodeId::new(self.nodes.len());
         self.nodes.push(node.clone());

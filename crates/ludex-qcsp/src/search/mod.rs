@@ -120,7 +120,7 @@ impl<'p> Searcher<'p> {
         }
         if self.statistics.n_nodes.is_multiple_of(1024) {
             if self.config.deadline.reached() {
-                return Err(Stopped(StopReason::Time));
+                return Err(Stopped(StopReason::of_deadline()));
             }
             if self.statistics.n_nodes >= self.max_nodes {
                 return Err(Stopped(StopReason::Count));

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use ludex_base::{Deadline, Source, StopReason};
 use ludex_csp::Verdict;
 use ludex_csp::{Value, sum};
-use ludex_model::{Data, Limits, Problem, compile};
+use ludex_model::{Data, ModelLimits, Problem, compile};
 use ludex_scsp::*;
 
 fn network(text: &str) -> StochasticNetwork {
     let source = Source::new("model", text.to_string());
-    let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+    let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
     match compiled.unwrap_or_else(|problems| panic!("{problems:?}")).problem {
         Problem::Stochastic(network) => network,
         other => panic!("the model is {}", other.kind()),

@@ -30,7 +30,7 @@ use ludex_game::{Cursor, FeatureFinder, Playouts, Wanted};
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::{Hint, Limits};
+use crate::limits::{Hint, SearchLimits};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
@@ -198,7 +198,7 @@ impl<G: Playouts> DepthFirst<G> {
         }
     }
 
-    fn begin(&mut self, me: RoleId, limits: &Limits) {
+    fn begin(&mut self, me: RoleId, limits: &SearchLimits) {
         if self.me != Some(me) {
             self.table = None;
             self.order = Order::default();
@@ -259,7 +259,7 @@ impl<G: Playouts> Searcher<G::Cursor> for DepthFirst<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         self.begin(role, limits);
         let mut clock = Clock::new(&limits.deadline);
         let mut cursor = root.clone();

@@ -70,7 +70,7 @@ impl<'a, C: Cursor> Walk<'a, C> {
 
     pub(crate) fn stopped(&self) -> StopReason {
         let is_count = self.max_nodes.is_some_and(|max| self.n_nodes >= max);
-        if is_count { StopReason::Count } else { StopReason::Time }
+        if is_count { StopReason::Count } else { StopReason::of_deadline() }
     }
 
     /// Classifies the cursor's state, `depth` steps before the horizon.

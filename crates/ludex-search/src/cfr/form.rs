@@ -326,7 +326,7 @@ impl<C: Cursor, S: Sight<C>> Grower<'_, C, S> {
 
     fn push(&mut self, node: Node) -> Result<u32, StopReason> {
         if self.clock.tick() {
-            return Err(StopReason::Time);
+            return Err(StopReason::of_deadline());
         }
         if self.form.nodes.len() >= self.limits.max_nodes {
             return Err(StopReason::Memory);

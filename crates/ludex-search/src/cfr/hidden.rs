@@ -17,7 +17,7 @@ use super::{Cfr, ExtensiveForm, ExtensiveFormLimits, Solver, growing_deadline, m
 use crate::information::{
     Information, InformationSearcher, Observation, OwnPercepts, Possible, Weights,
 };
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 
 /// The extensive form of the whole game.
@@ -41,7 +41,7 @@ where
     G::Cursor: Observe,
 {
     /// Expands the whole game, unless that was tried before.
-    fn work_out(&mut self, limits: &Limits) {
+    fn work_out(&mut self, limits: &SearchLimits) {
         if !matches!(self.whole, Whole::Untried) {
             return;
         }
@@ -82,7 +82,7 @@ where
         "cfr"
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let (role, legal) = (known.role(), known.legal_moves());
         let nothing = SearchReport::unsearched(legal);
         if legal.len() < 2 || known.possible().is_empty() {
@@ -108,7 +108,7 @@ where
             self.form(&starts, &OwnPercepts, limits)
         });
         let Some(form) = forms.find_map(|form| form) else {
-            return SearchReport { stopped: Some(StopReason::Time), ..nothing };
+            return SearchReport { stopped: Some(StopReason::of_deadline()), ..nothing };
         };
         if form.sets().iter().any(|set| set.role == role) {
             self.solve_from(&form, role, legal, limits)
@@ -124,7 +124,7 @@ impl<G: Playouts> Cfr<G> {
         &self,
         known: &Information<StateOf<G>>,
         max_starts: usize,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Vec<Possible<StateOf<G>>> {
         let possible = known.possible();
         if possible.len() <= max_starts {

@@ -22,7 +22,7 @@ use ludex_game::{Cursor, Playouts, StateOf};
 use crate::clock::Clock;
 use crate::information::{AllMoves, Possible, Sight, first_view};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
@@ -98,7 +98,7 @@ impl<G: Playouts> Cfr<G> {
         &self,
         starts: &[Possible<StateOf<G>>],
         sight: &impl Sight<G::Cursor>,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Option<ExtensiveForm> {
         let mut cursor = self.initial.clone();
         let deadline = growing_deadline(limits);
@@ -180,7 +180,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {
         "cfr"
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let legal = root.clone().legal_moves(role).to_vec();
         let nothing = SearchReport::unsearched(&legal);
         if legal.len() < 2 {
@@ -190,7 +190,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Cfr<G> {
         let views = self.roles.ids().map(first_view).collect();
         let starts = [Possible { state: root.state().clone(), weight: 1.0, views }];
         let Some(form) = self.form(&starts, &AllMoves, limits) else {
-            return SearchReport { stopped: Some(StopReason::Time), ..nothing };
+            return SearchReport { stopped: Some(StopReason::of_deadline()), ..nothing };
         };
         self.solve_from(&form, role, &legal, limits)
     }
@@ -203,7 +203,7 @@ impl<G: Playouts> Cfr<G> {
         form: &ExtensiveForm,
         role: RoleId,
         legal: &[MoveId],
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> SearchReport {
         // The sets of the first step come before all others. There is none if another role has no
         // legal move, so that play cannot go on.
@@ -222,7 +222,7 @@ impl<G: Playouts> Cfr<G> {
         solver: &mut Solver,
         set: usize,
         legal: &[MoveId],
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> SearchReport {
         let nothing = SearchReport::unsearched(legal);
         let n_before = solver.n_iterations();
@@ -243,7 +243,7 @@ impl<G: Playouts> Cfr<G> {
         }
         let n_iterations = solver.n_iterations();
         if n_iterations == 0 {
-            return SearchReport { stopped: Some(StopReason::Time), ..nothing };
+            return SearchReport { stopped: Some(StopReason::of_deadline()), ..nothing };
         }
         let Some((parts, idx)) = self.drawn(solver, set, legal, limits) else { return nothing };
         limits.hint.set(legal[idx]);
@@ -260,7 +260,11 @@ impl<G: Playouts> Cfr<G> {
             n_iterations: n_iterations - n_before,
             n_nodes: form.n_nodes() as u64,
             n_bytes: (form.n_nodes() * NODE_BYTES) as u64,
-            stopped: Some(if n_iterations >= most { StopReason::Count } else { StopReason::Time }),
+            stopped: Some(if n_iterations >= most {
+                StopReason::Count
+            } else {
+                StopReason::of_deadline()
+            }),
             ..nothing
         }
     }
@@ -274,7 +278,7 @@ impl<G: Playouts> Cfr<G> {
         solver: &Solver,
         set: &InformationSet,
         legal: &[MoveId],
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Option<(Vec<f64>, usize)> {
         if solver.n_iterations() == 0 {
             return None;
@@ -294,14 +298,14 @@ impl<G: Playouts> Cfr<G> {
 }
 
 /// Returns the deadline for expanding plays.
-fn growing_deadline(limits: &Limits) -> Deadline {
+fn growing_deadline(limits: &SearchLimits) -> Deadline {
     match limits.iterations {
         None => limits.deadline.part(GROWING_PART),
         Some(_) => limits.deadline.clone(),
     }
 }
 
-fn max_nodes(limits: &Limits) -> usize {
+fn max_nodes(limits: &SearchLimits) -> usize {
     let most = match limits.iterations {
         Some(n) => (n.saturating_mul(NODES_PER_ITERATION) as usize)
             .clamp(MIN_NODES, MAX_NODES_WITHOUT_CLOCK),
@@ -335,7 +339,7 @@ mod tests {
             sees: |_| None,
             is_over: |_| false,
         });
-        let (me, limits) = (RoleId::new(0), Limits::iterations(3, Seed(1)));
+        let (me, limits) = (RoleId::new(0), SearchLimits::iterations(3, Seed(1)));
         let mut cfr = Cfr::new(&toy, CfrOptions::default());
         let mut nash = Nash::new(&toy, NashOptions::default());
         let root = toy.cursor();
@@ -359,13 +363,13 @@ mod tests {
             weight: 1.0,
             views: cfr.roles.ids().map(first_view).collect(),
         }];
-        let long = Limits::iterations(50, Seed(1));
+        let long = SearchLimits::iterations(50, Seed(1));
         let form = cfr.form(&starts, &AllMoves, &long).expect("the game is small");
         let mut solver = Solver::new(&form, Variant::Plus, Seed(1));
         let legal = [0, 1].map(MoveId::new);
         cfr.solve(&form, &mut solver, 0, &legal, &long);
         assert_eq!(solver.n_iterations(), 50);
-        let over = Limits::until(Deadline::after(Duration::ZERO), Seed(1));
+        let over = SearchLimits::until(Deadline::after(Duration::ZERO), Seed(1));
         let report = cfr.solve(&form, &mut solver, 0, &legal, &over);
         assert_eq!((report.n_iterations, report.stopped), (0, Some(StopReason::Time)));
         assert!(report.chosen.is_some() && over.hint.get() == report.chosen);

@@ -12,7 +12,7 @@ use super::form::{ExtensiveForm, ExtensiveFormLimits, Node};
 use super::{MAX_NODES, MAX_NODES_WITHOUT_CLOCK, NODE_BYTES, estimate_by, without_small};
 use crate::information::AllMoves;
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::normal::NormalForm;
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
@@ -56,7 +56,7 @@ impl Induction {
         // Children have larger ids than their parents.
         for id in (0..n_nodes).rev().filter(|&id| form.begins[id] || id == 0) {
             if deadline.reached() {
-                return Err(StopReason::Time);
+                return Err(StopReason::of_deadline());
             }
             let found = match form.nodes[id] {
                 Node::End { first_goal } => {
@@ -256,7 +256,7 @@ impl<G: Playouts> Nash<G> {
         &self,
         root: &G::Cursor,
         horizon: usize,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> Result<(ExtensiveForm, Induction), StopReason> {
         let max_nodes = match limits.iterations {
             Some(_) => MAX_NODES_WITHOUT_CLOCK,
@@ -294,7 +294,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Nash<G> {
         "nash"
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let legal = root.clone().legal_moves(role).to_vec();
         let mut report = SearchReport::unsearched(&legal);
         if legal.len() < 2 {

@@ -14,7 +14,7 @@ use ludex_game::{
 
 use crate::clock::Clock;
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
@@ -138,7 +138,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
         "flat"
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let mut cursor = root.clone();
         let legal: Vec<Vec<MoveId>> =
             self.roles.ids().map(|role| cursor.legal_moves(role).to_vec()).collect();
@@ -162,7 +162,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Flat<G> {
         let stopped = loop {
             limits.hint.set(bandit.favorite());
             if clock.tick() {
-                break StopReason::Time;
+                break StopReason::of_deadline();
             }
             if limits.iterations.is_some_and(|max| n_iterations >= max) {
                 break StopReason::Count;

@@ -20,7 +20,7 @@ use crate::information::{
     Information, InformationSearcher, OwnPercepts, Possible, Weights, view_after,
 };
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::mcts::UctOptions;
 use crate::mcts::selection::{EdgeStats, Selection, Ucb};
 use crate::playout::{Desk, End, play_uniform};
@@ -121,7 +121,7 @@ impl<G: Playouts> Searcher<G::Cursor> for ImperfectPlay<G> {
     }
 
     /// Uses UCT: in a known state there is no information to gain.
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         self.complete.search(root, role, limits)
     }
 }
@@ -134,7 +134,7 @@ where
         "hyperplay-ii"
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let legal = known.legal_moves();
         let nothing = SearchReport::unsearched(legal);
         if legal.len() < 2 || known.possible().is_empty() {
@@ -172,7 +172,7 @@ where
             // turn.
             let depth = if n_iterations < 2 * arms.len() as u64 { 0 } else { self.options.depth };
             let Some(reward) = sampler.sample(known, start, arms[idx].id, depth) else {
-                break StopReason::Time;
+                break StopReason::of_deadline();
             };
             arms[idx].add(reward);
             n_iterations += 1;

@@ -21,7 +21,7 @@ use crate::alphabeta::DepthFirstOptions;
 use crate::flat::FlatOptions;
 use crate::information::{Information, InformationSearcher, Weights};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, Searchable};
-use crate::limits::{Hint, Limits};
+use crate::limits::{Hint, SearchLimits};
 use crate::mcts::UctOptions;
 use crate::registry::PlainSearch;
 use crate::report::{MoveReport, SearchReport};
@@ -118,7 +118,7 @@ impl<G: Searchable> Searcher<G::Cursor> for HyperPlay<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         self.searcher.search(root, role, limits)
     }
 }
@@ -128,7 +128,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
         self.name
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let nothing = SearchReport::unsearched(known.legal_moves());
         let mut rng = limits.seed.child(u64::MAX).rng();
         let mut joined = Joined::new(known.legal_moves());
@@ -140,7 +140,7 @@ impl<G: Searchable> InformationSearcher<StateOf<G>> for HyperPlay<G> {
             }
             // The hint of the first search is best in one state only, but better than none.
             let hint = if idx == 0 { limits.hint.clone() } else { Hint::default() };
-            let within = Limits {
+            let within = SearchLimits {
                 deadline: limits.deadline.part((weight / left.max(weight)).min(1.0)),
                 iterations: limits.iterations.map(|all| ((all as f64 * weight) as u64).max(1)),
                 seed: limits.seed.child(idx as u64),

@@ -2,7 +2,7 @@
 
 use ludex_base::{MoveId, PerceptId, Rng, RoleId};
 
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 
 /// Finds a move for a role that does not see the state.
@@ -18,7 +18,7 @@ pub trait InformationSearcher<S> {
     ///
     /// The chosen move is one of [`Information::legal_moves`], even if the limits leave no time to
     /// search.
-    fn search(&mut self, known: &Information<S>, limits: &Limits) -> SearchReport;
+    fn search(&mut self, known: &Information<S>, limits: &SearchLimits) -> SearchReport;
 }
 
 /// What a role receives about a step.

@@ -35,7 +35,7 @@ use crate::information::{
     AllMoves, Information, InformationSearcher, OwnPercepts, Possible, Sight, first_view,
 };
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::playout::Desk;
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::{Roles, hash_of, mix};
@@ -136,7 +136,7 @@ impl<G: Playouts> Ismcts<G> {
         &mut self,
         start: &Start<'_, StateOf<G>>,
         sight: impl Sight<G::Cursor>,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> SearchReport {
         let &Start { possible, me, legal, .. } = start;
         // A single move is searched too, because later turns use the nodes below it.
@@ -192,7 +192,7 @@ impl<G: Playouts> Ismcts<G> {
         &'a mut self,
         start: &Start<'_, StateOf<G>>,
         sight: V,
-        limits: &'a Limits,
+        limits: &'a SearchLimits,
         habit_bytes: usize,
     ) -> Walk<'a, G::Cursor, V> {
         let (takes_best, learns) = (self.takes_best(), self.learns());
@@ -252,7 +252,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Ismcts<G> {
     }
 
     /// Searches a known state: all roles know it, and everything played since.
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let mut cursor = root.clone();
         let legal = cursor.legal_moves(role).to_vec();
         let state = root.state().clone();
@@ -273,7 +273,7 @@ where
         "ismcts"
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let recent =
             known.steps().iter().fold(Recent::default(), |recent, observed| match observed {
                 Some(observed) => recent.after(observed.own, Some(&observed.percepts)),
@@ -306,7 +306,7 @@ mod tests {
             is_over: |_| false,
         });
         let mut search = Ismcts::new(&toy, IsmctsOptions::default());
-        let limits = Limits::iterations(3, Seed(1));
+        let limits = SearchLimits::iterations(3, Seed(1));
         let report = Searcher::search(&mut search, &toy.cursor(), RoleId::new(0), &limits);
         assert_eq!((report.n_iterations, report.depth), (3, MAX_RANDOM_STEPS as u32));
         assert!(report.chosen.is_some());

@@ -8,7 +8,7 @@ use super::habits::{Chosen, Habits, Recent};
 use super::tree::{self, Explore, Taken, Tree};
 use crate::clock::Clock;
 use crate::information::{Possible, Sight, Weights, view_after};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::roles::Roles;
 
@@ -61,7 +61,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
         starts: &[Possible<C::State>],
         root: u32,
         legal: &[MoveId],
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> (u64, StopReason) {
         let weights = Weights::new(starts.iter().map(|start| start.weight));
         let mut n_iterations = 0;
@@ -71,7 +71,7 @@ impl<C: Cursor, V: Sight<C>> Walk<'_, C, V> {
             }
             let start = &starts[weights.draw(&mut self.rng)];
             if self.iterate(start, n_iterations > 0).is_none() {
-                return (n_iterations, StopReason::Time);
+                return (n_iterations, StopReason::of_deadline());
             }
             n_iterations += 1;
             if n_iterations % HINT_INTERVAL == 1

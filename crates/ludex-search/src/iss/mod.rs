@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::clock::Clock;
 use crate::information::{AllMoves, Information, InformationSearcher, OwnPercepts, Sight, Weights};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::playout::{Desk, End, play_uniform};
 use crate::report::{MoveReport, SearchReport};
 use crate::roles::Roles;
@@ -97,7 +97,7 @@ impl<G: Playouts> Iss<G> {
         me: RoleId,
         legal: &[MoveId],
         sight: impl Sight<G::Cursor>,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> SearchReport {
         let mut report = SearchReport::unsearched(legal);
         if legal.len() < 2 || starts.is_empty() {
@@ -130,7 +130,8 @@ impl<G: Playouts> Iss<G> {
             }
             if n_valued < legal.len() {
                 let is_time = look.n_steps <= look.max_steps;
-                report.stopped = Some(if is_time { StopReason::Time } else { StopReason::Count });
+                report.stopped =
+                    Some(if is_time { StopReason::of_deadline() } else { StopReason::Count });
                 // Values of different horizons are not comparable; keep them only if there is
                 // nothing else.
                 if horizon > 1 {
@@ -292,7 +293,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Iss<G> {
     }
 
     /// Searches a known state: sets have one state, and all roles see every move.
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let legal = root.clone().legal_moves(role).to_vec();
         let starts = vec![(root.state().clone(), 1.0)];
         self.search_from(starts, role, &legal, AllMoves, limits)
@@ -307,7 +308,7 @@ where
         "iss"
     }
 
-    fn search(&mut self, known: &Information<StateOf<G>>, limits: &Limits) -> SearchReport {
+    fn search(&mut self, known: &Information<StateOf<G>>, limits: &SearchLimits) -> SearchReport {
         let starts = known.possible().iter().map(|it| (it.state.clone(), it.weight)).collect();
         self.search_from(starts, known.role(), known.legal_moves(), OwnPercepts, limits)
     }

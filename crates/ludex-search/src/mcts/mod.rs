@@ -30,7 +30,7 @@ use ludex_game::{Cursor, MAX_RANDOM_STEPS, Playouts, StateOf};
 use crate::clock::Clock;
 use crate::evaluate::{Evaluation, Weights};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 use crate::roles::{Roles, hash_of};
 use crate::searcher::Searcher;
@@ -162,7 +162,7 @@ impl<G: Playouts + Clone> Uct<G> {
     }
 
     /// Prepares a search from a state; `None` if nothing can be searched there.
-    fn prepare(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
+    fn prepare(&mut self, root: &G::Cursor, me: RoleId, limits: &SearchLimits) -> Option<()> {
         // Step 1. The worker of a thread keeps what its policy learned; only its seed is new.
         let n_threads = match self.options.threads {
             0 => limits.threads.max(1),
@@ -204,7 +204,7 @@ impl<G: Playouts + Clone> Uct<G> {
     }
 
     /// Returns the smaller of the limits of the caller and of the options.
-    fn max_iterations(&self, limits: &Limits) -> Option<u64> {
+    fn max_iterations(&self, limits: &SearchLimits) -> Option<u64> {
         let own = (self.options.iterations > 0).then_some(self.options.iterations as u64);
         limits.iterations.into_iter().chain(own).min()
     }
@@ -234,7 +234,7 @@ impl<G: Playouts + Clone> Uct<G> {
         true
     }
 
-    fn begin_tree(&mut self, root: &G::Cursor, me: RoleId, limits: &Limits) -> Option<()> {
+    fn begin_tree(&mut self, root: &G::Cursor, me: RoleId, limits: &SearchLimits) -> Option<()> {
         let source = self.options.selection.build(&self.options).amaf();
         // A new tree is faster than clearing a large one.
         let tree = self.tree.insert(Tree::new(self.roles, source, root.state()));
@@ -257,7 +257,7 @@ impl<G: Playouts + Clone> Uct<G> {
         &mut self,
         root: &G::Cursor,
         me: RoleId,
-        limits: &Limits,
+        limits: &SearchLimits,
         n_iterations: &AtomicU64,
     ) -> Option<StopReason> {
         let mut grows = true;
@@ -281,7 +281,7 @@ impl<G: Playouts + Clone> Uct<G> {
             };
             match run_round(&mut self.workers, &round) {
                 Ending::Proven => return None,
-                Ending::Time => return Some(StopReason::Time),
+                Ending::Time => return Some(StopReason::of_deadline()),
                 Ending::Count => return Some(StopReason::Count),
                 // Making room cannot be interrupted, so it must not start too late.
                 Ending::Full if tree.has_time_for_room(&limits.deadline) => {
@@ -367,7 +367,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for Uct<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         if self.prepare(root, role, limits).is_none() {
             self.tree = None;
             return SearchReport {

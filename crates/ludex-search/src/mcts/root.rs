@@ -22,7 +22,7 @@ use ludex_game::Playouts;
 use super::report::choose;
 use super::{Uct, UctOptions};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::{MoveReport, SearchReport};
 use crate::searcher::Searcher;
 
@@ -83,7 +83,7 @@ impl<G: Playouts + Clone> RootParallel<G> {
     }
 
     /// Creates the requested number of trees.
-    fn grow_trees(&mut self, limits: &Limits) {
+    fn grow_trees(&mut self, limits: &SearchLimits) {
         let n_trees = match self.options.trees {
             0 => limits.threads.max(2),
             n => n,
@@ -125,7 +125,12 @@ impl<G: Playouts + Clone> RootParallel<G> {
         }
     }
 
-    fn run_all(&mut self, root: &G::Cursor, role: RoleId, limits: &[Limits]) -> Vec<SearchReport> {
+    fn run_all(
+        &mut self,
+        root: &G::Cursor,
+        role: RoleId,
+        limits: &[SearchLimits],
+    ) -> Vec<SearchReport> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = self
                 .trees
@@ -217,7 +222,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
         "uct-root"
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         self.grow_trees(limits);
         let n_trees = self.trees.len();
         let n_runs = self.options.runs.max(1);
@@ -233,8 +238,8 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
                 _ => limits.deadline.clone(),
             };
             let first = run_idx * n_trees;
-            let parts: Vec<Limits> = (first..first + n_trees)
-                .map(|part_idx| Limits {
+            let parts: Vec<SearchLimits> = (first..first + n_trees)
+                .map(|part_idx| SearchLimits {
                     deadline: deadline.clone(),
                     memory: limits.memory / n_trees,
                     ..part_of(limits, part_idx, n_trees * n_runs)
@@ -258,10 +263,10 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for RootParallel<G> {
 }
 
 /// Returns one of `n_parts` parts of the iterations, for one thread, with its own seed.
-fn part_of(limits: &Limits, part_idx: usize, n_parts: usize) -> Limits {
+fn part_of(limits: &SearchLimits, part_idx: usize, n_parts: usize) -> SearchLimits {
     let (idx, n) = (part_idx as u64, n_parts as u64);
     let part = |total: u64| total / n + u64::from(idx < total % n);
-    Limits {
+    SearchLimits {
         iterations: limits.iterations.map(part),
         threads: 1,
         seed: limits.seed.child(idx),

@@ -14,7 +14,7 @@ use ludex_game::Playouts;
 
 use super::{Nested, NmcsOptions, Rule};
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::mcts::{Uct, UctOptions};
 use crate::report::SearchReport;
 use crate::searcher::Searcher;
@@ -67,12 +67,12 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for UctNested<G> {
         "uct-nested"
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         if !self.is_puzzle {
             return self.uct.search(root, role, limits);
         }
         let half = limits.deadline.remaining().map(|left| Instant::now() + left / 2);
-        let first = Limits {
+        let first = SearchLimits {
             deadline: half
                 .map_or(limits.deadline.clone(), |end| limits.deadline.no_later_than(end)),
             iterations: limits.iterations.map(|n| n / 2),
@@ -83,7 +83,7 @@ impl<G: Playouts + Clone> Searcher<G::Cursor> for UctNested<G> {
         if lines.is_proven {
             return lines;
         }
-        let second = Limits {
+        let second = SearchLimits {
             iterations: limits.iterations.map(|n| n.saturating_sub(lines.n_iterations)),
             ..limits.clone()
         };

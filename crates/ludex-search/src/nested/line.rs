@@ -83,7 +83,7 @@ impl<S: Clone + Eq> Line<S> {
     /// Returns the report of a search that knows only this line.
     pub fn report(&self, legal: &[MoveId], role: RoleId) -> SearchReport {
         let mut report = SearchReport::unsearched(legal);
-        report.stopped = Some(StopReason::Time);
+        report.stopped = Some(StopReason::of_deadline());
         let Some((_, joint)) = self.steps.first() else { return report };
         let chosen = joint[role.index()];
         let reward = f64::from(self.goal.value()) / 100.0;

@@ -29,7 +29,7 @@ use ludex_base::{RoleId, Seed, StopReason};
 use ludex_game::{Cursor, Playouts, StateOf};
 
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 use crate::roles::Roles;
 use crate::searcher::Searcher;
@@ -115,7 +115,7 @@ impl<G: Playouts> Nested<G> {
         &self,
         root: &G::Cursor,
         me: RoleId,
-        limits: &Limits,
+        limits: &SearchLimits,
         seed: Seed,
         max_playouts: u64,
     ) -> (Option<Found>, u64) {
@@ -211,7 +211,7 @@ impl<G: Playouts> Searcher<G::Cursor> for Nested<G> {
         self.name
     }
 
-    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &G::Cursor, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let mut cursor = root.clone();
         let legal = cursor.legal_moves(role).to_vec();
         self.best = self.best.take().and_then(|line| line.from_here(root.state()));
@@ -220,20 +220,21 @@ impl<G: Playouts> Searcher<G::Cursor> for Nested<G> {
         }
         let mut n_playouts = 0;
         let max_playouts = limits.iterations.unwrap_or(u64::MAX);
-        let mut stopped = StopReason::Time;
+        let mut stopped = None;
         for run_idx in 0_u64.. {
-            if self.best.as_ref().is_some_and(Line::is_settled) || limits.deadline.reached() {
+            stopped = limits.deadline.stop_reason();
+            if self.best.as_ref().is_some_and(Line::is_settled) || stopped.is_some() {
                 break;
             }
             if n_playouts >= max_playouts {
-                stopped = StopReason::Count;
+                stopped = Some(StopReason::Count);
                 break;
             }
             let left = max_playouts - n_playouts;
             let (found, n) = self.run(root, role, limits, limits.seed.child(run_idx), left);
             if n == 0 {
                 // Play cannot go on.
-                stopped = StopReason::Fault;
+                stopped = Some(StopReason::Fault);
                 break;
             }
             n_playouts += n;
@@ -250,7 +251,8 @@ impl<G: Playouts> Searcher<G::Cursor> for Nested<G> {
             Some(best) => best.report(&legal, role),
             None => SearchReport::unsearched(&legal),
         };
-        let stopped = if report.is_proven { None } else { Some(stopped) };
+        let stopped = stopped.unwrap_or_else(StopReason::of_deadline);
+        let stopped = (!report.is_proven).then_some(stopped);
         SearchReport { n_playouts, n_iterations: n_playouts, stopped, ..report }
     }
 }

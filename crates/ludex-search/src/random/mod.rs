@@ -6,7 +6,7 @@ use ludex_base::RoleId;
 use ludex_game::Cursor;
 
 use crate::ingredients::{HiddenSearcher, Ingredients, OpenSearcher, Search, as_if_known};
-use crate::limits::Limits;
+use crate::limits::SearchLimits;
 use crate::report::SearchReport;
 use crate::searcher::Searcher;
 
@@ -36,7 +36,7 @@ impl<C: Cursor> Searcher<C> for Random {
         "random"
     }
 
-    fn search(&mut self, root: &C, role: RoleId, limits: &Limits) -> SearchReport {
+    fn search(&mut self, root: &C, role: RoleId, limits: &SearchLimits) -> SearchReport {
         let mut cursor = root.clone();
         let legal = cursor.legal_moves(role);
         let mut rng = limits.seed.child(self.n_calls).rng();

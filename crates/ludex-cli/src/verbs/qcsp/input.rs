@@ -2,7 +2,7 @@
 
 use ludex_base::{Deadline, Severity, Source};
 use ludex_formats::{Format, FormatError};
-use ludex_model::{Compiled, Data, Datum, Limits, Problem, compile};
+use ludex_model::{Compiled, Data, Datum, ModelLimits, Problem, compile};
 use ludex_pipeline::LoadOptions;
 use ludex_qcsp::Model;
 use ludex_scsp::StochasticNetwork;
@@ -133,7 +133,7 @@ fn compiled(
         data.values.insert(name.trim().to_string(), datum);
     }
     let source = Source::new(shown_path(&args.file), text);
-    match compile(&source, &data, &Limits::within(max_memory), deadline) {
+    match compile(&source, &data, &ModelLimits::within(max_memory), deadline) {
         Ok(compiled) => {
             diagnostics::report(&source, &compiled.warnings, true);
             Ok(compiled)

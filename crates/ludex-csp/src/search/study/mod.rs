@@ -280,7 +280,7 @@ impl<'a> Study<'a> {
 
     fn ask_deadline(&mut self) {
         if self.config.deadline.reached() {
-            self.report.stopped = Some(StopReason::Time);
+            self.report.stopped = Some(StopReason::of_deadline());
         }
     }
 

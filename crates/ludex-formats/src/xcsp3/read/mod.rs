@@ -216,7 +216,11 @@ impl Reader {
     }
 
     fn check_deadline(&self) -> Result<(), FormatError> {
-        if self.deadline.reached() { Err(FormatError::Stopped(StopReason::Time)) } else { Ok(()) }
+        if self.deadline.reached() {
+            Err(FormatError::Stopped(StopReason::of_deadline()))
+        } else {
+            Ok(())
+        }
     }
 
     fn objectives(&mut self, node: &Node) -> Result<(), FormatError> {

@@ -42,7 +42,7 @@ impl Reader {
     pub(super) fn tuples_of(&self, node: &Node, arity: usize) -> Result<Table, FormatError> {
         text::table(&node.text, arity, &self.symbols, &self.deadline)
             .map_err(|problem| problem_at(node, problem))?
-            .ok_or(FormatError::Stopped(StopReason::Time))
+            .ok_or(FormatError::Stopped(StopReason::of_deadline()))
     }
 
     pub(super) fn transitions(

@@ -1,0 +1,208 @@
+//! The memory of the process: how much it uses, how much it may use, and what happens at the limit.
+//!
+//! A binary installs [`Counted`] as its global allocator and calls [`set_budget`] once. Two things
+//! then keep the process within the budget:
+//!
+//! - Loops that check a [`Deadline`](crate::Deadline) stop when nine tenths of the budget are in
+//!   use, and say that memory was the reason.
+//! - An allocation that would exceed the budget, or that the system refuses, does not happen: the
+//!   process ends through the function that was given to [`set_budget`].
+//!
+//! In a process without [`Counted`] nothing is counted, and [`is_short`] is always false.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// An allocator that counts the bytes it has handed out.
+///
+/// Each thread counts for itself and adds to the sum of the process in steps of 64 KiB, so that
+/// threads do not wait for each other.
+#[derive(Debug)]
+pub struct Counted<A>(pub A);
+
+/// Why the process must end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The allocation exceeds the budget.
+    Budget,
+    /// The system has no memory left for the process.
+    System,
+}
+
+/// Bytes in use, without what threads have not added yet.
+static IN_USE: AtomicI64 = AtomicI64::new(0);
+
+/// Bytes from which loops stop.
+static SHORT: AtomicI64 = AtomicI64::new(i64::MAX);
+
+/// Bytes that allocations never exceed.
+static MOST: AtomicI64 = AtomicI64::new(i64::MAX);
+
+/// Ends the process.
+static END: OnceLock<fn(Refusal) -> !> = OnceLock::new();
+
+/// Largest difference between what a thread has allocated and what it has added to the sum.
+const STEP: i64 = 64 << 10;
+
+/// Sets the memory that the process may use, in bytes, and the function that ends the process when
+/// an allocation is refused.
+///
+/// The function must not allocate; what it writes and which code it exits with is the business of
+/// the binary. It is set by the first call only.
+pub fn set_budget(bytes: u64, end: fn(Refusal) -> !) {
+    let most = i64::try_from(bytes).unwrap_or(i64::MAX);
+    END.get_or_init(|| end);
+    SHORT.store(most - most / 10, Relaxed);
+    MOST.store(most, Relaxed);
+}
+
+/// Returns whether so much memory is in use that work should stop.
+#[inline]
+pub fn is_short() -> bool {
+    IN_USE.load(Relaxed) > SHORT.load(Relaxed)
+}
+
+/// Returns the bytes in use; 0 in a process without [`Counted`].
+pub fn in_use() -> u64 {
+    u64::try_from(IN_USE.load(Relaxed)).unwrap_or(0)
+}
+
+/// Returns the bytes that may still be allocated before [`is_short`]; `None` without a budget.
+pub fn left() -> Option<u64> {
+    let short = SHORT.load(Relaxed);
+    (short < i64::MAX).then(|| u64::try_from(short - IN_USE.load(Relaxed)).unwrap_or(0))
+}
+
+/// What a thread has allocated and not yet added to the sum.
+struct Pending(Cell<i64>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        IN_USE.fetch_add(self.0.get(), Relaxed);
+    }
+}
+
+thread_local! {
+    static PENDING: Pending = const { Pending(Cell::new(0)) };
+}
+
+/// Counts bytes, negative ones for memory that is returned.
+#[inline]
+fn count(bytes: i64) {
+    let counted = PENDING.try_with(|pending| {
+        let sum = pending.0.get() + bytes;
+        if sum.abs() < STEP {
+            pending.0.set(sum);
+        } else {
+            pending.0.set(0);
+            add(sum);
+        }
+    });
+    if counted.is_err() {
+        // The thread is ending, and has added its count.
+        add(bytes);
+    }
+}
+
+#[cold]
+fn add(bytes: i64) {
+    let sum = IN_USE.fetch_add(bytes, Relaxed) + bytes;
+    if bytes > 0 && sum > MOST.load(Relaxed) {
+        refuse(Refusal::Budget);
+    }
+}
+
+#[cold]
+fn refuse(refusal: Refusal) {
+    if let Some(end) = END.get() {
+        // The function may allocate against its contract; that must not lead back here.
+        MOST.store(i64::MAX, Relaxed);
+        end(refusal);
+    }
+}
+
+/// Returns the size as a number that can be negated. A layout is never larger than `isize::MAX`.
+#[inline]
+fn size_of(layout: Layout) -> i64 {
+    layout.size() as i64
+}
+
+/// Returns the block, unless there is none.
+#[inline]
+fn granted(block: *mut u8) -> *mut u8 {
+    if block.is_null() {
+        refuse(Refusal::System);
+    }
+    block
+}
+
+// SAFETY: every request goes to the inner allocator as it came, and the block that it returns is
+// returned as it is. Counting neither allocates nor unwinds.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(size_of(layout));
+        // SAFETY: the caller keeps the contract of `alloc`.
+        granted(unsafe { self.0.alloc(layout) })
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(size_of(layout));
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        granted(unsafe { self.0.alloc_zeroed(layout) })
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-size_of(layout));
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { self.0.dealloc(block, layout) }
+    }
+
+    /// Counts the old block until the new one is there, because a large block is copied.
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size as i64);
+        // SAFETY: the caller keeps the contract of `realloc`.
+        let new = granted(unsafe { self.0.realloc(block, layout, new_size) });
+        count(-size_of(layout));
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[global_allocator]
+    static ALLOCATOR: Counted<std::alloc::System> = Counted(std::alloc::System);
+
+    /// Allocations of other tests in the same process.
+    const NOISE: u64 = 8 << 20;
+
+    #[test]
+    fn large_blocks_are_counted_while_they_live() {
+        let before = in_use();
+        let block = vec![1_u8; 64 << 20];
+        assert!(in_use() >= before + (64 << 20) - NOISE);
+        drop(block);
+        assert!(in_use() <= before + NOISE);
+    }
+
+    #[test]
+    fn a_thread_that_ends_leaves_no_count_behind() {
+        let before = in_use();
+        for _ in 0..500 {
+            let texts: Vec<String> =
+                std::thread::spawn(|| (0..200).map(|n| format!("text {n}")).collect())
+                    .join()
+                    .expect("the thread ends");
+            assert_eq!(texts.len(), 200);
+        }
+        // 500 threads that lost a count of 60 KB each would leave 30 MB.
+        assert!(in_use() <= before + NOISE, "{} after {before}", in_use());
+    }
+}
