@@ -349,7 +349,8 @@ fn thousands_of_moves_are_reported_quickly() {
         let report = spec(text).build(&game).search(&game.cursor(), RoleId::new(0), &limits);
         assert_eq!(report.moves.len(), 20_000);
         let took = start.elapsed();
-        assert!(took < Duration::from_secs(1), "{text} took {took:?}");
+        // Some milliseconds; quadratic time would be minutes.
+        assert!(took < Duration::from_secs(20), "{text} took {took:?}");
     }
 }
 

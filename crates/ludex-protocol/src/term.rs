@@ -128,8 +128,9 @@ mod tests {
         assert_eq!(Term::read(&format!("{open}a{close}")).expect("a term").as_str(), "a");
         let flat = Term::read(&format!("(f {})", "(g) (h 1) ".repeat(DEPTH))).expect("a term");
         assert!(flat.as_str().starts_with("(f g (h 1) g (h 1)"));
+        // A few milliseconds; quadratic time would be minutes, so a busy machine passes too.
         let time = begun.elapsed();
-        assert!(time < std::time::Duration::from_millis(500), "{time:?}");
+        assert!(time < std::time::Duration::from_secs(20), "{time:?}");
     }
 
     #[test]

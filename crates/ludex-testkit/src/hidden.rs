@@ -7,7 +7,7 @@ use ludex_game::{Cursor, Describe, Game, Observe, StateOf, draw_joint};
 use ludex_search::information::{Follower, Model, Observation, Patience};
 use ludex_search::{Claim, Information, SearchLimits, SearchReport, SearchSpec, Searchable};
 
-use crate::searchers::{Candidate, Named, find, players};
+use crate::searchers::{Candidate, Named, find, in_time, players};
 
 /// Returns what a role knows after a line of joint moves. Moves are given by their texts; `_`
 /// stands for the first legal move.
@@ -137,12 +137,11 @@ where
                 if known.legal_moves().is_empty() {
                     break;
                 }
-                let deadline = Deadline::after(Duration::from_millis(millis));
-                let limits = SearchLimits::until(deadline, Seed(1));
-                let began = Instant::now();
-                let report = searcher.search(&known, &limits);
-                // Generous, for machines that are busy with other work.
-                assert!(began.elapsed() < Duration::from_secs(2), "{name}: late");
+                let report = in_time(|| {
+                    let deadline = Deadline::after(Duration::from_millis(millis));
+                    searcher.search(&known, &SearchLimits::until(deadline, Seed(1)))
+                });
+                let report = report.unwrap_or_else(|| panic!("{name}: answered late"));
                 let chosen = report.chosen.expect("the role has legal moves");
                 assert!(known.legal_moves().contains(&chosen), "{name}: {report:?}");
                 assert!(cursor.legal_moves(me).contains(&chosen), "{name}: {report:?}");

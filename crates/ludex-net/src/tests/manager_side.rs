@@ -392,11 +392,14 @@ fn players_are_asked_at_the_same_time() {
         })
     };
     let setting = Setting { clock: Duration::from_secs(5), ..Setting::new(DUEL) };
-    let asked = Instant::now();
-    let record = setting.play(&[&slow().address, &slow().address]);
-    assert!(lapses(&record, 0).is_empty() && lapses(&record, 1).is_empty());
-    let time = asked.elapsed();
-    assert!(time < Duration::from_millis(1100), "two steps of 0.3 s, not of 0.6 s: {time:?}");
+    // A busy machine may take longer, but not every time.
+    let is_at_once = (0..5).any(|_| {
+        let asked = Instant::now();
+        let record = setting.play(&[&slow().address, &slow().address]);
+        assert!(lapses(&record, 0).is_empty() && lapses(&record, 1).is_empty());
+        asked.elapsed() < Duration::from_millis(1100)
+    });
+    assert!(is_at_once, "two steps take 0.3 s each, not 0.6 s");
 }
 
 #[test]
