@@ -1,0 +1,46 @@
+//! Exact answers: the value of a game from its rules, with a line that reaches it.
+//!
+//! [`solve`] takes a [`Problem`], runs the [`Method`]s that fit the game, and returns a
+//! [`Solution`]. Each method reports to one [`Progress`] what it has proved, so the bounds close
+//! while the work goes on. Stopped at any moment, they contain the true value.
+//!
+//! ```
+//! use ludex_base::{Goal, Source};
+//! use ludex_game::Game;
+//! use ludex_pipeline::{Engine, LoadOptions, load};
+//! use ludex_solve::{Problem, Progress, SolveOptions, solve};
+//!
+//! let rules = "(role you) (init (at 0)) (succ 0 1) (succ 1 2)
+//!     (legal you stay) (legal you go)
+//!     (<= (next (at ?x)) (true (at ?x)) (does you stay))
+//!     (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y) (does you go))
+//!     (<= terminal (true (at 2))) (<= (goal you 100) (true (at 2)))";
+//! let loaded = load(Source::new("walk", rules), &LoadOptions::default()).expect("a good sheet");
+//! let Engine::Machine(game) = &loaded.engine else { panic!("the game is small") };
+//! let problem = Problem::initial(game).with_circuit(game.circuit());
+//! let solution = solve(&problem, &SolveOptions::default(), &Progress::new());
+//! assert_eq!(solution.value(ludex_base::RoleId::new(0)), Some(Goal::MAX));
+//! assert_eq!(solution.line.len(), 2);
+//! ```
+//!
+//! Read the modules in this order; each uses only those before it.
+//!
+//! 1. `solution`: what an answer says.
+//! 2. `progress`: what is known so far, shared by all methods.
+//! 3. `problem`: a game and a state; what kind of game it is.
+//! 4. `method`: the list of methods.
+//! 5. [`puzzle`]: methods for one role without chance.
+//! 6. `portfolio`: the choice of methods, and the entry point.
+
+mod solution;
+mod progress;
+mod problem;
+mod method;
+pub mod puzzle;
+mod portfolio;
+
+pub use method::{METHODS, Method};
+pub use portfolio::{SolveOptions, solve};
+pub use problem::{Kind, Problem};
+pub use progress::Progress;
+pub use solution::{Bounds, Evidence, Solution};

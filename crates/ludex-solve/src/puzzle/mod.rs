@@ -1,0 +1,43 @@
+//! Puzzles: one role, no chance, nothing hidden.
+//!
+//! The value of a puzzle is the largest goal of a play that ends. Every method plays the line that
+//! it found before it reports it, so a line is right whatever the method assumed.
+
+pub mod breadth;
+
+use ludex_base::RoleId;
+
+/// Returns the only role of a puzzle.
+pub(crate) fn puzzle_role() -> RoleId {
+    RoleId::new(0)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use ludex_base::Source;
+    use ludex_machine::Machine;
+    use ludex_pipeline::{Engine, LoadOptions, load};
+
+    /// Climb five steps, one or two at a time; arriving after at most three moves is worth 60, and
+    /// later 30.
+    pub const STAIRS: &str = "
+        (role climber) (init (at 0)) (init (time 0))
+        (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
+        (<= (legal climber one) (true (at ?x)) (succ ?x ?y))
+        (<= (legal climber two) (true (at ?x)) (succ ?x ?y) (succ ?y ?z))
+        (<= (next (at ?y)) (does climber one) (true (at ?x)) (succ ?x ?y))
+        (<= (next (at ?z)) (does climber two) (true (at ?x)) (succ ?x ?y) (succ ?y ?z))
+        (<= (next (time ?y)) (true (time ?x)) (succ ?x ?y))
+        (<= terminal (true (at 5)))
+        (<= (goal climber 60) (true (time 3)))
+        (<= (goal climber 30) (true (time ?x)) (distinct ?x 3))";
+
+    pub fn machine(rules: &str) -> Machine {
+        let source = Source::new("puzzle", rules);
+        let loaded = load(source, &LoadOptions::default()).expect("the rules are fine");
+        match loaded.engine {
+            Engine::Machine(machine) => machine,
+            Engine::Reasoner(_) => panic!("the game is small"),
+        }
+    }
+}
