@@ -122,6 +122,7 @@ fn links_lead_somewhere() {
         "docs/quantified.md",
         "docs/stochastic.md",
         "docs/language.md",
+        "docs/certificates.md",
         "docs/competitors.md",
         "docs/organisers.md",
         "docs/decisions/README.md",

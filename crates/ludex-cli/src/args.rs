@@ -171,6 +171,18 @@ pub enum Verb {
         #[arg(short, long, value_name = "FILE")]
         output: Option<std::path::PathBuf>,
     },
+    /// Accept or refute a certificate of `ludex solve`, with the reasoner alone
+    ///
+    /// Exits with 0 if every claim of the certificate follows from the rules, with 1 if one does
+    /// not, and with 3 if a limit was reached before.
+    Verify {
+        /// The certificate: a path, or `-` for standard input
+        #[arg(value_name = "CERTIFICATE")]
+        certificate: String,
+        /// The rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+    },
     /// Solve constraint networks
     Csp {
         /// The job.

@@ -85,6 +85,9 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let task = verbs::translate::Task { form: to, steps, legal, file };
             verbs::translate::run(&rules.rules, &task, common)
         }
+        Verb::Verify { certificate, rules } => {
+            verbs::verify::run(&certificate, &rules.rules, common)
+        }
         Verb::Games => verbs::games::run(common.json),
         Verb::Transcript { rules, steps, engine } => {
             verbs::play::run_transcript(&rules.rules, steps, engine.choice(), common)

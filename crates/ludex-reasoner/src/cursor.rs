@@ -11,6 +11,7 @@ use crate::error::ReasonerError;
 use crate::flatten::table_of;
 use crate::reasoner::Core;
 use crate::table::TableId;
+use crate::vocabulary::Vocabulary;
 
 /// The true fluents, each once, in an order that depends only on their texts: equal states are
 /// equal values, whichever thread found them.
@@ -45,13 +46,24 @@ pub struct ReasonerCursor {
 
 impl ReasonerState {
     pub(crate) fn of_rows(engine: &Engine, table: TableId) -> Self {
-        let mut fluents: Vec<TermId> = engine.table(table).iter().map(|row| row[0]).collect();
-        fluents.sort_unstable_by(|&left, &right| engine.vocabulary.compare(left, right));
+        let fluents = engine.table(table).iter().map(|row| row[0]).collect();
+        Self::of_terms(&engine.vocabulary, fluents)
+    }
+
+    /// Returns the state of these terms, each once.
+    pub(crate) fn of_terms(vocabulary: &Vocabulary, mut fluents: Vec<TermId>) -> Self {
+        fluents.sort_unstable_by(|&left, &right| vocabulary.compare(left, right));
+        fluents.dedup();
         Self(fluents.into())
     }
 
     pub(crate) fn fluents(&self) -> &[TermId] {
         &self.0
+    }
+
+    /// Returns how many fluents are true.
+    pub fn n_fluents(&self) -> usize {
+        self.0.len()
     }
 }
 

@@ -102,6 +102,17 @@ impl Reasoner {
         Ok(reasoner)
     }
 
+    /// Returns the state in which exactly these fluents are true, whether or not play can reach it;
+    /// `None` if a text is not a term or contains names that the rules do not.
+    pub fn find_state(&self, fluents: &[String]) -> Option<ReasonerState> {
+        let mut vocabulary = self.core.engine.vocabulary.clone();
+        let terms: Option<Vec<TermId>> =
+            fluents.iter().map(|fluent| vocabulary.read(fluent)).collect();
+        let terms = terms?;
+        vocabulary.ensure_known(&terms);
+        Some(ReasonerState::of_terms(&vocabulary, terms))
+    }
+
     fn check_initial_state(&self, limits: &ReasonerLimits) -> Result<(), ReasonerError> {
         let mut cursor = self.cursor();
         cursor.set_deadline(limits.deadline.clone());

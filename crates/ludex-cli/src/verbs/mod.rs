@@ -17,3 +17,4 @@ pub mod referee;
 pub mod scsp;
 pub mod trace;
 pub mod translate;
+pub mod verify;
