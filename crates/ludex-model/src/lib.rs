@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use ludex_base::{Deadline, Source};
-//! use ludex_model::{Data, Limits, Problem, compile};
+//! use ludex_model::{Data, ModelLimits, Problem, compile};
 //!
 //! let text = "exists order: 0..3; random demand: 0..2; goal order >= demand; threshold 2 of 3;";
 //! let source = Source::new("shop.qcp", text);
-//! let compiled = compile(&source, &Data::default(), &Limits::default(), &Deadline::never());
+//! let compiled = compile(&source, &Data::default(), &ModelLimits::default(), &Deadline::never());
 //! let Problem::Stochastic(network) = compiled.unwrap().problem else { unreachable!() };
 //! let report = ludex_scsp::solve(&network, &ludex_scsp::SolveConfig::default())?;
 //! assert_eq!(report.verdict.name(), "true");
@@ -78,7 +78,7 @@ pub use write::{WriteError, unused_name, write_network, write_stochastic};
 /// ```
 /// use ludex_base::{Deadline, Source};
 /// use ludex_csp::Verdict;
-/// use ludex_model::{Data, Datum, Limits, Problem, compile};
+/// use ludex_model::{Data, Datum, ModelLimits, Problem, compile};
 /// use ludex_qcsp::{SolveConfig, solve};
 /// let text = "param n: int;
 ///     exists x: 0..n;
@@ -87,7 +87,7 @@ pub use write::{WriteError, unused_name, write_network, write_stochastic};
 /// let mut data = Data::default();
 /// data.values.insert("n".into(), Datum::Int(3));
 /// let source = Source::new("example.qcp", text);
-/// let compiled = compile(&source, &data, &Limits::default(), &Deadline::never()).unwrap();
+/// let compiled = compile(&source, &data, &ModelLimits::default(), &Deadline::never()).unwrap();
 /// let Problem::Quantified(model) = compiled.problem else { unreachable!("nothing is drawn") };
 /// let report = solve(&model, &SolveConfig::default())?;
 /// assert_eq!(report.verdict, Verdict::True);
