@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ludex_base::{Deadline, MoveId, Seed};
+use ludex_base::{Deadline, Goal, MoveId, Seed};
 use ludex_game::trace::{sorted_moves, sorted_percepts};
 use ludex_game::{Cursor, Describe, Observe};
 
@@ -45,7 +45,8 @@ const MAX_KEPT: usize = 32;
 /// Some walks start from a state visited before. In each state, `terminal`, goals, legal moves,
 /// fluents, and the percepts of the step that led there must be the same sets of texts.
 ///
-/// Returns the number of states compared.
+/// Returns the number of states compared. It is small if an engine reaches its limits in a state, because
+/// its answers there mean nothing.
 ///
 /// # Errors
 /// Returns the first difference.
@@ -78,23 +79,31 @@ where
         a.set_state(&state_a);
         b.set_state(&state_b);
         for _ in 0..MAX_WALK {
-            // Step 1. Compare the state itself.
-            same(&path, "fluents", first.state_texts(a.state()), second.state_texts(b.state()))?;
-            let words = |is_terminal: bool| vec![format!("terminal: {is_terminal}")];
+            // Step 1. Ask both engines everything. An engine that could not evaluate the state has no
+            // answers, and the walk ends.
+            let fluents = (first.state_texts(a.state()), second.state_texts(b.state()));
             let is_terminal = a.is_terminal();
-            same(&path, "ends", words(is_terminal), words(b.is_terminal()))?;
-            // Step 2. Compare goals and legal moves.
+            let ends = [is_terminal, b.is_terminal()].map(|it| vec![format!("terminal: {it}")]);
             let mut choices: Vec<(Moves, Moves)> = Vec::new();
+            let mut goals: Vec<[Vec<String>; 2]> = Vec::new();
             for role in first.role_ids() {
-                let name = &roles[role.index()];
-                let goals =
-                    |goals: &[ludex_base::Goal]| goals.iter().map(|g| g.to_string()).collect();
-                let about = format!("goals of {name}");
-                same(&path, &about, goals(a.goals(role)), goals(b.goals(role)))?;
-                let moves = (sorted_moves(first, &mut a, role), sorted_moves(second, &mut b, role));
-                let about = format!("legal moves of {name}");
-                same(&path, &about, texts(&moves.0), texts(&moves.1))?;
-                choices.push(moves);
+                let texts = |goals: &[Goal]| goals.iter().map(Goal::to_string).collect();
+                goals.push([texts(a.goals(role)), texts(b.goals(role))]);
+                choices
+                    .push((sorted_moves(first, &mut a, role), sorted_moves(second, &mut b, role)));
+            }
+            if a.has_fault() || b.has_fault() {
+                return Ok(n_compared);
+            }
+            // Step 2. Compare the answers.
+            same(&path, "fluents", fluents.0, fluents.1)?;
+            let [end_a, end_b] = ends;
+            same(&path, "ends", end_a, end_b)?;
+            for ((name, [goals_a, goals_b]), (moves_a, moves_b)) in
+                roles.iter().zip(goals).zip(&choices)
+            {
+                same(&path, &format!("goals of {name}"), goals_a, goals_b)?;
+                same(&path, &format!("legal moves of {name}"), texts(moves_a), texts(moves_b))?;
             }
             n_compared += 1;
             if is_terminal || n_compared >= n_states || deadline.reached() {
@@ -119,6 +128,9 @@ where
             path.push(words.join(" "));
             a.play(&joint_a);
             b.play(&joint_b);
+            if a.has_fault() || b.has_fault() {
+                return Ok(n_compared);
+            }
             if rng.below(8) == 0 {
                 let place = 1 + rng.below(MAX_KEPT);
                 let entry = (a.state().clone(), b.state().clone(), path.clone());

@@ -8,6 +8,7 @@
 //! - [`golden`]: recorded lines of play that every engine must reproduce.
 //! - [`agree`]: compares two engines on the same random states.
 //! - [`command`]: runs the binary as a person does.
+//! - [`contained`]: runs a process within limits.
 //! - [`propagators`]: the suite of every `Propagator`; one line each in `tests/propagators.rs`.
 //! - [`lanes`]: replays the playouts of one engine on another.
 //! - [`statistics`]: tests whether two samples have the same distribution.
@@ -15,6 +16,7 @@
 //! - [`random_game`], [`exact`]: small random games, and exhaustive values to compare with.
 //! - [`searchers`]: the suite of every `Searcher`, driven by its claims; [`hidden`]: the part for
 //!   hidden states.
+//! - [`hostile`]: rulesheets that strain every stage.
 //!
 //! Only tests use this crate.
 
@@ -27,12 +29,14 @@ pub mod agree;
 pub mod lanes;
 pub mod statistics;
 pub mod command;
+pub mod contained;
 pub mod propagators;
 pub mod suite;
 pub mod random_game;
 pub mod exact;
 pub mod searchers;
 pub mod hidden;
+pub mod hostile;
 
 pub use agree::{Disagreement, agree};
 pub use fixtures::{RulesFile, corpus, library, shared, workspace};
