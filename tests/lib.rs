@@ -2,6 +2,7 @@
 
 pub mod exactness;
 pub mod faults;
+pub mod fuzzing;
 pub mod lines;
 pub mod overhead;
 
