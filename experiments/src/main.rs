@@ -36,6 +36,8 @@ mod translate_agree;
 mod solve;
 mod quantified;
 mod csp_compare;
+mod hostile;
+mod fuzz;
 
 use registry::{EXPERIMENTS, Experiment};
 use run::Run;

@@ -5,8 +5,9 @@ use clap::{ArgMatches, Command};
 
 use crate::run::Run;
 use crate::{
-    corpus, csp_compare, endings, faults, ground, hidden, improvements, loaded, macucb, overhead,
-    playouts, puzzles, quantified, reasoner, search, solve, strength, translate, translate_agree,
+    corpus, csp_compare, endings, faults, fuzz, ground, hidden, hostile, improvements, loaded,
+    macucb, overhead, playouts, puzzles, quantified, reasoner, search, solve, strength, translate,
+    translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -47,4 +48,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &solve::EXPERIMENT,
     &quantified::EXPERIMENT,
     &csp_compare::EXPERIMENT,
+    // Limits.
+    &hostile::EXPERIMENT,
+    &fuzz::EXPERIMENT,
 ];

@@ -1,0 +1,277 @@
+//! Do the limits hold on any rulesheet? Runs every verb on sheets that are hard on one part of Ludex, each
+//! in a process of its own, and looks for panics, aborts and overruns.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::{Args, FromArgMatches as _};
+use ludex_testkit::contained::{self, Ending, How};
+use ludex_testkit::hostile::{HostileSheet, sheets};
+use xtask::tools::build_ludex;
+
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::{Form, Table};
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "hostile",
+    question: "Do the limits of time and memory hold on any rulesheet?",
+    command: "cargo experiment hostile",
+    table: "hostile.tsv, hostile.md",
+    options: Options::augment_args,
+    run: |run, given| try_all(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only sheets whose names contain one of these words
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    sheets: Vec<String>,
+    /// Only these verbs
+    #[arg(long, value_name = "VERBS", value_delimiter = ',')]
+    verbs: Vec<String>,
+    /// Only the first N budgets
+    #[arg(long, value_name = "N", default_value_t = BUDGETS.len())]
+    budgets: usize,
+}
+
+/// What a process may use.
+#[derive(Clone, Copy)]
+struct Budget {
+    seconds: u64,
+    megabytes: u64,
+}
+
+const BUDGETS: [Budget; 3] = [
+    Budget { seconds: 2, megabytes: 256 },
+    Budget { seconds: 5, megabytes: 512 },
+    Budget { seconds: 10, megabytes: 1024 },
+];
+
+/// A call of `ludex`. `FILE` stands for the path of the sheet.
+struct Call {
+    name: &'static str,
+    args: &'static str,
+    /// What is typed. Verbs that read nothing ignore it.
+    input: &'static str,
+    /// Seconds that the call may take beyond its `--time`, which bounds only the loading of matches.
+    more_seconds: u64,
+}
+
+const CALLS: &[Call] = &[
+    call("check", "check FILE"),
+    call("check-deep", "check FILE --deep"),
+    call("check-json", "check FILE --json"),
+    call("print", "print FILE"),
+    call("print-infix", "print FILE --form infix"),
+    call("scramble", "scramble FILE"),
+    call("ground", "ground FILE"),
+    call("bench", "bench FILE --seconds 1"),
+    call("trace", "trace FILE"),
+    call("trace-reasoner", "trace FILE --engine reasoner"),
+    call("perft", "perft FILE --depth 3"),
+    call("transcript", "transcript FILE --steps 10"),
+    call("translate", "translate FILE"),
+    call("translate-steps", "translate FILE --steps 3 --to text"),
+    call("play-watched", "play FILE --role none --player random --move-time 0.1"),
+    Call { input: TYPED, ..call("play", "play FILE --move-time 0.1") },
+    Call {
+        more_seconds: MATCH_SECONDS,
+        ..call("match-random", "match FILE --players random,random --count 1")
+    },
+    Call {
+        more_seconds: MATCH_SECONDS,
+        ..call(
+            "match-ludex",
+            "match FILE --players ludex,random --count 1 --start-clock 1 --play-clock 0.2",
+        )
+    },
+];
+
+const fn call(name: &'static str, args: &'static str) -> Call {
+    Call { name, args, input: "", more_seconds: 0 }
+}
+
+/// Seconds for the play of a match. One that is still going on then is no finding.
+const MATCH_SECONDS: u64 = 6;
+
+/// What a person might type.
+const TYPED: &str = "1\n2\nlist\nhint\nundo\nnonsense\n(m a\n999999999999999999999\n-1\n\u{0}\n1\n1\n1\n1\n1\n1\n1\n1\nquit\n";
+
+const COLUMNS: &str = "sheet\tcall\tend\tseconds\tcpu seconds\tMB\tverdict\tmessage";
+
+/// Runs all calls on all sheets, and fails if a limit did not hold.
+fn try_all(run: &Run, options: &Options) -> Result<()> {
+    let ludex = build_ludex()?;
+    let table = Table::open(run, "hostile", COLUMNS)?;
+    let wanted = |sheet: &HostileSheet| {
+        options.sheets.is_empty()
+            || options.sheets.iter().any(|word| sheet.name().contains(word.as_str()))
+    };
+    let sheets: Vec<HostileSheet> = sheets().into_iter().filter(wanted).collect();
+    ensure!(!sheets.is_empty(), "no sheet has such a name");
+    let file = std::env::temp_dir().join(format!("ludex-hostile-{}.kif", std::process::id()));
+    for sheet in &sheets {
+        fs::write(&file, sheet.bytes()).with_context(|| file.display().to_string())?;
+        for budget in &BUDGETS[..options.budgets.min(BUDGETS.len())] {
+            for call in CALLS {
+                let is_wanted =
+                    options.verbs.is_empty() || options.verbs.iter().any(|verb| verb == call.name);
+                let name = format!("{} {}s {}MB", call.name, budget.seconds, budget.megabytes);
+                if is_wanted && !table.has(&[&sheet.name(), &name]) {
+                    let row = try_call(&ludex, call, *budget, &file)?;
+                    table.append(&[&[sheet.name(), name], &row[..]].concat())?;
+                }
+            }
+        }
+    }
+    fs::remove_file(&file)?;
+    describe(run, &table)
+}
+
+/// Runs a call, and returns the cells of its row.
+fn try_call(ludex: &Path, call: &Call, budget: Budget, file: &Path) -> Result<Vec<String>> {
+    let Budget { seconds, megabytes } = budget;
+    let mut command = contained::within_address_space(ludex, (2 * megabytes) << 20);
+    let file = file.to_str().context("the folder for temporary files has no readable name")?;
+    command.args(call.args.split(' ').map(|word| if word == "FILE" { file } else { word }));
+    command.args(["--time", &seconds.to_string(), "--memory", &format!("{megabytes}MB")]);
+    command.args(["--threads", "2"]);
+    let killed_after = Duration::from_secs(2 * seconds + 5 + call.more_seconds);
+    let end = contained::run(&mut command, call.input.as_bytes(), killed_after)?;
+    let how = match end.how {
+        How::Exit(code) => code.to_string(),
+        How::Signal(signal) => format!("signal {signal}"),
+        How::Killed => "killed".into(),
+    };
+    Ok(vec![
+        how,
+        format!("{:.2}", end.wall.as_secs_f64()),
+        format!("{:.2}", end.cpu.as_secs_f64()),
+        (end.peak_bytes >> 20).to_string(),
+        verdict(call, budget, &end).into(),
+        message(&end.stderr),
+    ])
+}
+
+/// What is wrong with the end of a call; `ok` if nothing is.
+fn verdict(call: &Call, budget: Budget, end: &Ending) -> &'static str {
+    let time = budget.seconds as f64 + (budget.seconds as f64 / 5.0).max(1.0);
+    let is_late = end.wall.as_secs_f64() > time + call.more_seconds as f64;
+    let is_large = end.peak_bytes > (budget.megabytes << 20) / 10 * 11;
+    match end.how {
+        _ if end.stderr.contains("panicked at") => "panic",
+        How::Signal(_) => "abort",
+        How::Exit(code) if !(0..=3).contains(&code) => "exit code",
+        How::Exit(code) if code != 0 && end.stderr.trim().is_empty() => "no message",
+        _ if is_large => "memory",
+        // A match goes on for as long as its clocks allow.
+        How::Killed if call.more_seconds > 0 => "ok",
+        _ if is_late => "time",
+        How::Killed | How::Exit(_) => "ok",
+    }
+}
+
+/// The first line of the last message, cut.
+fn message(stderr: &str) -> String {
+    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
+    let panic = lines().find(|line| line.contains("panicked at"));
+    let own = lines().rev().find(|line| line.starts_with("ludex: "));
+    let line = panic.or(own).or_else(|| lines().next()).unwrap_or("");
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Writes the counts and the findings, and fails if there are any.
+fn describe(run: &Run, table: &Table) -> Result<()> {
+    let rows = table.rows()?;
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut findings =
+        run.rows(Form::Markdown, &["sheet", "call", "end", "seconds", "MB", "finding", "message"]);
+    let mut n_findings = 0;
+    for row in &rows {
+        let [sheet, call, how, seconds, _, megabytes, verdict, message] = &row[..] else {
+            bail!("a row of {} cells", row.len());
+        };
+        let budget = call.split_once(' ').map_or("", |(_, budget)| budget);
+        *counts.entry((budget.into(), verdict.clone())).or_default() += 1;
+        if verdict != "ok" {
+            n_findings += 1;
+            findings.push(&[
+                sheet,
+                call,
+                how,
+                seconds,
+                megabytes,
+                verdict,
+                &message.replace('|', "/"),
+            ]);
+        }
+    }
+    let mut sums = run.rows(Form::Markdown, &["budget", "verdict", "calls"]);
+    for ((budget, verdict), count) in &counts {
+        sums.push(&[budget, verdict, &count.to_string()]);
+    }
+    let n_sheets = sheets().len();
+    table.describe(&format!(
+        "# Hostile rulesheets\n\n{}: {n_sheets} sheets, {} calls a sheet and budget, each under `ulimit -v` at \
+         twice the budget. {}\n\nA call is late after its time and a fifth of it, at least a second; its \
+         memory is too much beyond a tenth more than its budget.\n\n{}\n{n_findings} findings:\n\n{}",
+        run.made_by("hostile"),
+        CALLS.len(),
+        table.commits_in_words()?,
+        sums.text(),
+        findings.text()
+    ))?;
+    ensure!(n_findings == 0, "{n_findings} calls did not keep their limits");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(how: How, seconds: f64, megabytes: u64, stderr: &str) -> Ending {
+        Ending {
+            how,
+            wall: Duration::from_secs_f64(seconds),
+            cpu: Duration::ZERO,
+            peak_bytes: megabytes << 20,
+            stdout: String::new(),
+            stderr: stderr.into(),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_failure_is_found() {
+        let budget = Budget { seconds: 10, megabytes: 100 };
+        let judge = |end| verdict(&call("check", ""), budget, &end);
+        assert_eq!(judge(ending(How::Exit(0), 11.9, 109, "")), "ok");
+        assert_eq!(judge(ending(How::Exit(3), 1.0, 1, "ludex: stopped")), "ok");
+        assert_eq!(judge(ending(How::Exit(3), 1.0, 1, " \n")), "no message");
+        assert_eq!(judge(ending(How::Exit(101), 1.0, 1, "ludex: no")), "exit code");
+        assert_eq!(judge(ending(How::Exit(0), 1.0, 1, "thread panicked at x.rs")), "panic");
+        assert_eq!(judge(ending(How::Signal(6), 1.0, 1, "")), "abort");
+        assert_eq!(judge(ending(How::Exit(0), 12.1, 1, "")), "time");
+        assert_eq!(judge(ending(How::Killed, 50.0, 1, "")), "time");
+        assert_eq!(judge(ending(How::Exit(0), 1.0, 111, "")), "memory");
+        let long = Call { more_seconds: 5, ..call("match", "") };
+        assert_eq!(verdict(&long, budget, &ending(How::Killed, 50.0, 1, "")), "ok");
+    }
+
+    #[test]
+    fn the_message_is_the_panic_or_the_last_of_ours() {
+        assert_eq!(message("warning: x\nludex: a\nludex: b\n"), "ludex: b");
+        assert_eq!(
+            message("thread 'main' panicked at a.rs\nludex: b"),
+            "thread 'main' panicked at a.rs"
+        );
+        assert_eq!(message("x\u{1b}y\n"), "x y");
+    }
+}
