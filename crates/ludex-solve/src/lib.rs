@@ -23,21 +23,21 @@
 //! assert_eq!(solution.line.len(), 2);
 //! ```
 //!
-//! Read the modules in this order; each uses only those before it.
+//! Read the modules in this order; the methods in the folders use those before them.
 //!
 //! 1. `solution`: what an answer says.
 //! 2. `progress`: what is known so far, shared by all methods.
 //! 3. `problem`: a game and a state; what kind of game it is.
 //! 4. `method`: the list of methods.
-//! 5. [`puzzle`]: methods for one role without chance.
-//! 6. `portfolio`: the choice of methods, and the entry point.
+//! 5. `portfolio`: the choice of methods, and the entry point.
+//! 6. [`puzzle`]: methods for one role without chance.
 
 mod solution;
 mod progress;
 mod problem;
 mod method;
-pub mod puzzle;
 mod portfolio;
+pub mod puzzle;
 
 pub use method::{METHODS, Method};
 pub use portfolio::{SolveOptions, solve};

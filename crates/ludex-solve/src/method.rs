@@ -5,17 +5,20 @@ use crate::Kind;
 /// A way to solve a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
+    /// Constraints on the final state of a puzzle; see [`crate::puzzle::placement`].
+    Placement,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
     Breadth,
 }
 
 /// All methods, in the order of the help text.
-pub static METHODS: &[Method] = &[Method::Breadth];
+pub static METHODS: &[Method] = &[Method::Placement, Method::Breadth];
 
 impl Method {
     /// Returns its name in options and reports.
     pub fn name(self) -> &'static str {
         match self {
+            Method::Placement => "placement",
             Method::Breadth => "breadth",
         }
     }
@@ -23,6 +26,7 @@ impl Method {
     /// Returns what it does, in one line.
     pub fn about(self) -> &'static str {
         match self {
+            Method::Placement => "solve a puzzle as one constraint network over its final state",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
         }
     }
@@ -30,7 +34,7 @@ impl Method {
     /// Returns whether it can solve games of this kind.
     pub fn fits(self, kind: Kind) -> bool {
         match self {
-            Method::Breadth => kind == Kind::Puzzle,
+            Method::Placement | Method::Breadth => kind == Kind::Puzzle,
         }
     }
 

@@ -1,6 +1,9 @@
 //! The choice of methods, and the entry point.
 
-use ludex_base::Limits;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use ludex_base::{Limits, StopReason};
 use ludex_game::Game;
 
 use crate::method::{METHODS, Method};
@@ -16,17 +19,26 @@ pub struct SolveOptions {
     pub limits: Limits,
     /// The methods to use, in this order; empty to choose by the kind of the game.
     pub methods: Vec<Method>,
+    /// Largest number of nodes of each method. With one thread and no deadline, the result then
+    /// depends on the rules alone.
+    pub max_nodes: u64,
+    /// Methods that run at the same time.
+    pub n_threads: usize,
 }
 
 impl Default for SolveOptions {
-    /// All methods that fit, without a deadline.
+    /// All methods that fit, one after the other, without a deadline.
     fn default() -> Self {
-        Self { limits: Limits::usual(), methods: Vec::new() }
+        let limits = Limits::usual();
+        Self { limits, methods: Vec::new(), max_nodes: u64::MAX, n_threads: 1 }
     }
 }
 
 /// Solves a game from a state: runs the methods that fit until the value of every role is known, a
 /// limit is reached, or no method is left.
+///
+/// With several threads the methods run side by side. With one thread they run one after the other,
+/// and each but the last gets half of the remaining time.
 pub fn solve<G: Game>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -34,24 +46,48 @@ pub fn solve<G: Game>(
 ) -> Solution {
     progress.begin(problem.bounds());
     let wanted = if options.methods.is_empty() { METHODS } else { &options.methods };
-    let kind = problem.kind();
-    let mut stopped = None;
-    for &method in wanted.iter().filter(|method| method.fits(kind)) {
-        if progress.is_settled() {
-            break;
+    let methods: Vec<Method> =
+        wanted.iter().copied().filter(|method| method.fits(problem.kind())).collect();
+    let n_threads = options.n_threads.clamp(1, methods.len().max(1));
+    let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&method) = methods.get(next.fetch_add(1, Relaxed)) {
+            let part = if n_threads == 1 && Some(&method) != methods.last() { 0.5 } else { 1.0 };
+            let deadline = progress.until_settled(&options.limits.deadline.part(part));
+            if progress.is_settled() || deadline.reached() {
+                break;
+            }
+            let max_bytes = options.limits.max_bytes / n_threads as u64;
+            let limits = Limits { deadline, max_bytes, ..options.limits.clone() };
+            let options = SolveOptions { limits, ..options.clone() };
+            let reason = run(method, problem, &options, progress);
+            let mut stopped = stopped.lock().expect("no method panics here");
+            *stopped = reason.or(*stopped);
         }
-        stopped = options.limits.deadline.stop_reason();
-        if stopped.is_some() {
-            break;
-        }
-        let limits = Limits {
-            deadline: progress.until_settled(&options.limits.deadline),
-            ..options.limits.clone()
-        };
-        stopped = match method {
-            Method::Breadth => puzzle::breadth::search(problem, &limits, progress),
-        };
+    };
+    if n_threads == 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| {
+            (0..n_threads).for_each(|_| drop(scope.spawn(work)));
+        });
     }
     let solution = progress.solution();
+    let stopped = stopped.into_inner().expect("no method panics here");
+    let stopped = options.limits.deadline.stop_reason().or(stopped);
     Solution { stopped: stopped.filter(|_| !solution.is_solved()), ..solution }
+}
+
+/// Runs one method; returns why it stopped early.
+fn run<G: Game>(
+    method: Method,
+    problem: &Problem<'_, G>,
+    options: &SolveOptions,
+    progress: &Progress,
+) -> Option<StopReason> {
+    match method {
+        Method::Placement => puzzle::placement::search(problem, options, progress),
+        Method::Breadth => puzzle::breadth::search(problem, options, progress),
+    }
 }

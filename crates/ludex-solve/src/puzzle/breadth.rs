@@ -7,12 +7,13 @@ use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use ludex_base::{Goal, Limits, MoveId, StopReason};
+use ludex_base::{Goal, MoveId, StopReason};
 use ludex_game::{Cursor, Game};
 use ludex_search::heap_bytes_of;
 use rustc_hash::FxBuildHasher;
 
 use crate::method::Method;
+use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::puzzle::puzzle_role;
@@ -27,7 +28,7 @@ const CHECK_INTERVAL: usize = 256;
 /// It checks the deadline after every 256 states.
 pub fn search<G: Game>(
     problem: &Problem<'_, G>,
-    limits: &Limits,
+    options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
     let role = puzzle_role();
@@ -40,9 +41,12 @@ pub fn search<G: Game>(
         if next % CHECK_INTERVAL == 0 {
             progress.count((visited.states.len() - n_counted) as u64, CHECK_INTERVAL as u64);
             n_counted = visited.states.len();
-            if let Some(reason) = limits.stop_reason(visited.n_bytes()) {
+            if let Some(reason) = options.limits.stop_reason(visited.n_bytes()) {
                 return Some(reason);
             }
+        }
+        if next as u64 >= options.max_nodes {
+            return Some(StopReason::Count);
         }
         cursor.set_state(state);
         if cursor.has_fault() {
@@ -132,7 +136,7 @@ impl<S: Clone + Eq + Hash> Visited<S> {
 
 #[cfg(test)]
 mod tests {
-    use ludex_base::{Deadline, Goal};
+    use ludex_base::{Deadline, Limits};
 
     use super::*;
     use crate::puzzle::tests::{STAIRS, machine};
@@ -144,7 +148,7 @@ mod tests {
         let problem = Problem::initial(&game);
         let progress = Progress::new();
         progress.begin(problem.bounds());
-        assert_eq!(search(&problem, &Limits::usual(), &progress), None);
+        assert_eq!(search(&problem, &SolveOptions::default(), &progress), None);
         let solution = progress.solution();
         // No rule gives more than 60, and without the circuit only enumeration shows it.
         assert_eq!(solution.value(puzzle_role()), Goal::new(60));
@@ -159,7 +163,8 @@ mod tests {
         let progress = Progress::new();
         progress.begin(problem.bounds());
         let limits = Limits::usual().until(Deadline::after(std::time::Duration::ZERO));
-        assert_eq!(search(&problem, &limits, &progress), Some(StopReason::Time));
+        let options = SolveOptions { limits, ..SolveOptions::default() };
+        assert_eq!(search(&problem, &options, &progress), Some(StopReason::Time));
         assert_eq!(progress.bounds(puzzle_role()), Bounds::ANY);
     }
 }

@@ -3,7 +3,22 @@
 //! The value of a puzzle is the largest goal of a play that ends. Every method plays the line that
 //! it found before it reports it, so a line is right whatever the method assumed.
 
+//!
+//! Read the modules in this order:
+//!
+//! 1. [`breadth`]: every state, in the order of its distance.
+//! 2. `lanes`: circuits evaluated with unknown inputs; `groups`: fluents that exclude each other; `effects`: what moves change; `clock`: what
+//!    happens by itself.
+//! 3. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
+//!    network over it.
+
 pub mod breadth;
+mod clock;
+mod effects;
+mod final_state;
+mod groups;
+mod lanes;
+pub mod placement;
 
 use ludex_base::RoleId;
 
