@@ -16,13 +16,18 @@ pub(crate) struct Clock {
     pub is_limit: bool,
 }
 
-/// Steps after which the clock is no longer followed.
+/// Steps after which the clock is no longer followed. What it says must hold for whole plays.
 const MAX_TICKS: usize = 2_000;
 
 impl Clock {
     /// Follows the autonomous fluents from a state until the game must be over, or until they
-    /// repeat.
-    pub fn of(circuit: &Circuit, groups: &Groups, autonomous: &BitSet, state: &BitSet) -> Self {
+    /// repeat; `None` if that takes more than 2,000 steps.
+    pub fn of(
+        circuit: &Circuit,
+        groups: &Groups,
+        autonomous: &BitSet,
+        state: &BitSet,
+    ) -> Option<Self> {
         let mut cones = Cones::new(circuit);
         let next = autonomous.iter().map(|idx| circuit.next[idx]);
         let cone = cones.of(next.chain([circuit.terminal]));
@@ -32,7 +37,10 @@ impl Clock {
             *word &= of_state;
         }
         let mut clock = Self { ticks: Vec::new(), is_limit: false };
-        while !clock.ticks.contains(&now) && clock.ticks.len() < MAX_TICKS {
+        while !clock.ticks.contains(&now) {
+            if clock.ticks.len() == MAX_TICKS {
+                return None;
+            }
             let mut assumptions = Assumptions::new(circuit, groups);
             for idx in autonomous.iter() {
                 let value = now.contains(idx);
@@ -52,6 +60,6 @@ impl Clock {
                 }
             }
         }
-        clock
+        Some(clock)
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Puzzle<'a> {
         let groups = find_groups(circuit, state, deadline)?;
         let groups = Groups::new(circuit, groups);
         let effects = Effects::of(circuit, &groups, deadline)?;
-        let clock = Clock::of(circuit, &groups, &effects.autonomous, state);
+        let clock = Clock::of(circuit, &groups, &effects.autonomous, state)?;
         Some(Self { circuit, groups, effects, clock, state })
     }
 
@@ -581,6 +581,29 @@ mod tests {
         let by_definition = solved(STAIRS, Method::Breadth);
         let value = by_definition.value(puzzle_role()).expect("the puzzle is small");
         assert!(with_network.bounds[0].contains(value), "{:?}", with_network.bounds);
+    }
+
+    /// Counts in binary, and is won when all bits are set.
+    fn counter(n_bits: usize) -> String {
+        let mut rules = "(role you) (init (bit -1)) (legal you wait)".to_string();
+        rules += " (<= (next (bit -1)) (true (bit -1)))";
+        let all = |n: usize| (0..n).map(|it| format!("(true (bit {it})) ")).collect::<String>();
+        for bit in 0..n_bits {
+            let lower = all(bit);
+            rules += &format!("(<= (next (bit {bit})) (not (true (bit {bit}))) {lower})");
+            for other in 0..bit {
+                rules += &format!(
+                    "(<= (next (bit {bit})) (true (bit {bit})) (not (true (bit {other}))))"
+                );
+            }
+        }
+        rules + &format!("(<= terminal {0}) (<= (goal you 100) {0})", all(n_bits))
+    }
+
+    #[test]
+    fn a_clock_that_is_too_long_to_follow_refutes_nothing() {
+        assert_eq!(solved(&counter(5), Method::Placement).bounds[0].upper, Goal::MAX);
+        assert_eq!(solved(&counter(12), Method::Placement).bounds[0].upper, Goal::MAX);
     }
 
     #[test]
