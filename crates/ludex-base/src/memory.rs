@@ -75,6 +75,12 @@ pub fn left() -> Option<u64> {
     (short < i64::MAX).then(|| u64::try_from(short - IN_USE.load(Relaxed)).unwrap_or(0))
 }
 
+/// Returns whether this many more bytes can be allocated before [`is_short`]; always without a
+/// budget. A table that is about to double asks this first.
+pub fn has_room(bytes: u64) -> bool {
+    left().is_none_or(|left| bytes <= left)
+}
+
 /// What a thread has allocated and not yet added to the sum.
 struct Pending(Cell<i64>);
 

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
-use ludex_base::{Deadline, Goal, Rng, RoleId, StopReason};
+use ludex_base::{Deadline, Goal, Rng, RoleId, StopReason, memory};
 
 use crate::game::{Cursor, Game, StateOf};
 use crate::joint::JointMoves;
@@ -26,7 +26,8 @@ pub struct ExploreLimits {
     pub max_states: usize,
     /// Largest number of transitions to store, one for each joint move of each state.
     pub max_transitions: usize,
-    /// When to stop; checked at every 64th state.
+    /// When to stop; checked at every 64th state or joint move. The last part of the time is kept
+    /// for deciding the properties.
     pub deadline: Deadline,
 }
 
@@ -103,9 +104,15 @@ impl Finding {
 /// Visits the reachable states breadth first and decides the properties of this module.
 pub fn explore<G: Game>(game: &G, limits: &ExploreLimits) -> Exploration<StateOf<G>> {
     let mut graph = Graph::new(game);
-    let stopped = graph.visit_all(game, limits).err();
-    graph.answer(game, stopped)
+    let visiting = ExploreLimits { deadline: limits.deadline.part(VISIT_PART), ..limits.clone() };
+    let stopped = graph.visit_all(game, &visiting).err();
+    graph.answer(game, stopped, &limits.deadline)
 }
+
+/// The part of the time in which states are visited.
+const VISIT_PART: f64 = 0.8;
+/// States and joint moves between two checks of the deadline.
+const CHECK_INTERVAL: usize = 64;
 
 /// The reached states, numbered in the order of discovery.
 struct Graph<S> {
@@ -115,7 +122,11 @@ struct Graph<S> {
     successors: Vec<u32>,
     /// For each expanded node, how many moves each role has.
     sizes: Vec<u32>,
+    /// For each node, the last node that was counted as leading to it, plus 1.
+    last_parents: Vec<u32>,
     n_roles: usize,
+    /// States and joint moves visited.
+    n_visits: usize,
     n_arcs: usize,
     n_terminal: usize,
     best_goals: Vec<Option<Goal>>,
@@ -144,7 +155,9 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
             nodes: Vec::new(),
             successors: Vec::new(),
             sizes: Vec::new(),
+            last_parents: Vec::new(),
             n_roles,
+            n_visits: 0,
             n_arcs: 0,
             n_terminal: 0,
             best_goals: vec![None; n_roles],
@@ -163,9 +176,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         self.number(cursor.state(), &mut open);
         let mut n_visited = 0_usize;
         while let Some(state) = open.pop_front() {
-            if n_visited.is_multiple_of(64) && limits.deadline.reached() {
-                return Err(StopReason::of_deadline());
-            }
+            self.tick(&limits.deadline)?;
             cursor.set_state(&state);
             let is_terminal = cursor.is_terminal();
             if cursor.has_fault() {
@@ -181,6 +192,39 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         Ok(())
     }
 
+    /// Counts a state or joint move, and returns an error at the deadline.
+    fn tick(&mut self, deadline: &Deadline) -> Result<(), StopReason> {
+        let is_checked = self.n_visits.is_multiple_of(CHECK_INTERVAL);
+        self.n_visits += 1;
+        match is_checked.then(|| deadline.stop_reason()).flatten() {
+            Some(reason) => Err(reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns an error if there is no room for one more state or transition.
+    fn check_room(&self, limits: &ExploreLimits) -> Result<(), StopReason> {
+        if self.nodes.len() >= limits.max_states.min(u32::MAX as usize)
+            || self.successors.len() >= limits.max_transitions
+        {
+            return Err(StopReason::Count);
+        }
+        let n_bytes = self.bytes_to_grow();
+        if n_bytes > 0 && !memory::has_room(n_bytes) { Err(StopReason::Memory) } else { Ok(()) }
+    }
+
+    /// Returns the bytes that the next state or transition allocates for the tables: a full table
+    /// doubles.
+    fn bytes_to_grow(&self) -> u64 {
+        let doubled = |len: usize, capacity: usize, item_bytes: usize| {
+            if len < capacity { 0 } else { 2 * (capacity * item_bytes) as u64 }
+        };
+        let Self { numbers, nodes, successors, .. } = self;
+        doubled(numbers.len(), numbers.capacity(), size_of::<(S, u32)>() + 1)
+            + doubled(nodes.len(), nodes.capacity(), size_of::<Node>() + size_of::<u32>())
+            + doubled(successors.len(), successors.capacity(), size_of::<u32>())
+    }
+
     /// Returns the number of a state; appends a new state to the queue.
     fn number(&mut self, state: &S, open: &mut VecDeque<S>) -> u32 {
         if let Some(&number) = self.numbers.get(state) {
@@ -189,6 +233,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         let number = u32::try_from(self.nodes.len()).expect("the limit fits in 32 bits");
         self.numbers.insert(state.clone(), number);
         self.nodes.push(Node::Open);
+        self.last_parents.push(0);
         open.push_back(state.clone());
         number
     }
@@ -227,37 +272,42 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         }
         let first = self.successors.len();
         while let Some(joint) = joints.next_joint() {
-            if self.nodes.len() >= limits.max_states.min(u32::MAX as usize)
-                || self.successors.len() >= limits.max_transitions
-            {
+            let played = self.tick(&limits.deadline).and_then(|()| {
+                self.check_room(limits)?;
+                cursor.set_state(state);
+                cursor.play(joint);
+                if cursor.has_fault() { Err(StopReason::Fault) } else { Ok(()) }
+            });
+            if let Err(reason) = played {
                 self.successors.truncate(first);
-                return Err(StopReason::Count);
-            }
-            cursor.set_state(state);
-            cursor.play(joint);
-            if cursor.has_fault() {
-                self.successors.truncate(first);
-                return Err(StopReason::Fault);
+                return Err(reason);
             }
             let successor = self.number(cursor.state(), open);
             self.successors.push(successor);
         }
         let n = self.successors.len() - first;
-        let mut distinct = self.successors[first..].to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        self.n_arcs += distinct.len();
+        let parent = number as u32 + 1;
+        for &successor in &self.successors[first..] {
+            let last_parent = &mut self.last_parents[successor as usize];
+            self.n_arcs += usize::from(*last_parent != parent);
+            *last_parent = parent;
+        }
         self.nodes[number] = Node::Inner { first, n, sizes: self.sizes.len() };
         self.sizes.extend(sizes.iter().map(|&size| size as u32));
         Ok(())
     }
 
-    fn answer<G: Game>(self, game: &G, stopped: Option<StopReason>) -> Exploration<S> {
+    fn answer<G: Game>(
+        self,
+        game: &G,
+        stopped: Option<StopReason>,
+        deadline: &Deadline,
+    ) -> Exploration<S> {
         let unseen = if stopped.is_some() { Finding::Unknown } else { Finding::Yes };
         let (order, repeated) = self.postorder();
         let longest_play =
             (stopped.is_none() && repeated.is_none()).then(|| self.longest_play(&order));
-        let won = self.forced(&order, repeated.is_none());
+        let (won, is_fixpoint) = self.forced(&order, repeated.is_none(), deadline);
         let players = || game.role_ids().filter(|role| !game.roles()[role.index()].is_random);
         let forced_by: Vec<RoleId> =
             players().filter(|role| role.index() < 64 && won >> role.index() & 1 != 0).collect();
@@ -269,7 +319,7 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
         };
         let is_strongly_winnable = if forced_by.is_empty() {
             // A role that can't force its best goal with full information can't do so with less.
-            if stopped.is_none() { Finding::No } else { Finding::Unknown }
+            if stopped.is_none() && is_fixpoint { Finding::No } else { Finding::Unknown }
         } else if game.has_percepts() && players().count() + n_random(game) > 1 {
             Finding::Unknown
         } else {
@@ -353,21 +403,35 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
     /// Returns the roles that can force their best goal from the initial state: the least fixpoint
     /// of "the goal is reached, or some move leads there whatever the others play". Without cycles,
     /// one sweep in postorder computes the fixpoint.
-    fn forced(&self, order: &[u32], is_acyclic: bool) -> RoleMask {
+    ///
+    /// The roles grow from sweep to sweep, so those found by the deadline are right, and there may
+    /// be others: the second value is false then. The deadline is checked about every 64 joint
+    /// moves.
+    fn forced(&self, order: &[u32], is_acyclic: bool, deadline: &Deadline) -> (RoleMask, bool) {
         let mut won: Vec<RoleMask> = vec![0; self.nodes.len()];
+        let mut n_checked = 0;
         loop {
             let mut has_changed = false;
             for &number in order {
                 let now = match self.nodes[number as usize] {
                     Node::Open => 0,
                     Node::Terminal { won } => won,
-                    Node::Inner { first, n, sizes } => self.forced_in_one(first, n, sizes, &won),
+                    Node::Inner { first, n, sizes } => {
+                        n_checked += n;
+                        if n_checked >= CHECK_INTERVAL {
+                            n_checked = 0;
+                            if deadline.reached() {
+                                return (won[0], false);
+                            }
+                        }
+                        self.forced_in_one(first, n, sizes, &won)
+                    }
                 };
                 has_changed |= now != won[number as usize];
                 won[number as usize] = now;
             }
             if is_acyclic || !has_changed {
-                return won[0];
+                return (won[0], true);
             }
         }
     }
@@ -381,22 +445,25 @@ impl<S: Clone + Eq + std::hash::Hash> Graph<S> {
     ) -> RoleMask {
         let sizes = &self.sizes[sizes..sizes + self.n_roles];
         let successors = &self.successors[first..first + n_joints];
+        let won_after = |&successor: &u32| won[successor as usize];
+        // Few roles win anywhere, and a role that does not is skipped.
+        let somewhere = successors.iter().map(won_after).fold(0, |all, one| all | one);
         let mut mask = 0;
         let mut stride = n_joints;
-        for (role_idx, &size) in sizes.iter().enumerate().take(64) {
+        for (role_idx, &size) in sizes.iter().enumerate().take(RoleMask::BITS as usize) {
             if n_joints == 0 {
                 break;
             }
             let size = size as usize;
             stride /= size;
-            let leads_there =
-                |joint_idx: usize| won[successors[joint_idx] as usize] >> role_idx & 1 != 0;
-            let forces = |chosen: usize| {
-                (0..n_joints)
-                    .filter(|joint_idx| joint_idx / stride % size == chosen)
-                    .all(leads_there)
-            };
-            if (0..size).any(forces) {
+            if somewhere >> role_idx & 1 == 0 {
+                continue;
+            }
+            let mut can_fail = vec![false; size];
+            for (joint_idx, successor) in successors.iter().enumerate() {
+                can_fail[joint_idx / stride % size] |= won_after(successor) >> role_idx & 1 == 0;
+            }
+            if can_fail.contains(&false) {
                 mask |= 1 << role_idx;
             }
         }
@@ -493,9 +560,13 @@ impl<S: Clone> Evidence<S> {
 
 #[cfg(test)]
 mod tests {
-    use ludex_base::Seed;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use ludex_base::{MoveId, Seed};
 
     use super::*;
+    use crate::game::Role;
     use crate::test_games::Nim;
 
     fn limits(max_states: usize) -> ExploreLimits {
@@ -531,6 +602,125 @@ mod tests {
         assert_eq!(found.is_playable, Finding::Unknown);
         assert_eq!(found.is_strongly_winnable, Finding::Unknown);
         assert_eq!(found.is_well_formed(), Finding::Unknown);
+    }
+
+    #[test]
+    fn the_deadline_is_checked_between_joint_moves() {
+        // The initial state alone has 2^60 joint moves.
+        let game = Crowd::default();
+        let limits = ExploreLimits {
+            max_states: usize::MAX,
+            max_transitions: usize::MAX,
+            deadline: Deadline::never().or_when(Arc::clone(&game.stop)),
+        };
+        let found = explore(&game, &limits);
+        let n_plays = game.n_plays.load(Ordering::Relaxed);
+        assert!((STOPPED_AT..STOPPED_AT + CHECK_INTERVAL).contains(&n_plays), "{n_plays}");
+        assert_eq!(found.stopped, Some(StopReason::Time));
+        assert_eq!((found.n_states, found.n_transitions), (2, 0));
+    }
+
+    /// Sixty roles with two moves each; any joint move ends the game. It sets the flag when
+    /// [`STOPPED_AT`] joint moves were played.
+    #[derive(Clone, Default)]
+    struct Crowd {
+        n_plays: Arc<AtomicUsize>,
+        stop: Arc<AtomicBool>,
+    }
+
+    const STOPPED_AT: usize = 1_000;
+
+    impl Game for Crowd {
+        type Cursor = CrowdCursor;
+
+        fn roles(&self) -> &[Role] {
+            static ROLES: [Role; 60] =
+                [const { Role { name: String::new(), is_random: false } }; 60];
+            &ROLES
+        }
+
+        fn cursor(&self) -> CrowdCursor {
+            CrowdCursor { is_over: false, game: self.clone(), moves: [0, 1].map(MoveId::new) }
+        }
+
+        fn has_percepts(&self) -> bool {
+            false
+        }
+    }
+
+    #[derive(Clone)]
+    struct CrowdCursor {
+        is_over: bool,
+        game: Crowd,
+        moves: [MoveId; 2],
+    }
+
+    impl Cursor for CrowdCursor {
+        type State = bool;
+
+        fn state(&self) -> &bool {
+            &self.is_over
+        }
+
+        fn set_state(&mut self, state: &bool) {
+            self.is_over = *state;
+        }
+
+        fn play(&mut self, _joint: &[MoveId]) {
+            self.is_over = true;
+            let n_plays = self.game.n_plays.fetch_add(1, Ordering::Relaxed) + 1;
+            self.game.stop.store(n_plays >= STOPPED_AT, Ordering::Relaxed);
+        }
+
+        fn is_terminal(&mut self) -> bool {
+            self.is_over
+        }
+
+        fn legal_moves(&mut self, _role: RoleId) -> &[MoveId] {
+            &self.moves
+        }
+
+        fn goals(&mut self, _role: RoleId) -> &[Goal] {
+            &[Goal::MAX]
+        }
+    }
+
+    /// What `forced_in_one` means, move by move.
+    fn forced_by_definition(graph: &Graph<bool>, won: &[RoleMask]) -> RoleMask {
+        let n_joints = graph.successors.len();
+        let mut mask = 0;
+        let mut stride = n_joints;
+        for (role_idx, &size) in graph.sizes.iter().enumerate() {
+            let size = size as usize;
+            stride /= size;
+            let leads_there =
+                |joint_idx: usize| won[graph.successors[joint_idx] as usize] >> role_idx & 1 != 0;
+            let forces = |chosen: usize| {
+                (0..n_joints)
+                    .filter(|joint_idx| joint_idx / stride % size == chosen)
+                    .all(leads_there)
+            };
+            mask |= u64::from((0..size).any(forces)) << role_idx;
+        }
+        mask
+    }
+
+    #[test]
+    fn a_move_forces_a_win_if_every_joint_move_with_it_wins() {
+        let mut rng = Seed(5).rng();
+        let mut n_forced = 0;
+        for _ in 0..500 {
+            let mut graph = Graph::new(&Crowd::default());
+            graph.n_roles = 3;
+            graph.sizes = (0..3).map(|_| 1 + rng.below(3) as u32).collect();
+            let n_joints = graph.sizes.iter().product::<u32>() as usize;
+            graph.successors = (0..n_joints).map(|_| rng.below(4) as u32).collect();
+            let won: Vec<RoleMask> = (0..4).map(|_| rng.below(8) as RoleMask).collect();
+            let forced = graph.forced_in_one(0, n_joints, 0, &won);
+            assert_eq!(forced, forced_by_definition(&graph, &won));
+            n_forced += usize::from(forced != 0);
+        }
+        assert!((50..450).contains(&n_forced), "{n_forced}");
     }
 
     #[test]
