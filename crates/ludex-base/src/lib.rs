@@ -12,6 +12,7 @@
 //! | [`deadline`] | [`Deadline`], when to stop |
 //! | [`limits`] | [`Limits`], what a piece of work may use |
 //! | [`memory`] | the memory of the process, counted and bounded |
+//! | [`panics`] | what a caught panic says |
 //!
 //! A type belongs here only if two crates use it.
 
@@ -22,6 +23,7 @@ pub mod graph;
 pub mod ids;
 pub mod limits;
 pub mod memory;
+pub mod panics;
 pub mod seed;
 pub mod source;
 pub mod symbols;
@@ -31,6 +33,7 @@ pub use deadline::{Deadline, StopReason};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{FluentId, Goal, MoveId, PerceptId, RoleId};
 pub use limits::{Limits, Sizes};
+pub use panics::panic_message;
 pub use seed::{Rng, Seed};
 pub use source::{Source, Span};
 pub use symbols::{Symbol, Symbols};

@@ -3,6 +3,7 @@
 //! The reasoner shares only the rules with the engine that failed. It is built when it is first needed,
 //! replays the match by the texts of its moves, and searches for the rest of the turn.
 
+use std::io;
 use std::sync::Arc;
 
 use ludex_base::{MoveId, RoleId};
@@ -25,7 +26,7 @@ pub(crate) struct BackupQuestion {
 pub(crate) type BackupAnswer = Option<(String, SearchReport)>;
 
 /// Starts a thread with a reasoner of its own.
-pub(crate) fn backup(program: Arc<Program>) -> Worker<BackupQuestion, BackupAnswer> {
+pub(crate) fn backup(program: Arc<Program>) -> io::Result<Worker<BackupQuestion, BackupAnswer>> {
     Worker::new(move |is_cancelled| {
         let mut reasoner: Option<Reasoner> = None;
         Box::new(move |mut question: BackupQuestion| {

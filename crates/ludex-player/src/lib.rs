@@ -47,7 +47,7 @@ pub use flagship::FlagshipOptions;
 pub use interrupter::Interrupter;
 pub use mind::Minds;
 pub use playable::Playable;
-pub use player::{Player, PlayerConfig};
+pub use player::{Player, PlayerConfig, memory_of_each};
 pub use roster::{AnySearch, FLAGSHIP, PlayerInfo, PlayerSpec, players, searches};
 pub use seen::Seen;
 pub use survey::{Survey, survey};

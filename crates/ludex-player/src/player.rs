@@ -1,12 +1,13 @@
 //! The contract: a legal move, in time, always.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed, memory};
 use ludex_game::{Cursor, StateOf};
 use ludex_gdl::Program;
 use ludex_search::information::{Model, Patience};
@@ -57,6 +58,16 @@ impl PlayerConfig {
             stop: None,
         }
     }
+}
+
+/// Returns the bytes for trees and tables of each of `n_players` players in this process: equal parts
+/// of what the process may still use, and no more than `most`.
+///
+/// A fifth of what is left stays free for everything else, so that players with full trees do not
+/// make the process short of memory.
+pub fn memory_of_each(n_players: usize, most: usize) -> usize {
+    let share = |left: u64| usize::try_from(left / 5 * 4).unwrap_or(usize::MAX) / n_players.max(1);
+    memory::left().map_or(most, |left| share(left).min(most))
 }
 
 /// Plays one role of one match.
@@ -404,7 +415,9 @@ impl<G: Playable> Player<G> {
         let role = self.role;
         let hint = limits.hint.clone();
         let Some(worker) = self.ready_worker(schedule) else {
-            return Err(Unsearched::because("earlier searches are still running"));
+            return Err(Unsearched::because(
+                "no thread for the search: earlier ones are still running, or the system has none",
+            ));
         };
         worker.ask(Question::Think { situation, role, limits });
         self.attention.raise();
@@ -436,7 +449,8 @@ impl<G: Playable> Player<G> {
     }
 
     /// The thinking thread, once it is free. A thread that stays busy for half of the turn is abandoned
-    /// and replaced; `None` when too many abandoned threads are still running.
+    /// and replaced; `None` when too many abandoned threads are still running, or when the system has no
+    /// thread.
     fn ready_worker(&mut self, schedule: &Schedule) -> Option<&mut ThinkingWorker<G>> {
         if let Some(mut worker) = self.worker.take() {
             if !worker.is_busy() {
@@ -458,7 +472,7 @@ impl<G: Playable> Player<G> {
         if self.abandoned.len() >= MAX_ABANDONED {
             return None;
         }
-        let worker = thinking_worker(self.minds.clone());
+        let worker = thinking_worker(self.minds.clone()).ok()?;
         self.interrupter.watch(worker.flag());
         Some(self.worker.insert(worker))
     }
@@ -486,7 +500,10 @@ impl<G: Playable> Player<G> {
         }
         let limits = self.limits(turn_seed(self.config.seed, self.turn), schedule.search_until);
         let question = BackupQuestion { history: self.history.clone(), role: self.role, limits };
-        let worker = self.backup.get_or_insert_with(|| backup(Arc::clone(&self.program)));
+        if self.backup.is_none() {
+            self.backup = backup(Arc::clone(&self.program)).ok();
+        }
+        let worker = self.backup.as_mut()?;
         if !worker.is_busy() {
             worker.ask(question);
         }
@@ -586,7 +603,7 @@ const MEASURE_TIME: Duration = Duration::from_millis(40);
 /// Longest time to ponder.
 const MAX_PONDERING: Duration = Duration::from_secs(600);
 
-fn thinking_worker<G: Playable>(minds: Minds<G>) -> ThinkingWorker<G> {
+fn thinking_worker<G: Playable>(minds: Minds<G>) -> io::Result<ThinkingWorker<G>> {
     let mut mind: Option<Box<dyn Mind<G>>> = None;
     Worker::new(move |is_cancelled| {
         Box::new(move |question| {

@@ -61,6 +61,10 @@ pub enum Rung {
 }
 
 impl Rung {
+    /// All rungs, from best to worst.
+    pub const ALL: [Rung; 6] =
+        [Rung::Forced, Rung::Search, Rung::Hint, Rung::Reasoner, Rung::Random, Rung::Guess];
+
     /// The rung in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {

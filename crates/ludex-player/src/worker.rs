@@ -3,12 +3,15 @@
 //! The caller waits for an answer only until its own deadline. A worker that does not answer is abandoned:
 //! Rust cannot end a thread, so it is told to stop, its answers are ignored, and another takes its place.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Instant;
+
+use ludex_base::panic_message;
 
 /// A thread that answers questions one at a time.
 pub(crate) struct Worker<Q, A> {
@@ -35,7 +38,12 @@ pub(crate) enum NoAnswer {
 
 impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
     /// Starts a thread. `make` receives the flag that cancels its work and returns the function that answers.
-    pub fn new(make: impl FnOnce(Arc<AtomicBool>) -> Box<dyn FnMut(Q) -> A + Send>) -> Self {
+    ///
+    /// # Errors
+    /// When the system cannot start a thread: there are too many, or no memory for its stack is left.
+    pub fn new(
+        make: impl FnOnce(Arc<AtomicBool>) -> Box<dyn FnMut(Q) -> A + Send>,
+    ) -> io::Result<Self> {
         let (questions, inbox) = mpsc::channel::<Q>();
         let (outbox, answers) = mpsc::channel();
         let is_cancelled = Arc::new(AtomicBool::new(false));
@@ -54,9 +62,8 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         let thread = std::thread::Builder::new()
             .name("ludex-search".into())
             .stack_size(STACK_BYTES)
-            .spawn(work)
-            .expect("the system can start a thread");
-        Self { questions, answers, thread, is_busy: false, is_cancelled }
+            .spawn(work)?;
+        Ok(Self { questions, answers, thread, is_busy: false, is_cancelled })
     }
 
     /// Whether a question is still unanswered.
@@ -112,12 +119,6 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
 /// Stack of the thread, large because depth-first searches recurse once a step.
 const STACK_BYTES: usize = 16 << 20;
 
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".into())
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -130,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_panic_stays_in_the_worker() {
-        let mut worker: Worker<u32, u32> = Worker::new(|_| Box::new(|number| 100 / number));
+        let mut worker: Worker<u32, u32> =
+            Worker::new(|_| Box::new(|number| 100 / number)).expect("a thread");
         worker.ask(4);
         assert_eq!(worker.wait(soon()), Ok(25));
         worker.ask(0);
@@ -147,7 +149,8 @@ mod tests {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             })
-        });
+        })
+        .expect("a thread");
         worker.ask(());
         assert_eq!(worker.wait(Instant::now() + Duration::from_millis(5)), Err(NoAnswer::Late));
         assert!(worker.is_busy());
