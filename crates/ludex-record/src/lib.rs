@@ -9,9 +9,11 @@
 //! 4. [`community`]: one match in the form that the viewers of the community read.
 //! 5. [`transcript`]: one random play with every state.
 //! 6. [`trace`]: the two fixed lines of play that engines are compared on.
+//! 7. [`journal`]: files that keep every finished match, and from which a series goes on.
 
 mod lapses;
 pub mod community;
+pub mod journal;
 pub mod numbers;
 pub mod series;
 pub mod thought;
@@ -19,8 +21,9 @@ pub mod trace;
 pub mod transcript;
 
 pub use community::{Circumstances, CommunityRecord};
+pub use journal::{Journal, JournalError};
 pub use numbers::{round, seconds};
-pub use series::{Heading, SeriesReport, ShareReport};
+pub use series::{Heading, MatchReport, SeriesReport, ShareReport};
 pub use thought::ThoughtReport;
 pub use trace::TraceRecord;
 pub use transcript::Transcript;
