@@ -75,7 +75,13 @@ fn play_goes_as_recorded() {
         let recorded = read(rules, "playthrough.txt");
         let loaded = load_for(rules, EngineChoice::Auto).expect("the rules are valid");
         let transcript = with_game!(&loaded.engine, |game| {
-            Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS)
+            Transcript::of_random_play(
+                game,
+                &rules.name,
+                Seed(1),
+                RECORDED_STEPS,
+                &Deadline::never(),
+            )
         });
         let played = transcript_text(&transcript, &Layout::of(&loaded.program));
         let differs = |(ours, theirs): (&str, &str)| ours != theirs;

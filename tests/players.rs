@@ -87,7 +87,7 @@ fn series(game: &str, names: &[&str], count: usize) -> Tally {
         };
         let minute = Duration::from_secs(60);
         let config = SeriesConfig { count, ..config(Clocks { start: minute, play: minute }) };
-        let series = play_series(engine, &seating, &make, &config, &mut |_| {});
+        let series = play_series(engine, &seating, &make, &config, Vec::new(), &mut |_| {});
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         Tally::new(&names, &seating, &series.records)
     })
@@ -120,7 +120,7 @@ fn play<G: Playable>(
         let program = Arc::clone(&program);
         Box::new(LocalSeat::new(Player::new(&spec, game, program, PlayerConfig::new(seed))))
     };
-    let series = play_series(game, &seating, &make, &config(clocks), &mut |_| {});
+    let series = play_series(game, &seating, &make, &config(clocks), Vec::new(), &mut |_| {});
     for record in &series.records {
         assert_eq!(record.ending, Ending::Terminal, "{player}");
         assert_eq!(replay(game, record).as_ref(), Ok(&record.goals));

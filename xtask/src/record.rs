@@ -33,7 +33,7 @@ fn record(rules: &RulesFile) -> Result<()> {
     let loaded = load(source, &LoadOptions::default()).map_err(|error| anyhow!("{error:?}"))?;
     let (nodes, transcript) = with_game!(&loaded.engine, |game| (
         perft(game, about.perft_depth, &Deadline::never()).nodes,
-        Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS),
+        Transcript::of_random_play(game, &rules.name, Seed(1), RECORDED_STEPS, &Deadline::never()),
     ));
     let play = transcript_text(&transcript, &Layout::of(&loaded.program));
     fs::write(rules.path.with_file_name("perft.txt"), ludex_cli::verbs::perft::table(&nodes))?;

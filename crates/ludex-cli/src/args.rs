@@ -4,17 +4,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ludex_base::Seed;
+use ludex_base::{Deadline, Seed};
 use ludex_csp::propagators::table::TableAlgorithm;
 use ludex_csp::{
     AllDifferentStrength, Branching, Restarts, SearchConfig, SearchMethod, SolveOptions,
     ValueOrder, VariableOrder,
 };
 use ludex_pipeline::EngineChoice;
+use ludex_player::{PlayerConfig, memory_of_each};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
 use ludex_scsp::{Method as StochasticMethod, SolveConfig as StochasticConfig};
 
-use crate::net_args::{PlayerArgs, RefereeArgs};
+use crate::net_args::{FileArgs, PlayerArgs, RefereeArgs};
 
 /// Play, check and measure games from their rules, and solve constraint problems
 #[derive(Clone, Debug, Parser)]
@@ -41,8 +42,8 @@ pub struct Common {
     /// Use N threads [default: the number of cores]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<usize>,
-    /// Limit the memory of grounding, the reasoner or a solver, and of all players of `match`
-    /// together, in MB or with a unit: 500MB, 4GB [default: 4GB, and 512MB per player]
+    /// Limit the memory of the whole call, in MB or with a unit: 500MB, 4GB; players share what is
+    /// left after loading [default: 4GB, and at most 512MB per player]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_memory)]
     pub memory: Option<u64>,
     /// Limit the time of the work, in seconds [default: 60 for grounding, otherwise no limit]
@@ -247,6 +248,32 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// Returns the word for the verb on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verb::Check { .. } => "check",
+            Verb::Ground { .. } => "ground",
+            Verb::Trace { .. } => "trace",
+            Verb::Perft { .. } => "perft",
+            Verb::Play { .. } => "play",
+            Verb::Match(_) => "match",
+            Verb::Player(_) => "player",
+            Verb::Referee(_) => "referee",
+            Verb::Players => "players",
+            Verb::Bench { .. } => "bench",
+            Verb::Translate { .. } => "translate",
+            Verb::Csp { .. } => "csp",
+            Verb::Qcsp { .. } => "qcsp",
+            Verb::Scsp { .. } => "scsp",
+            Verb::Games => "games",
+            Verb::Transcript { .. } => "transcript",
+            Verb::Scramble { .. } => "scramble",
+            Verb::Print { .. } => "print",
+            Verb::Completions { .. } => "completions",
+            Verb::Man { .. } => "man",
+        }
+    }
+
     /// Returns whether `--time` bounds the whole call. The other verbs go on for as long as matches
     /// or people do, and `--time` bounds the loading of their games.
     pub fn ends_in_time(&self) -> bool {
@@ -333,6 +360,9 @@ pub struct MatchArgs {
     /// Explain how each move was chosen
     #[arg(long, short)]
     pub verbose: bool,
+    /// The file.
+    #[command(flatten)]
+    pub file: FileArgs,
     /// The engine.
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -606,6 +636,21 @@ impl Common {
         let clock =
             || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos());
         Seed(self.seed.unwrap_or_else(|| clock() as u64))
+    }
+
+    /// The deadline of a call that begins now.
+    pub fn deadline(&self) -> Deadline {
+        self.time.map_or_else(Deadline::never, Deadline::after)
+    }
+
+    /// The bytes for the search of each of `n_players` players; without `--memory`, no more than a
+    /// player usually has.
+    pub fn memory_of_each(&self, n_players: usize) -> usize {
+        let most = match self.memory {
+            Some(_) => usize::MAX,
+            None => PlayerConfig::new(self.seed()).memory,
+        };
+        memory_of_each(n_players, most)
     }
 
     /// The number of threads.

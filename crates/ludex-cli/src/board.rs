@@ -1,8 +1,43 @@
 //! Draws states as text for a terminal.
+//!
+//! Names in a rulesheet may have any length, and states any number of fluents: what is drawn is cut
+//! to a fixed number of characters and lines, with a count of what is missing.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ludex_analysis::layout::{BoardPicture, Cell, Grid, Occupant, Picture};
+
+/// Longest label of a row, column or cell, in characters.
+const MAX_LABEL: usize = 40;
+/// Longest fluent, move or name, in characters.
+const MAX_WORD: usize = 1_000;
+/// Most fluents and legend entries that are listed.
+const MAX_LISTED: usize = 2_000;
+
+/// Cuts a text to this many characters; what is missing is counted.
+pub fn cut(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => {
+            let n_more = text[end..].chars().count();
+            Cow::Owned(format!("{}… ({n_more} more characters)", &text[..end]))
+        }
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Cuts a word of a list.
+pub fn cut_word(text: &str) -> Cow<'_, str> {
+    cut(text, MAX_WORD)
+}
+
+/// Cuts a label, without a count because there is no room for it.
+fn cut_label(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_LABEL) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
 
 /// Draws a picture in lines of about `width` characters.
 pub fn draw(picture: &Picture, width: usize) -> String {
@@ -12,11 +47,20 @@ pub fn draw(picture: &Picture, width: usize) -> String {
         .collect();
     let mut text = side_by_side(&blocks, width);
     for board in picture.boards.iter().filter(|board| !board.legend.is_empty()) {
-        let entries = board.legend.iter().map(|(label, name)| format!("{label} {name}"));
+        let entries = board.legend.iter().take(MAX_LISTED);
+        let entries =
+            entries.map(|(label, name)| format!("{} {}", cut_label(label), cut_word(name)));
         let entries: Vec<String> = entries.collect();
-        writeln!(text, " ({})", entries.join(", ")).expect("writing to a string");
+        let n_more = board.legend.len() - entries.len();
+        let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
+        writeln!(text, " ({}{more})", entries.join(", ")).expect("writing to a string");
     }
-    text.push_str(&in_columns(&picture.others, width));
+    let n_listed = picture.others.len().min(MAX_LISTED);
+    text.push_str(&in_columns(&picture.others[..n_listed], width));
+    if n_listed < picture.others.len() {
+        let n_more = picture.others.len() - n_listed;
+        writeln!(text, " … and {n_more} more fluents").expect("writing to a string");
+    }
     text
 }
 
@@ -24,21 +68,24 @@ pub fn draw(picture: &Picture, width: usize) -> String {
 fn draw_grid(board: &BoardPicture, grid: &Grid, has_title: bool) -> Vec<String> {
     let texts: Vec<Vec<String>> =
         grid.cells.iter().map(|row| row.iter().map(cell_text).collect()).collect();
+    let labels = |texts: &[String]| -> Vec<String> {
+        texts.iter().map(|text| cut_label(text).into_owned()).collect()
+    };
+    let (columns, rows) = (labels(&board.columns), labels(&board.rows));
     let width_of = |text: &String| text.chars().count();
-    let cell_width = texts.iter().flatten().chain(&board.columns).map(width_of).max().unwrap_or(1);
-    let label_width = board.rows.iter().map(width_of).max().unwrap_or(1);
+    let cell_width = texts.iter().flatten().chain(&columns).map(width_of).max().unwrap_or(1);
+    let label_width = rows.iter().map(width_of).max().unwrap_or(1);
     let mut lines = Vec::new();
     if has_title || !grid.selector.is_empty() {
-        let words: Vec<&str> =
-            std::iter::once(&board.name).chain(&grid.selector).map(String::as_str).collect();
+        let words = std::iter::once(&board.name).chain(&grid.selector);
+        let words: Vec<Cow<'_, str>> = words.map(|word| cut_label(word)).collect();
         lines.push(words.join(" "));
     }
-    for (label, texts) in board.rows.iter().zip(&texts).rev() {
+    for (label, texts) in rows.iter().zip(&texts).rev() {
         let cells: Vec<String> = texts.iter().map(|text| format!("{text:>cell_width$}")).collect();
         lines.push(format!(" {label:>label_width$}  {}", cells.join(" ")).trim_end().into());
     }
-    let labels: Vec<String> =
-        board.columns.iter().map(|label| format!("{label:>cell_width$}")).collect();
+    let labels: Vec<String> = columns.iter().map(|label| format!("{label:>cell_width$}")).collect();
     lines.push(format!(" {:label_width$}  {}", "", labels.join(" ")));
     lines
 }
@@ -48,8 +95,12 @@ fn cell_text(cell: &Cell) -> String {
         Cell::Outside => " ".into(),
         Cell::Empty => ".".into(),
         Cell::Occupied(occupants) => {
-            let label = |occupant: &Occupant| occupant.label.clone();
-            occupants.iter().map(label).collect::<Vec<_>>().join("+")
+            // More occupants than characters would be cut anyway.
+            let shown = occupants.iter().take(MAX_LABEL);
+            let labels: Vec<Cow<'_, str>> =
+                shown.map(|occupant: &Occupant| cut_label(&occupant.label)).collect();
+            let more = if occupants.len() > MAX_LABEL { "+…" } else { "" };
+            cut_label(&(labels.join("+") + more)).into_owned()
         }
     }
 }
@@ -86,11 +137,12 @@ fn side_by_side(blocks: &[Vec<String>], width: usize) -> String {
 
 /// Arranges words in columns of equal width, line by line.
 pub fn in_columns<T: AsRef<str>>(words: &[T], width: usize) -> String {
-    let column = words.iter().map(|word| word.as_ref().chars().count()).max().unwrap_or(0) + 2;
+    let words: Vec<Cow<'_, str>> = words.iter().map(|word| cut_word(word.as_ref())).collect();
+    let column = words.iter().map(|word| word.chars().count()).max().unwrap_or(0) + 2;
     let n_columns = (width.saturating_sub(1) / column).max(1);
     let mut text = String::new();
     for line in words.chunks(n_columns) {
-        let cells: String = line.iter().map(|word| format!("{:<column$}", word.as_ref())).collect();
+        let cells: String = line.iter().map(|word| format!("{word:<column$}")).collect();
         writeln!(text, " {}", cells.trim_end()).expect("writing to a string");
     }
     text
@@ -181,6 +233,32 @@ mod tests {
                     1 2         1 2
             "#]],
         );
+    }
+
+    #[test]
+    fn names_of_any_length_are_cut() {
+        let long = "9".repeat(70_000);
+        let rules = format!(
+            "(index 1) (index 2) (index {long}) (mark {long})
+             (<= (next (cell ?x ?y ?m)) (index ?x) (index ?y) (mark ?m))"
+        );
+        let fluents = [format!("(cell 1 {long} {long})"), format!("(heap {long})")];
+        let (sheet, _) = ludex_gdl::parse(&Source::new("test", rules));
+        let (program, _) = ludex_gdl::lower(&sheet);
+        let text = draw(&Layout::of(&program).picture(&fluents), 60);
+        let nines = "9".repeat(MAX_LABEL);
+        assert!(text.lines().any(|line| line.trim_start().starts_with(&format!("{nines}…"))));
+        assert!(text.contains(&format!("(heap {}… (", "9".repeat(MAX_WORD - "(heap ".len()))));
+        assert!(text.lines().all(|line| line.chars().count() < 3 * MAX_WORD), "{text}");
+    }
+
+    #[test]
+    fn a_long_list_ends_with_a_count() {
+        let others: Vec<String> = (0..MAX_LISTED + 5).map(|n| format!("(at {n})")).collect();
+        let text = draw(&Picture { boards: Vec::new(), others }, 60);
+        assert!(text.ends_with(" … and 5 more fluents\n"), "{text}");
+        assert_eq!(cut("abcdef", 4), "abcd… (2 more characters)");
+        assert_eq!(cut("abcd", 4), "abcd");
     }
 
     #[test]

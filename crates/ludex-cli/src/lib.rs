@@ -8,9 +8,10 @@
 //! 4. [`verbs`]: one module per verb.
 //! 5. [`board`] and [`transcript`]: states and plays as text; [`person`]: a person at the terminal,
 //!    for [`session`] and [`person_seat`]; [`match_report`] and [`match_moves`]: matches as text;
+//!    [`series_file`]: the file of a series;
 //!    [`player_log`] and [`log_writer`]: the log of `ludex player`.
 //! 6. [`diagnostics`], [`failure`], [`output`], [`resources`]: reports and errors; [`guard`]: the
-//!    backstop of the limits.
+//!    backstop of the limits; [`panics`]: mistakes of ours.
 //!
 //! To add a verb, add a variant to [`args::Verb`], a module to [`verbs`] and an arm to [`run`].
 //! Code that other programs could use belongs in a library crate.
@@ -31,12 +32,14 @@ pub mod session;
 pub mod transcript;
 mod match_moves;
 mod match_report;
+mod series_file;
 mod person;
 mod person_seat;
 mod player_log;
 mod log_writer;
 mod interrupt;
 mod guard;
+mod panics;
 
 pub mod diagnostics;
 pub mod failure;
@@ -46,11 +49,9 @@ pub mod resources;
 /// Runs the verb of the command line and returns the exit code.
 pub fn run(cli: Cli) -> ExitCode {
     let json = cli.common.json;
+    panics::report_in_one_line(cli.verb.name());
     guard::start(&cli.common, cli.verb.ends_in_time());
-    match dispatch(cli) {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.report(json),
-    }
+    panics::guard(json, || dispatch(cli))
 }
 
 fn dispatch(cli: Cli) -> Result<u8, Failure> {

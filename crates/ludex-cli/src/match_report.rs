@@ -5,6 +5,13 @@ use std::fmt::Write as _;
 use ludex_record::{Heading, ShareReport};
 use ludex_referee::{Series, SeriesEnd, Tally};
 
+use crate::board::cut;
+
+/// Longest name of a player in a table, in characters. Remote players choose their own.
+const MAX_NAME: usize = 200;
+/// Longest message of a failed match, in characters.
+const MAX_FAULT: usize = 300;
+
 /// Formats the report of a series.
 pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
     let mut text = format!(
@@ -16,7 +23,8 @@ pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
         heading.clocks.start.as_secs_f64(),
         heading.clocks.play.as_secs_f64(),
     );
-    let width = tally.players.iter().map(|player| player.name.len()).max().unwrap_or(0).max(6);
+    let names: Vec<_> = tally.players.iter().map(|player| cut(&player.name, MAX_NAME)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     line(
         &mut text,
         format_args!(
@@ -24,7 +32,7 @@ pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
             "player"
         ),
     );
-    for player in &tally.players {
+    for (player, name) in tally.players.iter().zip(&names) {
         let (mean, interval) = match player.goal {
             Some(goal) => {
                 (format!("{:.1}", goal.mean), format!("{:.1} to {:.1}", goal.low, goal.high))
@@ -34,8 +42,7 @@ pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
         line(
             &mut text,
             format_args!(
-                "{:width$}  {mean:>9}  {interval:>13}  {:>4} {:>5} {:>6} {:>7} {:>4} {:>9}",
-                player.name,
+                "{name:width$}  {mean:>9}  {interval:>13}  {:>4} {:>5} {:>6} {:>7} {:>4} {:>9}",
                 player.n_wins,
                 player.n_draws,
                 player.n_losses,
@@ -71,6 +78,12 @@ pub fn text(heading: &Heading, series: &Series, tally: &Tally) -> String {
             &mut text,
             format_args!("{n} matches did not reach a terminal state and do not count"),
         );
+    }
+    for record in &series.records {
+        if let Some(fault) = &record.fault {
+            let (number, fault) = (record.number + 1, cut(fault, MAX_FAULT));
+            line(&mut text, format_args!("match {number} failed: {fault}"));
+        }
     }
     if series.end == SeriesEnd::Stopped {
         line(&mut text, format_args!("stopped before all matches were played"));

@@ -43,6 +43,18 @@ pub struct PlayerArgs {
     pub ponder: bool,
 }
 
+/// The file of a series.
+#[derive(Clone, Debug, Args)]
+pub struct FileArgs {
+    /// Write each match to this file as soon as it ends
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Go on with the series in the file of --output, and play only the matches that are missing;
+    /// the other options must be the same, except --count
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+}
+
 /// The options of `ludex referee`.
 #[derive(Clone, Debug, Args)]
 pub struct RefereeArgs {
@@ -71,6 +83,9 @@ pub struct RefereeArgs {
     /// Write the record of each match to a file in this folder
     #[arg(long, value_name = "FOLDER")]
     pub record_dir: Option<PathBuf>,
+    /// The file.
+    #[command(flatten)]
+    pub file: FileArgs,
     /// Name this tournament in the records
     #[arg(long, value_name = "NAME")]
     pub tournament: Option<String>,

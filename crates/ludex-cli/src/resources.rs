@@ -24,14 +24,6 @@ pub fn peak_mb() -> Option<f64> {
     Some((kib / 1024.0 * 10.0).round() / 10.0)
 }
 
-/// Current memory of the process, in bytes; `None` if the system does not report it.
-pub fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -39,7 +31,6 @@ mod tests {
     #[test]
     fn the_system_reports_time_and_memory() {
         assert!(peak_mb().is_some_and(|mb| mb > 0.5));
-        assert!(resident_bytes().is_some_and(|bytes| bytes > 500_000));
         assert!(cpu_time().is_some());
     }
 }

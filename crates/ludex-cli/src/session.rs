@@ -1,15 +1,17 @@
 //! A game of a person at the terminal with players in the other seats.
 
 use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ludex_analysis::Layout;
-use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
+use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId, Seed, StopReason, panic_message};
 use ludex_game::trace::sorted_moves;
 use ludex_game::{Cursor, Observe};
 use ludex_gdl::Program;
-use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, Seen};
+use ludex_player::{Choice, Playable, Player, PlayerConfig, PlayerSpec, Seen};
+use ludex_referee::MAX_STEPS;
 use ludex_search::MoveReport;
 
 use crate::person::{Answer, Command, Console, Display, Line};
@@ -27,6 +29,10 @@ pub struct SessionConfig {
     pub move_time: Duration,
     /// Number of threads of each player.
     pub n_threads: usize,
+    /// Bytes for the search of each player.
+    pub memory: usize,
+    /// When the session ends.
+    pub deadline: Deadline,
     /// The seed of all randomness.
     pub seed: Seed,
     /// Width of the output, in characters.
@@ -36,7 +42,20 @@ pub struct SessionConfig {
 /// Number of moves that an evaluation shows.
 const MAX_EVALUATED: usize = 8;
 
-/// Plays one game; the end of input ends it.
+/// Why a session ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SessionEnd {
+    /// The game or the input ended, or the person quit.
+    Over,
+    /// A limit ended it.
+    Stopped(StopReason),
+    /// The game panicked, and its message was printed.
+    Failed,
+}
+
+/// Plays one game; the end of input ends it, and so does a play of [`MAX_STEPS`] joint moves.
+///
+/// A player that panics is replaced by a random legal move.
 ///
 /// # Errors
 /// When input or output fails.
@@ -46,7 +65,7 @@ pub fn play<G>(
     config: &SessionConfig,
     input: &mut impl BufRead,
     output: &mut impl Write,
-) -> io::Result<()>
+) -> io::Result<SessionEnd>
 where
     G: Playable,
 {
@@ -63,8 +82,21 @@ where
         steps: Vec::new(),
     };
     session.greet()?;
-    while session.step()? {}
-    session.output.flush()
+    let end = loop {
+        let step = catch_unwind(AssertUnwindSafe(|| session.step()));
+        match step {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(end))) => break end,
+            Ok(Err(error)) => return Err(error),
+            Err(panic) => {
+                let (step, message) = (session.steps.len() + 1, panic_message(&*panic));
+                writeln!(session.output, "The game failed at step {step}: {message}.")?;
+                break SessionEnd::Failed;
+            }
+        }
+    };
+    session.output.flush()?;
+    Ok(end)
 }
 
 struct Session<'a, G: Playable, I, O> {
@@ -130,32 +162,41 @@ where
         }
     }
 
-    /// Plays one joint move; returns false when the session is over.
-    fn step(&mut self) -> io::Result<bool> {
+    /// Plays one joint move; returns why the session is over, if it is.
+    fn step(&mut self) -> io::Result<Option<SessionEnd>> {
         self.show_state()?;
         if self.cursor.is_terminal() {
             self.show_goals()?;
-            return Ok(false);
+            return Ok(Some(SessionEnd::Over));
+        }
+        if self.steps.len() >= MAX_STEPS {
+            return Ok(Some(SessionEnd::Stopped(StopReason::Count)));
         }
         let mut joint: Vec<Option<MoveId>> = vec![None; self.game.roles().len()];
         for role in self.game.role_ids() {
             if self.cursor.legal_moves(role).is_empty() {
                 let name = self.name(role);
                 writeln!(self.output, "{name} has no legal move, so the game ends here.")?;
-                return Ok(false);
+                return Ok(Some(SessionEnd::Over));
             }
+        }
+        if let Some(reason) = self.config.deadline.stop_reason() {
+            return Ok(Some(SessionEnd::Stopped(reason)));
         }
         // The order does not matter, because no other choice depends on the person's.
         if let Some(person) = self.config.person {
             match self.ask(person)? {
                 Asked::Move(chosen) => joint[person.index()] = Some(chosen),
-                Asked::Undo => return Ok(true),
-                Asked::End => return Ok(false),
+                Asked::Undo => return Ok(None),
+                Asked::End => return Ok(Some(SessionEnd::Over)),
             }
         }
         for role in self.game.role_ids() {
             if joint[role.index()].is_none() {
                 joint[role.index()] = Some(self.decide(role)?);
+            }
+            if let Some(reason) = self.config.deadline.stop_reason() {
+                return Ok(Some(SessionEnd::Stopped(reason)));
             }
         }
         let joint: Vec<MoveId> = joint.into_iter().flatten().collect();
@@ -164,7 +205,7 @@ where
         let percepts =
             self.game.role_ids().map(|role| self.cursor.percepts(role).to_vec()).collect();
         self.steps.push(Step { joint, percepts });
-        Ok(true)
+        Ok(None)
     }
 
     /// Whether the person sees states and moves of others.
@@ -299,8 +340,15 @@ where
 
     /// Runs the search of the player in a seat for the time of one move.
     fn consider(&mut self, role: RoleId) -> Option<ludex_search::SearchReport> {
-        let time = self.config.move_time;
-        self.seat(role).consider(time).map(|(report, _)| report)
+        let time = self.move_time();
+        let asked = |session: &mut Self| session.seat(role).consider(time);
+        match catch_unwind(AssertUnwindSafe(|| asked(self))) {
+            Ok(found) => found.map(|(report, _)| report),
+            Err(_) => {
+                self.players[role.index()] = None;
+                None
+            }
+        }
     }
 
     /// Returns to the last choice of the person; false if there was none.
@@ -322,12 +370,19 @@ where
         true
     }
 
+    /// The thinking time of a move that begins now.
+    fn move_time(&self) -> Duration {
+        let left = self.config.deadline.remaining();
+        left.map_or(self.config.move_time, |left| left.min(self.config.move_time))
+    }
+
     /// Returns the player of a role, after showing it all steps so far.
     fn seat(&mut self, role: RoleId) -> &mut Player<G> {
-        let time = self.config.move_time;
+        let time = self.move_time();
         let (player, n_seen) = self.players[role.index()].get_or_insert_with(|| {
             let config = PlayerConfig {
                 n_threads: self.config.n_threads,
+                memory: self.config.memory,
                 ..PlayerConfig::new(self.config.seed.child(role.index() as u64))
             };
             let (spec, program) = (&self.config.player, Arc::clone(&self.config.program));
@@ -355,10 +410,20 @@ where
         if is_random || moves.len() == 1 {
             return Ok(drawn);
         }
-        // Call `seat` first, because preparing a new player has its own clock.
-        let time = self.config.move_time;
-        let player = self.seat(role);
-        let choice = player.choose(Seen::Nothing, Instant::now() + time);
+        let choice = match catch_unwind(AssertUnwindSafe(|| self.choose(role))) {
+            Ok(choice) => choice,
+            Err(panic) => {
+                self.players[role.index()] = None;
+                let (name, step) = (self.name(role), self.steps.len() + 1);
+                let message = panic_message(&*panic);
+                writeln!(
+                    self.output,
+                    "The player of {name} failed at step {step}, so a random move is played: \
+                     {message}."
+                )?;
+                return Ok(drawn);
+            }
+        };
         // With hidden information, the expectation of a player would reveal what it saw.
         if let (true, Some(goal)) = (self.is_open(), choice.thought.goal) {
             let name = self.name(role);
@@ -371,6 +436,14 @@ where
         }
         let chosen = choice.chosen.filter(|id| moves.iter().any(|(_, legal)| legal == id));
         Ok(chosen.unwrap_or(drawn))
+    }
+
+    /// Lets the player of a role choose.
+    fn choose(&mut self, role: RoleId) -> Choice {
+        // Call `seat` first, because preparing a new player has its own clock.
+        self.seat(role);
+        let time = self.move_time();
+        self.seat(role).choose(Seen::Nothing, Instant::now() + time)
     }
 }
 

@@ -1,12 +1,16 @@
 //! A series of matches and its totals.
 
+use std::time::Duration;
+
+use ludex_base::{Goal, Seed};
 use ludex_referee::{
-    Clocks, Decision, Estimate, Lapse, MatchRecord, PlayerTally, Series, SeriesEnd, Tally,
+    AnswerRecord, Clocks, Decision, Ending, Estimate, Lapse, MatchRecord, PlayerTally, SeatRecord,
+    Series, SeriesEnd, StepRecord, Tally,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::lapses::{by_step, errors};
-use crate::numbers::{round, seconds};
+use crate::numbers::{duration, round, seconds};
 use crate::thought::ThoughtReport;
 
 /// The settings of a series that a report repeats.
@@ -112,6 +116,9 @@ pub struct MatchReport {
     pub players: Vec<Option<String>>,
     /// Why the match ended.
     pub ending: String,
+    /// What went wrong, if the game panicked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Goals at the end, in role order.
     pub goals: Vec<u8>,
     /// Duration of the match.
@@ -204,6 +211,7 @@ impl MatchReport {
             roles: record.seats.iter().map(|seat| seat.role.clone()).collect(),
             players: record.seats.iter().map(|seat| seat.player.clone()).collect(),
             ending: record.ending.name().into(),
+            fault: record.fault.clone(),
             goals: record.goals.iter().map(|goal| goal.value()).collect(),
             seconds: seconds(record.time),
             moves: record.steps.iter().map(|step| step.moves.clone()).collect(),
@@ -211,6 +219,69 @@ impl MatchReport {
             errors: errors(record, lapse_text),
             reports: by_step(record, |answer| answer.thought.as_ref().map(ThoughtReport::of)),
         }
+    }
+}
+
+impl MatchReport {
+    /// Converts back into the record of a match with these clocks. When each step was played, and
+    /// how long players prepared, is not in the report.
+    ///
+    /// `None` if the parts of the report do not fit together.
+    pub fn to_record(&self, clocks: Clocks) -> Option<MatchRecord> {
+        let n_roles = self.roles.len();
+        let n_steps = self.moves.len();
+        let is_wide = |width: usize| width == n_roles;
+        let fits = is_wide(self.players.len())
+            && is_wide(self.goals.len())
+            && self.errors.len() == n_steps + 1
+            && self.times.len() == n_steps
+            && self.reports.len() == n_steps
+            && self.moves.iter().chain(&self.errors).all(|row| is_wide(row.len()))
+            && self.times.iter().all(|row| is_wide(row.len()))
+            && self.reports.iter().all(|row| is_wide(row.len()));
+        if !fits {
+            return None;
+        }
+        let answer = |step: usize, role: usize| {
+            let thought = self.reports[step][role].as_ref().map(ThoughtReport::to_thought);
+            Some(AnswerRecord {
+                time: duration(self.times[step][role]?),
+                lapse: lapse_of(&self.errors[step + 1][role]),
+                thought: thought.flatten(),
+            })
+        };
+        let seat = |role: usize| SeatRecord {
+            role: self.roles[role].clone(),
+            player: self.players[role].clone(),
+            lapse: lapse_of(&self.errors[0][role]),
+            start_time: Duration::ZERO,
+        };
+        let step = |step: usize| StepRecord {
+            moves: self.moves[step].clone(),
+            answers: (0..n_roles).map(|role| answer(step, role)).collect(),
+            at: Duration::ZERO,
+        };
+        Some(MatchRecord {
+            number: self.number,
+            seed: Seed(self.seed),
+            clocks,
+            seats: (0..n_roles).map(seat).collect(),
+            steps: (0..n_steps).map(step).collect(),
+            ending: Ending::ALL.into_iter().find(|ending| ending.name() == self.ending)?,
+            fault: self.fault.clone(),
+            goals: self.goals.iter().map(|&goal| Goal::new(goal.into())).collect::<Option<_>>()?,
+            time: duration(self.seconds),
+        })
+    }
+}
+
+/// Reads what [`lapse_text`] writes.
+fn lapse_of(text: &str) -> Option<Lapse> {
+    match text.split_once(' ').unwrap_or((text, "")) {
+        ("", _) => None,
+        ("TO", _) => Some(Lapse::Late),
+        ("IL", illegal) => Some(Lapse::Illegal(illegal.into())),
+        (_, reason) => Some(Lapse::Failed(reason.into())),
     }
 }
 

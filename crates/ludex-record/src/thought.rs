@@ -1,10 +1,11 @@
 //! How a player chose a move.
 
-use ludex_player::NetworkWork;
-use ludex_player::Thought;
+use std::time::Duration;
+
+use ludex_player::{NetworkWork, Rung, Thought};
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::{round, seconds};
+use crate::numbers::{duration, round, seconds};
 
 /// A player's account of its choice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -71,9 +72,41 @@ impl ThoughtReport {
             network: thought.network.as_ref().map(NetworkReport::of),
         }
     }
+
+    /// Converts back. The time since the player was asked is not in the report.
+    ///
+    /// `None` for a rung that does not exist.
+    pub fn to_thought(&self) -> Option<Thought> {
+        Some(Thought {
+            rung: Rung::ALL.into_iter().find(|rung| rung.name() == self.rung)?,
+            search: self.search.clone(),
+            goal: self.goal,
+            is_proven: self.proven,
+            n_iterations: self.iterations,
+            n_playouts: self.playouts,
+            depth: self.depth,
+            line: self.line.clone(),
+            time: Duration::ZERO,
+            note: self.note.clone(),
+            network: self.network.as_ref().map(NetworkReport::to_work),
+        })
+    }
 }
 
 impl NetworkReport {
+    /// Converts back.
+    fn to_work(&self) -> NetworkWork {
+        NetworkWork {
+            note: self.note.clone(),
+            plan: self.plan.clone(),
+            n_solved: self.solved,
+            n_closed: self.closed,
+            injection: duration(self.injection),
+            resolution: duration(self.resolution),
+            simulation: duration(self.simulation),
+        }
+    }
+
     /// Converts the work that a search reports.
     pub fn of(work: &NetworkWork) -> Self {
         Self {

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use ludex_base::{MoveId, Rng, RoleId, Seed};
+use ludex_base::{Deadline, MoveId, Rng, RoleId, Seed};
 use ludex_game::trace::{hash_texts, sorted_moves, sorted_percepts};
-use ludex_game::{Cursor, Describe, Observe, PlayEnd, PlayVisitor, RandomPlay};
+use ludex_game::{Cursor, Describe, Observe, PlayEnd, PlayVisitor, RandomPlay, stop_if};
 use serde::{Deserialize, Serialize};
 
 /// Step limit of the transcripts in `games/`.
@@ -52,17 +52,24 @@ pub struct TranscriptState {
 pub enum TranscriptEnding {
     /// The last state is terminal.
     Terminal,
-    /// The play reached the step limit.
+    /// The play reached the step limit or the deadline.
     Cut,
     /// A role has no legal move.
     Stuck,
 }
 
 impl Transcript {
-    /// Plays one random game of at most `max_steps` joint moves.
+    /// Plays one random game of at most `max_steps` joint moves. The deadline is checked at every
+    /// step.
     ///
     /// It draws moves from the texts in sorted order, so that every engine plays the same game.
-    pub fn of_random_play<G>(game: &G, name: &str, seed: Seed, max_steps: usize) -> Self
+    pub fn of_random_play<G>(
+        game: &G,
+        name: &str,
+        seed: Seed,
+        max_steps: usize,
+        deadline: &Deadline,
+    ) -> Self
     where
         G: Describe,
         G::Cursor: Observe,
@@ -75,7 +82,7 @@ impl Transcript {
             ending: TranscriptEnding::Cut,
             goals: None,
         };
-        let mut writer = Writer { game, transcript, legal: Vec::new() };
+        let mut writer = Writer { game, transcript, legal: Vec::new(), deadline };
         let mut cursor = game.cursor();
         writer.add_state(&mut cursor);
         let mut play = RandomPlay::within(game.roles().len(), max_steps);
@@ -100,6 +107,7 @@ struct Writer<'a, G> {
     transcript: Transcript,
     /// The legal moves of the state written last, by role, sorted by their texts.
     legal: Vec<Vec<(String, MoveId)>>,
+    deadline: &'a Deadline,
 }
 
 impl<G> Writer<'_, G>
@@ -141,6 +149,6 @@ where
         state.joint = joint.iter().map(|&id| game.move_text(id)).collect();
         state.percepts = game.role_ids().map(|role| sorted_percepts(game, cursor, role)).collect();
         self.add_state(cursor);
-        ControlFlow::Continue(())
+        stop_if(self.deadline.reached())
     }
 }

@@ -7,10 +7,10 @@ use ludex_base::{Deadline, Seed, Source};
 use ludex_pipeline::{LoadOptions, load, with_game};
 use ludex_player::{Player, PlayerConfig, PlayerSpec};
 use ludex_record::{
-    Circumstances, CommunityRecord, Heading, SeriesReport, TraceRecord, Transcript,
+    Circumstances, CommunityRecord, Heading, MatchReport, SeriesReport, TraceRecord, Transcript,
 };
 use ludex_referee::{
-    Clocks, LocalSeat, Seat, Seating, SequentialTest, SeriesConfig, Tally, play_series,
+    Clocks, LocalSeat, MatchRecord, Seat, Seating, SequentialTest, SeriesConfig, Tally, play_series,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,7 +46,7 @@ fn reports_records_and_transcripts_are_read_back() {
             let seated = Player::new(&spec, game, Arc::clone(&loaded.program), config);
             Box::new(LocalSeat::new(seated.named(names[player].clone())))
         };
-        let series = play_series(game, &seating, &make_seat, &config, &mut |_| {});
+        let series = play_series(game, &seating, &make_seat, &config, Vec::new(), &mut |_| {});
         let tally = Tally::new(&names, &seating, &series.records);
         let engine = loaded.engine.name();
         let heading =
@@ -54,6 +54,15 @@ fn reports_records_and_transcripts_are_read_back() {
         let report = SeriesReport::of(&heading, &series, &tally);
         assert!(report.matches.len() == 2 && report.share.is_some(), "{report:?}");
         check(&report);
+        for written in &report.matches {
+            let record = written.to_record(clocks).expect("its parts fit");
+            assert_eq!(&MatchReport::of(&record), written);
+        }
+        let restored = report.matches.iter().filter_map(|it| it.to_record(clocks));
+        let restored: Vec<MatchRecord> = restored.collect();
+        assert_eq!(Tally::new(&names, &seating, &restored), tally);
+        let cut = MatchReport { times: Vec::new(), ..report.matches[0].clone() };
+        assert_eq!(cut.to_record(clocks), None);
         let about = Circumstances {
             match_id: "tictactoe.1".into(),
             random_token: "x".repeat(32),
@@ -67,7 +76,8 @@ fn reports_records_and_transcripts_are_read_back() {
         let record = CommunityRecord::of(game, &series.records[0], &about);
         assert!(record.is_completed && record.states.len() == record.moves.len() + 1);
         check(&record);
-        let transcript = Transcript::of_random_play(game, "tictactoe", Seed(1), 3);
+        let transcript =
+            Transcript::of_random_play(game, "tictactoe", Seed(1), 3, &Deadline::never());
         assert!(transcript.states.len() == 4 && transcript.states[0].legal[0].len() == 9);
         check(&transcript);
         let trace = ludex_game::trace::trace(game, &Deadline::never());

@@ -30,6 +30,8 @@ pub struct MatchRecord {
     pub steps: Vec<StepRecord>,
     /// Why the match ended.
     pub ending: Ending,
+    /// What went wrong, if the game panicked: the step and the message.
+    pub fault: Option<String>,
     /// Goals at the end, in role order.
     pub goals: Vec<Goal>,
     /// Duration of the match, including the start clock.
@@ -98,6 +100,10 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// All endings.
+    pub const ALL: [Ending; 5] =
+        [Ending::Terminal, Ending::Stuck, Ending::TooLong, Ending::Fault, Ending::Interrupted];
+
     /// Returns the ending in one word, for reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId, Seed};
+use ludex_base::{Deadline, Goal, MoveId, PerceptId, Rng, RoleId, Seed, panic_message};
 use ludex_game::{Cursor, Describe, Game, Observe};
 use ludex_player::Seen;
 
@@ -27,6 +27,15 @@ pub struct MatchConfig {
     pub stop: Deadline,
 }
 
+impl MatchConfig {
+    /// The end of a clock that begins now. A match that is about to be stopped has no use for more
+    /// time.
+    fn clock_end(&self, clock: Duration) -> Instant {
+        let left = self.stop.remaining();
+        Instant::now() + left.map_or(clock, |left| left.min(clock))
+    }
+}
+
 /// Plays one match; `seats` has one entry per role, `None` for `random`.
 ///
 /// The referee asks the seats of this process one after the other, even if their roles move
@@ -35,10 +44,11 @@ pub struct MatchConfig {
 /// asks all seats that think elsewhere at once.
 ///
 /// The referee replaces an illegal, late or missing answer by a random legal move and records it as
-/// a [`Lapse`].
+/// a [`Lapse`]. A seat that panics has not answered. A game that panics ends the match with
+/// [`Ending::Fault`], and the record keeps the steps so far.
 ///
 /// # Panics
-/// When the number of entries is not the number of roles.
+/// When the number of entries is not the number of roles, or the game panics before the first step.
 pub fn play_match<G>(
     game: &G,
     seats: &mut [Option<Box<dyn Seat + '_>>],
@@ -64,21 +74,31 @@ where
     };
     let seat_records = table.start(seats);
     let mut steps = Vec::new();
+    let mut fault = None;
     let ending = loop {
-        match table.ending(steps.len()) {
-            Some(ending) => break ending,
-            None => match table.step(seats) {
-                Some(step) => steps.push(step),
-                None => break Ending::Interrupted,
-            },
+        let step = catch_unwind(AssertUnwindSafe(|| match table.ending(steps.len()) {
+            Some(ending) => Err(ending),
+            None => table.step(seats).ok_or(Ending::Interrupted),
+        }));
+        match step {
+            Ok(Ok(step)) => steps.push(step),
+            Ok(Err(ending)) => break ending,
+            Err(panic) => {
+                let (step, message) = (steps.len() + 1, panic_message(&*panic));
+                fault = Some(format!("the game panicked at step {step}: {message}"));
+                break Ending::Fault;
+            }
         }
     };
     let last = &table.last;
     // A player that panics now can no longer affect the match, so the result is ignored.
-    ask_all(seats, |role, seat| match ending {
+    ask_all(seats, &Deadline::never(), |role, seat| match ending {
         Ending::Terminal => seat.stop(last.seen(role)),
         _ => seat.abort(),
     });
+    let cursor = &mut table.cursor;
+    let goals =
+        catch_unwind(AssertUnwindSafe(|| game.role_ids().map(|role| cursor.goal(role)).collect()));
     MatchRecord {
         number: config.number,
         seed: config.seed,
@@ -86,23 +106,28 @@ where
         seats: seat_records,
         steps,
         ending,
-        goals: game.role_ids().map(|role| table.cursor.goal(role)).collect(),
+        fault,
+        goals: goals.unwrap_or_else(|_| vec![Goal::MIN; game.roles().len()]),
         time: started.elapsed(),
     }
 }
 
-/// Asks every seat: those that think elsewhere all at once, and the others one after the other.
+/// The answer of a seat and how long it took; the message of the panic if the seat panicked.
+type Timed<T> = (Result<T, String>, Duration);
+
+/// Asks every seat: those that think elsewhere all at once, and the others one after the other. At
+/// the deadline it asks no further seat.
 ///
-/// Returns each answer and how long it took: `None` for `random`, and no answer for a seat that
-/// panicked.
+/// Returns the answers: `None` for `random` and for seats that were not asked.
 fn ask_all<'b, T: Send>(
     seats: &mut [Option<Box<dyn Seat + 'b>>],
+    stop: &Deadline,
     ask: impl Fn(RoleId, &mut (dyn Seat + 'b)) -> T + Sync,
-) -> Vec<Option<(Option<T>, Duration)>> {
+) -> Vec<Option<Timed<T>>> {
     let timed = |idx: usize, seat: &mut Box<dyn Seat + 'b>| {
         let asked = Instant::now();
         let said = catch_unwind(AssertUnwindSafe(|| ask(RoleId::new(idx), seat.as_mut())));
-        (said.ok(), asked.elapsed())
+        (said.map_err(|panic| panic_message(&*panic)), asked.elapsed())
     };
     let timed = &timed;
     let mut answers: Vec<_> = seats.iter().map(|_| None).collect();
@@ -125,6 +150,9 @@ fn ask_all<'b, T: Send>(
             .map(|(idx, seat)| (idx, scope.spawn(move || timed(idx, seat))))
             .collect();
         for (idx, seat) in here {
+            if stop.reached() {
+                break;
+            }
             answers[idx] = Some(timed(idx, seat));
         }
         for (idx, thread) in elsewhere {
@@ -170,24 +198,26 @@ where
     G::Cursor: Observe,
 {
     fn start(&self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Vec<SeatRecord> {
-        let clock = self.config.clocks.start;
+        let config = self.config;
+        let clock = config.clocks.start;
         let has_preview = seats.iter().flatten().any(|seat| seat.has_preview());
         let previewed = if has_preview {
-            ask_all(seats, |_, seat| seat.preview())
+            ask_all(seats, &self.config.stop, |_, seat| seat.preview())
         } else {
             vec![None; seats.len()]
         };
         let players: Vec<Option<String>> =
             seats.iter().map(|seat| seat.as_ref().map(|seat| seat.name().to_string())).collect();
-        let started = ask_all(seats, |role, seat| seat.start(role, Instant::now() + clock));
+        let started =
+            ask_all(seats, &config.stop, |role, seat| seat.start(role, config.clock_end(clock)));
         let mut records = Vec::with_capacity(seats.len());
         for (idx, (player, said)) in players.into_iter().zip(started).enumerate() {
-            let (said, start_time) = said.unwrap_or((Some(Ok(())), Duration::ZERO));
+            let (said, start_time) = said.unwrap_or((Ok(Ok(())), Duration::ZERO));
             let lapse = match said {
-                None => Some(Lapse::Failed("the player panicked".into())),
-                Some(Err(lapse)) => Some(lapse),
-                Some(Ok(())) if start_time > clock => Some(Lapse::Late),
-                Some(Ok(())) => previewed[idx].clone().and_then(|(said, _)| said.flatten()),
+                Err(message) => Some(panicked(&message)),
+                Ok(Err(lapse)) => Some(lapse),
+                Ok(Ok(())) if start_time > clock => Some(Lapse::Late),
+                Ok(Ok(())) => previewed[idx].clone().and_then(|(said, _)| said.ok().flatten()),
             };
             let role = self.game.roles()[idx].name.clone();
             records.push(SeatRecord { role, player, lapse, start_time });
@@ -216,12 +246,15 @@ where
 
     /// Asks every seat and plays the joint move; returns `None` if interrupted.
     fn step(&mut self, seats: &mut [Option<Box<dyn Seat + '_>>]) -> Option<StepRecord> {
-        let clock = self.config.clocks.play;
-        let last = &self.last;
-        let said = ask_all(seats, |role, seat| seat.play(last.seen(role), Instant::now() + clock));
+        let (config, last) = (self.config, &self.last);
+        let said = ask_all(seats, &config.stop, |role, seat| {
+            seat.play(last.seen(role), config.clock_end(config.clocks.play))
+        });
         // Seats that think elsewhere give up when the match is stopped, so their answers do not
         // count.
-        if self.config.stop.reached() {
+        let is_unasked =
+            seats.iter().zip(&said).any(|(seat, said)| seat.is_some() && said.is_none());
+        if is_unasked || self.config.stop.reached() {
             return None;
         }
         let mut joint = Vec::with_capacity(seats.len());
@@ -248,12 +281,12 @@ where
     fn judge(
         &mut self,
         role: RoleId,
-        answer: Option<Answer>,
+        answer: Result<Answer, String>,
         time: Duration,
     ) -> (Option<MoveId>, AnswerRecord) {
         let (reply, thought) = match answer {
-            Some(Answer { reply, thought }) => (reply, thought),
-            None => (Reply::Lapse(Lapse::Failed("the player panicked".into())), None),
+            Ok(Answer { reply, thought }) => (reply, thought),
+            Err(message) => (Reply::Lapse(panicked(&message)), None),
         };
         let said = match reply {
             Reply::Move(id) if self.cursor.legal_moves(role).contains(&id) => Ok(id),
@@ -267,6 +300,10 @@ where
         let said = if time > self.config.clocks.play { Err(Lapse::Late) } else { said };
         (said.as_ref().ok().copied(), AnswerRecord { time, lapse: said.err(), thought })
     }
+}
+
+fn panicked(message: &str) -> Lapse {
+    Lapse::Failed(format!("the player panicked: {message}"))
 }
 
 /// Default step limit of a match.

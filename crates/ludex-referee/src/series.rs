@@ -1,11 +1,12 @@
 //! Many matches between the same players.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use ludex_base::{Deadline, Goal, RoleId, Seed};
+use ludex_base::{Deadline, Goal, RoleId, Seed, panic_message};
 use ludex_game::{Describe, Observe, Role};
 
 use crate::record::{Clocks, Ending, MatchRecord, SeatRecord};
@@ -60,11 +61,15 @@ pub enum SeriesEnd {
 pub type MakeSeat<'a> = dyn Fn(usize, Seed) -> Box<dyn Seat + 'a> + Sync + 'a;
 
 /// Plays matches, several at once, and calls `on_match` as each of them ends.
+///
+/// `played` are the matches of an earlier run of the same series, which are not played again. With
+/// players that repeat their moves, the result is that of a run without interruption.
 pub fn play_series<G>(
     game: &G,
     seating: &Seating,
     make_seat: &MakeSeat<'_>,
     config: &SeriesConfig,
+    played: Vec<MatchRecord>,
     on_match: &mut dyn FnMut(&MatchRecord),
 ) -> Series
 where
@@ -72,19 +77,28 @@ where
     G::Cursor: Observe,
 {
     let next = AtomicUsize::new(0);
-    let is_known = AtomicBool::new(false);
-    let mut records: Vec<MatchRecord> = Vec::new();
-    let mut answer = Decision::Open;
+    let mut records = played;
+    let is_played: HashSet<usize> = records.iter().map(|record| record.number).collect();
+    let decide = |records: &[MatchRecord]| match &config.test {
+        Some(test) => decision(test, seating, records),
+        None => Decision::Open,
+    };
+    let mut answer = decide(&records);
+    let is_known = AtomicBool::new(answer != Decision::Open);
     std::thread::scope(|scope| {
         // No buffer: a thread reports its match before it begins the next one.
         let (sender, receiver) = mpsc::sync_channel(0);
         for _ in 0..config.n_parallel.clamp(1, config.count.max(1)) {
-            let (next, is_known, sender) = (&next, &is_known, sender.clone());
+            let (next, is_known, is_played) = (&next, &is_known, &is_played);
+            let sender = sender.clone();
             scope.spawn(move || {
                 while !is_known.load(Ordering::Relaxed) && !config.stop.reached() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= config.count {
                         break;
+                    }
+                    if is_played.contains(&number) {
+                        continue;
                     }
                     let record = play_one(game, seating, make_seat, config, number);
                     if sender.send(record).is_err() {
@@ -100,8 +114,8 @@ where
             }
             on_match(&record);
             records.push(record);
-            if let (Some(test), Decision::Open) = (&config.test, answer) {
-                answer = decision(test, seating, &records);
+            if answer == Decision::Open {
+                answer = decide(&records);
                 is_known.store(answer != Decision::Open, Ordering::Relaxed);
             }
         }
@@ -146,16 +160,17 @@ where
         max_steps: config.max_steps,
         stop: config.stop.clone(),
     };
-    // A panic in the rules or the engine ends this match only.
+    // A panic in the rules or the engine ends this match only; `play_match` catches those of steps.
     let played = catch_unwind(AssertUnwindSafe(|| play_match(game, &mut seats, &config)));
-    played.unwrap_or_else(|_| broken(game, &seats, &config))
+    played.unwrap_or_else(|panic| broken(game, &seats, &config, &panic_message(&*panic)))
 }
 
-/// The record of a match in which the referee itself panicked; its moves are lost.
+/// The record of a match in which the game panicked before a move was played.
 fn broken<G: Describe>(
     game: &G,
     seats: &[Option<Box<dyn Seat + '_>>],
     config: &MatchConfig,
+    message: &str,
 ) -> MatchRecord {
     let seat_of = |(role, seat): (&Role, &Option<Box<dyn Seat + '_>>)| SeatRecord {
         role: role.name.clone(),
@@ -170,6 +185,7 @@ fn broken<G: Describe>(
         seats: game.roles().iter().zip(seats).map(seat_of).collect(),
         steps: Vec::new(),
         ending: Ending::Fault,
+        fault: Some(format!("the game panicked before the first step: {message}")),
         goals: vec![Goal::MIN; game.roles().len()],
         time: Duration::ZERO,
     }

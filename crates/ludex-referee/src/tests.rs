@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, Goal, MoveId, RoleId, Seed, Source};
-use ludex_game::{Cursor, Game};
+use ludex_base::{Deadline, Goal, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_game::{Cursor, Describe, Game, Observe, Role, StateOf};
 use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
-use ludex_reasoner::Reasoner;
+use ludex_reasoner::{Reasoner, ReasonerCursor};
 
 use crate::*;
 
@@ -118,7 +118,8 @@ fn illegal_and_missing_answers_are_replaced_and_counted() {
     assert_eq!(record.ending, Ending::Terminal);
     // One lapse before the first move and one with each of three moves.
     assert_eq!(lapses(&record, 0).len(), 4);
-    assert_eq!(lapses(&record, 1), vec![Lapse::Failed("the player panicked".into()); 4]);
+    let panicked = Lapse::Failed("the player panicked: as the script says".into());
+    assert_eq!(lapses(&record, 1), vec![panicked; 4]);
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn series(config: &SeriesConfig, scripts: [Script; 2]) -> (Series, Tally) {
     let seating = Seating::new(2, 2).expect("they fit");
     let make = |player: usize, _seed| -> Box<dyn Seat> { Box::new(Scripted(scripts[player])) };
     let mut n_told = 0;
-    let series = play_series(&game, &seating, &make, config, &mut |_| n_told += 1);
+    let series = play_series(&game, &seating, &make, config, Vec::new(), &mut |_| n_told += 1);
     assert_eq!(n_told, series.records.len());
     let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
     (series, tally)
@@ -230,12 +231,136 @@ fn a_panic_of_the_referee_ends_one_match_and_not_the_series() {
     };
     let test = Some(SequentialTest::default());
     let config = SeriesConfig { test, n_parallel: 1, ..series_config(20) };
-    let series = play_series(&game, &seating, &make, &config, &mut |_| {});
+    let series = play_series(&game, &seating, &make, &config, Vec::new(), &mut |_| {});
     assert_eq!(series.records[0].ending, Ending::Fault);
     // The missing exchange delays no decision.
     assert_eq!((series.end, series.decision), (SeriesEnd::Known, Decision::First));
     let tally = Tally::new(&["one".into(), "two".into()], &seating, &series.records);
     assert_eq!(tally.n_unfinished, 1);
+}
+
+/// A game that panics when the third joint move is played.
+struct Fragile(Reasoner);
+
+#[derive(Clone)]
+struct FragileCursor {
+    inner: ReasonerCursor,
+    n_plays: usize,
+}
+
+impl Game for Fragile {
+    type Cursor = FragileCursor;
+
+    fn roles(&self) -> &[Role] {
+        self.0.roles()
+    }
+
+    fn cursor(&self) -> FragileCursor {
+        FragileCursor { inner: self.0.cursor(), n_plays: 0 }
+    }
+
+    fn has_percepts(&self) -> bool {
+        self.0.has_percepts()
+    }
+}
+
+impl Describe for Fragile {
+    fn move_text(&self, id: MoveId) -> String {
+        self.0.move_text(id)
+    }
+
+    fn state_texts(&self, state: &StateOf<Self>) -> Vec<String> {
+        self.0.state_texts(state)
+    }
+
+    fn percept_text(&self, id: PerceptId) -> String {
+        self.0.percept_text(id)
+    }
+
+    fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
+        self.0.find_move(role, text)
+    }
+
+    fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
+        self.0.find_percept(role, text)
+    }
+}
+
+impl Cursor for FragileCursor {
+    type State = StateOf<Reasoner>;
+
+    fn state(&self) -> &Self::State {
+        self.inner.state()
+    }
+
+    fn set_state(&mut self, state: &Self::State) {
+        self.inner.set_state(state);
+    }
+
+    fn play(&mut self, joint: &[MoveId]) {
+        self.n_plays += 1;
+        assert!(self.n_plays < 3, "it breaks");
+        self.inner.play(joint);
+    }
+
+    fn is_terminal(&mut self) -> bool {
+        self.inner.is_terminal()
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
+        self.inner.legal_moves(role)
+    }
+
+    fn goals(&mut self, role: RoleId) -> &[Goal] {
+        self.inner.goals(role)
+    }
+}
+
+impl Observe for FragileCursor {
+    fn percepts(&self, role: RoleId) -> &[PerceptId] {
+        self.inner.percepts(role)
+    }
+}
+
+#[test]
+fn a_panic_of_the_game_ends_the_match_and_keeps_its_steps() {
+    let seat = || -> Option<Box<dyn Seat>> { Some(Box::new(Scripted(Script::Say("a")))) };
+    let record = play_match(&Fragile(game().1), &mut [seat(), seat()], &config(0));
+    assert_eq!((record.ending, record.steps.len()), (Ending::Fault, 2));
+    assert_eq!(record.fault.as_deref(), Some("the game panicked at step 3: it breaks"));
+}
+
+#[test]
+fn a_resumed_series_plays_only_what_is_missing() {
+    let (_, game) = game();
+    let seating = Seating::new(2, 2).expect("they fit");
+    let scripts = [Script::Mute, Script::Say("a")];
+    let make = |player: usize, _seed| -> Box<dyn Seat> { Box::new(Scripted(scripts[player])) };
+    let play = |played: Vec<MatchRecord>, test: Option<SequentialTest>| {
+        let mut told = Vec::new();
+        let config = SeriesConfig { test, ..series_config(10) };
+        let mut on_match = |record: &MatchRecord| told.push(record.number);
+        let series = play_series(&game, &seating, &make, &config, played, &mut on_match);
+        told.sort_unstable();
+        (series, told)
+    };
+    let (whole, told) = play(Vec::new(), None);
+    assert_eq!(told, (0..10).collect::<Vec<_>>());
+    let part = |numbers: &[usize]| numbers.iter().map(|&n| whole.records[n].clone()).collect();
+    let (resumed, told) = play(part(&[7, 0, 1, 4]), None);
+    assert_eq!(told, [2, 3, 5, 6, 8, 9]);
+    let moves = |series: &Series| -> Vec<(usize, Vec<Vec<String>>)> {
+        let moves = |record: &MatchRecord| record.steps.iter().map(|it| it.moves.clone()).collect();
+        series.records.iter().map(|record| (record.number, moves(record))).collect()
+    };
+    assert_eq!((resumed.end, moves(&resumed)), (SeriesEnd::Complete, moves(&whole)));
+    let (resumed, told) = play(whole.records.clone(), None);
+    assert_eq!((resumed.end, told.len()), (SeriesEnd::Complete, 0));
+    // What was decided before stays decided.
+    let test = Some(SequentialTest::default());
+    let (decided, _) = play(whole.records.clone(), test.clone());
+    let (resumed, told) = play(decided.records, test);
+    assert_eq!((resumed.decision, told.len()), (decided.decision, 0));
 }
 
 #[test]
@@ -272,7 +397,7 @@ fn players_with_an_iteration_limit_play_the_same_match_twice() {
     let clocks = Clocks { start: Duration::from_secs(600), play: Duration::from_secs(600) };
     let config = SeriesConfig { clocks, ..series_config(4) };
     let moves = || {
-        let series = play_series(&game, &seating, &make, &config, &mut |_| {});
+        let series = play_series(&game, &seating, &make, &config, Vec::new(), &mut |_| {});
         let moves = |record: &MatchRecord| {
             record.steps.iter().map(|step| step.moves.clone()).collect::<Vec<_>>()
         };

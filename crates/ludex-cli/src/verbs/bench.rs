@@ -3,6 +3,7 @@
 //! It always finishes a batch of playouts: stopping in the middle would leave out the long games in
 //! progress and count short ones too often.
 
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, Seed};
@@ -53,11 +54,13 @@ pub fn run(
     engine: EngineChoice,
     common: &Common,
 ) -> Result<u8, Failure> {
+    let end = common.deadline();
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
     let n_threads = common.n_threads();
     let bar = output::spinner(format!("playing for {} s", time.as_secs_f64()));
-    let measured = with_game!(&loaded.engine, |game| measure(game, time, n_threads, common.seed()));
+    let measured =
+        with_game!(&loaded.engine, |game| measure(game, time, &end, n_threads, common.seed()));
     bar.finish_and_clear();
     let report = BenchJson {
         name: input.name.clone(),
@@ -98,10 +101,16 @@ struct Measured {
     cpu: Duration,
 }
 
-fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) -> Measured {
+fn measure<G: Playouts>(
+    game: &G,
+    time: Duration,
+    end: &Deadline,
+    n_threads: usize,
+    seed: Seed,
+) -> Measured {
     // Play one playout first: it prepares the data that all threads share, which must not count.
     let start = Instant::now();
-    play_for(game, start, Duration::ZERO, seed.child(u64::MAX));
+    play_for(game, start, Duration::ZERO, end, seed.child(u64::MAX));
     let first = start.elapsed();
 
     let start = Instant::now();
@@ -110,10 +119,11 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
         let threads: Vec<_> = (0..n_threads)
             .map(|thread_idx| {
                 let seed = seed.child(thread_idx as u64);
-                scope.spawn(move || play_for(game, start, time, seed))
+                scope.spawn(move || play_for(game, start, time, end, seed))
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no playout panics")).collect()
+        let results = threads.into_iter().map(|thread| thread.join());
+        results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     let wall = start.elapsed();
     // If the system does not report it, assume that every thread was busy all the time.
@@ -129,14 +139,21 @@ fn measure<G: Playouts>(game: &G, time: Duration, n_threads: usize, seed: Seed) 
     Measured { sums: all.total(), n_given_up, first, wall, cpu }
 }
 
-/// Plays growing batches until the time is over, and at least one playout.
-fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -> PlayoutResults {
+/// Plays growing batches until the time is over, and at least one playout if that ends before the
+/// end of the call.
+fn play_for<G: Playouts>(
+    game: &G,
+    start: Instant,
+    time: Duration,
+    end: &Deadline,
+    seed: Seed,
+) -> PlayoutResults {
     let mut rng = seed.rng();
     let mut runner = game.runner();
     let starts = [game.cursor().state().clone()];
     let mut results = PlayoutResults::default();
     // A single playout may take longer than the whole time, so allow much more.
-    let deadline = Deadline::at(start + time * 10 + MAX_FIRST_TIME);
+    let deadline = end.no_later_than(start + time * 10 + MAX_FIRST_TIME);
     let mut n_per_start = 1;
     loop {
         let batch_start = Instant::now();
@@ -148,7 +165,7 @@ fn play_for<G: Playouts>(game: &G, start: Instant, time: Duration, seed: Seed) -
             deadline: &deadline,
         };
         runner.run(&request, &mut rng, &mut results);
-        if start.elapsed() >= time {
+        if start.elapsed() >= time || end.reached() {
             return results;
         }
         if batch_start.elapsed() < BATCH_TIME && n_per_start < MAX_BATCH {

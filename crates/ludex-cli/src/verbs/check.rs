@@ -1,8 +1,8 @@
 //! `ludex check`: checks a rulesheet, and with `--deep` how the game plays.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, Goal, RoleId};
+use ludex_base::{Deadline, Goal, RoleId, Seed, StopReason};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Finding, Role, StateOf, explore, sample,
 };
@@ -23,6 +23,8 @@ const MAX_STEPS: usize = 10_000;
 /// Default time limits for visiting states and for random play.
 const EXPLORE_TIME: Duration = Duration::from_secs(30);
 const SAMPLE_TIME: Duration = Duration::from_secs(5);
+/// The part of the time that is left for visiting states; random play has the rest.
+const EXPLORE_PART: f64 = 0.7;
 /// Limit on the transitions kept, per allowed state.
 const TRANSITIONS_PER_STATE: usize = 40;
 
@@ -77,6 +79,7 @@ const GROUND_TIME: Duration = Duration::from_secs(10);
 
 /// Checks a rulesheet; with `max_states`, also tests how the game plays.
 pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8, Failure> {
+    let deadline = common.deadline();
     let input = input::read(rules)?;
     let mut options = options(EngineChoice::Auto, common);
     options.time = common.time.unwrap_or(GROUND_TIME);
@@ -92,7 +95,9 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
     let deep = match max_states {
         Some(max_states) if report.is_playable => {
             let loaded = load_quietly(&input, EngineChoice::Auto, common)?;
-            let deep = with_game!(&loaded.engine, |game| test_deeply(game, max_states, common));
+            let deep = with_game!(&loaded.engine, |game| {
+                test_deeply(game, max_states, common.seed(), &deadline)
+            });
             Some(deep)
         }
         _ => None,
@@ -131,18 +136,29 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> DeepJson {
-    let deadline = |time: Duration| Deadline::after(common.time.unwrap_or(time));
+/// Visits states, and plays random games if there are too many. Both end at the deadline; without
+/// one, each has its own limit.
+fn test_deeply<G: Describe>(
+    game: &G,
+    max_states: usize,
+    seed: Seed,
+    deadline: &Deadline,
+) -> DeepJson {
+    let within = |time: Duration, part: f64| match deadline.remaining() {
+        Some(_) => deadline.part(part),
+        None => deadline.no_later_than(Instant::now() + time),
+    };
     let limits = ExploreLimits {
         max_states,
         max_transitions: max_states.saturating_mul(TRANSITIONS_PER_STATE),
-        deadline: deadline(EXPLORE_TIME),
+        deadline: within(EXPLORE_TIME, EXPLORE_PART),
     };
     let bar = output::spinner("visiting every state");
     let mut found = explore(game, &limits);
     let evidence = found.stopped.map(|_| {
         bar.set_message("playing random games");
-        sample(game, N_PLAYOUTS, MAX_STEPS, &mut common.seed().rng(), &deadline(SAMPLE_TIME))
+        let deadline = within(SAMPLE_TIME, 1.0);
+        sample(game, N_PLAYOUTS, MAX_STEPS, &mut seed.rng(), &deadline)
     });
     bar.finish_and_clear();
     let roles = game.roles();
@@ -155,7 +171,7 @@ fn test_deeply<G: Describe>(game: &G, max_states: usize, common: &Common) -> Dee
         weakly_winnable: word(found.is_weakly_winnable),
         strongly_winnable: word(found.is_strongly_winnable),
         well_formed: word(found.is_well_formed()),
-        reason: reason(game, &found, max_states),
+        reason: reason(game, &found, &limits),
         states: found.n_states,
         terminal_states: found.n_terminal,
         arcs: found.n_arcs,
@@ -202,16 +218,32 @@ fn word(verdict: Finding) -> &'static str {
 fn reason<G: Describe>(
     game: &G,
     found: &Exploration<StateOf<G>>,
-    max_states: usize,
+    limits: &ExploreLimits,
 ) -> Option<String> {
+    let n_states = found.n_states;
     match found.stopped {
-        Some(ludex_base::StopReason::Time) => {
-            Some(format!("time ran out after {} states", found.n_states))
+        Some(StopReason::Time) => Some(format!("time ran out after {}", count(n_states, "state"))),
+        Some(StopReason::Memory) => Some(format!(
+            "memory ran out after {}; allow more with `--memory`",
+            count(n_states, "state")
+        )),
+        Some(StopReason::Count) if n_states < limits.max_states => {
+            let n_joints = limits.max_transitions;
+            Some(format!("there are more than {n_joints} joint moves; allow more with `--states`"))
         }
-        Some(_) => Some(format!("there are more than {} states", found.n_states.min(max_states))),
+        Some(StopReason::Count) => {
+            Some(format!("there are more than {} states", limits.max_states))
+        }
+        Some(StopReason::Fault) => Some(format!(
+            "the engine could not evaluate the rules in a state, after {}",
+            count(n_states, "state")
+        )),
         None if found.is_strongly_winnable == Finding::Unknown && game.has_percepts() => Some(
             "a role that sees every state could force a win, but roles see only part of it".into(),
         ),
+        None if found.is_strongly_winnable == Finding::Unknown => {
+            Some("time ran out before it was known which roles can force a win".into())
+        }
         None => None,
     }
 }

@@ -5,7 +5,6 @@
 //! limit, the command reports the best known answer without waiting for it.
 
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -22,7 +21,7 @@ use serde::{Serialize, Serializer};
 
 use crate::args::{Common, CspSolve};
 use crate::failure::{DONE, Failure, LIMIT};
-use crate::{input, output, resources};
+use crate::{input, output};
 
 /// How often the watchdog checks the clock and the memory.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -34,9 +33,8 @@ const STACK_BYTES: usize = 64 << 20;
 /// Solves the instance in a file.
 pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
     let start = Instant::now();
-    let is_over_memory = Arc::new(AtomicBool::new(false));
-    let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
-    let options = solve_options(args, common, deadline.or_when(Arc::clone(&is_over_memory)));
+    let deadline = common.deadline();
+    let options = solve_options(args, common, deadline.clone());
     check_call(args, &options)?;
     let bar = output::spinner(format!("solving {}", args.file));
     let work = Work {
@@ -48,19 +46,13 @@ pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
         known: Arc::default(),
         bar: bar.clone(),
     };
-    let watch = Watch {
-        time: common.time,
-        start,
-        max_bytes: work.max_bytes,
-        is_over_memory: &is_over_memory,
-    };
     let known = Arc::clone(&work.known);
     let (sender, receiver) = mpsc::channel();
     let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         // After a limit nobody receives the answer.
         let _ = sender.send(work.run());
     })?;
-    let ended = watch.wait(&receiver, worker);
+    let ended = wait(&deadline, &receiver, worker);
     let mut known = lock(&known);
     known.is_closed = true;
     bar.finish_and_clear();
@@ -221,14 +213,6 @@ fn wrong_file(file: &str, error: &FormatError) -> Failure {
     Failure::File { path: input::shown_path(file).into(), code, line, message }
 }
 
-/// Enforces the limits.
-struct Watch<'a> {
-    time: Option<Duration>,
-    start: Instant,
-    max_bytes: u64,
-    is_over_memory: &'a AtomicBool,
-}
-
 /// How the worker ended.
 enum Ended {
     /// It stopped; with the limit it reached, if any.
@@ -237,37 +221,24 @@ enum Ended {
     Abandoned(StopReason),
 }
 
-impl Watch<'_> {
-    fn wait(&self, receiver: &Receiver<Worked>, worker: JoinHandle<()>) -> Ended {
-        let mut over: Option<(StopReason, Instant)> = None;
-        loop {
-            match receiver.recv_timeout(WATCH_INTERVAL) {
-                Ok(answer) => return Ended::Done(answer.into(), over.map(|(reason, _)| reason)),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    let panicked = worker.join().expect_err("work that ends sends its answer");
-                    panic::resume_unwind(panicked);
-                }
-            }
-            match over {
-                None => over = self.limit_reached().map(|reason| (reason, Instant::now())),
-                Some((reason, since)) if since.elapsed() >= GRACE => {
-                    return Ended::Abandoned(reason);
-                }
-                Some(_) => {}
+/// Waits for the worker, and for a while after the deadline, which is also reached when memory is
+/// short.
+fn wait(deadline: &Deadline, receiver: &Receiver<Worked>, worker: JoinHandle<()>) -> Ended {
+    let mut over: Option<(StopReason, Instant)> = None;
+    loop {
+        match receiver.recv_timeout(WATCH_INTERVAL) {
+            Ok(answer) => return Ended::Done(answer.into(), over.map(|(reason, _)| reason)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let panicked = worker.join().expect_err("work that ends sends its answer");
+                panic::resume_unwind(panicked);
             }
         }
-    }
-
-    fn limit_reached(&self) -> Option<StopReason> {
-        if self.time.is_some_and(|time| self.start.elapsed() >= time) {
-            return Some(StopReason::Time);
+        match over {
+            None => over = deadline.stop_reason().map(|reason| (reason, Instant::now())),
+            Some((reason, since)) if since.elapsed() >= GRACE => return Ended::Abandoned(reason),
+            Some(_) => {}
         }
-        let is_over = resources::resident_bytes().is_some_and(|bytes| bytes > self.max_bytes);
-        if is_over {
-            self.is_over_memory.store(true, Ordering::Relaxed);
-        }
-        is_over.then_some(StopReason::Memory)
     }
 }
 
@@ -292,7 +263,7 @@ impl Outcome {
             last_solution: answer.solutions.last().cloned(),
             n_solutions: answer.n_solutions,
             value,
-            // The search has a single stop signal and reports it as the clock.
+            // Memory that was short when the search stopped may be free again by now.
             stopped: answer.stopped.map(|reason| reached.unwrap_or(reason)),
             instance: Some(Arc::clone(&answer.instance)),
             answer: Some(answer),

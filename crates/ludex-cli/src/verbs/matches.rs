@@ -1,14 +1,14 @@
 //! `ludex match`: plays matches between players.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 use ludex_base::{Deadline, Seed};
 use ludex_pipeline::with_game;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
-use ludex_record::{Heading, SeriesReport};
+use ludex_record::{Heading, MatchReport, SeriesReport};
 use ludex_referee::{
     Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
     SeriesEnd, Tally, play_series,
@@ -16,15 +16,23 @@ use ludex_referee::{
 
 use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
+use crate::input::Input;
 use crate::load::{Loaded, load};
+use crate::series_file::{SeriesFile, Settings};
 use crate::{input, interrupt, match_moves, match_report, output};
 
 /// Plays matches and reports the results.
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
+    let stop = common.deadline();
     let players = parse_players(&args.players)?;
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
-    let played = with_game!(&loaded.engine, |game| play(game, &loaded, &players, args, common))?;
+    let mut settings = settings(args, common, &input, &loaded);
+    let (mut file, rows) = SeriesFile::open(&args.file, &mut settings, true)?;
+    let before = restored(rows, clocks(args), args.count);
+    let played = with_game!(&loaded.engine, |game| {
+        play(game, &loaded, &players, args, common, stop.clone(), before.clone(), &mut file)
+    })?;
     let Played { series, seating, is_cooperative } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
@@ -43,7 +51,31 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
         }
         output::text(&match_report::text(&heading, &series, &tally))?;
     }
+    file.finish()?;
     Ok(if series.end == SeriesEnd::Stopped { LIMIT } else { DONE })
+}
+
+fn settings(args: &MatchArgs, common: &Common, input: &Input, loaded: &Loaded) -> Settings {
+    let options = [("ponder", args.ponder), ("stop-early", args.stop_early)];
+    Settings {
+        series: "match".into(),
+        game: input.name.clone(),
+        rules_hash: input.sha256.clone(),
+        engine: loaded.engine_name().into(),
+        players: args.players.clone(),
+        seed: common.seed().0,
+        start_clock: args.start_clock.as_secs_f64(),
+        play_clock: args.play_clock.as_secs_f64(),
+        iterations: args.iterations,
+        options: options.iter().filter(|it| it.1).map(|it| it.0.into()).collect(),
+    }
+}
+
+/// The matches of an earlier run that belong to this one.
+pub(crate) fn restored(rows: Vec<MatchReport>, clocks: Clocks, count: usize) -> Vec<MatchRecord> {
+    let mut numbers = HashSet::new();
+    let records = rows.into_iter().filter_map(|row| row.to_record(clocks));
+    records.filter(|record| record.number < count && numbers.insert(record.number)).collect()
 }
 
 struct Played {
@@ -52,6 +84,8 @@ struct Played {
     is_cooperative: bool,
 }
 
+/// Most seats of all matches that are played at once: each has a thread of its own.
+const MAX_SEATS: usize = 256;
 /// Random games that show whether a game is cooperative, and their time limit.
 const N_SURVEYED: u64 = 300;
 const SURVEY_TIME: Duration = Duration::from_secs(1);
@@ -67,12 +101,15 @@ fn play<G: Playable>(
     players: &[(String, PlayerSpec)],
     args: &MatchArgs,
     common: &Common,
+    stop: Deadline,
+    before: Vec<MatchRecord>,
+    file: &mut SeriesFile,
 ) -> Result<Played, Failure> {
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
     let is_cooperative = is_cooperative(game, common.seed());
     let interrupted = interrupt::flag();
-    let n_parallel = common.n_threads().min(args.count);
+    let n_parallel = common.n_threads().min(args.count).min(MAX_SEATS / n_roles).max(1);
     let config = SeriesConfig {
         count: args.count,
         clocks: clocks(args),
@@ -80,11 +117,9 @@ fn play<G: Playable>(
         n_parallel,
         test: args.stop_early.then(SequentialTest::default),
         max_steps: MAX_STEPS,
-        stop: stop(common, Arc::clone(&interrupted)),
+        stop: stop.or_when(Arc::clone(&interrupted)),
     };
-    // All players of the parallel matches share the memory limit.
-    let of_all = |bytes: u64| bytes as usize / (n_parallel * n_roles);
-    let memory = common.memory.map_or(PlayerConfig::new(common.seed()).memory, of_all);
+    let memory = common.memory_of_each(n_parallel * n_roles);
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
         let (name, spec) = &players[player];
         let config = PlayerConfig {
@@ -98,8 +133,12 @@ fn play<G: Playable>(
         Box::new(LocalSeat::new(player.named(name.clone())))
     };
     let bar = output::bar(args.count as u64, format!("matches of {}", loaded.source.name()));
-    let mut on_match = |record: &MatchRecord| show(&bar, record);
-    let series = play_series(game, &seating, &make_seat, &config, &mut on_match);
+    bar.inc(before.len() as u64);
+    let mut on_match = |record: &MatchRecord| {
+        file.add(&MatchReport::of(record));
+        show(&bar, record);
+    };
+    let series = play_series(game, &seating, &make_seat, &config, before, &mut on_match);
     bar.finish_and_clear();
     Ok(Played { series, seating, is_cooperative })
 }
@@ -108,14 +147,6 @@ fn show(bar: &ProgressBar, record: &MatchRecord) {
     let goals: Vec<String> = record.goals.iter().map(ToString::to_string).collect();
     bar.set_message(format!("last: {} after {} steps", goals.join(" "), record.steps.len()));
     bar.inc(1);
-}
-
-fn stop(common: &Common, flag: Arc<AtomicBool>) -> Deadline {
-    let deadline = match common.time {
-        Some(time) => Deadline::never().no_later_than(Instant::now() + time),
-        None => Deadline::never(),
-    };
-    deadline.or_when(flag)
 }
 
 fn clocks(args: &MatchArgs) -> Clocks {

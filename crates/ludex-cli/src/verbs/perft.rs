@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ludex_base::{Deadline, StopReason};
+use ludex_base::StopReason;
 use ludex_game::perft;
 use ludex_pipeline::{EngineChoice, with_game};
 use serde::Serialize;
@@ -28,9 +28,9 @@ pub fn run(
     engine: EngineChoice,
     common: &Common,
 ) -> Result<u8, Failure> {
+    let deadline = common.deadline();
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
-    let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
     let bar = output::spinner(format!("counting sequences of {depth} joint moves"));
     let start = Instant::now();
     let counted = with_game!(&loaded.engine, |game| perft(game, depth, &deadline));

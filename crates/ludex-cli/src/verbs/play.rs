@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_analysis::Layout;
-use ludex_base::RoleId;
+use ludex_base::{RoleId, StopReason};
 use ludex_game::{Game, Role};
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::PlayerSpec;
 use ludex_record::Transcript;
+use ludex_record::transcript::TranscriptEnding;
+use ludex_referee::MAX_STEPS;
 
 use crate::args::Common;
-use crate::failure::{DONE, Failure};
+use crate::failure::{DONE, Failure, INVALID_INPUT};
 use crate::load::load;
-use crate::session::{self, SessionConfig};
+use crate::session::{self, SessionConfig, SessionEnd};
 use crate::transcript::transcript_text;
 use crate::{input, output};
 
@@ -38,23 +40,35 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
                        a built-in game";
         return Err(Failure::Call(message.into()));
     }
+    let deadline = common.deadline();
     let player = PlayerSpec::parse(&options.player).map_err(|e| Failure::Call(e.to_string()))?;
     let input = input::read(rules)?;
     let loaded = load(&input, options.engine, common)?;
     let layout = Layout::of(&loaded.program);
-    with_game!(&loaded.engine, |game| {
+    let end = with_game!(&loaded.engine, |game| {
+        let n_players = game.roles().iter().filter(|role| !role.is_random).count();
         let config = SessionConfig {
             person: find_person(game.roles(), options.role.as_deref())?,
             player: player.clone(),
             program: Arc::clone(&loaded.program),
             move_time: options.move_time,
             n_threads: common.n_threads(),
+            memory: common.memory_of_each(n_players),
+            deadline,
             seed: common.seed_or_clock(),
             width: output::width(),
         };
-        session::play(game, &layout, &config, &mut io::stdin().lock(), &mut io::stdout().lock())?;
+        session::play(game, &layout, &config, &mut io::stdin().lock(), &mut io::stdout().lock())?
     });
-    Ok(DONE)
+    match end {
+        SessionEnd::Over => Ok(DONE),
+        SessionEnd::Failed => Ok(INVALID_INPUT),
+        SessionEnd::Stopped(reason) => Err(Failure::Limit(match reason {
+            StopReason::Memory => "memory ran out; allow more with `--memory`".into(),
+            StopReason::Count => format!("the game did not end within {MAX_STEPS} steps"),
+            _ => "time ran out; allow more with `--time`".into(),
+        })),
+    }
 }
 
 /// Plays one random game and prints it.
@@ -64,15 +78,20 @@ pub fn run_transcript(
     engine: EngineChoice,
     common: &Common,
 ) -> Result<u8, Failure> {
+    let deadline = common.deadline();
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
     let transcript = with_game!(&loaded.engine, |game| {
-        Transcript::of_random_play(game, &input.name, common.seed(), max_steps)
+        Transcript::of_random_play(game, &input.name, common.seed(), max_steps, &deadline)
     });
     if common.json {
         output::json(&transcript)?;
     } else {
         output::text(&transcript_text(&transcript, &Layout::of(&loaded.program)))?;
+    }
+    if transcript.ending == TranscriptEnding::Cut && transcript.states.len() <= max_steps {
+        let reason = StopReason::of_deadline().name();
+        return Err(Failure::Limit(format!("stopped by the limit of {reason}")));
     }
     Ok(DONE)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,17 +14,21 @@ use ludex_net::{Address, RemoteMatch, RemoteSeat, info};
 use ludex_pipeline::with_game;
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec};
 use ludex_protocol::{Codebook, Status};
-use ludex_record::{Circumstances, CommunityRecord, Heading};
+use ludex_record::{Circumstances, CommunityRecord, Heading, MatchReport};
 use ludex_referee::{
     Clocks, Decision, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series,
     SeriesConfig, SeriesEnd, Tally, play_one,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::args::Common;
 use crate::failure::{DONE, Failure, LIMIT};
+use crate::input::Input;
 use crate::load::{Loaded, load};
 use crate::net_args::RefereeArgs;
 use crate::person_seat::{Lines, PersonSeat};
+use crate::series_file::{SeriesFile, Settings};
 use crate::verbs::matches::{is_cooperative, split_names};
 use crate::{input, interrupt, match_report, output};
 
@@ -47,6 +52,7 @@ impl Guest {
 
 /// Plays matches and reports each.
 pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
+    let time = common.deadline();
     let mut guests = parse_guests(&args.players)?;
     check_clocks(args, &guests)?;
     let n_people = guests.iter().filter(|guest| matches!(guest, Guest::Person)).count();
@@ -57,15 +63,60 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
         ));
     }
     if let Some(folder) = &args.record_dir {
-        fs::create_dir_all(folder)?;
+        prepare_folder(folder)?;
     }
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
+    let mut settings = settings(args, secret(common), &input, &loaded);
+    let (mut file, rows) = SeriesFile::open(&args.file, &mut settings, common.seed.is_some())?;
     introduce(&mut guests);
     let stop = interrupt::flag();
-    with_game!(&loaded.engine, |game| {
-        let call = Call { loaded: &loaded, name: &input.name, guests: &guests, args, common };
-        Referee::new(game, call, stop)?.run()
+    let code = with_game!(&loaded.engine, |game| {
+        let secret = Seed(settings.seed);
+        let call =
+            Call { loaded: &loaded, name: &input.name, guests: &guests, args, common, secret };
+        Referee::new(game, call, time, stop)?.run(rows, &mut file)
+    })?;
+    file.finish()?;
+    Ok(code)
+}
+
+fn settings(args: &RefereeArgs, seed: Seed, input: &Input, loaded: &Loaded) -> Settings {
+    let preview = args.preview_clock.map(|clock| format!("preview-clock {}", clock.as_secs_f64()));
+    let scramble = args.scramble.then(|| "scramble".to_string());
+    let tournament = args.tournament.as_ref().map(|name| format!("tournament {name}"));
+    Settings {
+        series: "referee".into(),
+        game: input.name.clone(),
+        rules_hash: input.sha256.clone(),
+        engine: loaded.engine_name().into(),
+        players: args.players.clone(),
+        seed: seed.0,
+        start_clock: args.start_clock.as_secs_f64(),
+        play_clock: args.play_clock.as_secs_f64(),
+        iterations: args.iterations,
+        options: [preview, scramble, tournament].into_iter().flatten().collect(),
+    }
+}
+
+/// A match in the file of a series.
+#[derive(Clone, Serialize, Deserialize)]
+struct Row {
+    report: MatchReport,
+    community: CommunityRecord,
+}
+
+/// Creates the folder of the records and tries to write to it, before matches are played.
+fn prepare_folder(folder: &Path) -> Result<(), Failure> {
+    let trial = folder.join(".ludex-trial");
+    let tried = fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&trial, b"trial"))
+        .and_then(|()| fs::remove_file(&trial));
+    tried.map_err(|error| Failure::File {
+        path: folder.display().to_string(),
+        code: "record-folder",
+        line: None,
+        message: format!("cannot write records to it: {error}"),
     })
 }
 
@@ -174,6 +225,9 @@ struct Call<'a> {
     guests: &'a [Guest],
     args: &'a RefereeArgs,
     common: &'a Common,
+    /// Seed of everything that players must not guess: chance, replaced moves, and the names of a
+    /// scrambled match.
+    secret: Seed,
 }
 
 struct Referee<'a, G> {
@@ -183,20 +237,22 @@ struct Referee<'a, G> {
     series: SeriesConfig,
     lines: Option<Lines>,
     stop: Arc<AtomicBool>,
-    /// Seed of everything that players must not guess: chance, replaced moves, and the names of a
-    /// scrambled match.
-    secret: Seed,
+    /// Bytes for the search of each local player.
+    memory: usize,
 }
 
 impl<'a, G: Playable> Referee<'a, G> {
-    fn new(game: &'a G, call: Call<'a>, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
-        let Call { guests, args, common, .. } = call;
+    fn new(
+        game: &'a G,
+        call: Call<'a>,
+        time: Deadline,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let Call { guests, args, common, secret, .. } = call;
         let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
         let seating = Seating::new(guests.len(), n_roles);
         let seating = seating.map_err(|error| Failure::Call(error.to_string()))?;
         check_seats(guests, &seating, args.count)?;
-        let secret = secret(common);
-        let time = common.time.map_or(Deadline::never(), Deadline::after);
         let series = SeriesConfig {
             count: args.count,
             clocks: Clocks { start: args.start_clock, play: args.play_clock },
@@ -208,19 +264,39 @@ impl<'a, G: Playable> Referee<'a, G> {
         };
         let has_person = guests.iter().any(|guest| matches!(guest, Guest::Person));
         let lines = has_person.then(Lines::of_stdin);
-        Ok(Self { game, call, seating, series, lines, stop, secret })
+        let memory = common.memory_of_each(n_roles);
+        Ok(Self { game, call, seating, series, lines, stop, memory })
     }
 
-    fn run(&self) -> Result<u8, Failure> {
+    /// Plays the matches that are not among `rows`, and reports all of them.
+    fn run(&self, rows: Vec<Row>, file: &mut SeriesFile) -> Result<u8, Failure> {
         let mut records = Vec::new();
+        let mut unwritten = None;
         for number in 0..self.call.args.count {
-            if self.series.stop.reached() {
-                break;
-            }
-            let (record, json) = self.play(number);
-            if let Some(folder) = &self.call.args.record_dir {
-                write_record(folder, &json)?;
-            }
+            let before = rows.iter().find(|row| row.report.number == number);
+            let before = before.and_then(|row| {
+                Some((row.report.to_record(self.series.clocks)?, row.community.clone()))
+            });
+            let (record, json) = match before {
+                Some(played) => played,
+                None if self.series.stop.reached() => break,
+                None => {
+                    let (record, json) = self.play(number);
+                    if record.ending != Ending::Interrupted {
+                        file.add(&Row {
+                            report: MatchReport::of(&record),
+                            community: json.clone(),
+                        });
+                    }
+                    if let Some(folder) = &self.call.args.record_dir
+                        && let Err(error) = write_record(folder, &json)
+                    {
+                        output::say(&format!("ludex: cannot write a record: {error}"));
+                        unwritten = Some(error);
+                    }
+                    (record, json)
+                }
+            };
             if self.call.common.json {
                 output::json(&json)?
             } else {
@@ -233,7 +309,10 @@ impl<'a, G: Playable> Referee<'a, G> {
         if !self.call.common.json {
             self.sum_up(records)?;
         }
-        Ok(if is_complete { DONE } else { LIMIT })
+        match unwritten {
+            Some(error) => Err(error.into()),
+            None => Ok(if is_complete { DONE } else { LIMIT }),
+        }
     }
 
     /// Plays one match and returns its record in both forms.
@@ -241,7 +320,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         let start_time = output::unix_millis();
         // Independent of the seed in the record, so that scrambled names stay secret during the
         // match.
-        let secret = self.secret.child(1).child(number as u64);
+        let secret = self.call.secret.child(1).child(number as u64);
         let match_id = format!("{}.{start_time}.{number}", one_word(self.call.name));
         let sheet = ludex_gdl::parse(&self.call.loaded.source).0;
         let codebook = if self.call.args.scramble {
@@ -267,7 +346,7 @@ impl<'a, G: Playable> Referee<'a, G> {
             tournament: self.call.args.tournament.clone(),
             is_person: self.is_person(number),
             is_scrambled: self.call.args.scramble,
-            series_seed: self.secret,
+            series_seed: self.call.secret,
         };
         let json = CommunityRecord::of(self.game, &record, &about);
         (record, json)
@@ -277,7 +356,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         let game = self.game;
         let player = |spec: &PlayerSpec| {
             let config = PlayerConfig {
-                memory: self.call.common.memory.map_or(512 << 20, |bytes| bytes as usize),
+                memory: self.memory,
                 iterations: self.call.args.iterations,
                 ..PlayerConfig::new(seed)
             };
@@ -345,21 +424,21 @@ fn result(record: &MatchRecord) -> String {
         .map(|idx| record.lapses(ludex_base::RoleId::new(idx)).count())
         .sum();
     let s = if n_lapses == 1 { "" } else { "s" };
+    let fault = record.fault.as_ref().map_or_else(String::new, |fault| format!("; {fault}"));
     format!(
-        "match {}: {goals}; {} steps, {n_lapses} lapse{s}\n",
+        "match {}: {goals}; {} steps, {n_lapses} lapse{s}{fault}\n",
         record.number + 1,
         record.steps.len()
     )
 }
 
-fn write_record(folder: &Path, json: &CommunityRecord) -> Result<(), Failure> {
+fn write_record(folder: &Path, json: &CommunityRecord) -> io::Result<()> {
     let path = folder.join(format!("{}.json", json.match_id));
-    let text = serde_json::to_vec(json).map_err(std::io::Error::from)?;
+    let text = serde_json::to_vec(json)?;
     // Write to another file first, so that nobody reads half a record.
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, text)?;
-    fs::rename(&unfinished, &path)?;
-    Ok(())
+    fs::rename(&unfinished, &path)
 }
 
 /// Makes a name safe for messages and file names.

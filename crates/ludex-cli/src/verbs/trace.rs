@@ -1,6 +1,6 @@
 //! `ludex trace`: plays two fixed lines of a game.
 
-use ludex_base::{Deadline, StopReason};
+use ludex_base::StopReason;
 use ludex_game::trace::{End, Line, trace};
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_record::TraceRecord;
@@ -14,9 +14,9 @@ use crate::output;
 
 /// Prints the two lines.
 pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Failure> {
+    let deadline = common.deadline();
     let input = input::read(rules)?;
     let loaded = load(&input, engine, common)?;
-    let deadline = common.time.map_or_else(Deadline::never, Deadline::after);
     let bar = output::spinner("playing the two lines");
     let trace = with_game!(&loaded.engine, |game| trace(game, &deadline));
     bar.finish_and_clear();
@@ -24,7 +24,10 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
         if let End::Stopped(reason) = line.end {
             let message = match reason {
                 StopReason::Fault => "the engine could not evaluate the rules in some state",
-                _ => "time ran out before both lines ended; --time sets a longer limit",
+                StopReason::Memory => {
+                    "memory ran out before both lines ended; allow more with `--memory`"
+                }
+                _ => "time ran out before both lines ended; allow more with `--time`",
             };
             return Err(Failure::Limit(message.into()));
         }
