@@ -7,13 +7,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, Seed, Source};
+use ludex_base::{Deadline, Limits, Seed, Source};
 use ludex_game::{Cursor, Describe, Game, perft};
-use ludex_ground::GroundLimits;
 use ludex_machine::Machine;
 use ludex_pipeline::{LoadOptions, load, with_game};
 use ludex_player::{Player, PlayerConfig, PlayerSpec, Seen};
-use ludex_reasoner::{Reasoner, ReasonerLimits};
+use ludex_reasoner::Reasoner;
 
 #[test]
 fn follow_tic_tac_toe() {
@@ -38,8 +37,7 @@ fn follow_tic_tac_toe() {
 
     // 3. Ground (ludex-ground): every instance of every rule that can ever fire. Facts that are the
     //    same in every state are gone; fluents and moves are numbered.
-    let ground =
-        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("the game is small");
     let vocabulary = &ground.vocabulary;
     assert_eq!((vocabulary.fluents.len(), vocabulary.moves.len()), (29, 20));
     println!(
@@ -80,7 +78,7 @@ fn follow_tic_tac_toe() {
 
     // 7. The reasoner (ludex-reasoner) is also a `Game`, straight from the program: slower, but
     //    easier to trust. Both count the same number of games.
-    let reasoner = Reasoner::new(&program, &ReasonerLimits::default()).expect("the game is small");
+    let reasoner = Reasoner::new(&program, &Limits::usual()).expect("the game is small");
     let counted = perft(&machine, 6, &Deadline::never());
     assert_eq!(counted.nodes, [9, 72, 504, 3024, 15120, 54720]);
     assert_eq!(perft(&reasoner, 5, &Deadline::never()).nodes, counted.nodes[..5]);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Diagnostic, Seed, Source};
 use ludex_gdl::{
-    Literal, MAX_BYTES, Rulesheet, check, codes, decode, lower, parse, parse_infix, parse_kif,
-    print_infix, print_kif, scramble,
+    Literal, Rulesheet, check, codes, decode, lower, parse, parse_infix, parse_kif, print_infix,
+    print_kif, scramble,
 };
 use ludex_testkit::property::holds_for_all;
 use proptest::collection::vec;
@@ -62,6 +62,9 @@ fn any_bytes_are_read_safely() {
     assert!(n_clauses >= 200_000, "{n_clauses} clauses are too few to judge");
 }
 
+/// Size of the large texts. The largest rulesheet of the public corpus has 46 KiB.
+const LARGE: usize = 4 << 20;
+
 /// Bytes shown as text.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
@@ -79,7 +82,7 @@ fn try_bytes(name: &str, bytes: &[u8]) -> usize {
     let start = Instant::now();
     let n_clauses = walk(bytes);
     let taken = PEAK.load(Ordering::Relaxed) - before;
-    let bound = (64 << 20) + 400 * bytes.len().min(MAX_BYTES);
+    let bound = (64 << 20) + 400 * bytes.len().min(LARGE);
     assert!(taken < bound, "{name} of {} bytes takes {taken} bytes", bytes.len());
     let elapsed = start.elapsed();
     assert!(elapsed < Duration::from_secs(30), "{name} takes {elapsed:?}");
@@ -142,7 +145,7 @@ fn assert_prints(sheet: &Rulesheet) {
         [(print_kif(sheet), parse_kif), (print_infix(sheet), parse_infix)];
     for (text, read) in readers {
         // Printing adds quotes and blanks, so the text may exceed the limit of the parser.
-        if text.len() <= MAX_BYTES {
+        if text.len() <= ludex_base::Sizes::default().text_bytes {
             let (again, diagnostics) = read(&Source::new("printed", text));
             assert!(diagnostics.is_empty(), "{diagnostics:?}");
             assert!(again == *sheet, "another tree was read than printed");
@@ -316,20 +319,20 @@ fn seed_texts() -> Vec<String> {
 
 /// Returns texts near and beyond the size limit, each hard on one part of the front end.
 fn large_texts() -> Vec<(&'static str, String)> {
-    let fill = |part: &str| part.repeat(MAX_BYTES / part.len());
-    let quarter = |part: &str| part.repeat(MAX_BYTES / 4 / part.len());
+    let fill = |part: &str| part.repeat(LARGE / part.len());
+    let quarter = |part: &str| part.repeat(LARGE / 4 / part.len());
     let numbered = |count: usize, part: &dyn Fn(usize) -> String| -> String {
         let mut text = String::new();
         for idx in 0..count {
             text.push_str(&part(idx));
         }
-        text.truncate(MAX_BYTES);
+        text.truncate(LARGE);
         text
     };
     let nested = |open: &str, close: &str| format!("{}a{}", open.repeat(255), close.repeat(255));
     let chain = |part: &dyn Fn(usize) -> String| numbered(20_000, part);
     vec![
-        ("beyond the limit", " ".repeat(MAX_BYTES + 1)),
+        ("beyond the limit", " ".repeat(ludex_base::Sizes::default().text_bytes + 1)),
         ("blanks", fill(" ")),
         ("one word", fill("a")),
         ("words", quarter("a ")),

@@ -1,9 +1,8 @@
 //! Facts of small rulesheets and of known games.
 
 use expect_test::expect;
-use ludex_base::Source;
+use ludex_base::{Limits, Source};
 use ludex_encode::GroupEffort;
-use ludex_ground::GroundLimits;
 use ludex_machine::Machine;
 use ludex_testkit::fixtures::{RulesFile, corpus, shared_or_skip};
 
@@ -12,7 +11,7 @@ use crate::{Effort, Facts, find_facts};
 pub(crate) fn machine(rules: &str) -> Machine {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground = ludex_ground::ground(&program, &GroundLimits::default()).expect("it is small");
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("it is small");
     Machine::new(ludex_circuit::compile(&ground))
 }
 

@@ -1,5 +1,6 @@
 //! Deadlines, and reasons for stopping early.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -73,6 +74,62 @@ impl Deadline {
     }
 }
 
+/// Counts the steps of a loop, and checks a deadline once in every so many of them.
+///
+/// A check reads the clock, which a step that takes nanoseconds can't afford.
+#[derive(Debug)]
+pub struct Pace<'a> {
+    deadline: Option<&'a Deadline>,
+    interval: usize,
+    n_until_check: Cell<usize>,
+}
+
+impl<'a> Pace<'a> {
+    /// Creates a pace that checks the deadline at every `interval`-th step.
+    pub fn new(deadline: &'a Deadline, interval: usize) -> Self {
+        Self { deadline: Some(deadline), interval, n_until_check: Cell::new(interval) }
+    }
+
+    /// Creates a pace that never stops the work.
+    pub fn unlimited() -> Self {
+        Self { deadline: None, interval: usize::MAX, n_until_check: Cell::new(usize::MAX) }
+    }
+
+    /// Counts a step.
+    ///
+    /// # Errors
+    /// When the deadline is due for a check and was reached.
+    #[inline]
+    pub fn step(&self) -> Result<(), StopReason> {
+        self.steps(1)
+    }
+
+    /// Counts several steps at once.
+    ///
+    /// # Errors
+    /// As [`Pace::step`].
+    #[inline]
+    pub fn steps(&self, n_steps: usize) -> Result<(), StopReason> {
+        match self.n_until_check.get().checked_sub(n_steps) {
+            None | Some(0) => self.check(),
+            Some(n_left) => {
+                self.n_until_check.set(n_left);
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks the deadline now.
+    ///
+    /// # Errors
+    /// When the deadline was reached.
+    #[cold]
+    pub fn check(&self) -> Result<(), StopReason> {
+        self.n_until_check.set(self.interval);
+        self.deadline.and_then(Deadline::stop_reason).map_or(Ok(()), Err)
+    }
+}
+
 /// Why work ended before it had an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StopReason {
@@ -101,5 +158,21 @@ impl StopReason {
             StopReason::Count => "count",
             StopReason::Fault => "fault",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_checks_the_deadline_at_its_interval() {
+        let over = Deadline::after(Duration::ZERO);
+        let pace = Pace::new(&over, 3);
+        let steps: Vec<_> = (0..6).map(|_| pace.step()).collect();
+        let stop = Err(StopReason::Time);
+        assert_eq!(steps, [Ok(()), Ok(()), stop, Ok(()), Ok(()), stop]);
+        assert_eq!(pace.steps(5), stop);
+        assert_eq!(Pace::unlimited().check(), Ok(()));
     }
 }

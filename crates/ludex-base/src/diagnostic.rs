@@ -50,25 +50,46 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a diagnostic without help and labels.
+    /// Creates a diagnostic without help and labels. A very long message is cut.
     pub fn new(
         severity: Severity,
         code: &'static str,
         span: Span,
         message: impl Into<String>,
     ) -> Self {
-        Self { code, severity, message: message.into(), span, labels: Vec::new(), help: None }
+        let message = shortened(message.into());
+        Self { code, severity, message, span, labels: Vec::new(), help: None }
     }
 
     /// Adds the remedy.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
 
     /// Adds a further place.
     pub fn with_label(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: message.into() });
+        self.labels.push(Label { span, message: shortened(message.into()) });
         self
     }
+}
+
+/// Longest text of a message, in bytes. Only texts that quote a huge name or term are longer.
+const MAX_TEXT: usize = 2_000;
+
+/// Returns a text for people, cut with a count of what is missing if it is very long.
+///
+/// ```
+/// use ludex_base::diagnostic::shortened;
+/// assert_eq!(shortened("(cell 1 1 b)".into()), "(cell 1 1 b)");
+/// assert!(shortened("7".repeat(5_000)).ends_with("7… (3000 more characters)"));
+/// ```
+pub fn shortened(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        let end = text.floor_char_boundary(MAX_TEXT);
+        let n_more = text[end..].chars().count();
+        text.truncate(end);
+        text.push_str(&format!("… ({n_more} more characters)"));
+    }
+    text
 }

@@ -29,6 +29,13 @@ macro_rules! define_id {
                 Self(index as u32)
             }
 
+            /// Creates the id with this index; `None` if the index does not fit in 32 bits.
+            #[inline]
+            #[allow(dead_code)]
+            $vis fn checked(index: usize) -> Option<Self> {
+                u32::try_from(index).ok().map(Self)
+            }
+
             /// Returns the index, for lookups in a slice.
             #[inline]
             $vis fn index(self) -> usize {
@@ -62,6 +69,15 @@ define_id! {
 define_id! {
     /// A percept of one role. The same term is a different percept for another role.
     pub struct PerceptId;
+}
+
+/// Returns an index as 32 bits, for tables whose size was checked when they grew.
+///
+/// # Panics
+/// When the index does not fit.
+#[inline]
+pub fn narrow(index: usize) -> u32 {
+    u32::try_from(index).expect("tables have fewer than four billion entries")
 }
 
 /// A goal value, 0 to 100.

@@ -9,7 +9,7 @@
 //! | [`source`] | [`Source`] and [`Span`], places in a text |
 //! | [`diagnostic`] | [`Diagnostic`], a message for the author of a text |
 //! | [`seed`] | [`Seed`] and [`Rng`], reproducible randomness |
-//! | [`deadline`] | [`Deadline`], when to stop |
+//! | [`deadline`] | [`Deadline`], when to stop, and [`Pace`], how often to ask |
 //! | [`limits`] | [`Limits`], what a piece of work may use |
 //! | [`memory`] | the memory of the process, counted and bounded |
 //! | [`panics`] | what a caught panic says |
@@ -29,7 +29,7 @@ pub mod source;
 pub mod symbols;
 
 pub use bits::BitSet;
-pub use deadline::{Deadline, StopReason};
+pub use deadline::{Deadline, Pace, StopReason};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{FluentId, Goal, MoveId, PerceptId, RoleId};
 pub use limits::{Limits, Sizes};

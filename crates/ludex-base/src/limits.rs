@@ -71,8 +71,8 @@ pub struct Sizes {
     pub atoms: usize,
     /// Functions within functions in a term.
     pub term_depth: usize,
-    /// Names in a term that is written out. Equal parts of a term are stored once, so that a small
-    /// term can be long as text.
+    /// Bytes of a term that is written out. Equal parts of a term are stored once, so that a term
+    /// that takes little memory can be long as text.
     pub term_size: usize,
 }
 
@@ -88,7 +88,7 @@ impl Default for Sizes {
             moves: 10_000_000,
             atoms: 100_000_000,
             term_depth: 500,
-            term_size: 10_000,
+            term_size: 100_000,
         }
     }
 }

@@ -17,9 +17,7 @@ impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         assert!(text.len() < u32::MAX as usize, "a source must be smaller than 4 GiB");
-        let line_starts = std::iter::once(0)
-            .chain(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1))
-            .collect();
+        let line_starts = line_starts(&text);
         Self { name: name.into(), text, line_starts }
     }
 
@@ -44,6 +42,8 @@ impl Source {
     /// let source = ludex_base::Source::new("t", "ab\ncé!");
     /// assert_eq!(source.line_column(6), (2, 3));
     /// ```
+    ///
+    /// Lines end with a line feed, a carriage return, or both.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let line_idx = self.line_starts.partition_point(|&start| start <= offset) - 1;
         let line_start = self.line_starts[line_idx] as usize;
@@ -52,6 +52,17 @@ impl Source {
         let n_before = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         (line_idx + 1, n_before + 1)
     }
+}
+
+/// Returns the offset of the first character of each line. A line ends with a line feed, a carriage
+/// return, or both.
+fn line_starts(text: &str) -> Vec<u32> {
+    let bytes = text.as_bytes();
+    let ends_line = |&(idx, &byte): &(usize, &u8)| {
+        byte == b'\n' || byte == b'\r' && bytes.get(idx + 1) != Some(&b'\n')
+    };
+    let ends = bytes.iter().enumerate().filter(ends_line);
+    std::iter::once(0).chain(ends.map(|(idx, _)| idx as u32 + 1)).collect()
 }
 
 /// A range of bytes of a source: from `start` up to, but not including, `end`.
@@ -73,5 +84,19 @@ impl Span {
     /// Returns the smallest span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_with_a_line_feed_or_a_carriage_return_or_both() {
+        for text in ["a\nb\n\nc", "a\rb\r\rc", "a\r\nb\r\n\r\nc"] {
+            let source = Source::new("t", text);
+            let line_of = |name: &str| source.line_column(text.find(name).unwrap() as u32);
+            assert_eq!(["a", "b", "c"].map(line_of), [(1, 1), (2, 1), (4, 1)], "{text:?}");
+        }
     }
 }

@@ -20,6 +20,12 @@ impl Builder {
         self.gates.kinds.len()
     }
 
+    /// Returns whether so many more edges, and as many gates, can have numbers.
+    pub fn has_room_for(&self, n_edges: usize) -> bool {
+        let n_used = self.gates.inputs.len().max(self.gates.kinds.len());
+        n_used.saturating_add(n_edges) < u32::MAX as usize
+    }
+
     pub fn gate_of(&self, id: GateId) -> Gate<'_> {
         self.gates.gate(id)
     }

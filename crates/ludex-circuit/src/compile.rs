@@ -1,17 +1,36 @@
 //! Compilation of ground rules to gates.
 
-use ludex_base::BitSet;
+use ludex_base::{BitSet, Limits, Pace, StopReason};
 use ludex_ground::{AtomId, AtomKind, GroundLiteral, GroundProgram};
 use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
 
+/// Rules and literals between two checks of the deadline.
+pub(crate) const STEPS_PER_CHECK: usize = 1 << 14;
+
 /// Turns a ground program into a circuit.
+///
+/// # Panics
+/// When the circuit needs more than four billion edges; [`compile_within`] refuses that.
 pub fn compile(program: &GroundProgram) -> Circuit {
-    let mut compiler = Compiler { program, builder: Builder::default(), loops: Vec::new() };
+    compile_at(program, &Pace::unlimited()).expect("the circuit has fewer than 2^32 edges")
+}
+
+/// Does the same as [`compile`] within some limits.
+///
+/// # Errors
+/// When the deadline is reached, or the circuit has more than four billion edges.
+pub fn compile_within(program: &GroundProgram, limits: &Limits) -> Result<Circuit, StopReason> {
+    compile_at(program, &Pace::new(&limits.deadline, STEPS_PER_CHECK))
+}
+
+fn compile_at(program: &GroundProgram, pace: &Pace<'_>) -> Result<Circuit, StopReason> {
+    let mut compiler = Compiler { program, builder: Builder::default(), loops: Vec::new(), pace };
     let components = program.components();
-    let on_transition = compiler.compile_atoms(&components, Moves::Inputs);
+    pace.check()?;
+    let on_transition = compiler.compile_atoms(&components, Moves::Inputs)?;
     // `does` is false while moves are chosen. This matters only for rulesheets that break the rules
     // of GDL.
     let state_atoms: Vec<AtomId> = (program.legal.iter().copied())
@@ -19,7 +38,7 @@ pub fn compile(program: &GroundProgram) -> Circuit {
         .chain(program.goals.iter().map(|&(_, _, atom)| atom))
         .collect();
     let on_state = if depend_on_moves(program, &components, &state_atoms) {
-        compiler.compile_atoms(&components, Moves::NoneIsPlayed)
+        compiler.compile_atoms(&components, Moves::NoneIsPlayed)?
     } else {
         on_transition.clone()
     };
@@ -28,7 +47,7 @@ pub fn compile(program: &GroundProgram) -> Circuit {
     let mut init = BitSet::new(program.vocabulary.fluents.len());
     program.init.iter().for_each(|fluent| init.insert(fluent.index()));
     let Compiler { builder, loops, .. } = compiler;
-    Circuit {
+    let circuit = Circuit {
         vocabulary: program.vocabulary.clone(),
         has_percepts: program.has_percepts,
         init,
@@ -43,8 +62,9 @@ pub fn compile(program: &GroundProgram) -> Circuit {
             .collect(),
         loops,
         gates: builder.finish(),
-    }
-    .pruned()
+    };
+    pace.check()?;
+    Ok(circuit.pruned())
 }
 
 /// The meaning of `does` in the rules.
@@ -58,11 +78,16 @@ struct Compiler<'a> {
     program: &'a GroundProgram,
     builder: Builder,
     loops: Vec<Loop>,
+    pace: &'a Pace<'a>,
 }
 
 impl Compiler<'_> {
     /// Returns the gate of each atom.
-    fn compile_atoms(&mut self, components: &[Vec<AtomId>], moves: Moves) -> Vec<GateId> {
+    fn compile_atoms(
+        &mut self,
+        components: &[Vec<AtomId>],
+        moves: Moves,
+    ) -> Result<Vec<GateId>, StopReason> {
         let program = self.program;
         let never = self.builder.constant(false);
         let mut gates = vec![never; program.n_atoms()];
@@ -79,26 +104,31 @@ impl Compiler<'_> {
         for component in components {
             match component[..] {
                 [atom] if !depends_on_itself(program, atom) => {
-                    gates[atom.index()] = self.compile_atom(atom, &gates);
+                    gates[atom.index()] = self.compile_atom(atom, &gates)?;
                 }
-                _ => self.compile_loop(component, &mut gates),
+                _ => self.compile_loop(component, &mut gates)?,
             }
         }
-        gates
+        Ok(gates)
     }
 
     /// Makes the gate of an atom whose conditions have theirs: the disjunction of its rules.
-    fn compile_atom(&mut self, atom: AtomId, gates: &[GateId]) -> GateId {
+    fn compile_atom(&mut self, atom: AtomId, gates: &[GateId]) -> Result<GateId, StopReason> {
         let mut rules = Vec::new();
         let mut body = Vec::new();
         for rule in self.program.rules_of(atom) {
+            self.pace.steps(1 + rule.body.len())?;
+            // A literal is an edge, and its negation another; the rule is an edge of the atom.
+            if !self.builder.has_room_for(2 * rule.body.len() + 1 + rules.len()) {
+                return Err(StopReason::Memory);
+            }
             for &literal in rule.body {
                 body.push(self.literal(literal, gates));
             }
             rules.push(self.builder.and(&mut body));
             body.clear();
         }
-        self.builder.or(&mut rules)
+        Ok(self.builder.or(&mut rules))
     }
 
     fn literal(&mut self, literal: GroundLiteral, gates: &[GateId]) -> GateId {
@@ -108,7 +138,11 @@ impl Compiler<'_> {
 
     /// Makes feedback gates for the atoms of a component that are used before their own gates
     /// exist.
-    fn compile_loop(&mut self, component: &[AtomId], gates: &mut [GateId]) {
+    fn compile_loop(
+        &mut self,
+        component: &[AtomId],
+        gates: &mut [GateId],
+    ) -> Result<(), StopReason> {
         let start = self.builder.n_gates() as u32;
         let position_of: FxHashMap<AtomId, usize> =
             component.iter().enumerate().map(|(position, &atom)| (atom, position)).collect();
@@ -126,11 +160,12 @@ impl Compiler<'_> {
             feedback.push((gates[atom.index()], atom));
         }
         for &atom in component {
-            gates[atom.index()] = self.compile_atom(atom, gates);
+            gates[atom.index()] = self.compile_atom(atom, gates)?;
         }
         let end = self.builder.n_gates() as u32;
         let feedback = feedback.into_iter().map(|(gate, atom)| (gate, gates[atom.index()]));
         self.loops.push(Loop { gates: start..end, feedback: feedback.collect() });
+        Ok(())
     }
 }
 

@@ -26,6 +26,6 @@ mod tests;
 
 pub use certain::Certain;
 pub use circuit::{Circuit, Gate, GateId, Loop};
-pub use compile::compile;
+pub use compile::{compile, compile_within};
 pub use phases::Phases;
 pub use rules::Rules;

@@ -8,10 +8,11 @@
 //!   of the disjunction over its few others. Most edges of real games belong to frame axioms ("this
 //!   cell keeps its piece unless a move touches it"), and this removes nearly all of them.
 
-use ludex_base::MoveId;
+use ludex_base::{Limits, MoveId, Pace, StopReason};
 
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Loop};
+use crate::compile::STEPS_PER_CHECK;
 
 impl Circuit {
     /// Returns an equivalent circuit with fewer gates and edges.
@@ -19,6 +20,18 @@ impl Circuit {
     /// It is equivalent for transitions in which every role plays exactly one of its moves, and for
     /// states whose outputs do not depend on moves.
     pub fn optimized(&self) -> Circuit {
+        self.optimized_at(&Pace::unlimited()).expect("nothing stops an unlimited pace")
+    }
+
+    /// Does the same as [`Circuit::optimized`] within some limits.
+    ///
+    /// # Errors
+    /// When the deadline is reached.
+    pub fn optimized_within(&self, limits: &Limits) -> Result<Circuit, StopReason> {
+        self.optimized_at(&Pace::new(&limits.deadline, STEPS_PER_CHECK))
+    }
+
+    fn optimized_at(&self, pace: &Pace<'_>) -> Result<Circuit, StopReason> {
         let mut pass = Pass::new(self);
         let mut loops = self.loops.iter().peekable();
         let mut open_loop: Option<(&Loop, u32)> = None;
@@ -31,13 +44,14 @@ impl Circuit {
             if let Some(it) = loops.next_if(|it| it.gates.start as usize == id.index()) {
                 open_loop = Some((it, pass.builder.n_gates() as u32));
             }
+            pace.steps(1 + self.inputs(id).len())?;
             pass.gate(id);
         }
         if let Some((it, start)) = open_loop {
             pass.end_loop(it, start);
         }
         let Pass { builder, new_ids, loops, .. } = pass;
-        self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned()
+        Ok(self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests on circuits of small rulesheets.
 
-use ludex_base::{BitSet, FluentId, MoveId, Seed, Source};
-use ludex_ground::{GroundLimits, ground};
+use ludex_base::{BitSet, FluentId, Limits, MoveId, Seed, Source};
+use ludex_ground::ground;
 
 use crate::{Circuit, Gate, compile};
 
@@ -9,7 +9,7 @@ fn circuit(rules: &str) -> Circuit {
     let (sheet, diagnostics) = ludex_gdl::parse_kif(&Source::new("test", rules));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let program = ludex_gdl::lower(&sheet).0;
-    compile(&ground(&program, &GroundLimits::default()).expect("it grounds"))
+    compile(&ground(&program, &Limits::usual()).expect("it grounds"))
 }
 
 fn state(circuit: &Circuit, fluents: &[&str]) -> BitSet {

@@ -1,8 +1,9 @@
 //! Diagnostics as text and as JSON.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ludex_base::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
@@ -108,8 +109,17 @@ pub fn render(
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
+    let title = level.primary_title(&diagnostic.message).id(diagnostic.code);
     let spans = || diagnostic.labels.iter().map(|label| label.span).chain([diagnostic.span]);
-    let window = window(source, spans());
+    let mut window = window(source, spans());
+    if window.end - window.start > MAX_SNIPPET {
+        window = self::window(source, std::iter::once(diagnostic.span));
+    }
+    if window.end - window.start > MAX_SNIPPET {
+        let (line, column) = source.line_column(diagnostic.span.start);
+        let origin = Origin::path(source.name()).line(line).char_column(column);
+        return render_group(renderer, title.element(origin), diagnostic);
+    }
     let within = |span: Span| {
         let clip = |offset: u32| {
             (offset as usize).clamp(window.start as usize, window.end as usize)
@@ -117,16 +127,33 @@ pub fn render(
         };
         clip(span.start)..clip(span.end)
     };
-    let mut snippet = Snippet::source(source.slice(window))
+    // Lines of old files end with carriage returns alone, which the renderer does not know.
+    let text = source.slice(window);
+    let has_line_feeds = text.contains('\n') || !text.contains('\r');
+    let text = if has_line_feeds { Cow::Borrowed(text) } else { text.replace('\r', "\n").into() };
+    let mut snippet = Snippet::source(text)
         .path(source.name())
         .line_start(source.line_column(window.start).0)
         .annotation(AnnotationKind::Primary.span(within(diagnostic.span)));
-    for label in &diagnostic.labels {
+    for label in diagnostic
+        .labels
+        .iter()
+        .filter(|label| window.start <= label.span.start && label.span.end <= window.end)
+    {
         let annotation = AnnotationKind::Context.span(within(label.span));
         snippet = snippet.annotation(annotation.label(&label.message));
     }
-    let title = level.primary_title(&diagnostic.message).id(diagnostic.code);
-    let mut group: Group<'_> = title.element(snippet);
+    render_group(renderer, title.element(snippet), diagnostic)
+}
+
+/// Longest part of a rulesheet that is shown, in bytes.
+const MAX_SNIPPET: u32 = 20_000;
+
+fn render_group<'a>(
+    renderer: &Renderer,
+    mut group: Group<'a>,
+    diagnostic: &'a Diagnostic,
+) -> String {
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help));
     }
@@ -145,8 +172,8 @@ fn window(source: &Source, spans: impl Iterator<Item = Span> + Clone) -> Span {
     };
     let start = limit(spans.clone().map(|span| span.start).min().unwrap_or(0));
     let end = limit(spans.map(|span| span.end).max().unwrap_or(0)).max(start);
-    let start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
+    let start = text[..start].rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+    let end = text[end..].find(['\n', '\r']).map_or(text.len(), |newline| end + newline);
     Span::new(start, end)
 }
 
@@ -173,6 +200,27 @@ mod tests {
         let diagnostic = Diagnostic::new(Severity::Tolerated, "odd", Span::new(0, 1), "odd");
         assert!(render(&Renderer::plain(), &source, &diagnostic, true).starts_with("warning"));
         assert!(render(&Renderer::plain(), &source, &diagnostic, false).starts_with("error"));
+    }
+
+    #[test]
+    fn lines_may_end_with_carriage_returns_alone() {
+        let source = Source::new("old.kif", "(role a)\r(p)\r(<= (p ?x) (q ?y))\r(r)");
+        let diagnostic =
+            Diagnostic::new(Severity::Fatal, "unsafe-rule", Span::new(20, 22), "`?x` is loose");
+        let text = render(&Renderer::plain(), &source, &diagnostic, false);
+        assert!(text.contains("old.kif:3:8") && text.contains("3 | (<= (p ?x) (q ?y))"), "{text}");
+        assert!(!text.contains("role") && !text.contains("(r)"), "{text}");
+    }
+
+    #[test]
+    fn of_very_long_lines_only_the_place_is_shown() {
+        let source = Source::new("long.kif", format!("(p)\n{}", "(p a) ".repeat(100_000)));
+        let diagnostic = Diagnostic::new(Severity::Warning, "odd", Span::new(4, 9), "odd")
+            .with_label(Span::new(500_000, 500_005), "here")
+            .with_help("remove it");
+        let text = render(&Renderer::plain(), &source, &diagnostic, false);
+        assert!(text.contains("long.kif:2:1") && text.contains("remove it"), "{text}");
+        assert!(text.len() < 200, "{text}");
     }
 
     #[test]

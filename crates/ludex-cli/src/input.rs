@@ -39,10 +39,12 @@ pub enum InputError {
         path: String,
     },
     /// The file is larger than the limit.
-    #[error("`{path}` is too large: the limit is {max_bytes} bytes")]
+    #[error("`{path}` is too large: it has {}, and the limit is {max_bytes} bytes", size(.n_bytes))]
     TooLarge {
         /// The path, or `<stdin>`.
         path: String,
+        /// Its size, in bytes, unless it comes from a pipe.
+        n_bytes: Option<u64>,
         /// The limit, in bytes.
         max_bytes: u64,
     },
@@ -71,6 +73,10 @@ impl InputError {
     }
 }
 
+fn size(n_bytes: &Option<u64>) -> String {
+    n_bytes.map_or_else(|| "more".into(), |n_bytes| format!("{n_bytes} bytes"))
+}
+
 fn suggest(names: &[&str]) -> String {
     match names {
         [] => String::from("; `ludex games` lists the library"),
@@ -83,7 +89,7 @@ fn suggest(names: &[&str]) -> String {
 /// A file takes precedence over a game of the same name; a folder stands for its `rules.kif`.
 pub fn read(rules: &str) -> Result<Input, InputError> {
     if rules == "-" {
-        let bytes = read_bytes(rules, io::stdin().lock())?;
+        let bytes = read_bytes("<stdin>", io::stdin().lock(), MAX_BYTES, None)?;
         return Ok(Input::new("stdin", "<stdin>", &bytes));
     }
     let path = Path::new(rules);
@@ -107,27 +113,32 @@ pub fn read(rules: &str) -> Result<Input, InputError> {
 fn read_file(name: &str, path: &Path) -> Result<Input, InputError> {
     let text = path.display().to_string();
     match File::open(path) {
-        Ok(file) => Ok(Input::new(name, &text, &read_bytes(&text, file)?)),
+        Ok(file) => {
+            let n_bytes = size_of(&file);
+            Ok(Input::new(name, &text, &read_bytes(&text, file, MAX_BYTES, n_bytes)?))
+        }
         Err(error) => Err(InputError::Unreadable { path: text, error }),
     }
+}
+
+/// Returns the size of a regular file.
+fn size_of(file: &File) -> Option<u64> {
+    file.metadata().ok().filter(|it| it.is_file()).map(|it| it.len())
 }
 
 /// Reads a file other than a rulesheet as UTF-8; `-` is standard input.
 pub fn read_text(file: &str, max_bytes: u64) -> Result<String, InputError> {
     let path = || shown_path(file).to_string();
-    let unreadable = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => InputError::NoFile { path: path() },
-        _ => InputError::Unreadable { path: path(), error },
+    let bytes = if file == "-" {
+        read_bytes(&path(), io::stdin().lock(), max_bytes, None)?
+    } else {
+        let opened = File::open(file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => InputError::NoFile { path: path() },
+            _ => InputError::Unreadable { path: path(), error },
+        })?;
+        let n_bytes = size_of(&opened);
+        read_bytes(&path(), opened, max_bytes, n_bytes)?
     };
-    let reader: Box<dyn Read> = match file {
-        "-" => Box::new(io::stdin().lock()),
-        file => Box::new(File::open(file).map_err(unreadable)?),
-    };
-    let mut bytes = Vec::new();
-    reader.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(InputError::TooLarge { path: path(), max_bytes });
-    }
     String::from_utf8(bytes).map_err(|error| {
         let text = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
@@ -159,14 +170,27 @@ impl Input {
     }
 }
 
-/// Reads at most one byte more than a rulesheet may have, which is enough to refuse it.
-fn read_bytes(path: &str, reader: impl Read) -> Result<Vec<u8>, InputError> {
+/// Largest rulesheet, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Reads everything, but at most one byte more than the limit, which is enough to refuse it. A file
+/// of known size is refused without reading it.
+fn read_bytes(
+    path: &str,
+    reader: impl Read,
+    max_bytes: u64,
+    n_bytes: Option<u64>,
+) -> Result<Vec<u8>, InputError> {
+    let too_large = || InputError::TooLarge { path: path.into(), n_bytes, max_bytes };
+    if n_bytes.is_some_and(|n_bytes| n_bytes > max_bytes) {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
-    reader
-        .take(ludex_gdl::MAX_BYTES as u64 + 1)
+    let n_read = reader
+        .take(max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| InputError::Unreadable { path: path.into(), error })?;
-    Ok(bytes)
+    if n_read as u64 > max_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
 #[cfg(test)]
@@ -181,8 +205,14 @@ mod tests {
 
     #[test]
     fn oversized_input_is_refused() {
-        let bytes = read_bytes("x.kif", io::repeat(b' ')).expect("blanks can be read");
-        assert!(Input::new("x", "x.kif", &bytes).is_fatal());
+        assert_eq!(MAX_BYTES, ludex_base::Sizes::default().text_bytes as u64);
+        let refused = |n_bytes| {
+            let error = read_bytes("x.kif", io::repeat(b' '), 1_000, n_bytes).unwrap_err();
+            error.to_string()
+        };
+        let text = "`x.kif` is too large: it has 7000 bytes, and the limit is 1000 bytes";
+        assert_eq!(refused(Some(7_000)), text);
+        assert_eq!(refused(None), text.replace("7000 bytes", "more"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use ludex_base::Diagnostic;
+use ludex_base::{Diagnostic, Limits};
 use ludex_game::Game;
 use ludex_pipeline::{EngineChoice, LoadError, LoadOptions, LoadedGame, with_game};
 
@@ -37,12 +37,21 @@ pub fn load_quietly(
     engine: EngineChoice,
     common: &Common,
 ) -> Result<Loaded, Failure> {
+    load_within(input, engine, &options(engine, common).limits())
+}
+
+/// Loads a rulesheet within limits that the caller has made, without printing diagnostics.
+pub fn load_within(
+    input: &Input,
+    engine: EngineChoice,
+    limits: &Limits,
+) -> Result<Loaded, Failure> {
     if input.is_fatal() {
         return Err(invalid_rules(input, Vec::new()));
     }
     let bar = output::spinner(format!("loading {}", input.name));
     let start = Instant::now();
-    let loaded = ludex_pipeline::load(input.source.clone(), &options(engine, common));
+    let loaded = ludex_pipeline::load_within(input.source.clone(), engine, limits);
     let setup_time = start.elapsed();
     bar.finish_and_clear();
     match loaded {

@@ -18,15 +18,14 @@ use crate::prove::Group;
 /// # Examples
 ///
 /// ```
-/// use ludex_base::Source;
+/// use ludex_base::{Limits, Source};
 /// use ludex_encode::{EncodeConfig, Solution, Steps, encode};
-/// use ludex_ground::GroundLimits;
 ///
 /// let rules = "(role r) (init dark) (legal r wait) (legal r switch)
 ///     (<= (next dark) (does r wait)) (<= (next light) (does r switch))
 ///     (<= terminal (true light)) (goal r 100)";
 /// let program = ludex_gdl::check_source(&Source::new("lamp", rules)).program.unwrap();
-/// let ground = ludex_ground::ground(&program, &GroundLimits::default()).unwrap();
+/// let ground = ludex_ground::ground(&program, &Limits::usual()).unwrap();
 /// let circuit = ludex_circuit::compile(&ground);
 ///
 /// let template = encode(&circuit, &EncodeConfig::default())?;

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use ludex_base::{Deadline, Source};
+use ludex_base::{Deadline, Limits, Source};
 use ludex_circuit::Circuit;
-use ludex_ground::GroundLimits;
 
 use crate::prove::{Finding, Prover};
 use crate::{
@@ -14,8 +13,7 @@ use crate::{
 fn circuit(rules: &str) -> Circuit {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground =
-        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("the game is small");
     ludex_circuit::compile(&ground)
 }
 

@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ludex_base::{BitSet, MoveId, PerceptId, RoleId, Seed, Source};
+use ludex_base::{BitSet, Limits, MoveId, PerceptId, RoleId, Seed, Source};
 use ludex_encode::{EncodeConfig, Information, LookaheadError, LookaheadLimits, Template, encode};
 use ludex_game::{
     Belief, BeliefError, BeliefLimits, Cursor, Describe, Game, JointMoves, Learned, Observe,
 };
-use ludex_ground::GroundLimits;
 use ludex_machine::{Machine, MachineCursor};
 use ludex_scsp::{
     Arithmetic, Method, Policy, PolicyId, PolicyNode, Rational, SolveConfig, StochasticNetwork,
@@ -24,8 +23,7 @@ fn library_machine(name: &str) -> Machine {
 fn machine_of(rules: &str) -> Machine {
     let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground =
-        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("the game is small");
     Machine::new(ludex_circuit::compile(&ground))
 }
 

@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
-use ludex_base::{MoveId, Source};
+use ludex_base::{Limits, MoveId, Source};
 use ludex_csp::{Constraint, Value, VarId};
 use ludex_encode::{EncodeConfig, FoundBy, Steps, Template, encode};
 use ludex_game::{Cursor, Game};
-use ludex_ground::GroundLimits;
 use ludex_machine::Machine;
 
 /// Games of the library that cover recursion, chance, percepts and simultaneous moves.
@@ -39,8 +38,7 @@ fn library_machine(name: &str) -> Machine {
     let rules = std::fs::read_to_string(games.join(name).join("rules.kif")).expect("a game");
     let checked = ludex_gdl::check_source(&Source::new("rules.kif", rules));
     let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    let ground =
-        ludex_ground::ground(&program, &GroundLimits::default()).expect("the game is small");
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("the game is small");
     Machine::new(ludex_circuit::compile(&ground))
 }
 

@@ -123,15 +123,15 @@ pub type StateOf<G> = <<G as Game>::Cursor as Cursor>::State;
 /// # Examples
 ///
 /// ```
-/// use ludex_base::{Goal, RoleId, Source};
+/// use ludex_base::{Goal, Limits, RoleId, Source};
 /// use ludex_game::{Cursor, Describe, Game};
-/// use ludex_reasoner::{Reasoner, ReasonerLimits};
+/// use ludex_reasoner::Reasoner;
 ///
 /// let rules = "(role runner) (init (at 0)) (succ 0 1) (succ 1 2) (legal runner go)
 ///     (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
 ///     (<= terminal (true (at 2))) (<= (goal runner 100) (true (at 2)))";
 /// let program = ludex_gdl::check_source(&Source::new("race", rules)).program.unwrap();
-/// let game = Reasoner::new(&program, &ReasonerLimits::default())?;
+/// let game = Reasoner::new(&program, &Limits::usual())?;
 ///
 /// let mut cursor = game.cursor();
 /// let start = cursor.state().clone();

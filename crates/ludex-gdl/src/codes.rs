@@ -58,7 +58,7 @@ codes! {
     UNSAFE_RULE = "unsafe-rule";
     /// Conditions of which none can be evaluated first.
     UNBOUND_CALL = "unbound-call";
-    /// Solving equations makes terms larger than the limit.
+    /// Rules or equations make terms larger than the limit.
     HUGE_TERM = "huge-term";
     /// A relation with two numbers of arguments.
     ARITY_CLASH = "arity-clash";
@@ -110,6 +110,8 @@ codes! {
     INPUT_DISAGREES = "input-disagrees";
 
     // Dependencies.
+    /// The rules derive more roles than the limit.
+    TOO_MANY_ROLES = "too-many-roles";
     /// A role that depends on the state.
     ROLE_NOT_STATIC = "role-not-static";
     /// A role that is derived by a rule.

@@ -16,7 +16,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use ludex_base::{Diagnostic, Severity};
+use ludex_base::ids::narrow;
+use ludex_base::{Diagnostic, Pace, Severity, StopReason};
 
 use crate::codes;
 use crate::keyword::Keyword;
@@ -27,13 +28,19 @@ use crate::report::Report;
 
 /// Makes every rule safe, or drops it. [`crate::safety`] reports the variables; this reports only
 /// that no order of the conditions works.
-pub(crate) fn make_safe(program: &mut Program, report: &mut Report) {
+pub(crate) fn make_safe(
+    program: &mut Program,
+    report: &mut Report,
+    pace: &Pace<'_>,
+) -> Result<(), StopReason> {
     for_all_roles(program);
-    project_negatives(program);
-    let demanded = find_demanded(program, report);
+    pace.check()?;
+    project_negatives(program, pace)?;
+    let demanded = find_demanded(program, report, pace)?;
     if !demanded.is_empty() {
-        add_demand(program, &demanded);
+        add_demand(program, &demanded, pace)?;
     }
+    Ok(())
 }
 
 /// For each relation that is evaluated on demand, the arguments that a call must bind.
@@ -63,8 +70,9 @@ fn for_all_roles(program: &mut Program) {
 
 /// Replaces negative literals with variables that occur only in negative literals: no instance may
 /// be true.
-fn project_negatives(program: &mut Program) {
+fn project_negatives(program: &mut Program, pace: &Pace<'_>) -> Result<(), StopReason> {
     for rule_idx in 0..program.rules.len() {
+        pace.steps(1 + program.rules[rule_idx].body.len())?;
         let rule = &program.rules[rule_idx];
         if !rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_))) {
             continue;
@@ -98,6 +106,7 @@ fn project_negatives(program: &mut Program) {
     }
     // The rules no longer contain the variables that were projected away.
     for rule in &mut program.rules {
+        pace.steps(1 + rule.body.len())?;
         if rule.body.iter().any(|literal| matches!(literal, Literal::Negative(_))) {
             let whole = std::mem::replace(
                 rule,
@@ -111,6 +120,7 @@ fn project_negatives(program: &mut Program) {
             *rule = renumbered(whole);
         }
     }
+    Ok(())
 }
 
 /// Finds the relations that need demand; drops rules that nothing can make safe.
@@ -118,9 +128,14 @@ fn project_negatives(program: &mut Program) {
 /// An argument becomes an input only if a rule needs that: its head has a variable there that its
 /// body lacks, or a condition of the body can't be called otherwise. Other arguments stay free,
 /// since every caller must bind an input.
-fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
+fn find_demanded(
+    program: &mut Program,
+    report: &mut Report,
+    pace: &Pace<'_>,
+) -> Result<Demanded, StopReason> {
     let mut touching: BTreeMap<RelationId, Vec<usize>> = BTreeMap::new();
     for (rule_idx, rule) in program.rules.iter().enumerate() {
+        pace.steps(1 + rule.body.len())?;
         let positive = rule.dependencies().filter(|&(_, is_positive)| is_positive);
         for relation in positive.map(|(id, _)| id).chain([rule.head.relation]) {
             touching.entry(relation).or_default().push(rule_idx);
@@ -133,6 +148,7 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
         .collect();
     while let Some(rule_idx) = open.pop_front() {
         let rule = &program.rules[rule_idx];
+        pace.steps(1 + rule.body.len())?;
         if is_dropped[rule_idx] {
             continue;
         }
@@ -144,6 +160,7 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
                 let inputs = search.demanded.entry(head).or_default();
                 inputs.extend(arguments);
                 for &idx in &touching[&head] {
+                    pace.step()?;
                     let rule = &program.rules[idx];
                     if rule.head.relation == head {
                         inputs.extend(growing_argument(rule, inputs));
@@ -161,6 +178,7 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
     // demand.
     let mut n_repeated = 0;
     for (rule, is_dropped) in program.rules.iter().zip(&mut is_dropped) {
+        pace.steps(1 + rule.body.len())?;
         let is_call = |it: &(RelationId, bool)| search.demanded.contains_key(&it.0);
         let n_calls = rule.dependencies().filter(is_call).count();
         n_repeated += n_calls * rule.body.len();
@@ -171,7 +189,7 @@ fn find_demanded(program: &mut Program, report: &mut Report) -> Demanded {
     }
     let mut is_dropped = is_dropped.into_iter();
     program.rules.retain(|_| !is_dropped.next().expect("one answer a rule"));
-    search.demanded
+    Ok(search.demanded)
 }
 
 /// What prevents a rule from being evaluated.
@@ -226,7 +244,7 @@ impl InputSearch {
         }
         let mut arguments = BTreeSet::new();
         let positives = positives(rule);
-        for variable in (0..rule.n_variables() as u32).filter(|v| !positives.contains(v)) {
+        for variable in (0..narrow(rule.n_variables())).filter(|v| !positives.contains(v)) {
             if !bound.contains(&variable) {
                 match argument_in_head(rule, variable) {
                     Some(arg_idx) => arguments.insert(arg_idx),
@@ -304,7 +322,11 @@ fn needed_by(atom: &Atom, demanded: &Demanded) -> Variables {
 
 /// Adds a demand relation for each demanded one, rules that collect the calls, and the demand to
 /// the bodies.
-fn add_demand(program: &mut Program, demanded: &Demanded) {
+fn add_demand(
+    program: &mut Program,
+    demanded: &Demanded,
+    pace: &Pace<'_>,
+) -> Result<(), StopReason> {
     let mut demand_ids = BTreeMap::new();
     for (&relation, inputs) in demanded {
         let name = program.terms.symbols().name(program.relation(relation).name).to_owned();
@@ -321,6 +343,7 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
 
     let mut calls = Vec::new();
     for rule in &mut program.rules {
+        pace.steps(1 + rule.body.len())?;
         let (order, _) = call_order(rule, demanded);
         let head_demand = demand_of(&rule.head).map(Literal::Positive);
         let mut before: Vec<Literal> = head_demand.iter().cloned().collect();
@@ -373,6 +396,7 @@ fn add_demand(program: &mut Program, demanded: &Demanded) {
             inputs: inputs.iter().copied().collect(),
         })
         .collect();
+    Ok(())
 }
 
 /// Returns the literals, and those `distinct` of the rule whose variables they bind.
@@ -386,7 +410,7 @@ fn with_distinct(literals: &[Literal], rule: &Rule) -> Vec<Literal> {
 }
 
 /// Numbers the variables of a rule without gaps.
-fn renumbered(mut rule: Rule) -> Rule {
+pub(crate) fn renumbered(mut rule: Rule) -> Rule {
     let mut used = variables_of(|visit| rule.head.for_each_variable(visit));
     for literal in &rule.body {
         literal.for_each_variable(&mut |variable| {

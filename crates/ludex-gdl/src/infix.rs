@@ -28,23 +28,23 @@
 
 use std::borrow::Cow;
 
-use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
+use ludex_base::{Diagnostic, Severity, Source, Span, StopReason, Symbols};
 
 use crate::codes;
 use crate::keyword::{Keyword, RANDOM_ROLE, is_random_role};
 use crate::kif::{is_name, is_variable_name};
-use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
+use crate::limits::{Budget, MAX_MISTAKES, excess, too_deep, too_many_rules, unstopped};
 use crate::print::{CONNECTIVES, starts_variable, word_length};
+use crate::read::Parsed;
 use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
 /// Reads a rulesheet in infix form. Clauses with mistakes are left out of the tree.
 pub fn parse_infix(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
-    let text = source.text();
-    if text.len() > MAX_BYTES {
-        let sheet = Rulesheet { notation: Notation::Infix, ..Rulesheet::default() };
-        return (sheet, vec![too_large(text.len())]);
-    }
-    let mut lexer = Lexer { text, position: 0 };
+    unstopped(read_infix(source, &Budget::unlimited()))
+}
+
+pub(crate) fn read_infix(source: &Source, budget: &Budget<'_>) -> Parsed {
+    let mut lexer = Lexer { text: source.text(), position: 0 };
     let current = lexer.next();
     let mut reader = Reader {
         lexer,
@@ -54,19 +54,29 @@ pub fn parse_infix(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
         anonymous_prefix: None,
         symbols: Symbols::default(),
         diagnostics: Vec::new(),
+        budget,
+        stopped: None,
     };
     let mut clauses = Vec::new();
     while reader.current.kind != Kind::End && reader.diagnostics.len() < MAX_MISTAKES {
         match reader.clause() {
-            Ok(clause) => match excess(&clause) {
-                None => clauses.push(clause),
+            Ok(clause) => match excess(&clause, &reader.budget.sizes) {
                 Some(diagnostic) => reader.diagnostics.push(diagnostic),
+                None if clauses.len() >= reader.budget.sizes.rules => {
+                    reader.diagnostics.push(too_many_rules(clause.span, &reader.budget.sizes));
+                    break;
+                }
+                None => clauses.push(clause),
             },
             Err(Spoiled::Clause) => reader.skip_clause(),
             Err(Spoiled::Sheet) => break,
         }
     }
-    (Rulesheet { notation: Notation::Infix, symbols: reader.symbols, clauses }, reader.diagnostics)
+    if let Some(reason) = reader.stopped {
+        return Err(reason);
+    }
+    let sheet = Rulesheet { notation: Notation::Infix, symbols: reader.symbols, clauses };
+    Ok((sheet, reader.diagnostics))
 }
 
 /// The smallest unit of the text.
@@ -235,7 +245,7 @@ enum Spoiled {
 
 type Read<T> = Result<T, Spoiled>;
 
-struct Reader<'a> {
+struct Reader<'a, 'b, 'c> {
     lexer: Lexer<'a>,
     /// The next token.
     current: Token<'a>,
@@ -245,10 +255,17 @@ struct Reader<'a> {
     anonymous_prefix: Option<String>,
     symbols: Symbols,
     diagnostics: Vec<Diagnostic>,
+    budget: &'b Budget<'c>,
+    /// Why reading stops early; the text then seems to end.
+    stopped: Option<StopReason>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_, '_> {
     fn take(&mut self) -> Token<'a> {
+        if let Err(reason) = self.budget.pace.step() {
+            self.stopped = Some(reason);
+            self.lexer.position = self.lexer.text.len();
+        }
         let next = self.lexer.next();
         let token = std::mem::replace(&mut self.current, next);
         self.last_end = token.span.end;
@@ -372,10 +389,10 @@ impl<'a> Reader<'a> {
     }
 
     fn bounded(&mut self, depth: usize) -> Read<()> {
-        if depth <= MAX_DEPTH {
+        if depth <= self.budget.sizes.nesting {
             return Ok(());
         }
-        self.diagnostics.push(too_deep(self.current.span));
+        self.diagnostics.push(too_deep(self.current.span, &self.budget.sizes));
         Err(Spoiled::Sheet)
     }
 
@@ -634,6 +651,8 @@ fn or(disjuncts: Vec<Vec<Formula>>) -> Formula {
 mod tests {
     use expect_test::{Expect, expect};
 
+    use ludex_base::Sizes;
+
     use super::*;
     use crate::print::print_kif;
     use crate::testing::listed;
@@ -753,14 +772,14 @@ mod tests {
     #[test]
     fn too_deep_nesting_stops_the_reading() {
         check(
-            &format!("p. q :- {}", "not ".repeat(MAX_DEPTH + 2)),
+            &format!("p. q :- {}", "not ".repeat(Sizes::default().nesting + 2)),
             expect![[r#"
             p
             1:1037 fatal[too-deep]: forms are nested more than 256 deep
         "#]],
         );
         check(
-            &format!("p. q({}", "f(".repeat(MAX_DEPTH + 2)),
+            &format!("p. q({}", "f(".repeat(Sizes::default().nesting + 2)),
             expect![[r#"
             p
             1:518 fatal[too-deep]: forms are nested more than 256 deep

@@ -1,29 +1,40 @@
 //! The reader of the prefix form, as the community writes it.
 //!
-//! Reading has two steps. The first turns characters into nested lists, with an explicit stack, so
-//! that deep parentheses can't overflow the thread's stack; the second turns lists into clauses. A
-//! mistake discards only the clause it occurs in, so that one reading reports every mistake.
+//! Each outermost form is read in two steps. The first turns characters into nested lists, with an
+//! explicit stack, so that deep parentheses can't overflow the thread's stack; the second turns the
+//! list into a clause. A mistake discards only the clause it occurs in, so that one reading reports
+//! every mistake.
 
-use ludex_base::{Diagnostic, Severity, Source, Span, Symbols};
+use ludex_base::{Diagnostic, Severity, Source, Span, StopReason, Symbols};
 
 use crate::codes;
 use crate::keyword::{Keyword, RANDOM_ROLE, is_random_role};
-use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_MISTAKES, excess, too_deep, too_large};
+use crate::limits::{Budget, MAX_MISTAKES, excess, too_deep, too_many_rules, unstopped};
+use crate::read::Parsed;
 use crate::syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 
 /// Reads a rulesheet in prefix form. Clauses with mistakes are left out of the tree.
 pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
-    let mut diagnostics = Vec::new();
-    let lists = read_lists(source.text(), &mut diagnostics);
-    let mut reader = Reader { symbols: Symbols::default(), diagnostics };
+    unstopped(read_kif(source, &Budget::unlimited()))
+}
+
+pub(crate) fn read_kif(source: &Source, budget: &Budget<'_>) -> Parsed {
+    let mut reader = Reader { symbols: Symbols::default(), diagnostics: Vec::new() };
     let mut clauses = Vec::new();
-    for list in &lists {
-        clauses.extend(reader.clause(list).ok().and_then(|clause| reader.bounded(clause)));
-        if reader.diagnostics.len() >= MAX_MISTAKES {
-            break;
+    let mut forms = Forms::new(source.text());
+    while let Some(form) = forms.next(budget, &mut reader.diagnostics)? {
+        let Ok(clause) = reader.clause(&form) else { continue };
+        match excess(&clause, &budget.sizes) {
+            Some(excess) => reader.diagnostics.push(excess),
+            None if clauses.len() >= budget.sizes.rules => {
+                reader.diagnostics.push(too_many_rules(clause.span, &budget.sizes));
+                break;
+            }
+            None => clauses.push(clause),
         }
     }
-    (Rulesheet { notation: Notation::Kif, symbols: reader.symbols, clauses }, reader.diagnostics)
+    let sheet = Rulesheet { notation: Notation::Kif, symbols: reader.symbols, clauses };
+    Ok((sheet, reader.diagnostics))
 }
 
 /// A word or a list, with its place.
@@ -43,56 +54,90 @@ struct Open<'a> {
     items: Vec<Sexp<'a>>,
 }
 
-/// Splits a text into its outermost lists and words.
-fn read_lists<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Sexp<'a>> {
-    if text.len() > MAX_BYTES {
-        diagnostics.push(too_large(text.len()));
-        return Vec::new();
+/// The outermost lists and words of a text, one after the other.
+struct Forms<'a> {
+    tokens: Tokens<'a>,
+    /// The lists around the next token, the outermost first.
+    open: Vec<Open<'a>>,
+    is_over: bool,
+}
+
+impl<'a> Forms<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { tokens: Tokens { text, position: 0 }, open: Vec::new(), is_over: false }
     }
-    let mut outermost = Vec::new();
-    let mut open: Vec<Open<'a>> = Vec::new();
-    for (token, start) in (Tokens { text, position: 0 }) {
+
+    /// Returns the next outermost form; `None` at the end of the text, and where reading stops
+    /// because of a mistake or too many of them.
+    fn next(
+        &mut self,
+        budget: &Budget<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Sexp<'a>>, StopReason> {
+        while !self.is_over && diagnostics.len() < MAX_MISTAKES {
+            budget.pace.step()?;
+            let Some((token, start)) = self.tokens.next() else {
+                self.is_over = true;
+                diagnostics.extend(self.open.first().map(|first| unclosed_at(first.start)));
+                return Ok(None);
+            };
+            let form = match self.token(token, start, budget, diagnostics) {
+                Some(form) => form,
+                None => continue,
+            };
+            match self.open.last_mut() {
+                Some(outer) => outer.items.push(form),
+                None => return Ok(Some(form)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a token; returns the word or the list that it completes.
+    fn token(
+        &mut self,
+        token: &'a str,
+        start: usize,
+        budget: &Budget<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Sexp<'a>> {
         let end = start + token.len();
         match token {
-            "(" if open.len() == MAX_DEPTH => {
-                diagnostics.push(too_deep(Span::new(start, end)));
-                return outermost;
+            "(" if self.open.len() >= budget.sizes.nesting => {
+                diagnostics.push(too_deep(Span::new(start, end), &budget.sizes));
+                self.is_over = true;
+                None
             }
-            "(" => open.push(Open { start, items: Vec::new() }),
-            ")" => match open.pop() {
+            "(" => {
+                self.open.push(Open { start, items: Vec::new() });
+                None
+            }
+            ")" => match self.open.pop() {
                 Some(Open { start, items }) => {
-                    let list = Sexp { kind: SexpKind::List(items), span: Span::new(start, end) };
-                    open.last_mut().map_or(&mut outermost, |outer| &mut outer.items).push(list);
+                    Some(Sexp { kind: SexpKind::List(items), span: Span::new(start, end) })
                 }
-                None if diagnostics.len() >= MAX_MISTAKES => return outermost,
-                None => diagnostics.push(unbalanced(
-                    Span::new(start, end),
-                    "this `)` closes nothing",
-                    "remove it, or add the missing `(`",
-                )),
+                None => {
+                    diagnostics.push(unbalanced(
+                        Span::new(start, end),
+                        "this `)` closes nothing",
+                        "remove it, or add the missing `(`",
+                    ));
+                    None
+                }
             },
             word => {
                 // A rule is never part of another form, so a form that is still open was not
                 // closed.
                 let is_rule = matches!(word, "<=" | "⇐" | "←");
-                if is_rule && open.len() > 1 && open.last().is_some_and(|o| o.items.is_empty()) {
-                    let rule = open.pop().expect("the rule's own list is open");
-                    if diagnostics.len() >= MAX_MISTAKES {
-                        return outermost;
-                    }
-                    diagnostics.push(unclosed_at(open[0].start));
-                    open.clear();
-                    open.push(rule);
+                let is_first = self.open.last().is_some_and(|open| open.items.is_empty());
+                if is_rule && self.open.len() > 1 && is_first {
+                    diagnostics.push(unclosed_at(self.open[0].start));
+                    self.open.drain(..self.open.len() - 1);
                 }
-                let word = Sexp { kind: SexpKind::Word(word), span: Span::new(start, end) };
-                open.last_mut().map_or(&mut outermost, |outer| &mut outer.items).push(word);
+                Some(Sexp { kind: SexpKind::Word(word), span: Span::new(start, end) })
             }
         }
     }
-    if let Some(first) = open.first() {
-        diagnostics.push(unclosed_at(first.start));
-    }
-    outermost
 }
 
 fn unclosed_at(start: usize) -> Diagnostic {
@@ -173,14 +218,6 @@ impl Reader {
         self.diagnostics
             .push(Diagnostic::new(Severity::Fatal, code, span, message).with_help(help));
         Err(Spoiled)
-    }
-
-    /// Returns the clause, unless it exceeds a limit.
-    fn bounded(&mut self, clause: Clause) -> Option<Clause> {
-        let excess = excess(&clause);
-        let is_bounded = excess.is_none();
-        self.diagnostics.extend(excess);
-        is_bounded.then_some(clause)
     }
 
     fn clause(&mut self, form: &Sexp<'_>) -> Read<Clause> {
@@ -336,6 +373,7 @@ fn is_arrow(form: Option<&Sexp<'_>>) -> bool {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use ludex_base::Sizes;
 
     use super::*;
     use crate::print::print_kif;
@@ -415,9 +453,9 @@ mod tests {
             (p a)
             (s b)
             (t c)
-            1:32 fatal[unbalanced-parentheses]: this `)` closes nothing
             1:10 fatal[empty-list]: `()` has no meaning
             1:20 fatal[connective-arity]: `not` takes one formula
+            1:32 fatal[unbalanced-parentheses]: this `)` closes nothing
             1:40 fatal[variable-as-atom]: a variable stands where a relation is needed
         "#]],
         );
@@ -425,7 +463,8 @@ mod tests {
 
     #[test]
     fn too_deep_nesting_stops_the_reading() {
-        let text = format!("(p a) {}", "(q ".repeat(MAX_DEPTH + 1));
+        let max_depth = Sizes::default().nesting;
+        let text = format!("(p a) {}", "(q ".repeat(max_depth + 1));
         check(
             &text,
             expect![[r#"
@@ -433,7 +472,7 @@ mod tests {
             1:775 fatal[too-deep]: forms are nested more than 256 deep
         "#]],
         );
-        let deepest = format!("{}a{}", "(q ".repeat(MAX_DEPTH), ")".repeat(MAX_DEPTH));
+        let deepest = format!("{}a{}", "(q ".repeat(max_depth), ")".repeat(max_depth));
         assert!(parse_kif(&Source::new("t", deepest)).1.is_empty());
     }
 

@@ -1,8 +1,9 @@
 //! The front end: from rulesheet text to a checked [`Program`].
 //!
 //! It reads GDL and GDL-II, in the prefix form of the community (KIF) and in the infix form of the
-//! papers. [`check_source`] is the whole front end in one call; [`parse`] returns the tree,
-//! [`check`] all diagnostics and the program, [`lower`] the program alone.
+//! papers. [`check_source_within`] is the whole front end in one call, within limits of time, memory
+//! and sizes; [`parse`] returns the tree, [`check`] all diagnostics and the program, [`lower`] the
+//! program alone.
 //!
 //! Read the modules in this order; each uses only those before it.
 //!
@@ -47,17 +48,17 @@ mod terms;
 #[cfg(test)]
 mod testing;
 
-pub use check::{Checked, Found, check, check_declarations, check_source};
+pub use check::{Checked, Found, check, check_declarations, check_source, check_source_within};
 pub use infix::parse_infix;
 pub use keyword::{Keyword, RANDOM_ROLE, is_random_role};
 pub use kif::parse_kif;
-pub use limits::{MAX_ARGS, MAX_BYTES, MAX_DEPTH, MAX_VARIABLES};
 pub use lower::lower;
 pub use print::{print, print_infix, print_kif, term_text};
 pub use program::{
-    Atom, Component, Literal, OnDemand, Pattern, Program, Relation, RelationId, Rule, Stage,
+    Atom, Component, Literal, OnDemand, Pattern, Program, Relation, RelationId, Rule, RulePlace,
+    Stage,
 };
-pub use read::{decode, parse};
+pub use read::{decode, parse, parse_within};
 pub use scramble::{Renaming, scramble};
 pub use syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 pub use terms::{TermId, Terms};

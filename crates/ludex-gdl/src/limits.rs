@@ -1,43 +1,69 @@
 //! Limits on the size of a rulesheet, so that untrusted text can't exhaust time or memory.
 
-use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use ludex_base::{Diagnostic, Limits, Pace, Severity, Sizes, Span, Symbol};
 use rustc_hash::FxHashSet;
 
 use crate::codes;
 use crate::syntax::{Clause, Formula, FormulaKind, Term};
 
-/// Largest rulesheet, in bytes. The largest of the public corpus has 46 KiB.
-pub const MAX_BYTES: usize = 4 << 20;
+/// Tokens, clauses or conditions between two checks of the deadline: a few milliseconds of work.
+const STEPS_PER_CHECK: usize = 1 << 12;
 
-/// Deepest nesting, counted in parentheses of the prefix form.
-pub const MAX_DEPTH: usize = 256;
+/// Largest number of different variables of one clause that the checks support, whatever
+/// [`Sizes::variables`] allows.
+pub(crate) const MAX_VARIABLES: usize = 1024;
 
-/// Largest number of arguments of one term.
-pub const MAX_ARGS: usize = 10_000;
-
-/// Largest number of different variables of one clause.
-pub const MAX_VARIABLES: usize = 1024;
+/// Largest number of arguments that interned terms support, whatever [`Sizes::arguments`] allows.
+pub(crate) const MAX_ARGUMENTS: usize = u16::MAX as usize;
 
 /// Largest number of mistakes of one kind that are reported. Readers stop after this many mistakes,
 /// since a text with more is not a rulesheet.
 pub const MAX_MISTAKES: usize = 1000;
 
-pub(crate) fn too_large(n_bytes: usize) -> Diagnostic {
-    let message = format!("the rulesheet has {n_bytes} bytes, more than {MAX_BYTES}");
+/// What the stages from text to program may use.
+pub(crate) struct Budget<'a> {
+    pub sizes: Sizes,
+    pub pace: Pace<'a>,
+}
+
+impl<'a> Budget<'a> {
+    pub fn new(limits: &'a Limits) -> Self {
+        Self { sizes: limits.sizes, pace: Pace::new(&limits.deadline, STEPS_PER_CHECK) }
+    }
+
+    /// The usual sizes, without a deadline.
+    pub fn unlimited() -> Self {
+        Self { sizes: Sizes::default(), pace: Pace::unlimited() }
+    }
+}
+
+/// Takes the result of work with an unlimited pace, which nothing stops.
+pub(crate) fn unstopped<T>(result: Result<T, ludex_base::StopReason>) -> T {
+    result.unwrap_or_else(|_| unreachable!("work without a deadline is not stopped"))
+}
+
+pub(crate) fn too_large(n_bytes: usize, sizes: &Sizes) -> Diagnostic {
+    let message = format!("the rulesheet has {n_bytes} bytes, more than {}", sizes.text_bytes);
     Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, Span::default(), message)
         .with_help("a rulesheet states rules with variables; list fewer ground facts")
 }
 
-pub(crate) fn too_deep(span: Span) -> Diagnostic {
-    let message = format!("forms are nested more than {MAX_DEPTH} deep");
+pub(crate) fn too_many_rules(span: Span, sizes: &Sizes) -> Diagnostic {
+    let message = format!("the rulesheet has more than {} rules and facts", sizes.rules);
+    Diagnostic::new(Severity::Fatal, codes::TOO_LARGE, span, message)
+        .with_help("a rulesheet states rules with variables; list fewer ground facts")
+}
+
+pub(crate) fn too_deep(span: Span, sizes: &Sizes) -> Diagnostic {
+    let message = format!("forms are nested more than {} deep", sizes.nesting);
     Diagnostic::new(Severity::Fatal, codes::TOO_DEEP, span, message)
         .with_help("define relations for the inner parts")
 }
 
 /// Returns the limit that a clause exceeds, if any.
-pub(crate) fn excess(clause: &Clause) -> Option<Diagnostic> {
-    if clause.depth() > MAX_DEPTH {
-        return Some(too_deep(clause.span));
+pub(crate) fn excess(clause: &Clause, sizes: &Sizes) -> Option<Diagnostic> {
+    if clause.depth() > sizes.nesting {
+        return Some(too_deep(clause.span, sizes));
     }
     let mut variables: FxHashSet<Symbol> = FxHashSet::default();
     let mut visit = |name, _| {
@@ -50,12 +76,14 @@ pub(crate) fn excess(clause: &Clause) -> Option<Diagnostic> {
         Diagnostic::new(Severity::Fatal, codes::TOO_WIDE, clause.span, message)
             .with_help("split it into several clauses with helper relations")
     };
-    if variables.len() > MAX_VARIABLES {
-        return Some(wide("variables", variables.len(), MAX_VARIABLES));
+    let max_variables = sizes.variables.min(MAX_VARIABLES);
+    if variables.len() > max_variables {
+        return Some(wide("variables", variables.len(), max_variables));
     }
     let n_args = clause.body.iter().map(most_args).max().unwrap_or(0);
     let n_args = n_args.max(most_args_of_term(&clause.head));
-    (n_args > MAX_ARGS).then(|| wide("arguments in one place", n_args, MAX_ARGS))
+    let max_args = sizes.arguments.min(MAX_ARGUMENTS);
+    (n_args > max_args).then(|| wide("arguments in one place", n_args, max_args))
 }
 
 fn most_args(formula: &Formula) -> usize {

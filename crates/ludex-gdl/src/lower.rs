@@ -6,20 +6,21 @@
 //! 2. `not (distinct a b)` is an equation, solved by unification.
 //! 3. Rules with variables that no positive literal binds are made safe ([`crate::demand`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use ludex_base::ids::narrow;
+use ludex_base::{Diagnostic, Severity, Span, StopReason, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::demand::make_safe;
+use crate::demand::{make_safe, renumbered};
 use crate::keyword::Keyword;
-use crate::limits::MAX_DEPTH;
+use crate::limits::{Budget, too_many_rules, unstopped};
 use crate::program::{Atom, Literal, Pattern, Program, Relation, RelationId, Rule, Stage};
 use crate::report::Report;
 use crate::safety::check_safety;
 use crate::syntax::{Formula, FormulaKind, Rulesheet, Term, TermKind};
-use crate::terms::Terms;
+use crate::terms::{TermId, Terms};
 
 /// Bodies with more combinations of alternatives than this get relations for their disjunctions.
 const MAX_ALTERNATIVES: usize = 64;
@@ -27,18 +28,30 @@ const MAX_ALTERNATIVES: usize = 64;
 /// The same holds for bodies whose rules would repeat more conditions than this.
 const MAX_REPEATED: usize = 10_000;
 
+/// Rules with more conditions than this are split. The time to plan a join grows with the square of
+/// their number, and running it takes a frame of the stack for each.
+const MAX_CONDITIONS: usize = 128;
+
 /// Largest size and depth of a rule. Solving equations may make terms large; larger rules are
 /// refused.
 const MAX_NODES: usize = 1_000_000;
-const MAX_TERM_DEPTH: usize = 2 * MAX_DEPTH;
+const MAX_TERM_DEPTH: usize = 512;
 
 /// Turns a rulesheet into a program. The diagnostics are about variables that nothing binds. The
 /// program leaves out rules that have no meaning for that reason, and rules for `true` and `does`,
 /// which no rule can derive.
 pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
+    unstopped(lower_within(sheet, &Budget::unlimited()))
+}
+
+pub(crate) fn lower_within(
+    sheet: &Rulesheet,
+    budget: &Budget<'_>,
+) -> Result<(Program, Vec<Diagnostic>), StopReason> {
     let mut report = Report::default();
-    check_safety(sheet, &mut report);
+    check_safety(sheet, &mut report, &budget.pace)?;
     let mut lowering = Lowering {
+        budget,
         terms: Terms::new(sheet.symbols.clone()),
         relations: Vec::new(),
         relation_ids: HashMap::new(),
@@ -56,16 +69,23 @@ pub fn lower(sheet: &Rulesheet) -> (Program, Vec<Diagnostic>) {
             continue;
         }
         let body = clause.body.iter().map(|formula| Part { formula, is_positive: true }).collect();
-        lowering.add_rule(Head { relation, args: clause.head.args().to_vec() }, body, clause.span);
+        let head = Head { relation, args: clause.head.args().to_vec() };
+        lowering.add_rule(head, body, clause.span)?;
+        // A clause with alternatives may become many rules.
+        if lowering.rules.len() > budget.sizes.rules {
+            lowering.report.push(too_many_rules(clause.span, &budget.sizes));
+            break;
+        }
     }
     let Lowering { terms, relations, rules, mut report, .. } = lowering;
     let mut program = Program { terms, relations, rules, on_demand: Vec::new() };
-    make_safe(&mut program, &mut report);
+    make_safe(&mut program, &mut report, &budget.pace)?;
     set_stages(&mut program);
-    (program, report.into_diagnostics())
+    Ok((program, report.into_diagnostics()))
 }
 
-struct Lowering {
+struct Lowering<'b> {
+    budget: &'b Budget<'b>,
     terms: Terms,
     relations: Vec<Relation>,
     relation_ids: HashMap<(Symbol, usize), RelationId>,
@@ -104,7 +124,7 @@ impl Conditions {
     }
 }
 
-impl Lowering {
+impl Lowering<'_> {
     fn relation(&mut self, name: Symbol, arity: usize) -> RelationId {
         *self.relation_ids.entry((name, arity)).or_insert_with(|| {
             self.relations.push(Relation { name, arity, stage: Stage::Static });
@@ -113,8 +133,8 @@ impl Lowering {
     }
 
     /// Adds the rules that derive the head if every part of the body is true.
-    fn add_rule(&mut self, head: Head, body: Vec<Part<'_>>, span: Span) {
-        self.add_conditions(head, Conditions::default(), body, span);
+    fn add_rule(&mut self, head: Head, body: Vec<Part<'_>>, span: Span) -> Result<(), StopReason> {
+        self.add_conditions(head, Conditions::default(), body, span)
     }
 
     fn add_conditions(
@@ -123,10 +143,11 @@ impl Lowering {
         mut conditions: Conditions,
         body: Vec<Part<'_>>,
         span: Span,
-    ) {
+    ) -> Result<(), StopReason> {
         let mut disjunctions: Vec<Vec<Part<'_>>> = Vec::new();
         let mut open: Vec<Part<'_>> = body.into_iter().rev().collect();
         while let Some(part) = open.pop() {
+            self.budget.pace.step()?;
             match part.children() {
                 Children::All(parts) => open.extend(parts.into_iter().rev()),
                 Children::Any(parts) => disjunctions.push(parts),
@@ -149,17 +170,18 @@ impl Lowering {
             .fold(1_usize, usize::saturating_mul);
         let n_repeated = n_alternatives.saturating_mul(conditions.atoms.len());
         if disjunctions.is_empty() {
-            self.finish_rule(&head, conditions, span);
+            self.finish_rule(&head, conditions, span)
         } else if n_alternatives <= MAX_ALTERNATIVES && n_repeated <= MAX_REPEATED {
             // Branch on the first disjunction; the recursion handles the others.
             let first = disjunctions.remove(0);
             for choice in first {
                 let mut body = vec![choice];
                 let mut rest = disjunctions.clone();
-                self.add_branches(&head, &conditions, &mut body, &mut rest, span);
+                self.add_branches(&head, &conditions, &mut body, &mut rest, span)?;
             }
+            Ok(())
         } else {
-            self.name_disjunctions(head, conditions, disjunctions, span);
+            self.name_disjunctions(head, conditions, disjunctions, span)
         }
     }
 
@@ -170,17 +192,17 @@ impl Lowering {
         body: &mut Vec<Part<'a>>,
         rest: &mut Vec<Vec<Part<'a>>>,
         span: Span,
-    ) {
+    ) -> Result<(), StopReason> {
         let Some(next) = rest.pop() else {
-            self.add_conditions(head.clone(), conditions.clone(), body.clone(), span);
-            return;
+            return self.add_conditions(head.clone(), conditions.clone(), body.clone(), span);
         };
         for &choice in &next {
             body.push(choice);
-            self.add_branches(head, conditions, body, rest, span);
+            self.add_branches(head, conditions, body, rest, span)?;
             body.pop();
         }
         rest.push(next);
+        Ok(())
     }
 
     /// Defines a relation for each disjunction. The first relation is true when the positive atoms
@@ -192,7 +214,7 @@ impl Lowering {
         mut conditions: Conditions,
         mut disjunctions: Vec<Vec<Part<'_>>>,
         span: Span,
-    ) {
+    ) -> Result<(), StopReason> {
         // Disjunctions that bind variables come before those that need them bound.
         disjunctions.sort_by_key(|parts| parts.iter().any(|part| part.has_negation()));
         let (positive, negative) = conditions.atoms.into_iter().partition(|(_, _, it)| *it);
@@ -232,7 +254,7 @@ impl Lowering {
         for (idx, parts) in disjunctions.into_iter().enumerate() {
             // Share the conditions so far: they appear once, not once for each alternative.
             if parts.len() > 1 && (idx > 0 || so_far.atoms.len() > 1) {
-                so_far = self.step(so_far, &known, span);
+                so_far = self.step(so_far, &known, span)?;
                 n_args += known.len();
             }
             known.extend(inside[idx].iter().copied());
@@ -241,16 +263,16 @@ impl Lowering {
             n_args += known.len();
             if n_args > MAX_NODES {
                 self.refuse(span);
-                return;
+                return Ok(());
             }
             for part in parts {
                 let head = Head { relation, args: args.clone() };
-                self.add_conditions(head, so_far.clone(), vec![part], span);
+                self.add_conditions(head, so_far.clone(), vec![part], span)?;
             }
             so_far = Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() };
         }
         conditions.atoms.extend(so_far.atoms);
-        self.finish_rule(&head, conditions, span);
+        self.finish_rule(&head, conditions, span)
     }
 
     /// Defines a relation that is true when some conditions are, and returns it as a condition.
@@ -259,15 +281,15 @@ impl Lowering {
         conditions: Conditions,
         known: &BTreeMap<Symbol, Span>,
         span: Span,
-    ) -> Conditions {
+    ) -> Result<Conditions, StopReason> {
         if let [(_, args, true)] = &conditions.atoms[..]
             && args.len() == known.len()
         {
-            return conditions;
+            return Ok(conditions);
         }
         let (relation, args) = self.step_relation(known);
-        self.finish_rule(&Head { relation, args: args.clone() }, conditions, span);
-        Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() }
+        self.finish_rule(&Head { relation, args: args.clone() }, conditions, span)?;
+        Ok(Conditions { atoms: vec![(relation, args, true)], ..Conditions::default() })
     }
 
     /// Adds a relation over some variables; names in rulesheets have no blanks, so its name can't
@@ -290,25 +312,94 @@ impl Lowering {
         );
     }
 
+    /// Adds a rule with many conditions as a chain of rules with few: each derives what the
+    /// conditions so far say about the variables that are used later.
+    fn split_rule(&mut self, rule: Rule) {
+        let Rule { head, body, variables, span } = rule;
+        let mut is_bound = vec![false; variables.len()];
+        let (mut order, tests): (Vec<Literal>, Vec<Literal>) =
+            body.into_iter().partition(|literal| matches!(literal, Literal::Positive(_)));
+        for literal in &order {
+            literal.for_each_variable(&mut |variable| is_bound[variable as usize] = true);
+        }
+        // Tests of variables that nothing binds stay with the head, which may bind them.
+        let (bound, unbound): (Vec<Literal>, Vec<Literal>) = tests.into_iter().partition(|test| {
+            let mut is_safe = true;
+            test.for_each_variable(&mut |variable| is_safe &= is_bound[variable as usize]);
+            is_safe
+        });
+        let n_last = unbound.len();
+        if n_last >= MAX_CONDITIONS {
+            self.refuse(span);
+            return;
+        }
+        order.extend(bound);
+        order.extend(unbound);
+
+        let mut last_use = vec![0; variables.len()];
+        for (idx, literal) in order.iter().enumerate() {
+            literal.for_each_variable(&mut |variable| last_use[variable as usize] = idx);
+        }
+        head.for_each_variable(&mut |variable| last_use[variable as usize] = usize::MAX);
+        let mut rest = order.into_iter();
+        let mut part: Vec<Literal> = Vec::new();
+        let mut n_taken = 0;
+        while part.len() + rest.len() > MAX_CONDITIONS {
+            let n_more = (MAX_CONDITIONS - part.len()).min(rest.len() - n_last);
+            part.extend(rest.by_ref().take(n_more));
+            n_taken += n_more;
+            let mut known = BTreeSet::new();
+            for literal in &part {
+                literal.for_each_variable(&mut |variable| {
+                    if last_use[variable as usize] >= n_taken {
+                        known.insert(variable);
+                    }
+                });
+            }
+            let name = format!("and {}", self.relations.len());
+            let name = self.terms.symbols_mut().intern(&name);
+            let relation = self.relation(name, known.len());
+            let args = known.into_iter().map(Pattern::Variable).collect();
+            let so_far = Atom { relation, args };
+            let body = std::mem::replace(&mut part, vec![Literal::Positive(so_far.clone())]);
+            let variables = variables.clone();
+            self.rules.push(renumbered(Rule { head: so_far, body, variables, span }));
+        }
+        part.extend(rest);
+        self.rules.push(renumbered(Rule { head, body: part, variables, span }));
+    }
+
     /// Numbers the variables and adds the rule, unless its conditions contradict each other.
-    fn finish_rule(&mut self, head: &Head, conditions: Conditions, span: Span) {
+    fn finish_rule(
+        &mut self,
+        head: &Head,
+        conditions: Conditions,
+        span: Span,
+    ) -> Result<(), StopReason> {
+        let mut n_nodes = 0;
         let rule = unify(&conditions.equal).and_then(|substitution| match substitution {
             None => Ok(None),
             Some(substitution) => {
                 let mut patterns = Patterns {
                     terms: &mut self.terms,
+                    max_term_size: self.budget.sizes.term_size,
                     substitution: &substitution,
                     numbers: FxHashMap::default(),
                     variables: Vec::new(),
                     n_nodes: 0,
                 };
-                patterns.rule(head, &conditions, span)
+                let rule = patterns.rule(head, &conditions, span);
+                n_nodes = patterns.n_nodes;
+                rule
             }
         });
         match rule {
-            Ok(rule) => self.rules.extend(rule),
+            Ok(None) => {}
+            Ok(Some(rule)) if rule.body.len() <= MAX_CONDITIONS => self.rules.push(rule),
+            Ok(Some(rule)) => self.split_rule(rule),
             Err(HugeTerm) => self.refuse(span),
         }
+        self.budget.pace.steps(1 + n_nodes)
     }
 }
 
@@ -370,6 +461,7 @@ fn sum(numbers: impl Iterator<Item = usize>) -> usize {
 /// Makes the patterns of one rule.
 struct Patterns<'a> {
     terms: &'a mut Terms,
+    max_term_size: usize,
     substitution: &'a Substitution,
     numbers: FxHashMap<Symbol, u32>,
     variables: Vec<Symbol>,
@@ -418,7 +510,7 @@ impl Patterns<'_> {
             return Err(HugeTerm);
         }
         match &term.kind {
-            TermKind::Constant(name) => Ok(Pattern::Ground(self.terms.constant(*name))),
+            TermKind::Constant(name) => self.ground(*name, &[]),
             TermKind::Variable(name) => {
                 if let Some(value) = self.substitution.get(name) {
                     return self.pattern(value, depth + 1);
@@ -426,7 +518,7 @@ impl Patterns<'_> {
                 let variables = &mut self.variables;
                 Ok(Pattern::Variable(*self.numbers.entry(*name).or_insert_with(|| {
                     variables.push(*name);
-                    variables.len() as u32 - 1
+                    narrow(variables.len() - 1)
                 })))
             }
             TermKind::Compound(name, args) => {
@@ -441,12 +533,20 @@ impl Patterns<'_> {
                         _ => None,
                     })
                     .collect();
-                Ok(match ground {
-                    Some(ground) => Pattern::Ground(self.terms.compound(*name, &ground)),
-                    None => Pattern::Compound(*name, args),
-                })
+                match ground {
+                    Some(ground) => self.ground(*name, &ground),
+                    None => Ok(Pattern::Compound(*name, args)),
+                }
             }
         }
+    }
+
+    fn ground(&mut self, name: Symbol, args: &[TermId]) -> Result<Pattern, HugeTerm> {
+        let term = self.terms.compound(name, args).ok_or(HugeTerm)?;
+        if self.terms.size(term) > self.max_term_size {
+            return Err(HugeTerm);
+        }
+        Ok(Pattern::Ground(term))
     }
 }
 
@@ -624,6 +724,24 @@ mod tests {
                 (<= (p ?x) (or 21 ?x))
             "#]],
         );
+    }
+
+    #[test]
+    fn long_rules_are_split() {
+        let facts: String = (0..150).map(|n| format!("(q ?x {n}) ")).collect();
+        let tests: String = (0..150).map(|n| format!("(not (r ?y {n})) ")).collect();
+        let text = format!("(<= (p ?x ?z) (s ?x ?y ?z) {facts} {tests} (distinct ?x ?y))");
+        let (sheet, _) = parse_kif(&Source::new("t", text));
+        let (program, diagnostics) = lower(&sheet);
+        assert_eq!(diagnostics, []);
+        let shown: Vec<String> =
+            program.rules.iter().map(|rule| program.display_rule(rule).to_string()).collect();
+        let n_conditions: Vec<usize> = program.rules.iter().map(|rule| rule.body.len()).collect();
+        assert_eq!(n_conditions, [128, 128, 48]);
+        assert!(shown[0].starts_with("(<= (and 15 ?x ?z ?y) (s ?x ?y ?z) (q ?x 0) "), "{shown:?}");
+        assert!(shown[1].starts_with("(<= (and 16 ?x ?z ?y) (and 15 ?x ?z ?y) (q ?x 127) "));
+        assert!(shown[2].starts_with("(<= (p ?x ?z) (and 16 ?x ?z ?y) (not (r ?y 104)) "));
+        assert!(shown[2].ends_with(" (distinct ?x ?y))"), "{}", shown[2]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ludex_base::graph::Graph;
+use ludex_base::ids::narrow;
 use ludex_base::{Span, Symbol, define_id};
 
 use crate::keyword::Keyword;
@@ -83,6 +84,17 @@ pub struct Rule {
     /// The names of the variables, by their numbers.
     pub variables: Vec<Symbol>,
     /// The clause it comes from.
+    pub span: Span,
+}
+
+/// A rule that an error is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RulePlace {
+    /// The relation of its head.
+    pub relation: Symbol,
+    /// The name of that relation.
+    pub name: String,
+    /// Where the rule is in the rulesheet.
     pub span: Span,
 }
 
@@ -181,7 +193,7 @@ impl Program {
             .iter()
             .flat_map(|rule| {
                 let head = rule.head.relation;
-                rule.dependencies().map(move |(id, _)| (head.index() as u32, id.index() as u32))
+                rule.dependencies().map(move |(id, _)| (narrow(head.index()), narrow(id.index())))
             })
             .collect();
         let groups = Graph::new(self.relations.len(), &edges).components();

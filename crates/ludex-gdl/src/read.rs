@@ -1,11 +1,11 @@
 //! Reading of bytes in either form.
 
-use ludex_base::{Diagnostic, Severity, Source, Span};
+use ludex_base::{Diagnostic, Limits, Severity, Sizes, Source, Span, StopReason};
 
 use crate::codes;
-use crate::infix::parse_infix;
-use crate::kif::parse_kif;
-use crate::limits::{MAX_BYTES, too_large};
+use crate::infix::read_infix;
+use crate::kif::read_kif;
+use crate::limits::{Budget, too_large, unstopped};
 use crate::print::word_length;
 use crate::syntax::{Notation, Rulesheet};
 
@@ -18,9 +18,33 @@ use crate::syntax::{Notation, Rulesheet};
 /// assert_eq!(ludex_gdl::print_kif(&sheet), "(<= (p ?x)\n    (q ?x a)\n    (not (r ?x)))\n");
 /// ```
 pub fn parse(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
-    match detect(source.text()) {
-        Notation::Kif => parse_kif(source),
-        Notation::Infix => parse_infix(source),
+    unstopped(read(source, &Budget::unlimited()))
+}
+
+/// Does the same as [`parse`] within some limits.
+///
+/// # Errors
+/// When the deadline is reached, which is checked every few thousand tokens. A text that exceeds
+/// the sizes is not an error here: a diagnostic says so.
+pub fn parse_within(
+    source: &Source,
+    limits: &Limits,
+) -> Result<(Rulesheet, Vec<Diagnostic>), StopReason> {
+    read(source, &Budget::new(limits))
+}
+
+/// The result of reading, unless the deadline stops it.
+pub(crate) type Parsed = Result<(Rulesheet, Vec<Diagnostic>), StopReason>;
+
+pub(crate) fn read(source: &Source, budget: &Budget<'_>) -> Parsed {
+    let notation = detect(source.text());
+    if source.text().len() > budget.sizes.text_bytes {
+        let sheet = Rulesheet { notation, ..Rulesheet::default() };
+        return Ok((sheet, vec![too_large(source.text().len(), &budget.sizes)]));
+    }
+    match notation {
+        Notation::Kif => read_kif(source, budget),
+        Notation::Infix => read_infix(source, budget),
     }
 }
 
@@ -32,8 +56,9 @@ pub fn parse(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
 ///
 /// Bytes that are not text, or too many of them, give an empty text and a fatal diagnostic.
 pub fn decode(name: impl Into<String>, bytes: &[u8]) -> (Source, Vec<Diagnostic>) {
-    if bytes.len() > MAX_BYTES {
-        return (Source::new(name, ""), vec![too_large(bytes.len())]);
+    let sizes = Sizes::default();
+    if bytes.len() > sizes.text_bytes {
+        return (Source::new(name, ""), vec![too_large(bytes.len(), &sizes)]);
     }
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return (Source::new(name, text), Vec::new()),
@@ -115,6 +140,10 @@ fn detect(text: &str) -> Notation {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use ludex_base::Deadline;
+
     use super::*;
 
     #[test]
@@ -159,9 +188,37 @@ mod tests {
 
     #[test]
     fn files_beyond_the_limit_are_not_read() {
-        let (source, diagnostics) = decode("t", &vec![b' '; MAX_BYTES + 1]);
+        let n_bytes = Sizes::default().text_bytes + 1;
+        let (source, diagnostics) = decode("t", &vec![b' '; n_bytes]);
         assert_eq!((source.text(), diagnostics[0].code), ("", codes::TOO_LARGE));
-        let (_, diagnostics) = parse(&Source::new("t", " ".repeat(MAX_BYTES + 1)));
+        let (_, diagnostics) = parse(&Source::new("t", " ".repeat(n_bytes)));
         assert_eq!(diagnostics[0].code, codes::TOO_LARGE);
+        assert!(diagnostics[0].message.contains("has 67108865 bytes, more than 67108864"));
+    }
+
+    #[test]
+    fn the_sizes_and_the_deadline_of_the_caller_count() {
+        let sizes = |change: fn(&mut Sizes)| {
+            let mut limits = Limits::usual();
+            change(&mut limits.sizes);
+            limits
+        };
+        let facts = "(p (f a) b) ".repeat(3_000);
+        let source = Source::new("t", facts.as_str());
+        let said = |limits: &Limits| {
+            let (sheet, diagnostics) = parse_within(&source, limits).expect("there is time");
+            (sheet.clauses.len(), diagnostics.first().map(|it| it.code))
+        };
+        assert_eq!(said(&Limits::usual()), (3_000, None));
+        assert_eq!(said(&sizes(|it| it.text_bytes = 100)), (0, Some(codes::TOO_LARGE)));
+        assert_eq!(said(&sizes(|it| it.rules = 100)), (100, Some(codes::TOO_LARGE)));
+        assert_eq!(said(&sizes(|it| it.nesting = 1)), (0, Some(codes::TOO_DEEP)));
+        assert_eq!(said(&sizes(|it| it.arguments = 1)), (0, Some(codes::TOO_WIDE)));
+        let infix = Source::new("t", "p(f(a), b). ".repeat(3_000));
+        let over = Limits::usual().until(Deadline::after(Duration::ZERO));
+        for source in [&source, &infix] {
+            let stopped = parse_within(source, &over).map(|_| ());
+            assert_eq!(stopped, Err(StopReason::Time));
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! separate clauses: an `or` binds what each of its alternatives binds. `(not (distinct a b))` is
 //! an equation and binds one side when the other is bound.
 
-use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use ludex_base::{Diagnostic, Pace, Severity, Span, StopReason, Symbol};
 use rustc_hash::FxHashMap;
 
 use crate::codes;
@@ -16,21 +16,32 @@ use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Rulesheet, Term, TermKind};
 
 /// Reports each variable of each clause that nothing binds, at its first such occurrence.
-pub(crate) fn check_safety(sheet: &Rulesheet, report: &mut Report) {
+pub(crate) fn check_safety(
+    sheet: &Rulesheet,
+    report: &mut Report,
+    pace: &Pace<'_>,
+) -> Result<(), StopReason> {
     for clause in &sheet.clauses {
-        let mut safety = Safety { sheet, clause, numbers: FxHashMap::default(), found: Vec::new() };
-        safety.check();
+        let numbers = FxHashMap::default();
+        let mut safety = Safety { sheet, clause, numbers, found: Vec::new(), pace };
+        safety.check()?;
         let mut found = safety.found;
         found.sort_by_key(|it| it.span.start);
         report.extend(found);
     }
+    Ok(())
 }
+
+/// The result of a part of the check, unless the deadline stops it.
+type Outcome = Result<(), StopReason>;
 
 struct Safety<'a> {
     sheet: &'a Rulesheet,
     clause: &'a Clause,
     numbers: FxHashMap<Symbol, usize>,
     found: Vec<Diagnostic>,
+    /// Counts the conditions.
+    pace: &'a Pace<'a>,
 }
 
 /// A formula, or its negation.
@@ -102,7 +113,7 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Safety<'a> {
-    fn check(&mut self) {
+    fn check(&mut self) -> Outcome {
         let mut names = Vec::new();
         let mut visit = |name, _| names.push(name);
         self.clause.head.for_each_variable(&mut visit);
@@ -113,21 +124,27 @@ impl<'a> Safety<'a> {
             self.numbers.entry(name).or_insert(next);
         }
         let mut bound = Variables::NONE;
-        self.conjunction(&self.clause.body, true, &mut bound);
+        self.conjunction(&self.clause.body, true, &mut bound)?;
         let mut reported = bound;
         self.head(&mut reported);
-        self.inner(&self.clause.body, true, bound, &mut reported);
+        self.inner(&self.clause.body, true, bound, &mut reported)
     }
 
     /// Adds the variables that the parts bind when all of them are true.
     ///
     /// Alternatives are visited once, after the atoms and equations beside them, so that the time
     /// is linear in the size of the clause however deeply they are nested.
-    fn conjunction(&self, parts: &'a [Formula], is_positive: bool, bound: &mut Variables) {
+    fn conjunction(
+        &self,
+        parts: &'a [Formula],
+        is_positive: bool,
+        bound: &mut Variables,
+    ) -> Outcome {
         let mut alternatives = Vec::new();
         let mut equations = Vec::new();
         let mut open: Vec<Part<'a>> = as_parts(parts, is_positive).rev().collect();
         while let Some(part) = open.pop() {
+            self.pace.step()?;
             match part.children() {
                 Children::All(parts, is_positive) => {
                     open.extend(as_parts(parts, is_positive).rev())
@@ -138,22 +155,23 @@ impl<'a> Safety<'a> {
                 Children::Equal(left, right) => equations.push((left, right)),
             }
         }
-        self.solve(&equations, bound);
+        self.solve(&equations, bound)?;
         for (parts, is_positive) in alternatives {
             let mut common = Variables::ALL;
             for part in parts {
                 let mut of_part = *bound;
-                self.conjunction(std::slice::from_ref(part), is_positive, &mut of_part);
+                self.conjunction(std::slice::from_ref(part), is_positive, &mut of_part)?;
                 common.intersect(&of_part);
             }
             *bound = common;
         }
-        self.solve(&equations, bound);
+        self.solve(&equations, bound)
     }
 
     /// Adds the variables that equations bind.
-    fn solve(&self, equations: &[(&Term, &Term)], bound: &mut Variables) {
+    fn solve(&self, equations: &[(&Term, &Term)], bound: &mut Variables) -> Outcome {
         loop {
+            self.pace.steps(equations.len())?;
             let before = *bound;
             for (left, right) in equations {
                 if self.is_bound(left, bound) {
@@ -163,7 +181,7 @@ impl<'a> Safety<'a> {
                 }
             }
             if before == *bound {
-                break;
+                return Ok(());
             }
         }
     }
@@ -203,22 +221,23 @@ impl<'a> Safety<'a> {
         is_positive: bool,
         bound: Variables,
         reported: &mut Variables,
-    ) {
+    ) -> Outcome {
         for formula in parts {
+            self.pace.step()?;
             match (Part { formula, is_positive }).children() {
                 Children::All(parts, is_positive) => {
-                    self.inner(parts, is_positive, bound, reported);
+                    self.inner(parts, is_positive, bound, reported)?;
                 }
                 Children::Any(parts, is_positive) => {
                     for part in parts {
                         let mut of_part = bound;
-                        self.conjunction(std::slice::from_ref(part), is_positive, &mut of_part);
+                        self.conjunction(std::slice::from_ref(part), is_positive, &mut of_part)?;
                         // An alternative binds its variables only within itself; a variable
                         // reported in it is not reported again.
                         let mut reported_here = reported.union(&of_part);
                         let before = reported_here;
                         let parts = std::slice::from_ref(part);
-                        self.inner(parts, is_positive, of_part, &mut reported_here);
+                        self.inner(parts, is_positive, of_part, &mut reported_here)?;
                         *reported = reported.union(&reported_here.without(&before));
                     }
                 }
@@ -233,6 +252,7 @@ impl<'a> Safety<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     fn term(&mut self, term: &Term, severity: Severity, what: &str, reported: &mut Variables) {
@@ -266,7 +286,7 @@ mod tests {
         let (sheet, diagnostics) = parse_kif(&Source::new("t", clause));
         assert_eq!(diagnostics, []);
         let mut report = Report::default();
-        check_safety(&sheet, &mut report);
+        check_safety(&sheet, &mut report, &Pace::unlimited()).expect("nothing stops it");
         let mut found = vec![b' '; unsafe_places.len().max(clause.len())];
         for diagnostic in report.into_diagnostics() {
             found[diagnostic.span.start as usize] = b'^';

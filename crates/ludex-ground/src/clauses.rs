@@ -1,10 +1,10 @@
 //! The second step: the relevant rules, with their literals sorted by kind.
 
 use ludex_base::{Span, Symbol};
-use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, Stage, Terms};
+use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, RulePlace, Stage, Terms};
 
 use crate::estimate::Stats;
-use crate::limits::{GroundError, RulePlace};
+use crate::limits::GroundError;
 
 /// Largest number of variables of a rule: a set of them is a word of this many bits.
 pub(crate) const MAX_VARIABLES: usize = 128;
@@ -73,6 +73,19 @@ impl Clause {
 }
 
 impl Clauses {
+    /// Returns the first clause of a keyword, one with a body if there is any.
+    pub fn place_of(&self, keyword: Keyword) -> RulePlace {
+        let relation = RelationId::from(keyword);
+        let of_keyword = || self.clauses.iter().filter(|clause| clause.head.relation == relation);
+        let has_body = |clause: &&Clause| !clause.positives.is_empty();
+        let clause = of_keyword().find(has_body).or_else(|| of_keyword().next());
+        RulePlace {
+            relation: self.info(relation).name,
+            name: keyword.name().into(),
+            span: clause.map_or_else(Span::default, |clause| clause.span),
+        }
+    }
+
     pub fn info(&self, relation: RelationId) -> &RelationInfo {
         &self.relations[relation.index()]
     }
@@ -162,22 +175,25 @@ fn static_relations(program: &Program) -> Vec<bool> {
     for keyword in ASKED {
         is_static[RelationId::from(keyword).index()] = false;
     }
-    for component in program.components() {
+    let components = program.components();
+    for component in &components {
         if component.has_inner_negation {
             component.relations.iter().for_each(|id| is_static[id.index()] = false);
         }
     }
-    loop {
-        let mut has_changed = false;
-        for rule in &program.rules {
-            let head = rule.head.relation.index();
-            if is_static[head] && !rule.dependencies().all(|(id, _)| is_static[id.index()]) {
-                is_static[head] = false;
-                has_changed = true;
-            }
-        }
-        if !has_changed {
-            return is_static;
+    let mut bodies = vec![Vec::new(); program.relations.len()];
+    for rule in &program.rules {
+        bodies[rule.head.relation.index()].extend(rule.dependencies().map(|(id, _)| id));
+    }
+    // A component comes after those that it depends on, so one pass is enough.
+    for component in components {
+        let mut depends_on = component.relations.iter().flat_map(|id| &bodies[id.index()]);
+        let members = &component.relations;
+        if !depends_on.all(|id| is_static[id.index()] || members.binary_search(id).is_ok())
+            || !members.iter().all(|id| is_static[id.index()])
+        {
+            members.iter().for_each(|id| is_static[id.index()] = false);
         }
     }
+    is_static
 }

@@ -13,20 +13,29 @@
 
 use std::collections::VecDeque;
 
-use ludex_base::Symbol;
+use ludex_base::diagnostic::shortened;
 use ludex_base::graph::Graph;
-use ludex_gdl::{Atom, Keyword, Pattern, RelationId, TermId, Terms};
+use ludex_base::ids::narrow;
+use ludex_base::{Limits, Pace, Span, StopReason, Symbol};
+use ludex_gdl::{Atom, Keyword, Pattern, RelationId, RulePlace, TermId, Terms};
 use smallvec::SmallVec;
 
 use crate::clauses::{Clause, Clauses, RelationInfo};
 use crate::estimate::Stats;
 use crate::join_plan::{JoinPlan, JoinPlanner, Key, Match, Step};
-use crate::limits::{GroundError, GroundLimits, RulePlace};
+use crate::limits::{GroundError, Progress};
 use crate::split::Splitter;
 use crate::tables::{END, KeyHash, Status, Table};
 
-/// Number of joins between two checks of the limits.
+/// Rows and rule instances between two checks of the limits.
 const LIMIT_INTERVAL: u32 = 1 << 14;
+
+/// Rules, or ways to split a rule, between two checks of the deadline.
+const RULES_PER_CHECK: usize = 1 << 8;
+
+/// Largest number of atoms, whatever [`Sizes`](ludex_base::Sizes) allows: a literal is a number of
+/// 32 bits, with one bit for its sign.
+const MAX_ATOMS: usize = 1 << 31;
 
 /// All rule instances and atoms that were found.
 pub(crate) struct Instances {
@@ -45,37 +54,44 @@ pub(crate) struct Instances {
 }
 
 /// Finds the instances of all rules.
-pub(crate) fn instantiate(
-    mut clauses: Clauses,
-    limits: &GroundLimits,
-) -> Result<Instances, GroundError> {
+pub(crate) fn instantiate(mut clauses: Clauses, limits: &Limits) -> Result<Instances, GroundError> {
+    let role_rule = clauses.place_of(Keyword::Role);
+    let init_rule = clauses.place_of(Keyword::Init);
     let (static_groups, dynamic) = group(&mut clauses);
     let mut stats = vec![Stats::Unknown { max_rows: f64::INFINITY }; clauses.relations.len()];
     let mut splitter = Splitter::default();
     let mut engine = Engine::new(&clauses, limits);
+    let pace = Pace::new(&limits.deadline, RULES_PER_CHECK);
+    let mut split_all = |group: Vec<Clause>, clauses: &mut Clauses, stats: &mut Vec<Stats>| {
+        let mut split = Vec::new();
+        for clause in group {
+            let (relation, span) = (clause.head.relation, clause.span);
+            let stopped = |reason| (reason, relation, span);
+            pace.step().map_err(stopped)?;
+            split.extend(splitter.split(clause, clauses, stats, &pace).map_err(stopped)?);
+        }
+        Ok(split)
+    };
     for group in static_groups {
-        let split = group
-            .into_iter()
-            .flat_map(|clause| splitter.split(clause, &mut clauses, &mut stats))
-            .collect();
+        let split = split_all(group, &mut clauses, &mut stats).map_err(|at| engine.stopped(at))?;
         engine.evaluate(split, &clauses, &mut stats)?;
     }
-    let split: Vec<Clause> = dynamic
-        .into_iter()
-        .flat_map(|clause| splitter.split(clause, &mut clauses, &mut stats))
-        .collect();
+    engine.check_roles(&role_rule)?;
+    let split: Vec<Clause> =
+        split_all(dynamic, &mut clauses, &mut stats).map_err(|at| engine.stopped(at))?;
     let (static_parts, dynamic): (Vec<Clause>, Vec<Clause>) =
         split.into_iter().partition(|clause| clauses.info(clause.head.relation).is_static);
     engine.evaluate(static_parts, &clauses, &mut stats)?;
-    engine.seed();
+    engine.seed(&init_rule)?;
     engine.evaluate(dynamic, &clauses, &mut stats)?;
+    engine.check_roles(&role_rule)?;
     Ok(engine.finish(clauses))
 }
 
 /// Evaluates only the static relations, and returns their terms and tables.
 pub(crate) fn evaluate_static(
     mut clauses: Clauses,
-    limits: &GroundLimits,
+    limits: &Limits,
 ) -> Result<(Terms, Vec<Table>), GroundError> {
     let (groups, _) = group(&mut clauses);
     let mut stats = vec![Stats::Unknown { max_rows: f64::INFINITY }; clauses.relations.len()];
@@ -93,9 +109,9 @@ fn group(clauses: &mut Clauses) -> (Vec<Vec<Clause>>, Vec<Clause>) {
     let edges: Vec<(u32, u32)> = all
         .iter()
         .flat_map(|clause| {
-            let from = clause.head.relation.index() as u32;
+            let from = narrow(clause.head.relation.index());
             let positives = clause.positives.iter().map(|positive| &positive.atom);
-            positives.chain(&clause.negatives).map(move |to| (from, to.relation.index() as u32))
+            positives.chain(&clause.negatives).map(move |to| (from, narrow(to.relation.index())))
         })
         .collect();
     let components = Graph::new(clauses.relations.len(), &edges).components();
@@ -119,8 +135,12 @@ fn group(clauses: &mut Clauses) -> (Vec<Vec<Clause>>, Vec<Clause>) {
 
 type Tuple = SmallVec<[TermId; 8]>;
 
+/// There may be no more atoms.
+struct Full;
+
 struct Engine<'a> {
-    limits: &'a GroundLimits,
+    limits: &'a Limits,
+    max_atoms: usize,
     terms: Terms,
     tables: Vec<Table>,
     /// The names of the relations.
@@ -133,7 +153,13 @@ struct Engine<'a> {
     heads: Vec<u32>,
     ends: Vec<u32>,
     literals: Vec<u32>,
+    /// Atoms of all relations.
+    n_rows: usize,
 
+    /// Of the clauses that are being evaluated: the relations that they derive, or that follow.
+    can_be_new: Vec<bool>,
+    /// For each relation, the plans in which an atom of it is the new one.
+    triggers: Vec<Vec<usize>>,
     queue: VecDeque<(RelationId, u32)>,
     /// The values of the variables of the current clause.
     bindings: Vec<TermId>,
@@ -148,14 +174,13 @@ struct Plans {
     /// Plans of clauses without a literal that can be new; each is run once.
     at_once: Vec<(usize, JoinPlan)>,
     plans: Vec<(usize, JoinPlan)>,
-    /// For each relation, the plans in which an atom of it is the new one.
-    triggers: Vec<Vec<usize>>,
 }
 
 impl<'a> Engine<'a> {
-    fn new(clauses: &Clauses, limits: &'a GroundLimits) -> Self {
+    fn new(clauses: &Clauses, limits: &'a Limits) -> Self {
         let mut engine = Self {
             limits,
+            max_atoms: limits.sizes.atoms.min(MAX_ATOMS),
             terms: clauses.terms.clone(),
             tables: Vec::new(),
             names: Vec::new(),
@@ -166,6 +191,9 @@ impl<'a> Engine<'a> {
             heads: Vec::new(),
             ends: Vec::new(),
             literals: Vec::new(),
+            n_rows: 0,
+            can_be_new: Vec::new(),
+            triggers: Vec::new(),
             queue: VecDeque::new(),
             bindings: Vec::new(),
             matched: Vec::new(),
@@ -184,16 +212,20 @@ impl<'a> Engine<'a> {
             self.is_numbered.push(!info.is_static);
             self.is_guard.push(info.is_guard);
             self.ids.push(Vec::new());
+            self.can_be_new.push(false);
+            self.triggers.push(Vec::new());
         }
     }
 
     /// Starts the play: the fluents of `init` are true.
-    fn seed(&mut self) {
+    fn seed(&mut self, init_rule: &RulePlace) -> Result<(), GroundError> {
         let init = RelationId::from(Keyword::Init).index();
-        for row in 0..self.tables[init].n_rows() as u32 {
+        for row in self.tables[init].row_ids() {
             let tuple: Tuple = self.tables[init].row(row).into();
-            self.derive(Keyword::True.into(), &tuple);
+            self.derive(Keyword::True.into(), &tuple)
+                .map_err(|Full| self.too_many_atoms(Some(init_rule.clone())))?;
         }
+        Ok(())
     }
 
     /// Derives everything that these clauses derive; no other clauses may derive the same
@@ -205,25 +237,27 @@ impl<'a> Engine<'a> {
         stats: &mut [Stats],
     ) -> Result<(), GroundError> {
         self.add_relations(all);
-        let mut can_be_new = vec![false; self.tables.len()];
-        clauses.iter().for_each(|clause| can_be_new[clause.head.relation.index()] = true);
-        let is_dynamic = clauses.iter().any(|c| !all.info(c.head.relation).is_static);
+        // What is derived here, which may be a small part of all relations.
+        let mut derived: Vec<RelationId> = clauses.iter().map(|it| it.head.relation).collect();
+        let is_dynamic = derived.iter().any(|&relation| !all.info(relation).is_static);
         if is_dynamic {
-            for keyword in [Keyword::True, Keyword::Does] {
-                can_be_new[RelationId::from(keyword).index()] = true;
-            }
+            derived.extend([Keyword::True, Keyword::Does].map(RelationId::from));
         }
+        derived.sort_unstable();
+        derived.dedup();
+        derived.iter().for_each(|relation| self.can_be_new[relation.index()] = true);
 
-        let Plans { at_once, plans, triggers } = self.plan(&clauses, &can_be_new, all, stats);
+        let Plans { at_once, plans } = self.plan(&clauses, all, stats)?;
         for (clause_idx, plan) in &at_once {
             self.begin(&clauses[*clause_idx]);
             self.join(&clauses[*clause_idx], plan, 0)?;
         }
         while let Some((relation, row)) = self.queue.pop_front() {
             self.tables[relation.index()].finish(row, &self.terms);
-            for &plan_idx in &triggers[relation.index()] {
-                let (clause_idx, plan) = &plans[plan_idx];
+            for trigger_idx in 0..self.triggers[relation.index()].len() {
+                let (clause_idx, plan) = &plans[self.triggers[relation.index()][trigger_idx]];
                 let clause = &clauses[*clause_idx];
+                self.count_down(clause)?;
                 self.begin(clause);
                 self.new_row = row;
                 let trigger = plan.trigger.as_ref().expect("a plan with a new atom has a trigger");
@@ -234,8 +268,11 @@ impl<'a> Engine<'a> {
             }
         }
 
-        for (relation, table) in self.tables.iter().enumerate() {
-            if can_be_new[relation] && !self.is_numbered[relation] {
+        for relation in derived.into_iter().map(RelationId::index) {
+            self.can_be_new[relation] = false;
+            self.triggers[relation].clear();
+            if !self.is_numbered[relation] {
+                let table = &self.tables[relation];
                 stats[relation] = Stats::Known {
                     n_rows: table.n_rows() as f64,
                     n_distinct: table.n_distinct().into_iter().map(|n| n as f64).collect(),
@@ -249,33 +286,35 @@ impl<'a> Engine<'a> {
     fn plan(
         &mut self,
         clauses: &[Clause],
-        can_be_new: &[bool],
         all: &Clauses,
         stats: &[Stats],
-    ) -> Plans {
+    ) -> Result<Plans, GroundError> {
         let is_complete = |relation: RelationId| all.info(relation).is_static;
-        let triggers = vec![Vec::new(); self.tables.len()];
+        let pace = Pace::new(&self.limits.deadline, RULES_PER_CHECK);
         let mut planner = JoinPlanner {
             terms: &self.terms,
             tables: &mut self.tables,
             stats,
             is_complete: &is_complete,
         };
-        let mut plans = Plans { at_once: Vec::new(), plans: Vec::new(), triggers };
+        let mut plans = Plans { at_once: Vec::new(), plans: Vec::new() };
         for (clause_idx, clause) in clauses.iter().enumerate() {
             let news: Vec<usize> = (0..clause.positives.len())
-                .filter(|&idx| can_be_new[clause.positives[idx].atom.relation.index()])
+                .filter(|&idx| self.can_be_new[clause.positives[idx].atom.relation.index()])
                 .collect();
+            if let Err(reason) = pace.steps(1 + news.len()) {
+                return Err(self.stopped((reason, clause.head.relation, clause.span)));
+            }
             if news.is_empty() {
                 plans.at_once.push((clause_idx, planner.plan(clause, None)));
             }
             for trigger_idx in news {
                 let relation = clause.positives[trigger_idx].atom.relation;
-                plans.triggers[relation.index()].push(plans.plans.len());
+                self.triggers[relation.index()].push(plans.plans.len());
                 plans.plans.push((clause_idx, planner.plan(clause, Some(trigger_idx))));
             }
         }
-        plans
+        Ok(plans)
     }
 
     fn begin(&mut self, clause: &Clause) {
@@ -306,6 +345,7 @@ impl<'a> Engine<'a> {
                 }
                 let mut next = self.tables[relation.index()].chain(*index, key.finish());
                 while next != END {
+                    self.count_down(clause)?;
                     let entry = self.tables[relation.index()].entry(*index, next);
                     next = entry.next;
                     if *excludes_new && entry.row == self.new_row {
@@ -316,7 +356,7 @@ impl<'a> Engine<'a> {
                         self.join(clause, plan, step_idx + 1)?;
                     }
                 }
-                self.count_down()
+                self.count_down(clause)
             }
             Step::Find { atom, literal_idx, excludes_new } => {
                 let Some(tuple) = self.existing_tuple(atom) else { return Ok(()) };
@@ -338,8 +378,8 @@ impl<'a> Engine<'a> {
                 if is_there { Ok(()) } else { self.join(clause, plan, step_idx + 1) }
             }
             Step::Distinct(left, right) => {
-                let left = build(left, &self.bindings, &mut self.terms);
-                let right = build(right, &self.bindings, &mut self.terms);
+                let left = self.built(clause, left)?;
+                let right = self.built(clause, right)?;
                 if left == right { Ok(()) } else { self.join(clause, plan, step_idx + 1) }
             }
         }
@@ -347,10 +387,12 @@ impl<'a> Engine<'a> {
 
     /// Records an instance of the current clause under the bindings.
     fn fire(&mut self, clause: &Clause) -> Result<(), GroundError> {
-        self.count_down()?;
+        self.count_down(clause)?;
         let relation = clause.head.relation;
         let tuple = self.new_tuple(clause, &clause.head)?;
-        let head = self.derive(relation, &tuple);
+        let head = self
+            .derive(relation, &tuple)
+            .map_err(|Full| self.too_many_atoms(Some(self.place(clause))))?;
         if !self.is_numbered[relation.index()] || self.is_guard[relation.index()] {
             return Ok(());
         }
@@ -363,46 +405,65 @@ impl<'a> Engine<'a> {
         for atom in &clause.negatives {
             if self.is_numbered[atom.relation.index()] {
                 let tuple = self.new_tuple(clause, atom)?;
-                let (row, before) =
-                    self.tables[atom.relation.index()].insert(&tuple, Status::Mentioned);
-                if before.is_none() {
-                    self.number(atom.relation, row);
-                }
+                let (row, _) = self
+                    .insert(atom.relation, &tuple, Status::Mentioned)
+                    .map_err(|Full| self.too_many_atoms(Some(self.place(clause))))?;
                 self.literals.push(self.ids[atom.relation.index()][row as usize] << 1 | 1);
             }
         }
+        // Simplifying doubles the number of an instance, as it does that of an atom.
+        if self.heads.len() >= MAX_ATOMS {
+            return Err(self.out_of_memory(Some(self.place(clause))));
+        }
+        let Ok(end) = u32::try_from(self.literals.len()) else {
+            return Err(self.out_of_memory(Some(self.place(clause))));
+        };
         self.heads.push(self.ids[relation.index()][head as usize]);
-        self.ends.push(self.literals.len() as u32);
+        self.ends.push(end);
         Ok(())
     }
 
     /// Adds an atom and what follows from it in some state; returns its row.
-    fn derive(&mut self, relation: RelationId, tuple: &[TermId]) -> u32 {
-        let (row, before) = self.tables[relation.index()].insert(tuple, Status::Queued);
-        if before.is_none() && self.is_numbered[relation.index()] {
-            self.number(relation, row);
-        }
+    fn derive(&mut self, relation: RelationId, tuple: &[TermId]) -> Result<u32, Full> {
+        let (row, before) = self.insert(relation, tuple, Status::Queued)?;
         if matches!(before, None | Some(Status::Mentioned)) {
             self.queue.push_back((relation, row));
             if relation == Keyword::Next.into() {
-                self.derive(Keyword::True.into(), tuple);
+                self.derive(Keyword::True.into(), tuple)?;
             } else if relation == Keyword::Legal.into() {
                 let is_role = self.tables[RelationId::from(Keyword::Role).index()]
                     .find(&tuple[..1])
                     .is_some();
                 if is_role {
-                    self.derive(Keyword::Does.into(), tuple);
+                    self.derive(Keyword::Does.into(), tuple)?;
                 }
             }
         }
-        row
+        Ok(row)
     }
 
-    fn number(&mut self, relation: RelationId, row: u32) {
-        let ids = &mut self.ids[relation.index()];
-        debug_assert_eq!(ids.len(), row as usize);
-        ids.push(self.atoms.len() as u32);
-        self.atoms.push((relation, row));
+    /// Adds an atom if it is new and there may be one more, and numbers it; returns its row and its
+    /// previous status.
+    fn insert(
+        &mut self,
+        relation: RelationId,
+        tuple: &[TermId],
+        status: Status,
+    ) -> Result<(u32, Option<Status>), Full> {
+        if self.n_rows >= self.max_atoms {
+            return Err(Full);
+        }
+        let (row, before) = self.tables[relation.index()].insert(tuple, status);
+        if before.is_none() {
+            self.n_rows += 1;
+            if self.is_numbered[relation.index()] {
+                let ids = &mut self.ids[relation.index()];
+                debug_assert_eq!(ids.len(), row as usize);
+                ids.push(narrow(self.atoms.len()));
+                self.atoms.push((relation, row));
+            }
+        }
+        Ok((row, before))
     }
 
     fn match_row(&mut self, relation: RelationId, row: u32, matches: &[Match]) -> bool {
@@ -420,46 +481,108 @@ impl<'a> Engine<'a> {
     fn new_tuple(&mut self, clause: &Clause, atom: &Atom) -> Result<Tuple, GroundError> {
         let mut tuple = Tuple::new();
         for arg in &atom.args {
-            let term = build(arg, &self.bindings, &mut self.terms);
-            if self.terms.depth(term) > self.limits.max_depth {
-                let text = |symbol: Symbol| self.terms.symbols().name(symbol).to_owned();
-                let relation = self.names[clause.head.relation.index()];
-                return Err(GroundError::Unbounded {
-                    term: text(self.terms.name(term)),
-                    rule: RulePlace { relation, name: text(relation), span: clause.span },
-                    max_depth: self.limits.max_depth,
-                });
+            let term = self.built(clause, arg)?;
+            let name = || self.text(self.terms.name(term));
+            let (max_depth, max_size) = (self.limits.sizes.term_depth, self.limits.sizes.term_size);
+            if self.terms.depth(term) > max_depth {
+                let rule = self.place(clause);
+                return Err(GroundError::Unbounded { term: name(), rule, max_depth });
+            }
+            if self.terms.size(term) > max_size {
+                let rule = self.place(clause);
+                return Err(GroundError::HugeTerm { term: name(), rule, max_size });
             }
             tuple.push(term);
         }
         Ok(tuple)
     }
 
+    fn built(&mut self, clause: &Clause, pattern: &Pattern) -> Result<TermId, GroundError> {
+        build(pattern, &self.bindings, &mut self.terms)
+            .ok_or_else(|| self.too_many_atoms(Some(self.place(clause))))
+    }
+
     /// Checks the limits at regular intervals.
-    fn count_down(&mut self) -> Result<(), GroundError> {
+    #[inline]
+    fn count_down(&mut self, clause: &Clause) -> Result<(), GroundError> {
         self.n_until_limits -= 1;
-        if self.n_until_limits > 0 {
-            return Ok(());
-        }
+        if self.n_until_limits > 0 { Ok(()) } else { self.check_limits(clause) }
+    }
+
+    #[cold]
+    fn check_limits(&mut self, clause: &Clause) -> Result<(), GroundError> {
         self.n_until_limits = LIMIT_INTERVAL;
-        let (n_atoms, n_rules) = (self.atoms.len(), self.heads.len());
-        if self.limits.deadline.reached() {
-            return Err(GroundError::OutOfTime { n_atoms, n_rules });
+        if let Some(reason) = self.limits.stop_reason(self.n_bytes()) {
+            return Err(self.stopped((reason, clause.head.relation, clause.span)));
         }
-        let n_rows: usize = self.tables.iter().map(Table::n_rows).sum();
-        if n_rows > self.limits.max_atoms {
-            return Err(GroundError::TooManyAtoms { max_atoms: self.limits.max_atoms });
-        }
-        // Simplifying needs about as much memory again for the instances.
-        let n_bytes: usize = self.tables.iter().map(Table::n_bytes).sum::<usize>()
-            + self.terms.len() * 32
-            + (self.literals.capacity() + self.heads.capacity() + self.ends.capacity()) * 4 * 3
-            + self.atoms.capacity() * 12;
-        if n_bytes > self.limits.max_bytes || self.literals.len() > (u32::MAX / 2) as usize {
-            let max_bytes = self.limits.max_bytes;
-            return Err(GroundError::OutOfMemory { n_atoms, n_rules, max_bytes });
+        let max_moves = self.limits.sizes.moves;
+        if self.tables[RelationId::from(Keyword::Does).index()].n_rows() > max_moves {
+            return Err(GroundError::TooManyMoves { rule: self.place(clause), max_moves });
         }
         Ok(())
+    }
+
+    /// Estimates the bytes of everything found so far. Simplifying needs about as much memory again
+    /// for the instances.
+    fn n_bytes(&self) -> u64 {
+        let n_bytes: usize = self.tables.iter().map(Table::n_bytes).sum::<usize>()
+            + self.terms.n_bytes()
+            + (self.literals.capacity() + self.heads.capacity() + self.ends.capacity()) * 4 * 3
+            + self.atoms.capacity() * 12
+            + self.queue.capacity() * 8;
+        n_bytes as u64
+    }
+
+    /// Checks the number of roles, once their relation is complete.
+    fn check_roles(&self, rule: &RulePlace) -> Result<(), GroundError> {
+        let n_roles = self.tables[RelationId::from(Keyword::Role).index()].n_rows();
+        let max_roles = self.limits.sizes.roles;
+        if n_roles > max_roles {
+            return Err(GroundError::TooManyRoles { rule: rule.clone(), n_roles, max_roles });
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a rule, by its relation and place, at which the work must stop.
+    fn stopped(&self, (reason, relation, span): (StopReason, RelationId, Span)) -> GroundError {
+        let relation = self.names[relation.index()];
+        let rule = Some(RulePlace { relation, name: self.text(relation), span });
+        match reason {
+            StopReason::Memory => self.out_of_memory(rule),
+            _ => GroundError::OutOfTime { progress: self.progress(rule) },
+        }
+    }
+
+    fn out_of_memory(&self, rule: Option<RulePlace>) -> GroundError {
+        let max_bytes = self.limits.max_bytes;
+        GroundError::OutOfMemory { progress: self.progress(rule), max_bytes }
+    }
+
+    #[cold]
+    fn too_many_atoms(&self, rule: Option<RulePlace>) -> GroundError {
+        let max_atoms = self.max_atoms;
+        GroundError::TooManyAtoms { progress: self.progress(rule), max_atoms }
+    }
+
+    fn progress(&self, rule: Option<RulePlace>) -> Box<Progress> {
+        let largest = (self.tables.iter().zip(&self.names)).max_by_key(|(table, _)| table.n_rows());
+        Box::new(Progress {
+            n_atoms: self.n_rows,
+            n_rules: self.heads.len(),
+            largest: largest
+                .filter(|(table, _)| table.n_rows() > 0)
+                .map(|(table, &name)| (self.text(name), table.n_rows())),
+            rule,
+        })
+    }
+
+    fn place(&self, clause: &Clause) -> RulePlace {
+        let relation = self.names[clause.head.relation.index()];
+        RulePlace { relation, name: self.text(relation), span: clause.span }
+    }
+
+    fn text(&self, symbol: Symbol) -> String {
+        shortened(self.terms.symbols().name(symbol).to_owned())
     }
 
     fn finish(self, clauses: Clauses) -> Instances {
@@ -505,13 +628,14 @@ fn existing(pattern: &Pattern, bindings: &[TermId], terms: &Terms) -> Option<Ter
     }
 }
 
-fn build(pattern: &Pattern, bindings: &[TermId], terms: &mut Terms) -> TermId {
+/// Builds a term; `None` if there are too many of them.
+fn build(pattern: &Pattern, bindings: &[TermId], terms: &mut Terms) -> Option<TermId> {
     match pattern {
-        Pattern::Ground(term) => *term,
-        Pattern::Variable(variable) => bindings[*variable as usize],
+        Pattern::Ground(term) => Some(*term),
+        Pattern::Variable(variable) => Some(bindings[*variable as usize]),
         Pattern::Compound(name, args) => {
-            let args: Tuple = args.iter().map(|arg| build(arg, bindings, terms)).collect();
-            terms.compound(*name, &args)
+            let args: Option<Tuple> = args.iter().map(|arg| build(arg, bindings, terms)).collect();
+            terms.compound(*name, &args?)
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
-mod limits; // limits and errors
+mod limits; // errors
 mod estimate; // 1. how many rows a join is likely to have
 mod clauses; // 2. the relevant rules, in a form for joins
 mod tables; // 3. ground atoms, indexed
@@ -21,10 +21,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use ludex_base::Span;
-use ludex_gdl::{Keyword, Program, RelationId};
+use ludex_base::{Limits, Span};
+use ludex_gdl::{Keyword, Program, RelationId, RulePlace};
 
-pub use limits::{GroundError, GroundLimits, RulePlace};
+pub use limits::{GroundError, Progress};
 pub use program::{
     AtomId, AtomKind, GroundLiteral, GroundProgram, GroundRule, GroundSizes, StaticPairs,
     Vocabulary,
@@ -35,7 +35,7 @@ pub use program::{
 /// # Errors
 /// When a limit is reached, when terms grow without end, or when a ground atom depends on its own
 /// negation.
-pub fn ground(program: &Program, limits: &GroundLimits) -> Result<GroundProgram, GroundError> {
+pub fn ground(program: &Program, limits: &Limits) -> Result<GroundProgram, GroundError> {
     let clauses = clauses::gather(program, &clauses::ROOTS)?;
     let instances = instantiate::instantiate(clauses, limits)?;
     let ground_program = simplify::simplify(instances, limits)?;
@@ -68,13 +68,10 @@ pub struct Declared {
 ///
 /// # Errors
 /// When a limit is reached.
-pub fn declared(program: &Program, limits: &GroundLimits) -> Result<Declared, GroundError> {
+pub fn declared(program: &Program, limits: &Limits) -> Result<Declared, GroundError> {
     let clauses = clauses::gather(program, &[Keyword::Base, Keyword::Input])?;
     let (terms, tables) = instantiate::evaluate_static(clauses, limits)?;
-    let rows = |keyword: Keyword| {
-        let table = &tables[RelationId::from(keyword).index()];
-        (0..table.n_rows() as u32).map(|row| table.row(row))
-    };
+    let rows = |keyword: Keyword| tables[RelationId::from(keyword).index()].rows();
     Ok(Declared {
         base: rows(Keyword::Base).map(|row| terms.display(row[0]).to_string()).collect(),
         input: rows(Keyword::Input)

@@ -1,64 +1,72 @@
-//! Limits of grounding, and the errors when they are reached.
+//! The errors of grounding.
 
-use ludex_base::{Deadline, Span, Symbol};
+use std::fmt;
+
+use ludex_gdl::RulePlace;
 use thiserror::Error;
-
-/// Limits on the time and memory of grounding.
-#[derive(Clone, Debug)]
-pub struct GroundLimits {
-    /// When to stop.
-    pub deadline: Deadline,
-    /// Largest number of bytes for tables and rule instances.
-    pub max_bytes: usize,
-    /// Largest number of ground atoms, including those of static relations.
-    pub max_atoms: usize,
-    /// Deepest nesting of a term; deeper terms are taken as a sign that terms grow without end.
-    pub max_depth: usize,
-}
-
-impl Default for GroundLimits {
-    /// 4 GB and as many atoms as fit in it, without a deadline.
-    fn default() -> Self {
-        Self {
-            deadline: Deadline::never(),
-            max_bytes: 4_000_000_000,
-            max_atoms: 100_000_000,
-            max_depth: 500,
-        }
-    }
-}
 
 /// Why a program was not grounded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum GroundError {
     /// The deadline was reached.
-    #[error(
-        "grounding ran out of time after {n_atoms} atoms and {n_rules} ground rules; allow more time"
-    )]
+    #[error("grounding ran out of time after {progress}; allow more time")]
     OutOfTime {
-        /// Atoms found so far.
-        n_atoms: usize,
-        /// Rule instances found so far.
-        n_rules: usize,
+        /// What was found so far.
+        progress: Box<Progress>,
     },
     /// The ground program exceeds the memory limit.
     #[error(
-        "grounding ran out of memory: {n_atoms} atoms and {n_rules} ground rules take more than {max_bytes} bytes; allow more memory"
+        "grounding ran out of memory: {progress} take more than {max_bytes} bytes; allow more memory"
     )]
     OutOfMemory {
-        /// Atoms found so far.
-        n_atoms: usize,
-        /// Rule instances found so far.
-        n_rules: usize,
+        /// What was found so far.
+        progress: Box<Progress>,
         /// The limit.
-        max_bytes: usize,
+        max_bytes: u64,
     },
     /// More atoms than allowed.
-    #[error("grounding derived more than {max_atoms} atoms; allow more atoms")]
+    #[error(
+        "grounding derived more than {max_atoms} atoms: {progress}; bound what its rules range over"
+    )]
     TooManyAtoms {
+        /// What was found so far.
+        progress: Box<Progress>,
         /// The limit.
         max_atoms: usize,
+    },
+    /// More roles than allowed.
+    #[error("the rules derive {n_roles} roles, more than {max_roles}")]
+    TooManyRoles {
+        /// A rule that derives roles.
+        rule: RulePlace,
+        /// The roles.
+        n_roles: usize,
+        /// The limit.
+        max_roles: usize,
+    },
+    /// More moves of all roles together than allowed.
+    #[error(
+        "the rules allow more than {max_moves} different moves; bound what the rules of `legal` range over"
+    )]
+    TooManyMoves {
+        /// The rule that was allowing more of them.
+        rule: RulePlace,
+        /// The limit.
+        max_moves: usize,
+    },
+    /// A rule builds a term that is too long when it is written out.
+    #[error(
+        "a rule of `{}` builds a term of `{term}` that takes more than {max_size} bytes when it is written out",
+        rule.name
+    )]
+    HugeTerm {
+        /// The outermost name of the term.
+        term: String,
+        /// The rule that builds it.
+        rule: RulePlace,
+        /// The limit.
+        max_size: usize,
     },
     /// A rule builds ever larger terms.
     #[error(
@@ -92,27 +100,48 @@ pub enum GroundError {
     },
 }
 
-/// A rule that prevents grounding.
+/// What grounding has found when a limit stops it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RulePlace {
-    /// The relation of its head.
-    pub relation: Symbol,
-    /// The name of that relation.
-    pub name: String,
-    /// Where the rule is in the rulesheet.
-    pub span: Span,
+pub struct Progress {
+    /// Atoms of all relations.
+    pub n_atoms: usize,
+    /// Instances of rules, without those of relations that are the same in every state.
+    pub n_rules: usize,
+    /// The relation with the most atoms, and how many it has.
+    pub largest: Option<(String, usize)>,
+    /// The rule that was being grounded.
+    pub rule: Option<RulePlace>,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n_atoms, n_rules, largest, rule } = self;
+        write!(f, "{n_atoms} atoms and {n_rules} ground rules")?;
+        if let Some((name, n_rows)) = largest {
+            write!(f, " ({n_rows} atoms of `{name}`")?;
+            if let Some(rule) = rule {
+                write!(f, "; the last by a rule of `{}`", rule.name)?;
+            }
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
 }
 
 impl GroundError {
-    /// Returns the rule at fault; `None` if a limit was reached by all rules together.
+    /// Returns the rule at fault, or the one that was being grounded at the limit; `None` if all
+    /// rules had been.
     pub fn rule(&self) -> Option<&RulePlace> {
         match self {
             GroundError::Unbounded { rule, .. }
+            | GroundError::HugeTerm { rule, .. }
+            | GroundError::TooManyRoles { rule, .. }
+            | GroundError::TooManyMoves { rule, .. }
             | GroundError::TooManyVariables { rule, .. }
             | GroundError::NegativeCycle { rule, .. } => Some(rule),
-            GroundError::OutOfTime { .. }
-            | GroundError::OutOfMemory { .. }
-            | GroundError::TooManyAtoms { .. } => None,
+            GroundError::OutOfTime { progress }
+            | GroundError::OutOfMemory { progress, .. }
+            | GroundError::TooManyAtoms { progress, .. } => progress.rule.as_ref(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ludex_base::graph::Graph;
+use ludex_base::ids::narrow;
 use ludex_base::{FluentId, Goal, MoveId, PerceptId, RoleId, Symbol, define_id};
 use ludex_gdl::{TermId, Terms, is_random_role};
 
@@ -142,7 +143,7 @@ pub struct GroundLiteral(u32);
 impl GroundLiteral {
     /// Creates a literal of an atom.
     pub fn new(atom: AtomId, is_positive: bool) -> Self {
-        Self((atom.index() as u32) << 1 | u32::from(!is_positive))
+        Self(narrow(atom.index()) << 1 | u32::from(!is_positive))
     }
 
     /// Returns the atom.
@@ -258,7 +259,7 @@ impl GroundProgram {
             for rule in self.rules_of(atom) {
                 for literal in rule.body {
                     if let Some(to) = literal.atom().index().checked_sub(first) {
-                        edges.push(((atom.index() - first) as u32, to as u32));
+                        edges.push((narrow(atom.index() - first), narrow(to)));
                     }
                 }
             }
@@ -277,7 +278,7 @@ impl GroundProgram {
     pub(crate) fn negative_cycle(&self) -> Option<AtomId> {
         let mut component_of = vec![u32::MAX; self.n_atoms()];
         for (component_idx, component) in self.components().iter().enumerate() {
-            component.iter().for_each(|atom| component_of[atom.index()] = component_idx as u32);
+            component.iter().for_each(|atom| component_of[atom.index()] = narrow(component_idx));
         }
         for atom in self.derived_atoms() {
             for literal in self.rules_of(atom).flat_map(|rule| rule.body) {

@@ -6,17 +6,18 @@
 
 use std::sync::Arc;
 
-use ludex_base::{FluentId, Goal, RoleId};
+use ludex_base::ids::narrow;
+use ludex_base::{FluentId, Goal, Limits, Pace, RoleId, StopReason};
 use ludex_gdl::{Keyword, RelationId, TermId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::clauses::RelationInfo;
 use crate::instantiate::Instances;
-use crate::limits::{GroundError, GroundLimits};
+use crate::limits::{GroundError, Progress};
 use crate::program::{
     AtomId, DerivedAtoms, GroundLiteral, GroundProgram, GroundSizes, StaticPairs, Vocabulary,
 };
-use crate::tables::Status;
+use crate::tables::{Status, Table};
 
 /// The known value of an atom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,11 +29,28 @@ enum Value {
 
 pub(crate) fn simplify(
     instances: Instances,
-    limits: &GroundLimits,
+    limits: &Limits,
 ) -> Result<GroundProgram, GroundError> {
-    let folded = Folding::run(&instances, limits)?;
-    Ok(number(&instances, &folded))
+    let pace = Pace::new(&limits.deadline, STEPS_PER_CHECK);
+    let fold = || number(&instances, &Folding::run(&instances, &pace)?, &pace);
+    fold().map_err(|reason| {
+        let progress = Box::new(Progress {
+            n_atoms: instances.tables.iter().map(Table::n_rows).sum(),
+            n_rules: instances.n_instances(),
+            largest: None,
+            rule: None,
+        });
+        match reason {
+            StopReason::Memory => {
+                GroundError::OutOfMemory { progress, max_bytes: limits.max_bytes }
+            }
+            _ => GroundError::OutOfTime { progress },
+        }
+    })
 }
+
+/// Atoms, literals or instances between two checks of the deadline.
+const STEPS_PER_CHECK: usize = 1 << 14;
 
 /// The result of folding.
 struct Folding {
@@ -48,19 +66,21 @@ struct Lists {
 }
 
 impl Lists {
-    fn new(n_lists: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+    fn new(n_lists: usize, pairs: &[(u32, u32)], pace: &Pace<'_>) -> Result<Self, StopReason> {
         let mut starts = vec![0_u32; n_lists + 1];
-        pairs.clone().for_each(|(list, _)| starts[list as usize + 1] += 1);
+        pairs.iter().for_each(|&(list, _)| starts[list as usize + 1] += 1);
+        pace.check()?;
         for list in 0..n_lists {
             starts[list + 1] += starts[list];
         }
         let mut fill = starts.clone();
         let mut items = vec![0; starts[n_lists] as usize];
-        for (list, item) in pairs {
+        for &(list, item) in pairs {
+            pace.step()?;
             items[fill[list as usize] as usize] = item;
             fill[list as usize] += 1;
         }
-        Self { starts, items }
+        Ok(Self { starts, items })
     }
 
     fn get(&self, list: usize) -> &[u32] {
@@ -71,6 +91,11 @@ impl Lists {
 impl Instances {
     fn n_instances(&self) -> usize {
         self.heads.len()
+    }
+
+    /// Returns the numbers of all instances.
+    fn ids(&self) -> std::ops::Range<u32> {
+        0..narrow(self.n_instances())
     }
 
     fn body(&self, instance: usize) -> &[u32] {
@@ -104,15 +129,10 @@ impl Instances {
 }
 
 impl Folding {
-    fn run(instances: &Instances, limits: &GroundLimits) -> Result<Self, GroundError> {
-        let mut folder = Folder::new(instances);
-        let mut n_steps = 0_u32;
+    fn run(instances: &Instances, pace: &Pace<'_>) -> Result<Self, StopReason> {
+        let mut folder = Folder::new(instances, pace)?;
         while let Some((atom, value)) = folder.queue.pop() {
-            n_steps += 1;
-            if n_steps.is_multiple_of(1 << 14) && limits.deadline.reached() {
-                let (n_atoms, n_rules) = (instances.atoms.len(), instances.n_instances());
-                return Err(GroundError::OutOfTime { n_atoms, n_rules });
-            }
+            pace.steps(1 + folder.uses.get(atom as usize).len())?;
             if folder.values[atom as usize] == Value::Open {
                 folder.values[atom as usize] = value;
                 folder.update_instances(atom, value);
@@ -143,20 +163,17 @@ struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    fn new(instances: &'a Instances) -> Self {
+    fn new(instances: &'a Instances, pace: &Pace<'_>) -> Result<Self, StopReason> {
         let n_atoms = instances.atoms.len();
-        let literals = || {
-            let mut instance = 0;
-            instances.literals.iter().enumerate().map(move |(position, &literal)| {
-                while instances.ends[instance] as usize <= position {
-                    instance += 1;
-                }
-                (literal >> 1, (instance as u32) << 1 | literal & 1)
-            })
-        };
+        let mut literals = Vec::with_capacity(instances.literals.len());
+        for instance in instances.ids() {
+            let body = instances.body(instance as usize);
+            pace.steps(1 + body.len())?;
+            literals.extend(body.iter().map(|&it| (it >> 1, instance << 1 | it & 1)));
+        }
         let mut folder = Self {
             instances,
-            uses: Lists::new(n_atoms, literals().collect::<Vec<_>>().into_iter()),
+            uses: Lists::new(n_atoms, &literals, pace)?,
             values: vec![Value::Open; n_atoms],
             is_alive: vec![true; instances.n_instances()],
             n_alive: vec![0; n_atoms],
@@ -164,14 +181,15 @@ impl<'a> Folder<'a> {
             queue: Vec::new(),
         };
         folder.queue_facts();
+        pace.check()?;
         folder.queue_underivable();
-        folder
+        Ok(folder)
     }
 
     /// Counts the literals of all instances; one without any makes its head true.
     fn queue_facts(&mut self) {
         for instance in 0..self.instances.n_instances() {
-            let n_literals = self.instances.body(instance).len() as u32;
+            let n_literals = narrow(self.instances.body(instance).len());
             let head = self.instances.heads[instance];
             self.n_open.push(n_literals);
             self.n_alive[head as usize] += 1;
@@ -185,7 +203,7 @@ impl<'a> Folder<'a> {
     /// bodies.
     fn queue_underivable(&mut self) {
         let inputs = [Keyword::True, Keyword::Does].map(RelationId::from);
-        for atom in 0..self.instances.atoms.len() as u32 {
+        for atom in 0..narrow(self.instances.atoms.len()) {
             let (relation, _) = self.instances.atoms[atom as usize];
             let is_never = if inputs.contains(&relation) {
                 self.instances.status(atom) == Status::Mentioned
@@ -241,15 +259,23 @@ impl<'a> Folder<'a> {
 }
 
 /// Assigns the remaining atoms their final numbers.
-fn number(instances: &Instances, folded: &Folding) -> GroundProgram {
+fn number(
+    instances: &Instances,
+    folded: &Folding,
+    pace: &Pace<'_>,
+) -> Result<GroundProgram, StopReason> {
     let inputs = Inputs::new(instances, folded);
+    pace.check()?;
     let outputs = Outputs::new(instances, folded, &inputs);
-    let mut numbering = Numbering::new(instances, folded, &inputs);
-    outputs.atoms().for_each(|atom| numbering.reach(atom));
+    pace.check()?;
+    let mut numbering = Numbering::new(instances, folded, &inputs, pace)?;
+    for atom in outputs.atoms() {
+        numbering.reach(atom, pace)?;
+    }
     // Fluents that are initially true and then never again have no `next` atom.
     let never = numbering.needs_never(&outputs).then(|| numbering.never());
-    numbering.write_rules();
-    finish(inputs, outputs, numbering, never)
+    numbering.write_rules(pace)?;
+    Ok(finish(inputs, outputs, numbering, never))
 }
 
 /// An atom with a role and a term, such as `(does ROLE TERM)`.
@@ -271,7 +297,7 @@ impl Inputs {
             .filter(|&&atom| !folded.is_false(atom))
             .map(|&atom| (atom, instances.tuple(atom)[0]))
             .collect();
-        fluents.sort_by_cached_key(|&(_, term)| instances.terms.display(term).to_string());
+        fluents.sort_by(|&(_, a), &(_, b)| instances.terms.compare_texts(a, b));
         let moves = of_roles(instances, folded, &roles, Keyword::Does);
         Self { roles, fluents, moves }
     }
@@ -291,7 +317,9 @@ fn of_roles(
     roles: &[TermId],
     keyword: Keyword,
 ) -> Vec<OfRole> {
-    let role_of = |term: TermId| roles.iter().position(|&role| role == term).map(RoleId::new);
+    let ids: FxHashMap<TermId, RoleId> =
+        roles.iter().enumerate().map(|(idx, &role)| (role, RoleId::new(idx))).collect();
+    let role_of = |term: TermId| ids.get(&term).copied();
     let mut list: Vec<OfRole> = instances
         .atoms_of(keyword)
         .iter()
@@ -301,7 +329,10 @@ fn of_roles(
             Some((atom, role_of(tuple[0])?, tuple[1]))
         })
         .collect();
-    list.sort_by_cached_key(|&(_, role, term)| (role, instances.terms.display(term).to_string()));
+    let compare = |&(_, role, term): &OfRole, &(_, other_role, other): &OfRole| {
+        role.cmp(&other_role).then_with(|| instances.terms.compare_texts(term, other))
+    };
+    list.sort_by(compare);
     list
 }
 
@@ -401,7 +432,7 @@ fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
         .filter(|(info, table)| is_asked(info) && (1..=MAX_STATIC_PAIRS).contains(&table.n_rows()))
         .map(|(info, table)| {
             let is_derived = |row: &u32| table.status(*row) != Status::Mentioned;
-            let rows = (0..table.n_rows() as u32).filter(is_derived).map(|row| table.row(row));
+            let rows = table.row_ids().filter(is_derived).map(|row| table.row(row));
             StaticPairs { name: info.name, pairs: rows.map(|row| (row[0], row[1])).collect() }
         })
         .collect()
@@ -411,17 +442,22 @@ fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
 /// the order of their text.
 fn roles(instances: &Instances) -> Vec<TermId> {
     let table = &instances.tables[RelationId::from(Keyword::Role).index()];
-    (0..table.n_rows() as u32).map(|row| table.row(row)[0]).collect()
+    table.rows().map(|row| row[0]).collect()
 }
 
 /// Returns for each atom its instances that can still fire; none for atoms that are always true.
-fn rules_by_head(instances: &Instances, folded: &Folding) -> Lists {
-    let pairs: Vec<(u32, u32)> = (0..instances.n_instances() as u32)
+fn rules_by_head(
+    instances: &Instances,
+    folded: &Folding,
+    pace: &Pace<'_>,
+) -> Result<Lists, StopReason> {
+    let pairs: Vec<(u32, u32)> = instances
+        .ids()
         .filter(|&instance| folded.is_alive[instance as usize])
         .map(|instance| (instances.heads[instance as usize], instance))
         .filter(|&(head, _)| folded.values[head as usize] == Value::Open)
         .collect();
-    Lists::new(instances.atoms.len(), pairs.into_iter())
+    Lists::new(instances.atoms.len(), &pairs, pace)
 }
 
 struct Numbering<'a> {
@@ -438,34 +474,40 @@ struct Numbering<'a> {
 
 impl<'a> Numbering<'a> {
     /// Assigns the first numbers to the inputs.
-    fn new(instances: &'a Instances, folded: &'a Folding, inputs: &Inputs) -> Self {
+    fn new(
+        instances: &'a Instances,
+        folded: &'a Folding,
+        inputs: &Inputs,
+        pace: &Pace<'_>,
+    ) -> Result<Self, StopReason> {
         let mut numbers = vec![u32::MAX; instances.atoms.len()];
         for (position, atom) in inputs.atoms().enumerate() {
-            numbers[atom as usize] = position as u32;
+            numbers[atom as usize] = narrow(position);
         }
-        Self {
+        Ok(Self {
             instances,
             folded,
-            rules: rules_by_head(instances, folded),
+            rules: rules_by_head(instances, folded, pace)?,
             numbers,
             derived: DerivedAtoms {
                 atom_starts: vec![0],
                 rule_starts: vec![0],
                 ..Default::default()
             },
-            first_derived: (inputs.fluents.len() + inputs.moves.len()) as u32,
+            first_derived: narrow(inputs.fluents.len() + inputs.moves.len()),
             order: Vec::new(),
-        }
+        })
     }
 
     /// Numbers an atom and everything it depends on.
-    fn reach(&mut self, atom: u32) {
+    fn reach(&mut self, atom: u32, pace: &Pace<'_>) -> Result<(), StopReason> {
         let mut open = vec![atom];
         while let Some(atom) = open.pop() {
+            pace.step()?;
             if self.numbers[atom as usize] != u32::MAX || self.folded.is_false(atom) {
                 continue;
             }
-            self.numbers[atom as usize] = self.first_derived + self.order.len() as u32;
+            self.numbers[atom as usize] = self.first_derived + narrow(self.order.len());
             self.order.push(Some(atom));
             let (relation, _) = self.instances.atoms[atom as usize];
             let name = self.instances.relations[relation.index()].name;
@@ -476,6 +518,7 @@ impl<'a> Numbering<'a> {
                 open.extend(body.iter().map(|&literal| literal >> 1).filter(|&a| is_open(a)));
             }
         }
+        Ok(())
     }
 
     fn needs_never(&self, outputs: &Outputs) -> bool {
@@ -492,24 +535,26 @@ impl<'a> Numbering<'a> {
     }
 
     /// Writes the rules of the numbered atoms, each once.
-    fn write_rules(&mut self) {
+    fn write_rules(&mut self, pace: &Pace<'_>) -> Result<(), StopReason> {
         let mut seen: FxHashSet<Vec<GroundLiteral>> = FxHashSet::default();
         for position in 0..self.order.len() {
             seen.clear();
             if let Some(atom) = self.order[position] {
                 if self.folded.values[atom as usize] == Value::True {
-                    self.derived.rule_starts.push(self.derived.literals.len() as u32);
+                    self.derived.rule_starts.push(narrow(self.derived.literals.len()));
                 }
                 for &instance in self.rules.get(atom as usize) {
                     let body = self.body(instance as usize);
+                    pace.steps(1 + body.len())?;
                     if seen.insert(body.clone()) {
                         self.derived.literals.extend(body);
-                        self.derived.rule_starts.push(self.derived.literals.len() as u32);
+                        self.derived.rule_starts.push(narrow(self.derived.literals.len()));
                     }
                 }
             }
-            self.derived.atom_starts.push(self.derived.rule_starts.len() as u32 - 1);
+            self.derived.atom_starts.push(narrow(self.derived.rule_starts.len() - 1));
         }
+        Ok(())
     }
 
     /// Returns the body of an instance without literals that are always true, sorted.

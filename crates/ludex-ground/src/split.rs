@@ -21,7 +21,8 @@
 
 use std::collections::HashMap;
 
-use ludex_base::Span;
+use ludex_base::ids::narrow;
+use ludex_base::{Pace, Span, StopReason};
 use ludex_gdl::{Atom, Pattern, RelationId};
 
 use crate::clauses::{Clause, Clauses, MAX_VARIABLES, Positive, RelationInfo};
@@ -46,23 +47,27 @@ pub(crate) struct Splitter {
 impl Splitter {
     /// Splits a clause as far as that pays; the result derives the same atoms of its relation.
     /// `stats` has an entry for each relation and gets one for each relation that is added.
+    ///
+    /// # Errors
+    /// When the deadline is reached.
     pub fn split(
         &mut self,
         clause: Clause,
         clauses: &mut Clauses,
         stats: &mut Vec<Stats>,
-    ) -> Vec<Clause> {
+        pace: &Pace<'_>,
+    ) -> Result<Vec<Clause>, StopReason> {
         let mut done = Vec::new();
         let mut open = vec![clause];
         while let Some(mut clause) = open.pop() {
-            while let Some(part) = best_part(&clause, stats) {
+            while let Some(part) = best_part(&clause, stats, pace)? {
                 let (aux, new_clauses) = self.name_part(&clause, &part, clauses, stats);
                 open.extend(new_clauses);
                 clause = part.rest(&clause, aux);
             }
             done.push(compacted(clause));
         }
-        done
+        Ok(done)
     }
 
     /// Returns the relation that stands for a part, with the clauses that define it if it is new.
@@ -215,23 +220,33 @@ impl Part {
 }
 
 /// Returns the part whose separation saves most work, if it saves enough.
-fn best_part(clause: &Clause, stats: &[Stats]) -> Option<Part> {
+fn best_part(
+    clause: &Clause,
+    stats: &[Stats],
+    pace: &Pace<'_>,
+) -> Result<Option<Part>, StopReason> {
     if clause.n_variables > MAX_VARIABLES || clause.positives.len() < 2 {
-        return None;
+        return Ok(None);
     }
     let head = variables_of(&clause.head);
     let everything = clause.positives.iter().fold(head, |set, p| set | variables_of(&p.atom));
     let domains = Domains::new(clause.n_variables, clause.with_stats(stats));
     let (_, whole_work) = join_cost(&clause.with_stats(stats).collect::<Vec<_>>(), &domains);
     if whole_work < MIN_SPLIT_WORK {
-        return None;
+        return Ok(None);
     }
-    candidates(clause, everything & !head)
-        .into_iter()
-        .filter_map(|variables| part_of(clause, variables, everything, head, stats, &domains))
-        .min_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, work)| *work < whole_work * (1.0 - MIN_SPLIT_SAVING))
-        .map(|(part, _)| part)
+    let mut best: Option<(Part, f64)> = None;
+    for variables in candidates(clause, everything & !head) {
+        // Each candidate is compared with every pair of literals.
+        pace.steps(1 + clause.positives.len() / 8)?;
+        if let Some((part, work)) = part_of(clause, variables, everything, head, stats, &domains)
+            && best.as_ref().is_none_or(|(_, least)| work < *least)
+        {
+            best = Some((part, work));
+        }
+    }
+    let is_enough = |work: f64| work < whole_work * (1.0 - MIN_SPLIT_SAVING);
+    Ok(best.filter(|&(_, work)| is_enough(work)).map(|(part, _)| part))
 }
 
 /// Lists the sets of variables to try to eliminate: each variable alone, and pairs that occur in
@@ -331,7 +346,7 @@ fn find_guards(
 }
 
 fn variable_list(set: VariableSet) -> Vec<u32> {
-    (0..MAX_VARIABLES as u32).filter(|&variable| set >> variable & 1 != 0).collect()
+    (0..narrow(MAX_VARIABLES)).filter(|&variable| set >> variable & 1 != 0).collect()
 }
 
 /// Renumbers the variables of a clause in order of appearance, so that clauses that differ only in
@@ -360,7 +375,7 @@ fn renumber_atom(atom: &mut Atom, numbers: &mut HashMap<u32, u32>) {
 fn renumber(pattern: &mut Pattern, numbers: &mut HashMap<u32, u32>) {
     match pattern {
         Pattern::Variable(variable) => {
-            let next = numbers.len() as u32;
+            let next = narrow(numbers.len());
             *variable = *numbers.entry(*variable).or_insert(next);
         }
         Pattern::Ground(_) => {}

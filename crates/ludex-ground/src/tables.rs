@@ -8,10 +8,11 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
 use ludex_base::Symbol;
+use ludex_base::ids::narrow;
 use ludex_gdl::{TermId, Terms};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// The ground atoms of one relation.
+/// The ground atoms of one relation. The engine bounds their number before it adds one.
 #[derive(Default)]
 pub(crate) struct Table {
     arity: usize,
@@ -69,7 +70,7 @@ pub(crate) struct KeyHash(<FxBuildHasher as BuildHasher>::Hasher);
 impl KeyHash {
     #[inline]
     pub fn add(&mut self, term: TermId) {
-        self.0.write_u32(term.index() as u32);
+        self.0.write_usize(term.index());
     }
 
     #[inline]
@@ -85,6 +86,16 @@ impl Table {
 
     pub fn n_rows(&self) -> usize {
         self.status.len()
+    }
+
+    /// Returns the numbers of all rows.
+    pub fn row_ids(&self) -> std::ops::Range<u32> {
+        0..narrow(self.n_rows())
+    }
+
+    /// Iterates over all rows.
+    pub fn rows(&self) -> impl Iterator<Item = &[TermId]> {
+        self.row_ids().map(|row| self.row(row))
     }
 
     #[inline]
@@ -112,7 +123,7 @@ impl Table {
             }
             return (row, Some(before));
         }
-        let row = u32::try_from(self.status.len()).expect("the number of rows must fit in 32 bits");
+        let row = narrow(self.status.len());
         self.data.extend_from_slice(tuple);
         self.status.push(status);
         let Self { data, by_tuple, arity, .. } = self;
@@ -136,7 +147,7 @@ impl Table {
         }
         let mut index =
             Index { shapes: shapes.into(), heads: FxHashMap::default(), entries: Vec::new() };
-        for row in 0..self.n_rows() as u32 {
+        for row in self.row_ids() {
             if self.status(row) == Status::Done {
                 index.add(row, self.row(row), terms);
             }
@@ -174,9 +185,9 @@ impl Table {
         let indexes: usize = self
             .indexes
             .iter()
-            .map(|index| index.entries.capacity() * 8 + index.heads.capacity() * 13)
+            .map(|index| index.entries.capacity() * 8 + index.heads.capacity() * 20)
             .sum();
-        self.data.capacity() * 4 + self.status.capacity() + self.by_tuple.capacity() * 5 + indexes
+        self.data.capacity() * 4 + self.status.capacity() + self.by_tuple.capacity() * 6 + indexes
     }
 }
 
@@ -186,8 +197,7 @@ impl Index {
         let fits =
             self.shapes.iter().zip(tuple).all(|(s, &term)| hash_keys(s, term, terms, &mut key));
         if fits {
-            let entry = u32::try_from(self.entries.len())
-                .expect("the number of entries must fit in 32 bits");
+            let entry = narrow(self.entries.len());
             let next = self.heads.insert(key.finish(), entry).unwrap_or(END);
             self.entries.push(Entry { row, next });
         }

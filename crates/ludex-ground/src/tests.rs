@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use ludex_base::{Deadline, Source};
+use ludex_base::{Deadline, Limits, Sizes, Source};
 
-use crate::{GroundError, GroundLimits, GroundProgram, StaticPairs, ground};
+use crate::{GroundError, GroundProgram, StaticPairs, ground};
 
-fn try_ground(rules: &str, limits: &GroundLimits) -> Result<GroundProgram, GroundError> {
+fn try_ground(rules: &str, limits: &Limits) -> Result<GroundProgram, GroundError> {
     let (sheet, diagnostics) = ludex_gdl::parse_kif(&Source::new("test", rules));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     ground(&ludex_gdl::lower(&sheet).0, limits)
@@ -34,7 +34,7 @@ fn listing(program: &GroundProgram) -> String {
 
 #[track_caller]
 fn check(rules: &str, expected: Expect) {
-    let program = try_ground(rules, &GroundLimits::default()).expect("it grounds");
+    let program = try_ground(rules, &Limits::usual()).expect("it grounds");
     expected.assert_eq(&listing(&program));
 }
 
@@ -59,7 +59,7 @@ fn static_relations_leave_no_trace() {
 fn static_relations_of_two_arguments_are_kept_beside_the_rules() {
     let rules = "(step a b) (step b c) (<= (far ?x ?z) (step ?x ?y) (step ?y ?z))
         (<= (next (at ?y)) (true (at ?x)) (step ?x ?y) (not (far ?x ?y)))";
-    let program = try_ground(&format!("{GAME} {rules}"), &GroundLimits::default());
+    let program = try_ground(&format!("{GAME} {rules}"), &Limits::usual());
     let vocabulary = program.expect("it grounds").vocabulary;
     let terms = &vocabulary.terms;
     let text = |it: &StaticPairs| {
@@ -143,7 +143,7 @@ fn long_joins_are_split() {
         (<= (next (cell ?x ?y ?p)) (true (cell ?x ?y ?p)) (does me (mark ?u ?v)) (distinct ?x ?u))
         (<= (next (cell ?x ?y ?p)) (true (cell ?x ?y ?p)) (does me (mark ?u ?v)) (distinct ?y ?v))"
     );
-    let program = try_ground(&rules, &GroundLimits::default()).expect("it grounds");
+    let program = try_ground(&rules, &Limits::usual()).expect("it grounds");
     assert!(program.sizes.n_instances < 20_000, "{:?}", program.sizes);
     assert_eq!((program.vocabulary.fluents.len(), program.vocabulary.moves.len()), (800, 400));
 }
@@ -154,7 +154,7 @@ fn a_negative_cycle_between_ground_atoms_is_refused() {
         "{GAME} (<= (next (at b)) (win a)) (<= (win ?x) (pair ?x ?y) (not (win ?y)))
         (pair a b) (<= (pair b a) (true (at a)))"
     );
-    let error = try_ground(&rules, &GroundLimits::default()).expect_err("it has no meaning");
+    let error = try_ground(&rules, &Limits::usual()).expect_err("it has no meaning");
     assert!(matches!(error, GroundError::NegativeCycle { .. }), "{error}");
     check_place(&rules, &error, "win", "(<= (win ?x)");
 }
@@ -178,7 +178,7 @@ fn a_negation_that_only_looks_circular_is_accepted() {
 #[test]
 fn terms_that_grow_without_end_are_refused() {
     let rules = format!("{GAME} (<= (next (at (s ?x))) (true (at ?x)))");
-    let error = try_ground(&rules, &GroundLimits::default()).expect_err("it never ends");
+    let error = try_ground(&rules, &Limits::usual()).expect_err("it never ends");
     assert!(matches!(error, GroundError::Unbounded { .. }), "{error}");
     check_place(&rules, &error, "next", "(<= (next (at (s ?x)))");
 }
@@ -197,18 +197,69 @@ fn limits_stop_grounding() {
     let rules = format!(
         "{GAME} {numbers} (<= (next (t ?a ?b ?c ?d)) (n ?a) (n ?b) (n ?c) (n ?d) (true (at a)))"
     );
-    let few_atoms = GroundLimits { max_atoms: 10_000, ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &few_atoms), Err(GroundError::TooManyAtoms { .. })));
-    let little_memory = GroundLimits { max_bytes: 1_000_000, ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &little_memory), Err(GroundError::OutOfMemory { .. })));
-    let no_time =
-        GroundLimits { deadline: Deadline::after(Duration::ZERO), ..GroundLimits::default() };
-    assert!(matches!(try_ground(&rules, &no_time), Err(GroundError::OutOfTime { .. })));
+    let refused = |limits: &Limits| {
+        let error = try_ground(&rules, limits).expect_err("it is too large");
+        check_place(&rules, &error, "next", "(<= (next (t ?a ?b ?c ?d))");
+        error.to_string()
+    };
+    let few_atoms = sizes(|sizes| sizes.atoms = 10_000);
+    let text = refused(&few_atoms);
+    assert!(text.starts_with("grounding derived more than 10000 atoms: 10000 atoms"), "{text}");
+    assert!(text.contains("atoms of `true`; the last by a rule of `next`)"), "{text}");
+    let text = refused(&Limits { max_bytes: 1_000_000, ..Limits::usual() });
+    assert!(text.starts_with("grounding ran out of memory: ") && text.contains("`next`"), "{text}");
+    let text = refused(&Limits::usual().until(Deadline::after(Duration::ZERO)));
+    assert!(text.starts_with("grounding ran out of time after ") && text.contains("`"), "{text}");
+}
+
+/// The usual limits with other sizes.
+fn sizes(change: impl Fn(&mut Sizes)) -> Limits {
+    let mut limits = Limits::usual();
+    change(&mut limits.sizes);
+    limits
+}
+
+#[test]
+fn static_relations_count_towards_the_limits() {
+    let numbers: String = (0..60).map(|n| format!("(n {n})")).collect();
+    let rules = format!(
+        "{GAME} {numbers} (<= (all ?a ?b ?c) (n ?a) (n ?b) (n ?c)) (<= (next b) (all 1 ?x ?x))"
+    );
+    let error = try_ground(&rules, &sizes(|sizes| sizes.atoms = 10_000)).expect_err("too large");
+    assert!(error.to_string().contains("atoms of `all`"), "{error}");
+    check_place(&rules, &error, "all", "(<= (all ?a ?b ?c)");
+    let limits = Limits { max_bytes: 2_000_000, ..Limits::usual() };
+    let error = try_ground(&rules, &limits).expect_err("too large");
+    assert!(error.to_string().contains("atoms of `all`"), "{error}");
+}
+
+#[test]
+fn terms_that_double_are_refused_by_their_written_size() {
+    let doubling: String =
+        (0..40).map(|n| format!("(<= (t{} (f ?x ?x)) (t{n} ?x))", n + 1)).collect();
+    let rules = format!("{GAME} (t0 z) {doubling} (<= (next ?x) (t40 ?x))");
+    let error = try_ground(&rules, &Limits::usual()).expect_err("it is huge");
+    assert!(matches!(error, GroundError::HugeTerm { .. }), "{error}");
+    // Each step writes two copies and five more bytes, from one byte on.
+    check_place(&rules, &error, "t15", "(<= (t15 (f ?x ?x))");
+    assert!(try_ground(&rules, &sizes(|sizes| sizes.term_size = usize::MAX)).is_ok());
+}
+
+#[test]
+fn many_roles_and_many_moves_are_refused() {
+    let numbers: String = (0..40).map(|n| format!("(n {n})")).collect();
+    let roles = format!("{GAME} {numbers} (<= (role (r ?x ?y)) (n ?x) (n ?y))");
+    let error = try_ground(&roles, &Limits::usual()).expect_err("there are too many roles");
+    assert_eq!(error.to_string(), "the rules derive 1601 roles, more than 1000");
+    check_place(&roles, &error, "role", "(<= (role (r ?x ?y))");
+    let moves = format!("{GAME} {numbers} (<= (legal me (m ?x ?y ?z)) (n ?x) (n ?y) (n ?z))");
+    let error = try_ground(&moves, &sizes(|sizes| sizes.moves = 1_000)).expect_err("too many");
+    assert!(matches!(error, GroundError::TooManyMoves { .. }), "{error}");
 }
 
 #[test]
 fn an_initial_fluent_that_never_recurs_stays_a_fluent() {
-    let program = try_ground(GAME, &GroundLimits::default()).expect("it grounds");
+    let program = try_ground(GAME, &Limits::usual()).expect("it grounds");
     let fluents: Vec<String> = program
         .vocabulary
         .fluents

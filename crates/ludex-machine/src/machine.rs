@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ludex_base::{BitSet, Deadline, FluentId, MoveId, PerceptId, Rng, RoleId, Seed};
+use ludex_base::{
+    BitSet, Deadline, FluentId, Limits, MoveId, PerceptId, Rng, RoleId, Seed, StopReason,
+};
 use ludex_circuit::{Circuit, Gate};
 use ludex_game::{
     Describe, Game, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, Role,
@@ -56,7 +58,20 @@ pub(crate) struct Parts {
 impl Machine {
     /// Compiles a circuit.
     pub fn new(circuit: Circuit) -> Self {
-        let circuit = circuit.optimized();
+        Self::of_optimized(circuit.optimized())
+    }
+
+    /// Does the same as [`Machine::new`] within some limits.
+    ///
+    /// # Errors
+    /// When the deadline is reached.
+    pub fn within(circuit: Circuit, limits: &Limits) -> Result<Self, StopReason> {
+        let optimized = circuit.optimized_within(limits)?;
+        drop(circuit);
+        Ok(Self::of_optimized(optimized))
+    }
+
+    fn of_optimized(circuit: Circuit) -> Self {
         let schedule = Schedule::new(&circuit);
         let vocabulary = &circuit.vocabulary;
         let n_roles = circuit.n_roles();

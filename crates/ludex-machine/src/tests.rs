@@ -1,12 +1,12 @@
 //! Tests of the machine against the plain evaluation of its circuit.
 
-use ludex_base::{BitSet, Deadline, RoleId, Seed, Source};
+use ludex_base::{BitSet, Deadline, Limits, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
 use ludex_game::{
     Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, draw_joint,
     play_checked,
 };
-use ludex_ground::{GroundLimits, ground};
+use ludex_ground::ground;
 use ludex_testkit::RulesFile;
 
 use crate::{Machine, PlayoutStyle};
@@ -14,7 +14,7 @@ use crate::{Machine, PlayoutStyle};
 pub(crate) fn circuit(rules: &str) -> Circuit {
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", rules));
     let program = ludex_gdl::lower(&sheet).0;
-    ludex_circuit::compile(&ground(&program, &GroundLimits::default()).expect("it grounds"))
+    ludex_circuit::compile(&ground(&program, &Limits::usual()).expect("it grounds"))
 }
 
 /// Returns the circuit's answers about a state: the legal moves, the goals by role, whether it is

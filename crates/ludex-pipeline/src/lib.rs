@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ludex_base::{Deadline, Diagnostic, RoleId, Severity, Source, Span};
-use ludex_gdl::{Found, Program, TermId, codes};
-use ludex_ground::{Declared, GroundError, GroundLimits, GroundProgram};
+use ludex_base::limits::USUAL_BYTES;
+use ludex_base::{
+    Deadline, Diagnostic, Limits, Pace, RoleId, Severity, Sizes, Source, Span, StopReason,
+};
+use ludex_gdl::{Found, Keyword, Program, RelationId, Rule, RulePlace, TermId, codes};
+use ludex_ground::{Declared, GroundError, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
-use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
+use ludex_reasoner::{Reasoner, ReasonerError};
 
 /// Reads, checks, grounds and compiles a rulesheet.
 ///
@@ -23,7 +26,7 @@ use ludex_reasoner::{Reasoner, ReasonerError, ReasonerLimits};
 /// # Errors
 /// When the rulesheet has a fatal mistake, or a limit prevents building the requested engine.
 pub fn load(source: Source, options: &LoadOptions) -> Result<LoadedGame, LoadError> {
-    load_unless(source, options, &Arc::default())
+    load_within(source, options.engine, &options.limits())
 }
 
 /// Does the same as [`load`], but stops when the flag is set: between two stages, and within the
@@ -36,114 +39,194 @@ pub fn load_unless(
     options: &LoadOptions,
     stopped: &Arc<AtomicBool>,
 ) -> Result<LoadedGame, LoadError> {
-    let go_on = || {
-        if stopped.load(Ordering::Relaxed) {
+    let limits = options.limits();
+    let deadline = limits.deadline.clone().or_when(Arc::clone(stopped));
+    let loaded = load_within(source, options.engine, &limits.until(deadline));
+    match loaded {
+        Err(LoadError::Limit { .. }) if stopped.load(Ordering::Relaxed) => {
             Err(LoadError::Limit { reason: "loading was stopped".into() })
-        } else {
-            Ok(())
         }
-    };
+        loaded => loaded,
+    }
+}
+
+/// Part of the time for grounding and compiling, if the reasoner is to play a game for which that
+/// is not enough.
+const GROUNDING_SHARE: f64 = 0.75;
+
+/// Does the same as [`load`] within limits that the caller has made. All stages share them.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_within(
+    source: Source,
+    engine: EngineChoice,
+    limits: &Limits,
+) -> Result<LoadedGame, LoadError> {
     // Text to program; this reports all mistakes at once.
-    let checked = ludex_gdl::check_source(&source);
-    let mut diagnostics = checked.diagnostics;
+    let checked = ludex_gdl::check_source_within(&source, limits)
+        .map_err(|stop| LoadError::Limit { reason: stop_reason("reading the rules", stop) })?;
+    let diagnostics = checked.diagnostics;
     let Some(program) = checked.program else {
         return Err(LoadError::Rules { diagnostics });
     };
-    go_on()?;
-    let deadline = Deadline::after(options.time).or_when(Arc::clone(stopped));
-    let fallback = match options.engine {
+    let rules = Checked { source, diagnostics, program };
+    let fallback = match engine {
         EngineChoice::Reasoner => None,
-        EngineChoice::Auto | EngineChoice::Circuit | EngineChoice::Wide => {
-            // Program to ground program, to circuit, to machine.
-            let limits = GroundLimits { deadline: deadline.clone(), ..options.ground_limits() };
-            match ludex_ground::ground(&program, &limits) {
-                Ok(ground_program) => {
-                    go_on()?;
-                    let sizes = GameSizes::of(&ground_program);
-                    let circuit = ludex_circuit::compile(&ground_program);
-                    go_on()?;
-                    let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
-                    let machine = styled(Machine::new(circuit), options.engine);
-                    let sizes = GameSizes {
-                        gates,
-                        edges,
-                        optimized_gates: machine.circuit().n_gates(),
-                        optimized_edges: machine.circuit().n_edges(),
-                        ..sizes
-                    };
-                    return Ok(LoadedGame {
-                        source,
-                        diagnostics,
-                        program: Arc::new(program),
-                        engine: Engine::Machine(machine),
-                        sizes: Some(sizes),
-                        fallback: None,
-                    });
+        EngineChoice::Circuit | EngineChoice::Wide => {
+            return match machine(&rules, engine, limits) {
+                Ok((machine, sizes)) => Ok(rules.loaded(Engine::Machine(machine), Some(sizes))),
+                Err(Unground::Meaningless(diagnostic)) => Err(rules.refused(diagnostic)),
+                Err(Unground::Limit(reason)) => Err(LoadError::Limit { reason }),
+            };
+        }
+        EngineChoice::Auto => {
+            let part = limits.clone().until(limits.deadline.part(GROUNDING_SHARE));
+            match machine(&rules, engine, &part) {
+                Ok((machine, sizes)) => {
+                    return Ok(rules.loaded(Engine::Machine(machine), Some(sizes)));
                 }
-                Err(error) => match meaningless(&error) {
-                    Some(diagnostic) => {
-                        diagnostics.push(diagnostic);
-                        return Err(LoadError::Rules { diagnostics });
-                    }
-                    None if options.engine != EngineChoice::Auto => {
-                        return Err(LoadError::Limit { reason: reason(&source, &error) });
-                    }
-                    None => Some(reason(&source, &error)),
-                },
+                Err(Unground::Meaningless(diagnostic)) => return Err(rules.refused(diagnostic)),
+                Err(Unground::Limit(reason)) => Some(reason),
             }
         }
     };
 
     // Program to reasoner.
-    go_on()?;
-    let deadline = Deadline::after(options.time).or_when(Arc::clone(stopped));
-    let limits = ReasonerLimits { deadline, ..ReasonerLimits::within(options.memory) };
-    match Reasoner::new(&program, &limits) {
-        Ok(reasoner) => Ok(LoadedGame {
-            source,
-            diagnostics,
-            program: Arc::new(program),
-            engine: Engine::Reasoner(reasoner),
-            sizes: None,
-            fallback,
-        }),
-        Err(ReasonerError::NegativeCycle { relation, name }) => {
-            let rule = program.negating_rule(relation);
-            diagnostics.push(negative_cycle(rule.map_or_else(Span::default, |it| it.span), &name));
-            Err(LoadError::Rules { diagnostics })
+    match Reasoner::new(&rules.program, limits) {
+        Ok(reasoner) => {
+            Ok(LoadedGame { fallback, ..rules.loaded(Engine::Reasoner(reasoner), None) })
         }
-        Err(error) => Err(LoadError::Limit { reason: error.to_string() }),
+        Err(error) => match no_meaning(&rules.program, &error) {
+            Some(diagnostic) => Err(rules.refused(diagnostic)),
+            None => {
+                let reason = at_rule(&rules.source, error.rule(), &error);
+                let reason = match fallback {
+                    Some(first) => format!("{first}; and the reasoner can't play it: {reason}"),
+                    None => reason,
+                };
+                Err(LoadError::Limit { reason })
+            }
+        },
+    }
+}
+
+/// A rulesheet that has a meaning.
+struct Checked {
+    source: Source,
+    diagnostics: Vec<Diagnostic>,
+    program: Program,
+}
+
+impl Checked {
+    fn loaded(self, engine: Engine, sizes: Option<GameSizes>) -> LoadedGame {
+        let Self { source, diagnostics, program } = self;
+        let program = Arc::new(program);
+        LoadedGame { source, diagnostics, program, engine, sizes, fallback: None }
+    }
+
+    /// Returns the error for a mistake that a later stage found.
+    fn refused(self, diagnostic: Diagnostic) -> LoadError {
+        let mut diagnostics = self.diagnostics;
+        diagnostics.push(diagnostic);
+        LoadError::Rules { diagnostics }
+    }
+}
+
+/// Why there is no machine.
+enum Unground {
+    /// The rules have no meaning.
+    Meaningless(Diagnostic),
+    /// A limit was reached.
+    Limit(String),
+}
+
+/// Program to ground program, to circuit, to machine.
+fn machine(
+    rules: &Checked,
+    engine: EngineChoice,
+    limits: &Limits,
+) -> Result<(Machine, GameSizes), Unground> {
+    let ground_program = ludex_ground::ground(&rules.program, limits)
+        .map_err(|error| unground(&rules.source, &error))?;
+    let sizes = GameSizes::of(&ground_program);
+    let stopped = |stop| Unground::Limit(stop_reason("compiling the ground rules", stop));
+    let circuit = ludex_circuit::compile_within(&ground_program, limits).map_err(stopped)?;
+    drop(ground_program);
+    let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
+    let machine = Machine::within(circuit, limits).map_err(stopped)?;
+    let machine = styled(machine, engine);
+    let sizes = GameSizes {
+        gates,
+        edges,
+        optimized_gates: machine.circuit().n_gates(),
+        optimized_edges: machine.circuit().n_edges(),
+        ..sizes
+    };
+    Ok((machine, sizes))
+}
+
+fn unground(source: &Source, error: &GroundError) -> Unground {
+    match meaningless(error) {
+        Some(diagnostic) => Unground::Meaningless(diagnostic),
+        None => Unground::Limit(at_rule(source, error.rule(), error)),
     }
 }
 
 /// Checks a rulesheet, including what only grounding shows: negative cycles between ground atoms,
 /// terms that grow without end, and incomplete `base` and `input`.
-pub fn check(source: &Source, options: &LoadOptions) -> CheckReport {
-    let checked = ludex_gdl::check_source(source);
+///
+/// # Errors
+/// When a limit of time or memory stops the work before the rules are read and checked. If it stops
+/// grounding, [`CheckReport::ungrounded`] gives the reason.
+pub fn check(source: &Source, options: &LoadOptions) -> Result<CheckReport, LoadError> {
+    check_within(source, &options.limits())
+}
+
+/// Does the same as [`check`] within limits that the caller has made.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_within(source: &Source, limits: &Limits) -> Result<CheckReport, LoadError> {
+    let checked = ludex_gdl::check_source_within(source, limits)
+        .map_err(|stop| LoadError::Limit { reason: stop_reason("checking the rules", stop) })?;
     let mut report =
         CheckReport { diagnostics: checked.diagnostics, is_playable: true, ungrounded: None };
     let Some(program) = checked.program else {
-        return CheckReport { is_playable: false, ..report };
+        return Ok(CheckReport { is_playable: false, ..report });
     };
-    let limits = options.ground_limits();
-    match ludex_ground::ground(&program, &limits) {
+    match ludex_ground::ground(&program, limits).map_err(|error| unground(source, &error)) {
         Ok(ground_program) => {
-            // Declarations are only informative: if they take too long, they are not compared.
-            if let Ok(declared) = ludex_ground::declared(&program, &limits) {
-                let found = found(&ground_program, declared);
-                report.diagnostics.extend(ludex_gdl::check_declarations(&program, &found));
-            }
+            report.diagnostics.extend(declarations(&program, &ground_program, limits));
         }
-        Err(error) => match meaningless(&error) {
-            Some(diagnostic) => {
-                report.diagnostics.push(diagnostic);
-                report.is_playable = false;
-            }
-            None => report.ungrounded = Some(reason(source, &error)),
-        },
+        Err(Unground::Meaningless(diagnostic)) => {
+            report.diagnostics.push(diagnostic);
+            report.is_playable = false;
+        }
+        Err(Unground::Limit(reason)) => report.ungrounded = Some(reason),
     }
-    report
+    Ok(report)
 }
+
+/// Compares `base` and `input` with what may occur. They are only informative: if that takes too
+/// long, they are not compared.
+fn declarations(program: &Program, ground: &GroundProgram, limits: &Limits) -> Vec<Diagnostic> {
+    let is_declared = |rule: &Rule| {
+        [Keyword::Base, Keyword::Input].map(RelationId::from).contains(&rule.head.relation)
+    };
+    if !program.rules.iter().any(is_declared) {
+        return Vec::new();
+    }
+    let pace = Pace::new(&limits.deadline, TEXTS_PER_CHECK);
+    let declared = ludex_ground::declared(program, limits).ok();
+    match declared.and_then(|declared| found(ground, declared, &pace).ok()) {
+        Some(found) => ludex_gdl::check_declarations(program, &found),
+        None => Vec::new(),
+    }
+}
+
+/// Fluents and moves written out between two checks of the deadline.
+const TEXTS_PER_CHECK: usize = 1 << 10;
 
 /// The result of [`check`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -173,18 +256,24 @@ fn styled(machine: Machine, choice: EngineChoice) -> Machine {
 }
 
 /// Lists what may occur in a game, and what is declared.
-fn found(program: &GroundProgram, declared: Declared) -> Found {
+fn found(
+    program: &GroundProgram,
+    declared: Declared,
+    pace: &Pace<'_>,
+) -> Result<Found, StopReason> {
     let vocabulary = &program.vocabulary;
     let display = |term| vocabulary.terms.display(term);
+    let fluent = |&fluent: &TermId| pace.step().map(|()| display(fluent).to_string());
     let with_role = |&(role, term): &(RoleId, TermId)| {
-        format!("({} {})", display(vocabulary.roles[role.index()]), display(term))
+        let text = || format!("({} {})", display(vocabulary.roles[role.index()]), display(term));
+        pace.step().map(|()| text())
     };
-    Found {
-        fluents: vocabulary.fluents.iter().map(|&fluent| display(fluent).to_string()).collect(),
+    Ok(Found {
+        fluents: vocabulary.fluents.iter().map(fluent).collect::<Result<_, _>>()?,
         base: declared.base,
-        moves: vocabulary.moves.iter().map(with_role).collect(),
+        moves: vocabulary.moves.iter().map(with_role).collect::<Result<_, _>>()?,
         input: declared.input,
-    }
+    })
 }
 
 /// Options of [`load`].
@@ -192,18 +281,19 @@ fn found(program: &GroundProgram, declared: Declared) -> Found {
 pub struct LoadOptions {
     /// The engine to build.
     pub engine: EngineChoice,
-    /// Time limit of grounding, and again of building the reasoner.
+    /// Time limit of all stages together.
     pub time: Duration,
-    /// Memory limit of grounding or the reasoner, in bytes.
+    /// Memory limit of what a stage builds, in bytes.
     pub memory: u64,
 }
 
 impl LoadOptions {
-    fn ground_limits(&self) -> GroundLimits {
-        GroundLimits {
+    /// Returns the limits of a call that begins now, with the usual sizes.
+    pub fn limits(&self) -> Limits {
+        Limits {
             deadline: Deadline::after(self.time),
-            max_bytes: usize::try_from(self.memory).unwrap_or(usize::MAX),
-            ..GroundLimits::default()
+            max_bytes: self.memory,
+            sizes: Sizes::default(),
         }
     }
 }
@@ -211,7 +301,7 @@ impl LoadOptions {
 impl Default for LoadOptions {
     /// The fastest engine, within 60 seconds and 4 GB.
     fn default() -> Self {
-        Self { engine: EngineChoice::Auto, time: Duration::from_secs(60), memory: 4_000_000_000 }
+        Self { engine: EngineChoice::Auto, time: Duration::from_secs(60), memory: USUAL_BYTES }
     }
 }
 
@@ -362,21 +452,57 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Returns the diagnostic for rules without a meaning; `None` if a limit was reached.
+/// Returns the diagnostic for rules without a meaning, or beyond a limit that no larger budget
+/// lifts; `None` if time or memory was not enough.
 fn meaningless(error: &GroundError) -> Option<Diagnostic> {
+    let fatal = |code, rule: &RulePlace, help: &str| {
+        Diagnostic::new(Severity::Fatal, code, rule.span, error.to_string()).with_help(help)
+    };
     match error {
         GroundError::NegativeCycle { atom, rule } => Some(negative_cycle(rule.span, atom)),
-        GroundError::Unbounded { rule, .. } => {
-            let code = codes::ENDLESS_GROUNDING;
-            let diagnostic = Diagnostic::new(Severity::Fatal, code, rule.span, error.to_string());
-            Some(
-                diagnostic
-                    .with_help("bound the terms by a condition on facts, such as `(succ ?n ?m)`"),
-            )
+        GroundError::Unbounded { rule, .. } => Some(fatal(
+            codes::ENDLESS_GROUNDING,
+            rule,
+            "bound the terms by a condition on facts, such as `(succ ?n ?m)`",
+        )),
+        GroundError::HugeTerm { rule, .. } => Some(fatal(codes::HUGE_TERM, rule, HUGE_TERM_HELP)),
+        GroundError::TooManyRoles { rule, .. } => {
+            Some(fatal(codes::TOO_MANY_ROLES, rule, ROLES_HELP))
         }
         _ => None,
     }
 }
+
+/// Returns the same diagnostics for errors of the reasoner.
+fn no_meaning(program: &Program, error: &ReasonerError) -> Option<Diagnostic> {
+    let fatal = |code, span, help: &str| {
+        Diagnostic::new(Severity::Fatal, code, span, error.to_string()).with_help(help)
+    };
+    match error {
+        ReasonerError::NegativeCycle { relation, name } => {
+            let rule = program.negating_rule(*relation);
+            Some(negative_cycle(rule.map_or_else(Span::default, |it| it.span), name))
+        }
+        ReasonerError::TermTooLarge { rule, .. } => {
+            let span = rule.as_ref().map_or_else(Span::default, |rule| rule.span);
+            Some(fatal(codes::HUGE_TERM, span, HUGE_TERM_HELP))
+        }
+        ReasonerError::TooManyRoles { .. } => {
+            let of_role = |rule: &&Rule| rule.head.relation == Keyword::Role.into();
+            let has_body = |rule: &&Rule| of_role(rule) && !rule.body.is_empty();
+            let rules = || program.rules.iter();
+            let rule = rules().find(has_body).or_else(|| rules().find(of_role));
+            let span = rule.map_or_else(Span::default, |rule| rule.span);
+            Some(fatal(codes::TOO_MANY_ROLES, span, ROLES_HELP))
+        }
+        _ => None,
+    }
+}
+
+const HUGE_TERM_HELP: &str = "a term that contains another twice doubles with every rule that \
+    builds one of it; keep the parts in separate fluents";
+
+const ROLES_HELP: &str = "a role is a seat for a player; use fluents for other things";
 
 fn negative_cycle(span: Span, atom: &str) -> Diagnostic {
     let message = format!("`{atom}` depends on its own negation");
@@ -384,9 +510,17 @@ fn negative_cycle(span: Span, atom: &str) -> Diagnostic {
         .with_help("break the cycle: a rule must not derive an atom from its own negation")
 }
 
-/// Describes why grounding failed, with the place of the rule at fault if there is one.
-fn reason(source: &Source, error: &GroundError) -> String {
-    let Some(rule) = error.rule() else { return error.to_string() };
+/// Says that a limit stopped a stage, and what to do.
+fn stop_reason(stage: &str, stop: StopReason) -> String {
+    match stop {
+        StopReason::Memory => format!("{stage} ran out of memory; allow more memory"),
+        _ => format!("{stage} ran out of time; allow more time"),
+    }
+}
+
+/// Describes an error, with the place of the rule that it is about if there is one.
+fn at_rule(source: &Source, rule: Option<&RulePlace>, error: &dyn fmt::Display) -> String {
+    let Some(rule) = rule else { return error.to_string() };
     let (line, column) = source.line_column(rule.span.start);
     format!("{}:{line}:{column}: {error}", source.name())
 }

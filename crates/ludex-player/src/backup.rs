@@ -6,10 +6,10 @@
 use std::io;
 use std::sync::Arc;
 
-use ludex_base::{MoveId, RoleId};
+use ludex_base::{Limits, MoveId, RoleId};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_gdl::Program;
-use ludex_reasoner::{Reasoner, ReasonerCursor, ReasonerLimits};
+use ludex_reasoner::{Reasoner, ReasonerCursor};
 use ludex_search::flat::{Flat, FlatOptions};
 use ludex_search::{SearchLimits, SearchReport, Searcher};
 
@@ -33,8 +33,7 @@ pub(crate) fn backup(program: Arc<Program>) -> io::Result<Worker<BackupQuestion,
             let limits = &mut question.limits;
             limits.deadline = limits.deadline.clone().or_when(Arc::clone(&is_cancelled));
             if reasoner.is_none() {
-                let deadline = limits.deadline.clone();
-                let bounds = ReasonerLimits { deadline, ..ReasonerLimits::default() };
+                let bounds = Limits::usual().until(limits.deadline.clone());
                 reasoner = Reasoner::new(&program, &bounds).ok();
             }
             choose(reasoner.as_ref()?, &question)

@@ -115,12 +115,17 @@ impl ReasonerCursor {
         self.fault.is_none()
     }
 
-    /// Returns the terms that a relation of role and term has for a role, sorted.
-    fn terms_of(&self, relation: Keyword, role: usize) -> Vec<TermId> {
-        let role = self.core.role_terms[role];
-        let rows = self.engine.table(table_of(relation)).iter();
-        let mut terms: Vec<TermId> = rows.filter(|row| row[0] == role).map(|row| row[1]).collect();
-        terms.sort_unstable_by(|&left, &right| self.engine.vocabulary.compare(left, right));
+    /// Returns by role the terms that a relation of role and term has, sorted.
+    fn terms_of(&self, relation: Keyword) -> Vec<Vec<TermId>> {
+        let mut terms = vec![Vec::new(); self.core.roles.len()];
+        for row in self.engine.table(table_of(relation)).iter() {
+            if let Some(&role) = self.core.role_ids.get(&row[0]) {
+                terms[role].push(row[1]);
+            }
+        }
+        for of_role in &mut terms {
+            of_role.sort_unstable_by(|&left, &right| self.engine.vocabulary.compare(left, right));
+        }
         terms
     }
 
@@ -161,8 +166,7 @@ impl Cursor for ReasonerCursor {
         if !self.derive_successor(joint) {
             return;
         }
-        for role in 0..self.percepts.len() {
-            let percepts = self.terms_of(Keyword::Sees, role);
+        for (role, percepts) in self.terms_of(Keyword::Sees).into_iter().enumerate() {
             self.percepts[role] =
                 percepts.into_iter().map(|term| PerceptId::new(self.id_of(role, term))).collect();
         }
@@ -181,8 +185,7 @@ impl Cursor for ReasonerCursor {
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
         if !self.has_legal && self.derive(|core| &core.cones.legal) {
             self.has_legal = true;
-            for role in 0..self.legal.len() {
-                let moves = self.terms_of(Keyword::Legal, role);
+            for (role, moves) in self.terms_of(Keyword::Legal).into_iter().enumerate() {
                 self.legal[role] =
                     moves.into_iter().map(|term| MoveId::new(self.id_of(role, term))).collect();
             }
@@ -193,8 +196,7 @@ impl Cursor for ReasonerCursor {
     fn goals(&mut self, role: RoleId) -> &[Goal] {
         if !self.has_goals && self.derive(|core| &core.cones.goal) {
             self.has_goals = true;
-            for role in 0..self.goals.len() {
-                let values = self.terms_of(Keyword::Goal, role);
+            for (role, values) in self.terms_of(Keyword::Goal).into_iter().enumerate() {
                 let name = |term: TermId| self.engine.vocabulary.constant_name(term);
                 let goals = values.into_iter().filter_map(name).filter_map(Goal::parse);
                 let mut goals: Vec<Goal> = goals.collect();

@@ -15,12 +15,14 @@
 
 use std::sync::Arc;
 
-use ludex_base::Deadline;
-use ludex_gdl::{Keyword, Stage, TermId};
+use ludex_base::diagnostic::shortened;
+use ludex_base::ids::narrow;
+use ludex_base::{Deadline, Limits, StopReason};
+use ludex_gdl::{Keyword, RulePlace, Stage, TermId};
 use smallvec::SmallVec;
 
 use crate::calls::{Calls, Keys, Open};
-use crate::error::{ReasonerError, ReasonerLimits};
+use crate::error::{ReasonerError, max_atoms};
 use crate::flatten::table_of;
 use crate::join_plan::{Contains, Expression, Join, JoinPlan, Statistics, Step};
 use crate::rules::{PlannedComponent, Rules};
@@ -73,7 +75,7 @@ type Outcome<T = ()> = Result<T, ReasonerError>;
 
 impl Engine {
     /// Creates an engine with empty tables.
-    pub(crate) fn new(rules: &Rules, vocabulary: Vocabulary, limits: &ReasonerLimits) -> Self {
+    pub(crate) fn new(rules: &Rules, vocabulary: Vocabulary, limits: &Limits) -> Self {
         let tables = rules.schema().tables.iter();
         Self {
             vocabulary,
@@ -85,7 +87,7 @@ impl Engine {
             spare_registers: Vec::new(),
             failed: None,
             n_atoms: 0,
-            max_atoms: limits.max_atoms,
+            max_atoms: max_atoms(limits),
             n_steps_until_look: STEPS_PER_LOOK,
         }
     }
@@ -266,8 +268,8 @@ impl Engine {
     fn assume_derived(&mut self, rules: &Rules, component: &PlannedComponent) {
         for entry in &component.assumed {
             self.clear(&entry.tables);
-            for row_idx in 0..self.table(entry.derived).n_rows() {
-                let row = Row::from_slice(self.table(entry.derived).row(row_idx as u32));
+            for row_idx in self.table(entry.derived).row_ids() {
+                let row = Row::from_slice(self.table(entry.derived).row(row_idx));
                 self.working(entry.assumed).push(&row);
                 self.feed_views(rules, entry.assumed, &row);
             }
@@ -296,9 +298,16 @@ impl Engine {
         plan.inputs.iter().for_each(|&(position, register)| registers[register] = key[position]);
         let mut checks = plan.input_checks.iter();
         if checks.all(|&(position, register)| registers[register] == key[position]) {
-            self.run(rules, plan, 0)?;
+            self.run(rules, plan, 0).map_err(|error| error.in_rule(|| self.place(rules, plan)))?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn place(&self, rules: &Rules, plan: &JoinPlan) -> RulePlace {
+        let relation = rules.schema().tables[plan.table.index()].name;
+        let name = shortened(self.vocabulary.symbol_name(relation).to_owned());
+        RulePlace { relation, name, span: plan.span }
     }
 
     /// Derives the rows of a key, unless that was done before.
@@ -358,7 +367,7 @@ impl Engine {
             // Later calls were made for earlier ones, so the earlier ones come last.
             for open_idx in (0..n_keys).rev() {
                 let (call_idx, key_idx) = self.calls.open[component].keys[open_idx];
-                let key = Row::from_slice(self.calls.keys[call_idx].table.row(key_idx as u32));
+                let key = Row::from_slice(self.calls.keys[call_idx].table.row(narrow(key_idx)));
                 self.answer(rules, call_idx, &key)?;
                 self.calls.keys[call_idx].is_answered[key_idx] = true;
             }
@@ -440,6 +449,8 @@ impl Engine {
                 if join.repeat.is_over(has_fired) {
                     break;
                 }
+            } else {
+                self.look_at_clock()?;
             }
         }
         Ok(has_fired)
@@ -454,7 +465,9 @@ impl Engine {
         join: &Join,
     ) -> Outcome<bool> {
         let mut has_fired = false;
-        for row in self.table(join.table).range(join.rows) {
+        let range = self.table(join.table).range(join.rows);
+        self.look_after(range.end - range.start)?;
+        for row in range {
             let values = self.table(join.table).row(row);
             let registers = &self.registers;
             let is_match = join.key.iter().all(|&(column, reg)| values[column] == registers[reg]);
@@ -498,7 +511,7 @@ impl Engine {
         if self.n_atoms <= self.max_atoms {
             return Ok(());
         }
-        Err(ReasonerError::TooManyAtoms { limit: self.max_atoms })
+        Err(ReasonerError::TooManyAtoms { limit: self.max_atoms, rule: None })
     }
 
     fn term(&mut self, expression: &Expression) -> Outcome<TermId> {
@@ -534,12 +547,25 @@ impl Engine {
     /// Checks the clock once every few steps.
     #[inline]
     fn look_at_clock(&mut self) -> Outcome {
-        self.n_steps_until_look -= 1;
-        if self.n_steps_until_look > 0 {
-            return Ok(());
-        }
+        self.look_after(1)
+    }
+
+    /// Checks the clock if it is time after so many steps.
+    #[inline]
+    fn look_after(&mut self, n_steps: u32) -> Outcome {
+        self.n_steps_until_look = self.n_steps_until_look.saturating_sub(n_steps);
+        if self.n_steps_until_look > 0 { Ok(()) } else { self.look_now() }
+    }
+
+    /// Checks the clock and the memory of the process.
+    #[cold]
+    pub(crate) fn look_now(&mut self) -> Outcome {
         self.n_steps_until_look = STEPS_PER_LOOK;
-        if self.deadline.reached() { Err(ReasonerError::OutOfTime) } else { Ok(()) }
+        match self.deadline.stop_reason() {
+            None => Ok(()),
+            Some(StopReason::Memory) => Err(ReasonerError::OutOfMemory { rule: None }),
+            Some(_) => Err(ReasonerError::OutOfTime { rule: None }),
+        }
     }
 
     /// Empties tables.

@@ -5,7 +5,7 @@
 //! views as well, so a join compares and indexes the inner arguments like any other column. Heads
 //! keep their nested terms, which are built when a row is derived.
 
-use ludex_base::Symbol;
+use ludex_base::{Span, Symbol};
 use ludex_gdl::{Atom, Component, Keyword, Literal, Pattern, Program, RelationId, Stage, TermId};
 use rustc_hash::FxHashMap;
 
@@ -74,6 +74,8 @@ pub(crate) struct FlatRule {
     pub(crate) negative: Vec<FlatAtom>,
     pub(crate) distinct: Vec<(Pattern, Pattern)>,
     pub(crate) n_variables: usize,
+    /// The clause it comes from.
+    pub(crate) span: Span,
 }
 
 #[derive(Debug)]
@@ -196,7 +198,7 @@ impl Schema {
         let mut needs: Vec<RelationId> = rules
             .iter()
             .flat_map(|&rule| program.rules[rule].dependencies().map(|(id, _)| id))
-            .filter(|id| !relations.contains(id))
+            .filter(|id| relations.binary_search(id).is_err())
             .collect();
         needs.sort_unstable();
         needs.dedup();
@@ -226,17 +228,18 @@ impl Schema {
             negative: Vec::new(),
             distinct: Vec::new(),
             n_variables: rule.n_variables(),
+            span: rule.span,
         };
         for literal in &rule.body {
             match literal {
                 Literal::Positive(atom) => {
                     let table = table_of(atom.relation);
-                    let is_recursive = component.contains(&atom.relation);
+                    let is_recursive = component.binary_search(&atom.relation).is_ok();
                     flat.positive.push(self.atom(table, atom, is_recursive));
                 }
                 Literal::Negative(atom) => {
-                    let assumed = assumed.iter().find(|(id, _)| *id == atom.relation);
-                    let table = assumed.map_or(table_of(atom.relation), |&(_, table)| table);
+                    let position = assumed.binary_search_by_key(&atom.relation, |&(id, _)| id);
+                    let table = position.map_or(table_of(atom.relation), |idx| assumed[idx].1);
                     flat.negative.push(self.atom(table, atom, false));
                 }
                 Literal::Distinct(left, right) => flat.distinct.push((left.clone(), right.clone())),

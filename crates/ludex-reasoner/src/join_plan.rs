@@ -5,7 +5,7 @@
 //! et al., *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). Tests
 //! (`not`, `distinct`) run as soon as their variables have values.
 
-use ludex_base::Symbol;
+use ludex_base::{Span, Symbol};
 use ludex_gdl::{Pattern, TermId};
 use rustc_hash::FxHashSet;
 
@@ -28,6 +28,8 @@ pub(crate) struct JoinPlan {
     pub(crate) n_registers: usize,
     /// Tables that must have rows for the rule to derive anything.
     pub(crate) needs: Box<[(TableId, Rows)]>,
+    /// The clause it comes from.
+    pub(crate) span: Span,
 }
 
 impl JoinPlan {
@@ -208,6 +210,13 @@ struct Search<'a> {
 /// the greedy one for longer bodies.
 const MAX_NODES: usize = 2000;
 
+/// Returns the number of orders to try for a body of this length. A very long body gets fewer: each
+/// order takes time quadratic in its length.
+fn max_nodes(n_literals: usize) -> usize {
+    let long = n_literals.max(32);
+    (MAX_NODES * 32 * 32 / (long * long)).max(n_literals)
+}
+
 /// Assumed number of values of a column of a table that is filled on demand. Such a table is best
 /// called when most columns have values.
 const N_VALUES_CALLED: f64 = 10.0;
@@ -226,7 +235,7 @@ impl<'a> Search<'a> {
             order: Vec::new(),
             best: Vec::new(),
             best_cost: f64::INFINITY,
-            n_nodes_left: MAX_NODES,
+            n_nodes_left: max_nodes(builder.rule.positive.len()),
         };
         // The rows of the last round are few, so the order begins with them.
         if let Purpose::Delta(idx) = builder.purpose {
@@ -278,7 +287,7 @@ impl<'a> Search<'a> {
         };
         let columns = (0..atom.args.len()).filter(|&column| has_value(&atom.args[column]));
         let n_matches = if self.catalog.is_called(atom.table) {
-            N_VALUES_CALLED.powi((atom.args.len() - columns.count()) as i32)
+            N_VALUES_CALLED.powi(exponent(atom.args.len() - columns.count()))
         } else {
             self.statistics.n_matches(atom.table, columns)
         };
@@ -295,8 +304,12 @@ impl<'a> Search<'a> {
         let n_negative = negative.filter(|atom| is_due(&variables(atom).collect::<Vec<_>>()));
         let distinct = self.rule.distinct.iter();
         let n_distinct = distinct.filter(|pair| is_due(&variables_of_pair(pair)));
-        0.7_f64.powi(n_negative.count() as i32) * 0.9_f64.powi(n_distinct.count() as i32)
+        0.7_f64.powi(exponent(n_negative.count())) * 0.9_f64.powi(exponent(n_distinct.count()))
     }
+}
+
+fn exponent(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
 }
 
 fn variables(atom: &FlatAtom) -> impl Iterator<Item = usize> + '_ {
@@ -394,6 +407,7 @@ impl<'a> Builder<'a> {
             n_registers: self.rule.n_variables + self.constants.len(),
             constants: self.constants.into(),
             needs,
+            span: self.rule.span,
         }
     }
 

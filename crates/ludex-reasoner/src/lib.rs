@@ -34,5 +34,5 @@ mod tests;
 mod vocabulary;
 
 pub use cursor::{ReasonerCursor, ReasonerState};
-pub use error::{ReasonerError, ReasonerLimits};
+pub use error::ReasonerError;
 pub use reasoner::Reasoner;

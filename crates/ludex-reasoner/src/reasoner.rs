@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use ludex_base::{Deadline, MoveId, PerceptId, RoleId};
+use ludex_base::{Deadline, Limits, MoveId, PerceptId, RoleId};
 use ludex_game::{Cursor, Describe, Game, OneByOne, Playouts, Role};
 use ludex_gdl::{Keyword, Program, RelationId, Stage, TermId, is_random_role};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cursor::{ReasonerCursor, ReasonerState};
 use crate::engine::Engine;
-use crate::error::{ReasonerError, ReasonerLimits};
+use crate::error::{ReasonerError, max_atoms};
 use crate::flatten::{flatten, table_of};
 use crate::join_plan::Statistics;
 use crate::rules::Rules;
@@ -18,9 +19,9 @@ use crate::vocabulary::Vocabulary;
 /// ground program.
 ///
 /// ```
-/// use ludex_base::Source;
+/// use ludex_base::{Limits, Source};
 /// use ludex_game::{Cursor, Game};
-/// use ludex_reasoner::{Reasoner, ReasonerLimits};
+/// use ludex_reasoner::Reasoner;
 ///
 /// let rules = "(role r) (init (at 1)) (succ 1 2) (succ 2 3)
 ///     (<= (legal r (go ?y)) (true (at ?x)) (succ ?x ?y))
@@ -29,7 +30,7 @@ use crate::vocabulary::Vocabulary;
 ///     (<= (goal r 100) (true (at 3)))";
 /// let (sheet, _) = ludex_gdl::parse_kif(&Source::new("walk", rules));
 /// let (program, _) = ludex_gdl::lower(&sheet);
-/// let reasoner = Reasoner::new(&program, &ReasonerLimits::default())?;
+/// let reasoner = Reasoner::new(&program, &Limits::usual())?;
 /// let role = reasoner.role_ids().next().unwrap();
 /// let mut cursor = reasoner.cursor();
 /// while !cursor.is_terminal() {
@@ -50,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) roles: Vec<Role>,
     /// The names of the roles as terms, in the same order.
     pub(crate) role_terms: Vec<TermId>,
+    /// The position of each of these terms.
+    pub(crate) role_ids: FxHashMap<TermId, usize>,
     pub(crate) rules: Rules,
     pub(crate) cones: Cones,
     has_percepts: bool,
@@ -74,7 +77,7 @@ impl Reasoner {
     /// # Errors
     /// When there is no role, a limit is reached, or a static relation or the initial state depends
     /// on its own negation.
-    pub fn new(program: &Program, limits: &ReasonerLimits) -> Result<Self, ReasonerError> {
+    pub fn new(program: &Program, limits: &Limits) -> Result<Self, ReasonerError> {
         let mut rules = Rules::new(flatten(program));
         let mut engine = Engine::new(&rules, Vocabulary::new(program, limits), limits);
         let mut statistics = Statistics::new(rules.schema().tables.len());
@@ -85,11 +88,17 @@ impl Reasoner {
         engine.derive(&rules, &rules.cone(Keyword::Role))?;
         engine.derive(&rules, &rules.cone(Keyword::Init))?;
         let role_terms = role_terms(program, &engine);
-        if role_terms.is_empty() {
+        let (n_roles, limit) = (role_terms.len(), limits.sizes.roles);
+        if n_roles == 0 {
             return Err(ReasonerError::NoRole);
         }
+        if n_roles > limit {
+            return Err(ReasonerError::TooManyRoles { n_roles, limit });
+        }
+        engine.vocabulary.expect_roles(n_roles)?;
         let core = Core {
             roles: role_terms.iter().map(|&term| role(&engine, term)).collect(),
+            role_ids: role_terms.iter().enumerate().map(|(id, &term)| (term, id)).collect(),
             role_terms,
             cones: Cones::new(&rules),
             has_percepts: program.has_percepts(),
@@ -97,7 +106,7 @@ impl Reasoner {
             rules,
             engine,
         };
-        let reasoner = Self { core: Arc::new(core.tuned(statistics)) };
+        let reasoner = Self { core: Arc::new(core.tuned(statistics)?) };
         reasoner.check_initial_state(limits)?;
         Ok(reasoner)
     }
@@ -113,7 +122,7 @@ impl Reasoner {
         Some(ReasonerState::of_terms(&vocabulary, terms))
     }
 
-    fn check_initial_state(&self, limits: &ReasonerLimits) -> Result<(), ReasonerError> {
+    fn check_initial_state(&self, limits: &Limits) -> Result<(), ReasonerError> {
         let mut cursor = self.cursor();
         cursor.set_deadline(limits.deadline.clone());
         cursor.is_terminal();
@@ -143,7 +152,7 @@ impl Reasoner {
     /// rules do not.
     fn number_of(&self, role: RoleId, text: &str) -> Option<usize> {
         let term = self.core.engine.vocabulary.read(text)?;
-        Some(term.index() * self.core.roles.len() + role.index())
+        term.index().checked_mul(self.core.roles.len())?.checked_add(role.index())
     }
 }
 
@@ -153,16 +162,16 @@ fn derive_static(
     rules: &mut Rules,
     engine: &mut Engine,
     statistics: &mut Statistics,
-    limits: &ReasonerLimits,
+    limits: &Limits,
 ) -> Result<(), ReasonerError> {
     for component in 0..rules.components.len() {
-        plan(rules, engine, component, statistics);
+        plan(rules, engine, component, statistics)?;
         if rules.stage(component) > Stage::Static {
             continue;
         }
         let can_be_called = rules.can_be_called(component);
-        let max_atoms = if can_be_called { MAX_STATIC_ATOMS } else { usize::MAX };
-        match engine.derive_within(rules, component, max_atoms.min(limits.max_atoms)) {
+        let max_static = if can_be_called { MAX_STATIC_ATOMS } else { usize::MAX };
+        match engine.derive_within(rules, component, max_static.min(max_atoms(limits))) {
             Ok(()) => engine.observe(statistics, &rules.components[component].tables),
             Err(ReasonerError::TooManyAtoms { .. }) if can_be_called => {
                 rules.set_called(component);
@@ -174,28 +183,42 @@ fn derive_static(
     Ok(())
 }
 
-fn plan(rules: &mut Rules, engine: &mut Engine, component: usize, statistics: &Statistics) {
+fn plan(
+    rules: &mut Rules,
+    engine: &mut Engine,
+    component: usize,
+    statistics: &Statistics,
+) -> Result<(), ReasonerError> {
+    // Planning a rule takes some microseconds, or some milliseconds if it has many conditions.
+    if component.is_multiple_of(COMPONENTS_PER_LOOK) || rules.is_long(component) {
+        engine.look_now()?;
+    }
     rules.plan(component, statistics, &mut |table, columns| engine.index_on(table, columns));
     engine.expect_calls(rules);
+    Ok(())
 }
+
+/// Components between two checks of the clock while they are planned.
+const COMPONENTS_PER_LOOK: usize = 64;
 
 /// Returns the facts in the order of the rulesheet, then the other roles in byte order.
 fn role_terms(program: &Program, engine: &Engine) -> Vec<TermId> {
     let relation: RelationId = Keyword::Role.into();
     let is_fact = |rule: &&ludex_gdl::Rule| rule.head.relation == relation && rule.body.is_empty();
     let mut roles: Vec<TermId> = Vec::new();
+    let mut is_known: FxHashSet<TermId> = FxHashSet::default();
     for fact in program.rules.iter().filter(is_fact) {
         if let [ludex_gdl::Pattern::Ground(term)] = *fact.head.args
-            && !roles.contains(&term)
+            && is_known.insert(term)
         {
             roles.push(term);
         }
     }
     let table = engine.table(table_of(relation));
-    let derived = table.iter().map(|row| row[0]).filter(|term| !roles.contains(term));
-    let mut derived: Vec<TermId> = derived.collect();
+    let mut derived: Vec<TermId> =
+        table.iter().map(|row| row[0]).filter(|&term| is_known.insert(term)).collect();
     let terms = engine.vocabulary.shared();
-    derived.sort_by_cached_key(|&term| terms.display(term).to_string());
+    derived.sort_by(|&left, &right| terms.compare_texts(left, right));
     roles.extend(derived);
     roles
 }
@@ -218,18 +241,18 @@ const MAX_SAMPLED_ATOMS: usize = 100_000;
 
 impl Core {
     /// Plans the rules anew, for the sizes of tables in the first states of a game.
-    fn tuned(mut self, static_statistics: Statistics) -> Self {
+    fn tuned(mut self, static_statistics: Statistics) -> Result<Self, ReasonerError> {
         loop {
             let mut statistics = static_statistics.clone();
             let untuned = Arc::new(self);
             let too_large = sample(&untuned, &mut statistics);
             self = Arc::into_inner(untuned).expect("the sampling cursor was dropped");
             let is_settled = !self.call_large(&statistics, too_large);
-            self.plan_all(&statistics);
+            self.plan_all(&statistics)?;
             if is_settled {
                 self.engine.freeze(&self.rules);
                 self.engine.deadline = Deadline::never();
-                return self;
+                return Ok(self);
             }
         }
     }
@@ -253,13 +276,14 @@ impl Core {
         has_called
     }
 
-    fn plan_all(&mut self, statistics: &Statistics) {
+    fn plan_all(&mut self, statistics: &Statistics) -> Result<(), ReasonerError> {
         let Self { rules, engine, .. } = self;
         rules.clear_calls();
         engine.drop_calls();
         for component in 0..rules.components.len() {
-            plan(rules, engine, component, statistics);
+            plan(rules, engine, component, statistics)?;
         }
+        Ok(())
     }
 }
 
@@ -344,11 +368,11 @@ impl Describe for Reasoner {
 
     // The reasoner does not know beforehand which terms can occur, so every term gets a number.
     fn find_move(&self, role: RoleId, text: &str) -> Option<MoveId> {
-        self.number_of(role, text).map(MoveId::new)
+        self.number_of(role, text).and_then(MoveId::checked)
     }
 
     fn find_percept(&self, role: RoleId, text: &str) -> Option<PerceptId> {
-        self.number_of(role, text).map(PerceptId::new)
+        self.number_of(role, text).and_then(PerceptId::checked)
     }
 }
 

@@ -58,6 +58,9 @@ pub(crate) struct Call {
     pub(crate) plans: Vec<JoinPlan>,
 }
 
+/// Number of conditions from which on planning them takes long.
+const LONG: usize = 50;
+
 /// Returns the number of the index of a table on some columns.
 pub(crate) type IndexOn<'a> = dyn FnMut(TableId, &[usize]) -> usize + 'a;
 
@@ -104,12 +107,14 @@ impl Rules {
     /// Returns the components that a relation depends on, and its own, in order.
     pub(crate) fn cone(&self, root: Keyword) -> Vec<usize> {
         let components = &self.program.components;
-        let mut wanted: Vec<RelationId> = vec![root.into()];
+        // By relation; the table of a relation has its number.
+        let mut is_wanted = vec![false; self.schema().tables.len()];
+        is_wanted[RelationId::from(root).index()] = true;
         let mut cone = Vec::new();
         for (component_idx, component) in components.iter().enumerate().rev() {
-            if component.relations.iter().any(|relation| wanted.contains(relation)) {
+            if component.relations.iter().any(|relation| is_wanted[relation.index()]) {
                 cone.push(component_idx);
-                wanted.extend(&component.needs);
+                component.needs.iter().for_each(|relation| is_wanted[relation.index()] = true);
             }
         }
         cone.reverse();
@@ -125,6 +130,12 @@ impl Rules {
         component.assumed.is_empty()
             && !component.relations.iter().any(is_keyword)
             && has_conditions
+    }
+
+    /// Returns whether planning a component takes long.
+    pub(crate) fn is_long(&self, component: usize) -> bool {
+        let rules = &self.program.components[component].rules;
+        rules.iter().map(|rule| rule.positive.len()).sum::<usize>() > LONG
     }
 
     pub(crate) fn is_called(&self, component: usize) -> bool {

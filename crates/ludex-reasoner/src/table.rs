@@ -84,6 +84,11 @@ impl Table {
         row_of(&self.values, self.n_columns, row)
     }
 
+    /// Returns the numbers of all rows.
+    pub(crate) fn row_ids(&self) -> Range<u32> {
+        0..self.n_rows
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[TermId]> {
         (0..self.n_rows).map(|row| self.row(row))
     }

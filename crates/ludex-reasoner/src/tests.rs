@@ -1,20 +1,30 @@
 //! Tests of the reasoner on small rulesheets.
 
-use ludex_base::{RoleId, Source};
-use ludex_game::{Cursor, Describe, Game, Observe};
+use std::time::Duration;
 
-use crate::{Reasoner, ReasonerCursor, ReasonerError, ReasonerLimits, ReasonerState};
+use ludex_base::{Deadline, Limits, RoleId, Sizes, Source};
+use ludex_game::{Cursor, Describe, Game, Observe};
+use ludex_gdl::Program;
+
+use crate::vocabulary::Vocabulary;
+use crate::{Reasoner, ReasonerCursor, ReasonerError, ReasonerState};
 
 /// Makes a game with one role that may always wait, and these further rules.
-fn reasoner_within(rules: &str, limits: &ReasonerLimits) -> Result<Reasoner, ReasonerError> {
-    let text = format!("(role r) (legal r wait) {rules}");
-    let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", text));
-    let (program, _) = ludex_gdl::lower(&sheet);
-    Reasoner::new(&program, limits)
+fn reasoner_within(rules: &str, limits: &Limits) -> Result<Reasoner, ReasonerError> {
+    Reasoner::new(&program(rules), limits)
+}
+
+fn with_game(rules: &str) -> String {
+    format!("(role r) (legal r wait) {rules}")
+}
+
+fn program(rules: &str) -> Program {
+    let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", with_game(rules)));
+    ludex_gdl::lower(&sheet).0
 }
 
 fn reasoner(rules: &str) -> Reasoner {
-    reasoner_within(rules, &ReasonerLimits::default()).expect("the rules have a meaning")
+    reasoner_within(rules, &Limits::usual()).expect("the rules have a meaning")
 }
 
 fn state(reasoner: &Reasoner, cursor: &ReasonerCursor) -> String {
@@ -104,7 +114,7 @@ fn goals_may_depend_on_each_other_through_a_negation() {
 fn a_negative_cycle_is_an_error() {
     let error = reasoner_within(
         "(p a) (<= (init ?x) (q ?x)) (<= (q ?x) (p ?x) (not (q ?x)))",
-        &ReasonerLimits::default(),
+        &Limits::usual(),
     );
     let error = error.unwrap_err();
     assert!(matches!(error, ReasonerError::NegativeCycle { name, .. } if name == "q"));
@@ -131,19 +141,61 @@ fn a_negative_cycle_in_a_later_state_is_a_fault() {
 #[test]
 fn an_endless_rulesheet_reaches_the_limits() {
     let rules = "(<= (init z) (n z)) (n z) (<= (n (s ?x)) (n ?x))";
-    let error = reasoner_within(rules, &ReasonerLimits::default()).unwrap_err();
-    assert_eq!(error, ReasonerError::TermTooDeep { limit: 500 });
-    let limits = ReasonerLimits { max_atoms: 100, ..ReasonerLimits::default() };
-    let error = reasoner_within(rules, &limits).unwrap_err();
-    assert_eq!(error, ReasonerError::TooManyAtoms { limit: 100 });
-    let limits = ReasonerLimits { max_terms: 50, ..ReasonerLimits::default() };
-    let error = reasoner_within(rules, &limits).unwrap_err();
-    assert_eq!(error, ReasonerError::TooManyTerms { limit: 50 });
+    let error = reasoner_within(rules, &Limits::usual()).unwrap_err();
+    assert!(matches!(error, ReasonerError::TermTooDeep { limit: 500, .. }), "{error}");
+    let rule = error.rule().expect("a rule is at fault");
+    assert_eq!(rule.name, "n");
+    assert!(with_game(rules)[rule.span.start as usize..].starts_with("(<= (n (s ?x))"));
+    let error = reasoner_within(rules, &sizes(|sizes| sizes.atoms = 100)).unwrap_err();
+    assert!(matches!(error, ReasonerError::TooManyAtoms { limit: 100, .. }), "{error}");
+    let text = "the rules derive more than 100 atoms at once, the last by a rule of `n`; \
+        allow more memory, or bound what the rule ranges over";
+    assert_eq!(error.to_string(), text);
+    let little_memory = Limits { max_bytes: 5_000, ..Limits::usual() };
+    let error = reasoner_within(rules, &little_memory).unwrap_err();
+    assert!(matches!(error, ReasonerError::TooManyAtoms { limit: 25, .. }), "{error}");
+    let no_time = Limits::usual().until(Deadline::after(Duration::ZERO));
+    let error = reasoner_within(rules, &no_time).unwrap_err();
+    assert!(matches!(error, ReasonerError::OutOfTime { .. }), "{error}");
+}
+
+#[test]
+fn terms_that_double_are_refused_by_their_written_size() {
+    let doubling: String =
+        (0..40).map(|n| format!("(<= (t{} (f ?x ?x)) (t{n} ?x))", n + 1)).collect();
+    let rules = format!("(t0 z) {doubling} (<= (next ?x) (t40 ?x))");
+    let error = reasoner_within(&rules, &Limits::usual()).unwrap_err();
+    assert!(matches!(error, ReasonerError::TermTooLarge { limit: 100_000, .. }), "{error}");
+    assert_eq!(error.rule().map(|rule| rule.name.as_str()), Some("t15"));
+}
+
+#[test]
+fn more_roles_than_allowed_are_an_error() {
+    let numbers: String = (0..40).map(|n| format!("(n {n})")).collect();
+    let rules = format!("{numbers} (<= (role (q ?x ?y)) (n ?x) (n ?y))");
+    let error = reasoner_within(&rules, &Limits::usual()).unwrap_err();
+    assert_eq!(error, ReasonerError::TooManyRoles { n_roles: 1_601, limit: 1_000 });
+}
+
+/// With many roles, the numbers of moves end before the memory does.
+#[test]
+fn terms_are_bounded_by_the_numbers_of_moves() {
+    let mut vocabulary = Vocabulary::new(&program("(p a) (p b)"), &Limits::usual());
+    assert!(vocabulary.expect_roles(1_000).is_ok());
+    let error = vocabulary.expect_roles(2_000_000_000).unwrap_err();
+    assert!(matches!(error, ReasonerError::TooManyTerms { limit: 2, .. }), "{error}");
+}
+
+/// The usual limits with other sizes.
+fn sizes(change: impl Fn(&mut Sizes)) -> Limits {
+    let mut limits = Limits::usual();
+    change(&mut limits.sizes);
+    limits
 }
 
 #[test]
 fn a_state_that_outgrows_the_limits_is_a_fault() {
-    let limits = ReasonerLimits { max_term_depth: 30, ..ReasonerLimits::default() };
+    let limits = sizes(|sizes| sizes.term_depth = 30);
     let rules = "(init (n z)) (<= (next (n (s ?x))) (true (n ?x)))";
     let reasoner = reasoner_within(rules, &limits).expect("the first state is small");
     let mut cursor = reasoner.cursor();
@@ -155,14 +207,15 @@ fn a_state_that_outgrows_the_limits_is_a_fault() {
     }
     // `z` is one level deep and `(n z)` two.
     assert_eq!(n_steps, 29);
-    assert_eq!(cursor.fault(), Some(&ReasonerError::TermTooDeep { limit: 30 }));
+    let fault = cursor.fault().expect("the state is too large");
+    assert!(matches!(fault, ReasonerError::TermTooDeep { limit: 30, .. }), "{fault}");
 }
 
 #[test]
 fn there_is_no_game_without_roles() {
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", "(init f)"));
     let (program, _) = ludex_gdl::lower(&sheet);
-    let error = Reasoner::new(&program, &ReasonerLimits::default()).unwrap_err();
+    let error = Reasoner::new(&program, &Limits::usual()).unwrap_err();
     assert_eq!(error, ReasonerError::NoRole);
 }
 
@@ -355,6 +408,6 @@ fn an_unbound_variable_under_a_call_read_beyond_the_head() {
                  (or (true (cell ?v)) (and (has_liberties ?u ?v (cons ?list))))))
         (<= (no_liberties ?x ?y) (not (has_liberties ?x ?y (nil))))
         (<= (adjacent ?x ?y ?x ?v))";
-    let error = reasoner_within(rules, &ReasonerLimits::default()).err();
-    assert_eq!(error, Some(ReasonerError::TermTooDeep { limit: 500 }));
+    let error = reasoner_within(rules, &Limits::usual()).unwrap_err();
+    assert!(matches!(error, ReasonerError::TermTooDeep { limit: 500, .. }), "{error}");
 }

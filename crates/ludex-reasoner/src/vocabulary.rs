@@ -9,10 +9,11 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ludex_base::Symbol;
+use ludex_base::ids::narrow;
+use ludex_base::{Limits, Symbol};
 use ludex_gdl::{Literal, Pattern, Program, TermId, Terms};
 
-use crate::error::{ReasonerError, ReasonerLimits};
+use crate::error::{ReasonerError, max_terms};
 
 /// One cursor's view of the terms.
 #[derive(Clone, Debug)]
@@ -22,18 +23,31 @@ pub(crate) struct Vocabulary {
     /// For each symbol, its rank in byte order of the names.
     ranks: Arc<[u32]>,
     max_depth: usize,
+    max_size: usize,
     max_terms: usize,
 }
 
 impl Vocabulary {
-    pub(crate) fn new(program: &Program, limits: &ReasonerLimits) -> Self {
+    pub(crate) fn new(program: &Program, limits: &Limits) -> Self {
         Self {
             shared: Arc::new(Mutex::new(program.terms.clone())),
             own: program.terms.clone(),
             ranks: rank_symbols(program),
-            max_depth: limits.max_term_depth,
-            max_terms: limits.max_terms,
+            max_depth: limits.sizes.term_depth,
+            max_size: limits.sizes.term_size,
+            max_terms: max_terms(limits),
         }
+    }
+
+    /// Bounds the number of terms for this many roles: the number of a move or percept is made of
+    /// the numbers of its role and its term, and has 32 bits.
+    pub(crate) fn expect_roles(&mut self, n_roles: usize) -> Result<(), ReasonerError> {
+        let limit = u32::MAX as usize / n_roles.max(1);
+        self.max_terms = self.max_terms.min(limit);
+        if self.own.len() > limit {
+            return Err(ReasonerError::TooManyTerms { limit, rule: None });
+        }
+        Ok(())
     }
 
     /// Returns the term `name(args…)`, adding it if no cursor knows it.
@@ -89,7 +103,7 @@ impl Vocabulary {
                 "(" => return None,
                 ")" => {
                     let (name, args) = open.pop()?;
-                    terms.compound(name?, &args)
+                    terms.compound(name?, &args)?
                 }
                 word => {
                     let symbol = terms.symbols().get(word)?;
@@ -99,11 +113,11 @@ impl Vocabulary {
                             *name = Some(symbol);
                             continue;
                         }
-                        _ => terms.constant(symbol),
+                        _ => terms.compound(symbol, &[])?,
                     }
                 }
             };
-            if terms.len() > self.max_terms {
+            if terms.len() > self.max_terms || terms.size(term) > self.max_size {
                 return None;
             }
             open.last_mut()?.1.push(term);
@@ -142,15 +156,18 @@ impl Vocabulary {
 
     #[cold]
     fn learn(&mut self, name: Symbol, args: &[TermId]) -> Result<TermId, ReasonerError> {
-        let depth = 1 + args.iter().map(|&arg| self.own.depth(arg)).max().unwrap_or(0);
-        if depth > self.max_depth {
-            return Err(ReasonerError::TermTooDeep { limit: self.max_depth });
+        let Self { max_depth, max_size, max_terms, .. } = *self;
+        if self.own.depth_of(args) > max_depth {
+            return Err(ReasonerError::TermTooDeep { limit: max_depth, rule: None });
+        }
+        if self.own.size_of(name, args) > max_size {
+            return Err(ReasonerError::TermTooLarge { limit: max_size, rule: None });
         }
         let mut shared = lock(&self.shared);
-        if shared.len() >= self.max_terms {
-            return Err(ReasonerError::TooManyTerms { limit: self.max_terms });
-        }
-        let term = shared.compound(name, args);
+        let has_room = shared.len() < max_terms;
+        let Some(term) = has_room.then(|| shared.compound(name, args)).flatten() else {
+            return Err(ReasonerError::TooManyTerms { limit: max_terms, rule: None });
+        };
         catch_up(&mut self.own, &shared);
         Ok(term)
     }
@@ -165,7 +182,7 @@ fn catch_up(own: &mut Terms, shared: &Terms) {
     for index in own.len()..shared.len() {
         let term = TermId::new(index);
         let copy = own.compound(shared.name(term), shared.args(term));
-        debug_assert!(copy == term, "a copy is a prefix of the shared table");
+        debug_assert!(copy == Some(term), "a copy is a prefix of the shared table");
     }
 }
 
@@ -193,8 +210,7 @@ fn rank_symbols(program: &Program) -> Arc<[u32]> {
     symbols.sort_by_key(|&symbol| terms.symbols().name(symbol));
     let mut ranks = vec![0; terms.symbols().len()];
     for (rank, symbol) in symbols.into_iter().enumerate() {
-        ranks[symbol.index()] =
-            u32::try_from(rank).expect("the number of symbols must fit in 32 bits");
+        ranks[symbol.index()] = narrow(rank);
     }
     ranks.into()
 }

@@ -6,13 +6,13 @@ use ludex_base::{Deadline, Goal, RoleId, Seed, StopReason};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Finding, Role, StateOf, explore, sample,
 };
-use ludex_pipeline::{CheckReport, EngineChoice, with_game};
+use ludex_pipeline::{CheckReport, EngineChoice, LoadOptions, with_game};
 use serde::Serialize;
 
 use crate::args::Common;
 use crate::diagnostics::{self, DiagnosticJson};
 use crate::failure::{DONE, Failure, INVALID_INPUT};
-use crate::load::{load_quietly, options};
+use crate::load::{load_within, options};
 use crate::{input, output};
 
 /// Number of playouts if there are too many states to visit.
@@ -23,7 +23,10 @@ const MAX_STEPS: usize = 10_000;
 /// Default time limits for visiting states and for random play.
 const EXPLORE_TIME: Duration = Duration::from_secs(30);
 const SAMPLE_TIME: Duration = Duration::from_secs(5);
-/// The part of the time that is left for visiting states; random play has the rest.
+/// Parts of the time that is left which, with `--time`, the stages of a deep check may take:
+/// checking, then loading, then visiting states; random play has the rest.
+const CHECK_PART: f64 = 0.25;
+const LOAD_PART: f64 = 0.5;
 const EXPLORE_PART: f64 = 0.7;
 /// Limit on the transitions kept, per allowed state.
 const TRANSITIONS_PER_STATE: usize = 40;
@@ -79,22 +82,32 @@ const GROUND_TIME: Duration = Duration::from_secs(10);
 
 /// Checks a rulesheet; with `max_states`, also tests how the game plays.
 pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8, Failure> {
+    // One deadline for the whole call; without one, each part has a time of its own.
     let deadline = common.deadline();
     let input = input::read(rules)?;
-    let mut options = options(EngineChoice::Auto, common);
-    options.time = common.time.unwrap_or(GROUND_TIME);
+    let limits = options(EngineChoice::Auto, common).limits();
+    let part = if max_states.is_some() { CHECK_PART } else { 1.0 };
+    let check_limits = limits.clone().until(match common.time {
+        Some(_) => deadline.part(part),
+        None => Deadline::after(GROUND_TIME),
+    });
     let bar = output::spinner(format!("checking {}", input.name));
     // Bytes that cannot be decoded have no further errors to find.
     let mut report = if input.is_fatal() {
         CheckReport { diagnostics: Vec::new(), is_playable: false, ungrounded: None }
     } else {
-        ludex_pipeline::check(&input.source, &options)
+        ludex_pipeline::check_within(&input.source, &check_limits)
+            .map_err(|error| Failure::Limit(error.to_string()))?
     };
     report.diagnostics.splice(..0, input.diagnostics.iter().cloned());
     bar.finish_and_clear();
     let deep = match max_states {
         Some(max_states) if report.is_playable => {
-            let loaded = load_quietly(&input, EngineChoice::Auto, common)?;
+            let limits = limits.until(match common.time {
+                Some(_) => deadline.part(LOAD_PART),
+                None => Deadline::after(LoadOptions::default().time),
+            });
+            let loaded = load_within(&input, EngineChoice::Auto, &limits)?;
             let deep = with_game!(&loaded.engine, |game| {
                 test_deeply(game, max_states, common.seed(), &deadline)
             });

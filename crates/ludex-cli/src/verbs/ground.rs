@@ -69,7 +69,7 @@ pub fn run(rules: &str, common: &Common) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// Reports that grounding failed and that the limits of the call do not suffice for the reasoner
+/// Reports why grounding failed and why the limits of the call do not suffice for the reasoner
 /// either.
 fn report_none(
     name: String,
@@ -77,7 +77,6 @@ fn report_none(
     reason: String,
     common: &Common,
 ) -> Result<u8, Failure> {
-    let reason = format!("grounding failed, and the reasoner could not start: {reason}");
     if !common.json {
         return Err(Failure::Limit(reason));
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use ludex_base::Diagnostic;
+use ludex_pipeline::EngineChoice;
 use serde::Serialize;
 
 use crate::args::{Common, Notation};
 use crate::failure::{DONE, Failure};
 use crate::input::{self, Input};
-use crate::load::invalid_rules;
+use crate::load::{invalid_rules, options};
 use crate::output;
 
 #[derive(Serialize)]
@@ -24,7 +25,7 @@ struct SheetJson<'a> {
 /// Prints a rulesheet in prefix or infix form.
 pub fn run(rules: &str, notation: Notation, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
-    let sheet = read_sheet(&input)?;
+    let sheet = read_sheet(&input, common)?;
     let rules = print(&sheet, notation);
     if common.json {
         let form = name(notation);
@@ -38,7 +39,7 @@ pub fn run(rules: &str, notation: Notation, common: &Common) -> Result<u8, Failu
 /// Prints a rulesheet in prefix form with every name replaced.
 pub fn scramble(rules: &str, common: &Common) -> Result<u8, Failure> {
     let input = input::read(rules)?;
-    let sheet = read_sheet(&input)?;
+    let sheet = read_sheet(&input, common)?;
     let (scrambled, renaming) = ludex_gdl::scramble(&sheet, common.seed());
     let rules = print(&scrambled, Notation::Kif);
     if common.json {
@@ -58,8 +59,12 @@ fn name(notation: Notation) -> &'static str {
 }
 
 /// Parses a rulesheet, without checking its meaning.
-fn read_sheet(input: &Input) -> Result<ludex_gdl::Rulesheet, Failure> {
-    let (sheet, diagnostics) = ludex_gdl::parse(&input.source);
+fn read_sheet(input: &Input, common: &Common) -> Result<ludex_gdl::Rulesheet, Failure> {
+    let limits = options(EngineChoice::Auto, common).limits();
+    let (sheet, diagnostics) =
+        ludex_gdl::parse_within(&input.source, &limits).map_err(|reason| {
+            Failure::Limit(format!("reading stopped at the limit of {}", reason.name()))
+        })?;
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity.is_error();
     if input.is_fatal() || diagnostics.iter().any(is_error) {
         return Err(invalid_rules(input, diagnostics));

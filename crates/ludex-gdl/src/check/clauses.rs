@@ -6,32 +6,36 @@ use std::collections::BTreeMap;
 use ludex_base::{Diagnostic, Goal, Severity, Span, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Outcome;
 use super::survey::{Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::report::Report;
 use crate::syntax::{Clause, Formula, FormulaKind, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
-    keyword_places(survey, report);
-    goal_values(survey, report);
-    unknown_roles(survey, report);
-    function_arities(survey, report);
-    duplicates(survey, report);
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) -> Outcome {
+    keyword_places(survey, report)?;
+    goal_values(survey, report)?;
+    unknown_roles(survey, report)?;
+    function_arities(survey, report)?;
+    duplicates(survey, report)?;
     for clause in &survey.sheet.clauses {
+        survey.pace.steps(1 + clause.body.len())?;
         contradictions(survey, clause, report);
         for formula in &clause.body {
             constant_distinct(survey, formula, report);
         }
     }
+    Ok(())
 }
 
-fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
+fn keyword_places(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     for relation in &survey.relations {
         let Some(keyword) = relation.keyword else { continue };
         let name = keyword.name();
         if keyword.arity() != relation.arity {
             for &span in relation.heads.iter().chain(&relation.uses) {
+                survey.pace.step()?;
                 let message = format!(
                     "`{name}` takes {}, not {}",
                     n_arguments(keyword.arity()),
@@ -50,6 +54,7 @@ fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
                 _ => "`legal` defines the legal moves; the players choose from them",
             };
             for &span in &relation.heads {
+                survey.pace.step()?;
                 let message = format!("`{name}` stands in a head");
                 let code = codes::KEYWORD_IN_HEAD;
                 report.push(
@@ -63,15 +68,18 @@ fn keyword_places(survey: &Survey<'_>, report: &mut Report) {
             _ => continue,
         };
         for &span in &relation.uses {
+            survey.pace.step()?;
             let message = format!("`{name}` stands in a body");
             let help = "define a relation for the common condition and use it in both rules";
             report.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
         }
     }
+    Ok(())
 }
 
-fn goal_values(survey: &Survey<'_>, report: &mut Report) {
+fn goal_values(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        survey.pace.step()?;
         if survey.keyword(*head) != Some(Keyword::Goal) {
             continue;
         }
@@ -89,12 +97,14 @@ fn goal_values(survey: &Survey<'_>, report: &mut Report) {
             );
         }
     }
+    Ok(())
 }
 
 /// Reports names in the place of a role. Reports nothing if rules derive the roles.
-fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
+fn unknown_roles(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let mut roles: FxHashSet<Symbol> = FxHashSet::default();
     for clause in &survey.sheet.clauses {
+        survey.pace.step()?;
         if clause.keyword(&survey.sheet.symbols) != Some(Keyword::Role) {
             continue;
         }
@@ -102,12 +112,14 @@ fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
             [Term { kind: TermKind::Constant(name), .. }] if clause.body.is_empty() => {
                 roles.insert(*name);
             }
-            _ => return,
+            _ => return Ok(()),
         }
     }
     if roles.is_empty() {
-        return;
+        return Ok(());
     }
+    let mut names: Vec<&str> = roles.iter().map(|&role| survey.sheet.symbols.name(role)).collect();
+    names.sort_unstable();
     let mut visit = |atom: &Term| {
         let symbols = &survey.sheet.symbols;
         let keyword = atom.name().and_then(|name| Keyword::parse(symbols.name(name)));
@@ -129,8 +141,6 @@ fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
         let TermKind::Constant(name) = role.kind else { return };
         if !roles.contains(&name) && report.has_room(codes::UNKNOWN_ROLE, Severity::Warning) {
             let message = format!("`{}` is not a role", survey.name(name));
-            let mut names: Vec<&str> = roles.iter().map(|&role| symbols.name(role)).collect();
-            names.sort_unstable();
             let help = match similar(symbols.name(name), names.iter().copied()) {
                 Some(other) => format!("did you mean `{other}`?"),
                 None => "declare it with `role`, or name a role".to_owned(),
@@ -141,13 +151,15 @@ fn unknown_roles(survey: &Survey<'_>, report: &mut Report) {
         }
     };
     for (clause, (_, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        survey.pace.steps(1 + uses.len())?;
         visit(&clause.head);
         uses.iter().for_each(|it| visit(it.atom));
     }
+    Ok(())
 }
 
 /// Reports functions with several numbers of arguments; a constant may have the name of a function.
-fn function_arities(survey: &Survey<'_>, report: &mut Report) {
+fn function_arities(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let mut functions: FxHashMap<Symbol, BTreeMap<usize, (usize, Span)>> = FxHashMap::default();
     let mut order: Vec<Symbol> = Vec::new();
     let mut visit = |term: &Term| {
@@ -160,6 +172,7 @@ fn function_arities(survey: &Survey<'_>, report: &mut Report) {
         }
     };
     for clause in &survey.sheet.clauses {
+        survey.pace.steps(1 + clause.body.len())?;
         clause.head.args().iter().for_each(|arg| arg.for_each_subterm(&mut visit));
         clause.body.iter().for_each(|formula| formula.for_each_term(&mut visit));
     }
@@ -183,11 +196,13 @@ fn function_arities(survey: &Survey<'_>, report: &mut Report) {
             );
         }
     }
+    Ok(())
 }
 
-fn duplicates(survey: &Survey<'_>, report: &mut Report) {
+fn duplicates(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let mut seen: FxHashMap<String, Span> = FxHashMap::default();
     for clause in &survey.sheet.clauses {
+        survey.pace.steps(1 + clause.body.len())?;
         let text = clause_text(survey, clause);
         match seen.get(&text) {
             None => {
@@ -205,6 +220,7 @@ fn duplicates(survey: &Survey<'_>, report: &mut Report) {
             ),
         }
     }
+    Ok(())
 }
 
 fn clause_text(survey: &Survey<'_>, clause: &Clause) -> String {

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use ludex_base::{Diagnostic, Severity, Span, Symbol};
 
-use super::survey::{Survey, n_arguments, similar};
+use super::Outcome;
+use super::survey::{N_SIMILAR, Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::report::Report;
 
-pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     missing(survey, report);
-    arities(survey, report);
-    undefined(survey, report);
-    unused(survey, report);
+    arities(survey, report)?;
+    undefined(survey, report)?;
+    unused(survey, report)
 }
 
 /// The keywords that a game needs, with the severity, code and consequence if they are missing.
@@ -56,7 +57,7 @@ fn by_name(survey: &Survey<'_>) -> BTreeMap<Symbol, Vec<usize>> {
     by_name
 }
 
-fn arities(survey: &Survey<'_>, report: &mut Report) {
+fn arities(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     for relations in by_name(survey).into_values().filter(|relations| relations.len() > 1) {
         let n_places = |idx: usize| {
             let relation = &survey.relations[idx];
@@ -72,9 +73,14 @@ fn arities(survey: &Survey<'_>, report: &mut Report) {
             .copied()
             .max_by_key(|&idx| (n_places(idx), std::cmp::Reverse(first_place(idx))))
             .expect("a name has a relation");
+        let as_here = first_place(usual);
         for &idx in relations.iter().filter(|&&idx| idx != usual) {
             let relation = &survey.relations[idx];
             for &span in relation.heads.iter().chain(&relation.uses) {
+                survey.pace.step()?;
+                if !report.has_room(codes::ARITY_CLASH, Severity::Tolerated) {
+                    return Ok(());
+                }
                 let message = format!(
                     "`{}` has {} here and {} elsewhere",
                     survey.name(relation.name),
@@ -83,15 +89,16 @@ fn arities(survey: &Survey<'_>, report: &mut Report) {
                 );
                 report.push(
                     Diagnostic::new(Severity::Tolerated, codes::ARITY_CLASH, span, message)
-                        .with_label(first_place(usual), "as here")
+                        .with_label(as_here, "as here")
                         .with_help("give it the same number everywhere, or use two names"),
                 );
             }
         }
     }
+    Ok(())
 }
 
-fn undefined(survey: &Survey<'_>, report: &mut Report) {
+fn undefined(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let defined_elsewhere = [
         Keyword::Role,
         Keyword::True,
@@ -104,6 +111,7 @@ fn undefined(survey: &Survey<'_>, report: &mut Report) {
     ];
     let mut is_defined: BTreeMap<Symbol, (bool, Option<Span>)> = BTreeMap::new();
     for relation in &survey.relations {
+        survey.pace.steps(1 + relation.uses.len())?;
         if relation.keyword.is_some_and(|keyword| defined_elsewhere.contains(&keyword)) {
             continue;
         }
@@ -120,6 +128,7 @@ fn undefined(survey: &Survey<'_>, report: &mut Report) {
         .collect();
     for (name, (has_clause, first_use)) in is_defined {
         let (false, Some(span)) = (has_clause, first_use) else { continue };
+        survey.pace.steps(N_SIMILAR)?;
         if !report.has_room(codes::UNDEFINED_RELATION, Severity::Warning) {
             break;
         }
@@ -131,19 +140,22 @@ fn undefined(survey: &Survey<'_>, report: &mut Report) {
         let code = codes::UNDEFINED_RELATION;
         report.push(Diagnostic::new(Severity::Warning, code, span, message).with_help(help));
     }
+    Ok(())
 }
 
 /// Reports unused names: those that no keyword depends on.
-fn unused(survey: &Survey<'_>, report: &mut Report) {
+fn unused(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let by_name = by_name(survey);
     let mut is_used = vec![false; survey.relations.len()];
     let mut uses_of = vec![Vec::new(); survey.relations.len()];
     for (head, uses) in &survey.clauses {
+        survey.pace.steps(1 + uses.len())?;
         uses_of[*head].extend(uses.iter().map(|it| it.relation));
     }
     let mut open: Vec<usize> =
         (0..survey.relations.len()).filter(|&id| survey.relations[id].keyword.is_some()).collect();
     while let Some(relation) = open.pop() {
+        survey.pace.step()?;
         if !std::mem::replace(&mut is_used[relation], true) {
             open.extend(&uses_of[relation]);
         }
@@ -167,4 +179,5 @@ fn unused(survey: &Survey<'_>, report: &mut Report) {
                 .with_help(help),
         );
     }
+    Ok(())
 }

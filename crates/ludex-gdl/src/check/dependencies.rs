@@ -3,20 +3,22 @@
 use std::collections::VecDeque;
 
 use ludex_base::graph::Graph;
-use ludex_base::{Diagnostic, Severity};
+use ludex_base::ids::narrow;
+use ludex_base::{Diagnostic, Severity, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Outcome;
 use super::survey::{Survey, Use};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::report::Report;
 use crate::syntax::{Clause, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
-    reach(survey, report);
-    let component_of = components(survey);
-    negation(survey, &component_of, report);
-    recursion(survey, &component_of, report);
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) -> Outcome {
+    reach(survey, report)?;
+    let component_of = components(survey)?;
+    negation(survey, &component_of, report)?;
+    recursion(survey, &component_of, report)
 }
 
 /// Returns what is wrong when the clauses of a keyword reach `true` or `does`.
@@ -46,10 +48,11 @@ fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &
 }
 
 /// Reports the first condition of each clause of a keyword that leads to a forbidden dependency.
-fn reach(survey: &Survey<'_>, report: &mut Report) {
-    let towards_does = Towards::new(survey, Keyword::Does);
-    let towards_true = Towards::new(survey, Keyword::True);
+fn reach(survey: &Survey<'_>, report: &mut Report) -> Outcome {
+    let towards_does = Towards::new(survey, Keyword::Does)?;
+    let towards_true = Towards::new(survey, Keyword::True)?;
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        survey.pace.steps(1 + uses.len())?;
         let Some(keyword) = survey.keyword(*head) else { continue };
         let found = [(&towards_does, Keyword::Does), (&towards_true, Keyword::True)]
             .into_iter()
@@ -80,6 +83,7 @@ fn reach(survey: &Survey<'_>, report: &mut Report) {
             None => {}
         }
     }
+    Ok(())
 }
 
 /// The relations that reach a target relation, with the shortest paths.
@@ -89,13 +93,14 @@ struct Towards {
 }
 
 impl Towards {
-    fn new(survey: &Survey<'_>, keyword: Keyword) -> Self {
+    fn new(survey: &Survey<'_>, keyword: Keyword) -> Result<Self, StopReason> {
         let mut users = vec![Vec::new(); survey.relations.len()];
         for (head, uses) in &survey.clauses {
             // Rules for `true` and `does` are not followed: nothing derives these.
             if matches!(survey.keyword(*head), Some(Keyword::True | Keyword::Does)) {
                 continue;
             }
+            survey.pace.steps(1 + uses.len())?;
             uses.iter().for_each(|it| users[it.relation].push(*head));
         }
         let mut next = vec![None; survey.relations.len()];
@@ -106,13 +111,14 @@ impl Towards {
         }
         while let Some(relation) = open.pop_front() {
             for &user in &users[relation] {
+                survey.pace.step()?;
                 if next[user].is_none() {
                     next[user] = Some(relation);
                     open.push_back(user);
                 }
             }
         }
-        Self { next }
+        Ok(Self { next })
     }
 
     fn is_reached_from(&self, relation: usize) -> bool {
@@ -134,22 +140,23 @@ impl Towards {
 }
 
 /// Returns for each relation its component: the group of relations that depend on each other.
-fn components(survey: &Survey<'_>) -> Vec<usize> {
+fn components(survey: &Survey<'_>) -> Result<Vec<usize>, StopReason> {
     let mut edges: Vec<(u32, u32)> = Vec::new();
     for (head, uses) in &survey.clauses {
-        edges.extend(uses.iter().map(|it| (*head as u32, it.relation as u32)));
+        survey.pace.steps(1 + uses.len())?;
+        edges.extend(uses.iter().map(|it| (narrow(*head), narrow(it.relation))));
     }
     let mut component_of = vec![0; survey.relations.len()];
     let groups = Graph::new(survey.relations.len(), &edges).components();
     for (group_idx, group) in groups.into_iter().enumerate() {
         group.into_iter().for_each(|relation| component_of[relation as usize] = group_idx);
     }
-    component_of
+    Ok(component_of)
 }
 
 /// Reports relations that depend on their own negation: as fatal if an atom clearly does, as a note
 /// if only grounding can tell.
-fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
+fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) -> Outcome {
     let is_inner = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
     let suspects: FxHashSet<usize> = survey
         .clauses
@@ -158,11 +165,12 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
         .map(|(head, _)| component_of[*head])
         .collect();
     if suspects.is_empty() {
-        return;
+        return Ok(());
     }
-    let ground = GroundAtoms::new(survey, component_of, &suspects);
+    let ground = GroundAtoms::new(survey, component_of, &suspects)?;
     let mut reported = ground.report_cycles(survey, report);
     for (head, uses) in &survey.clauses {
+        survey.pace.steps(1 + uses.len())?;
         for it in uses.iter().filter(|it| !it.is_positive && is_inner(*head, it)) {
             if reported.insert(component_of[*head]) {
                 let message = format!(
@@ -184,6 +192,7 @@ fn negation(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
             }
         }
     }
+    Ok(())
 }
 
 /// The dependencies between ground atoms, in rules that no fact can disable.
@@ -195,13 +204,19 @@ struct GroundAtoms<'a> {
 }
 
 impl<'a> GroundAtoms<'a> {
-    fn new(survey: &Survey<'a>, component_of: &[usize], suspects: &FxHashSet<usize>) -> Self {
+    fn new(
+        survey: &Survey<'a>,
+        component_of: &[usize],
+        suspects: &FxHashSet<usize>,
+    ) -> Result<Self, StopReason> {
         let mut atoms = Self { ids: FxHashMap::default(), edges: Vec::new(), negative: Vec::new() };
-        let towards_state = [Keyword::True, Keyword::Does].map(|it| Towards::new(survey, it));
+        let towards_state =
+            [Towards::new(survey, Keyword::True)?, Towards::new(survey, Keyword::Does)?];
         let is_static = |it: &Use<'_>| {
             !towards_state.iter().any(|towards| towards.is_reached_from(it.relation))
         };
         for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+            survey.pace.steps(1 + uses.len())?;
             let component = component_of[*head];
             // A static condition may be false, and then there is no such ground rule.
             let has_switch = uses.iter().any(|it| {
@@ -222,11 +237,11 @@ impl<'a> GroundAtoms<'a> {
                 }
             }
         }
-        atoms
+        Ok(atoms)
     }
 
     fn id(&mut self, survey: &Survey<'_>, atom: &Term) -> u32 {
-        let next = self.ids.len() as u32;
+        let next = narrow(self.ids.len());
         *self.ids.entry(survey.term(atom)).or_insert(next)
     }
 
@@ -271,10 +286,11 @@ fn is_ground(term: &Term) -> bool {
 ///
 /// Definition 15 of Love, Hinrichs, Haley, Schkufza and Genesereth, *General Game Playing: Game
 /// Description Language Specification*, 2008.
-fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
+fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) -> Outcome {
     let mut builds_terms: FxHashSet<usize> = FxHashSet::default();
     let recursive = |head: usize, it: &Use<'_>| component_of[head] == component_of[it.relation];
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        survey.pace.steps(1 + uses.len())?;
         let is_recursive = uses.iter().any(|it| recursive(*head, it));
         if is_recursive && clause.head.args().iter().any(builds) {
             builds_terms.insert(component_of[*head]);
@@ -282,6 +298,8 @@ fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
     }
     for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
         for it in uses.iter().filter(|it| it.is_positive && recursive(*head, it)) {
+            // Each call is compared with every condition of its clause.
+            survey.pace.steps(1 + uses.len())?;
             let Some(free) = free_argument(survey, component_of, clause, *head, uses, it) else {
                 continue;
             };
@@ -301,6 +319,7 @@ fn recursion(survey: &Survey<'_>, component_of: &[usize], report: &mut Report) {
             report.push(Diagnostic::new(severity, code, free.span, message).with_help(help));
         }
     }
+    Ok(())
 }
 
 /// Returns whether a term is compound and has variables.

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use ludex_base::{Diagnostic, Severity, Span, Symbol};
+use ludex_base::{Diagnostic, Severity, Span, StopReason, Symbol};
 
-use super::survey::{Survey, n_arguments, similar};
+use super::Outcome;
+use super::survey::{N_SIMILAR, Survey, n_arguments, similar};
 use crate::codes;
 use crate::keyword::Keyword;
 use crate::report::Report;
 use crate::syntax::{Clause, Term, TermKind};
 
-pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
+pub(super) fn check(survey: &Survey<'_>, report: &mut Report) -> Outcome {
     let fluents = Sorts {
-        made: heads(survey, &[Keyword::Init, Keyword::Next], Some(Keyword::True)),
-        asked: asked(survey, Keyword::True),
-        declared: heads(survey, &[Keyword::Base], None),
+        made: heads(survey, &[Keyword::Init, Keyword::Next], Some(Keyword::True))?,
+        asked: asked(survey, Keyword::True)?,
+        declared: heads(survey, &[Keyword::Base], None)?,
         what: "fluent",
         declaration: "base",
         maker: "`init` or `next`",
@@ -22,17 +23,17 @@ pub(super) fn check(survey: &Survey<'_>, report: &mut Report) {
         disagrees: codes::BASE_DISAGREES,
     };
     let moves = Sorts {
-        made: heads(survey, &[Keyword::Legal], Some(Keyword::Does)),
-        asked: asked(survey, Keyword::Does),
-        declared: heads(survey, &[Keyword::Input], None),
+        made: heads(survey, &[Keyword::Legal], Some(Keyword::Does))?,
+        asked: asked(survey, Keyword::Does)?,
+        declared: heads(survey, &[Keyword::Input], None)?,
         what: "move",
         declaration: "input",
         maker: "`legal`",
         unreachable: codes::UNREACHABLE_MOVE,
         disagrees: codes::INPUT_DISAGREES,
     };
-    fluents.check(survey, report);
-    moves.check(survey, report);
+    fluents.check(survey, report)?;
+    moves.check(survey, report)
 }
 
 /// A name with a number of arguments.
@@ -75,7 +76,7 @@ struct Sorts {
 }
 
 impl Sorts {
-    fn check(&self, survey: &Survey<'_>, report: &mut Report) {
+    fn check(&self, survey: &Survey<'_>, report: &mut Report) -> Outcome {
         let Sorts { what, declaration, maker, .. } = self;
         // If there is no rule at all, `definitions` reports that instead.
         if !self.made.has_any && !self.made.is_empty {
@@ -84,10 +85,10 @@ impl Sorts {
                     format!("the {what} `{name}` is used, but no {maker} derives it"),
                     format!("add a {maker} rule that derives it, or correct the name"),
                 )
-            });
+            })?;
         }
         if self.declared.is_empty || self.made.is_empty {
-            return;
+            return Ok(());
         }
         if !self.declared.has_any {
             self.report(&self.made, &self.declared, self.disagrees, survey, report, |name| {
@@ -95,7 +96,7 @@ impl Sorts {
                     format!("the {what} `{name}` is missing from `{declaration}`"),
                     format!("declare it with `{declaration}`"),
                 )
-            });
+            })?;
         }
         if !self.made.has_any {
             self.report(&self.declared, &self.made, self.disagrees, survey, report, |name| {
@@ -103,8 +104,9 @@ impl Sorts {
                     format!("`{declaration}` declares `{name}`, but no {maker} derives it"),
                     "remove the declaration, or add a rule that derives it".to_owned(),
                 )
-            });
+            })?;
         }
+        Ok(())
     }
 
     /// Reports the sorts of `some` that `others` lacks.
@@ -116,11 +118,16 @@ impl Sorts {
         survey: &Survey<'_>,
         report: &mut Report,
         say: impl Fn(&str) -> (String, String),
-    ) {
+    ) -> Outcome {
         for ((name, arity), span) in &some.sorts {
+            survey.pace.step()?;
             if others.sorts.contains_key(&(*name, *arity)) {
                 continue;
             }
+            if !report.has_room(code, Severity::Warning) {
+                break;
+            }
+            survey.pace.steps(N_SIMILAR)?;
             let (message, mut help) = say(&survey.name(*name));
             let symbols = &survey.sheet.symbols;
             let other_arity = others.sorts.keys().find(|(other, _)| other == name);
@@ -134,14 +141,20 @@ impl Sorts {
             }
             report.push(Diagnostic::new(Severity::Warning, code, *span, message).with_help(help));
         }
+        Ok(())
     }
 }
 
 /// Collects the last arguments of the heads of some keywords. A head that only copies from
 /// `source`, `(<= (next ?f) (true ?f) …)`, adds none.
-fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Option<Keyword>) -> Places {
+fn heads(
+    survey: &Survey<'_>,
+    keywords: &[Keyword],
+    source: Option<Keyword>,
+) -> Result<Places, StopReason> {
     let mut places = Places::new();
-    for (clause, (head, _)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+    for (clause, (head, uses)) in survey.sheet.clauses.iter().zip(&survey.clauses) {
+        survey.pace.steps(1 + uses.len())?;
         let is_one = survey.keyword(*head).is_some_and(|keyword| keywords.contains(&keyword));
         let term = clause.head.args().last().filter(|_| is_one);
         if let Some(term) = term {
@@ -152,7 +165,7 @@ fn heads(survey: &Survey<'_>, keywords: &[Keyword], source: Option<Keyword>) -> 
             }
         }
     }
-    places
+    Ok(places)
 }
 
 fn passes_on(survey: &Survey<'_>, clause: &Clause, term: &Term, source: Keyword) -> bool {
@@ -169,12 +182,13 @@ fn passes_on(survey: &Survey<'_>, clause: &Clause, term: &Term, source: Keyword)
 }
 
 /// Collects the last arguments of the atoms of a keyword in bodies.
-fn asked(survey: &Survey<'_>, keyword: Keyword) -> Places {
+fn asked(survey: &Survey<'_>, keyword: Keyword) -> Result<Places, StopReason> {
     let mut places = Places::new();
     for (_, uses) in &survey.clauses {
+        survey.pace.steps(1 + uses.len())?;
         for it in uses.iter().filter(|it| survey.keyword(it.relation) == Some(keyword)) {
             it.atom.args().last().into_iter().for_each(|term| places.add(term));
         }
     }
-    places
+    Ok(places)
 }

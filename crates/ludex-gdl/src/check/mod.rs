@@ -12,12 +12,12 @@ mod fluents;
 mod clauses;
 mod survey;
 
-use ludex_base::{Diagnostic, Severity, Source};
+use ludex_base::{Diagnostic, Limits, Severity, Source, StopReason};
 
-use crate::limits::MAX_MISTAKES;
-use crate::lower::lower;
+use crate::limits::{Budget, MAX_MISTAKES, unstopped};
+use crate::lower::lower_within;
 use crate::program::Program;
-use crate::read::parse;
+use crate::read::read;
 use crate::report::Report;
 use crate::syntax::Rulesheet;
 
@@ -54,7 +54,7 @@ impl Checked {
 /// assert!(checked.diagnostics.iter().any(|it| it.code == "unsafe-rule"));
 /// ```
 pub fn check(sheet: &Rulesheet) -> Checked {
-    finish(sheet, Vec::new(), true)
+    unstopped(finish(sheet, Vec::new(), true, &Budget::unlimited()))
 }
 
 /// Reads and checks a rulesheet: the whole front end in one call.
@@ -62,22 +62,44 @@ pub fn check(sheet: &Rulesheet) -> Checked {
 /// After a mistake in reading, some clauses are missing, so it reports nothing as missing,
 /// undefined or unused.
 pub fn check_source(source: &Source) -> Checked {
-    let (sheet, diagnostics) = parse(source);
-    let is_complete = diagnostics.is_empty();
-    finish(&sheet, diagnostics, is_complete)
+    unstopped(read_and_check(source, &Budget::unlimited()))
 }
 
-fn finish(sheet: &Rulesheet, read: Vec<Diagnostic>, is_complete: bool) -> Checked {
+/// Does the same as [`check_source`] within some limits.
+///
+/// # Errors
+/// When the deadline is reached, which is checked every few thousand tokens or conditions. A text
+/// that exceeds the sizes is not an error here: a diagnostic says so.
+pub fn check_source_within(source: &Source, limits: &Limits) -> Result<Checked, StopReason> {
+    read_and_check(source, &Budget::new(limits))
+}
+
+fn read_and_check(source: &Source, budget: &Budget<'_>) -> Result<Checked, StopReason> {
+    let (sheet, diagnostics) = read(source, budget)?;
+    let is_complete = diagnostics.is_empty();
+    finish(&sheet, diagnostics, is_complete, budget)
+}
+
+/// What a check returns: its findings are in the report, unless the deadline stops it.
+type Outcome = Result<(), StopReason>;
+
+fn finish(
+    sheet: &Rulesheet,
+    read: Vec<Diagnostic>,
+    is_complete: bool,
+    budget: &Budget<'_>,
+) -> Result<Checked, StopReason> {
     let mut report = Report::default();
     report.extend(read);
-    let survey = Survey::new(sheet);
+    let survey = Survey::new(sheet, &budget.pace)?;
     if is_complete {
-        definitions::check(&survey, &mut report);
-        fluents::check(&survey, &mut report);
+        definitions::check(&survey, &mut report)?;
+        fluents::check(&survey, &mut report)?;
     }
-    clauses::check(&survey, &mut report);
-    dependencies::check(&survey, &mut report);
-    let (program, unsafe_rules) = lower(sheet);
+    clauses::check(&survey, &mut report)?;
+    dependencies::check(&survey, &mut report)?;
+    drop(survey);
+    let (program, unsafe_rules) = lower_within(sheet, budget)?;
     report.extend(unsafe_rules);
     let mut diagnostics = report.into_diagnostics();
     let is_fatal = diagnostics.iter().any(|it| it.severity == Severity::Fatal);
@@ -86,7 +108,7 @@ fn finish(sheet: &Rulesheet, read: Vec<Diagnostic>, is_complete: bool) -> Checke
         diagnostics.truncate(MAX_MISTAKES);
     }
     diagnostics.sort_by_key(|it| (it.span.start, it.code));
-    Checked { program: (!is_fatal).then_some(program), diagnostics }
+    Ok(Checked { program: (!is_fatal).then_some(program), diagnostics })
 }
 
 #[cfg(test)]
@@ -171,6 +193,17 @@ mod tests {
         assert!(!tolerated.is_ok() && tolerated.is_playable());
         let fatal = checked(&format!("{GAME} (p"));
         assert!(!fatal.is_ok() && !fatal.is_playable());
+    }
+
+    #[test]
+    fn checking_heeds_the_deadline() {
+        // Few tokens, so that reading ends before the first check of the clock.
+        let rules = format!("{GAME}{}", "(<= p q r s) ".repeat(400));
+        let over = Limits::usual().until(ludex_base::Deadline::after(std::time::Duration::ZERO));
+        let source = Source::new("t", rules.as_str());
+        assert!(crate::read::parse_within(&source, &over).is_ok());
+        assert_eq!(check_source_within(&source, &over).map(|_| ()), Err(StopReason::Time));
+        assert!(check_source_within(&source, &Limits::usual()).is_ok());
     }
 
     #[test]

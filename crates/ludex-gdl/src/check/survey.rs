@@ -1,6 +1,6 @@
 //! A survey of what the clauses of a rulesheet define and use.
 
-use ludex_base::{Span, Symbol};
+use ludex_base::{Pace, Span, StopReason, Symbol};
 use rustc_hash::FxHashMap;
 
 use crate::keyword::Keyword;
@@ -32,10 +32,12 @@ pub(super) struct Survey<'a> {
     pub relations: Vec<Relation>,
     /// For each clause, the relation of its head and the atoms of its body.
     pub clauses: Vec<(usize, Vec<Use<'a>>)>,
+    /// For loops over clauses and conditions, which count each of them as a step.
+    pub pace: &'a Pace<'a>,
 }
 
 impl<'a> Survey<'a> {
-    pub fn new(sheet: &'a Rulesheet) -> Self {
+    pub fn new(sheet: &'a Rulesheet, pace: &'a Pace<'a>) -> Result<Self, StopReason> {
         let mut relations: Vec<Relation> = Vec::new();
         let mut ids: FxHashMap<(Symbol, usize), usize> = FxHashMap::default();
         let mut relation_of = |atom: &Term, relations: &mut Vec<Relation>| {
@@ -63,9 +65,10 @@ impl<'a> Survey<'a> {
                 relations[relation].uses.push(atom.span);
                 uses.push(Use { relation, atom, is_positive });
             });
+            pace.steps(1 + uses.len())?;
             clauses.push((head, uses));
         }
-        Self { sheet, relations, clauses }
+        Ok(Self { sheet, relations, clauses, pace })
     }
 
     /// Returns the keyword that a relation is, by name and number of arguments.
@@ -106,6 +109,9 @@ pub(super) fn n_arguments(n: usize) -> String {
     if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
+/// Largest number of names that [`similar`] compares; more would take too long.
+pub(super) const N_SIMILAR: usize = 500;
+
 /// Returns the name among `names` that `name` is most probably a misspelling of.
 pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let lower = name.to_lowercase();
@@ -114,9 +120,8 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
         3..5 => 1,
         _ => 2,
     };
-    // Comparing with more names than this would take too long.
     names
-        .take(500)
+        .take(N_SIMILAR)
         .filter(|other| other.len().abs_diff(name.len()) <= max_distance)
         .map(|other| (distance(&lower, &other.to_lowercase()), other))
         .filter(|&(distance, other)| distance <= max_distance && other != name)
