@@ -29,6 +29,9 @@
 //! To add a diagnostic, add its code to [`codes`], its page to `docs/diagnostics`, a rulesheet that
 //! shows it to `docs/spec`, and the check to the matching module of `check`.
 
+// Sizes come from texts of strangers: a number that does not fit must be noticed.
+#![deny(clippy::cast_possible_truncation)]
+
 mod check;
 pub mod codes;
 mod demand;

@@ -6,6 +6,9 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
+// Sizes come from texts of strangers: a number that does not fit must be noticed.
+#![deny(clippy::cast_possible_truncation)]
+
 mod limits; // errors
 mod estimate; // 1. how many rows a join is likely to have
 mod clauses; // 2. the relevant rules, in a form for joins

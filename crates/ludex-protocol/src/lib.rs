@@ -17,6 +17,9 @@
 //!
 //! Read the modules in this order; each uses only those before it.
 
+// Sizes come from texts of strangers: a number that does not fit must be noticed.
+#![deny(clippy::cast_possible_truncation)]
+
 mod tokens; // 1. words and parentheses
 mod term; // 2. a move or a percept
 mod request; // 3. messages of a manager

@@ -20,6 +20,9 @@
 //! 9. `cursor`: questions about a state
 //! 10. `reasoner`: the main type
 
+// Sizes come from texts of strangers: a number that does not fit must be noticed.
+#![deny(clippy::cast_possible_truncation)]
+
 mod calls;
 mod cursor;
 mod engine;
