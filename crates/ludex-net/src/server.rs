@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::event::{Event, notify};
 use crate::responder::Responder;
 use crate::status;
-use crate::wire::{Framing, RequestHead, Wire, WireError, request_head};
+use crate::wire::{Framing, RequestHead, Room, Wire, WireError, request_head};
 
 /// An endpoint that listens until the server is dropped.
 pub struct Server {
@@ -27,6 +27,8 @@ pub struct Server {
 
 /// Longest message, in bytes. The longest known rulesheet has less than a megabyte.
 pub const MAX_MESSAGE: usize = 16 << 20;
+/// Bytes of all messages together, beyond the first megabyte of each.
+const LONG_MESSAGES: usize = 64 << 20;
 /// Longest time to receive a message.
 pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
 /// Most connections whose message is incomplete. One more closes the oldest of them.
@@ -101,6 +103,8 @@ struct Connections {
     /// The connections, in order of arrival.
     open: Mutex<Vec<Connection>>,
     max_waiting: usize,
+    /// Room for long messages.
+    room: Room,
 }
 
 struct Connection {
@@ -125,7 +129,8 @@ enum Stage {
 impl Connections {
     fn new(max_matches: usize) -> Self {
         let max_waiting = WAITING_PER_MATCH * max_matches + MAX_BRIEF;
-        Self { next_id: AtomicU64::new(0), open: Mutex::default(), max_waiting }
+        let room = Room::new(LONG_MESSAGES);
+        Self { next_id: AtomicU64::new(0), open: Mutex::default(), max_waiting, room }
     }
 
     /// Admits a connection; this may close the oldest one whose message is incomplete. Connections
@@ -201,10 +206,13 @@ fn serve(stream: TcpStream, endpoint: &Arc<Endpoint>, connections: &Arc<Connecti
 /// Reads one message and replies to it.
 fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, id: u64) {
     let (Ok(peer), Ok(())) = (stream.peer_addr(), stream.set_nodelay(true)) else { return };
-    let mut wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
+    let wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
+    let mut wire = wire.within(&connections.room);
     let message = read_message(stream, &mut wire);
     let has_room = connections.has_read(id);
     let arrived = wire.arrived.unwrap_or_else(Instant::now);
+    // The message takes its room until it is answered.
+    let _claim = wire.claim.take();
     drop(wire);
     let refuse = |status: &str, reason: String| {
         write(stream, &reply_text(status, "text/plain", &format!("{reason}\n")));
@@ -220,6 +228,9 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
         Err(WireError::Empty) => return,
         Err(error @ WireError::TooLarge(_)) => {
             return refuse("413 Content Too Large", format!("the message {error}"));
+        }
+        Err(error @ WireError::NoRoom) => {
+            return refuse("503 Service Unavailable", format!("the message {error}"));
         }
         Err(error @ WireError::Late) => {
             return refuse("408 Request Timeout", format!("the message {error}"));

@@ -5,6 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ludex_base::Deadline;
@@ -20,9 +21,64 @@ pub(crate) struct Wire<'a> {
     n_read: usize,
     max_read: usize,
     until: Deadline,
+    /// What a long message takes of the room of its server; `None` on the manager's side.
+    pub claim: Option<Claim<'a>>,
     /// Time of the first byte.
     pub arrived: Option<Instant>,
 }
+
+/// Room for long messages, which all connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Room {
+    n_left: AtomicUsize,
+}
+
+impl Room {
+    pub fn new(n_bytes: usize) -> Self {
+        Self { n_left: AtomicUsize::new(n_bytes) }
+    }
+
+    /// Returns a claim of nothing yet.
+    pub fn claim(&self) -> Claim<'_> {
+        Claim { room: self, n_bytes: 0 }
+    }
+}
+
+/// A part of the room, returned on drop.
+#[derive(Debug)]
+pub(crate) struct Claim<'a> {
+    room: &'a Room,
+    n_bytes: usize,
+}
+
+impl Claim<'_> {
+    /// Makes sure that there is room for a message of this many bytes; the first ones are free.
+    fn grow(&mut self, n_bytes: usize) -> Result<(), WireError> {
+        let n_more = n_bytes.saturating_sub(FREE_BYTES).saturating_sub(self.n_bytes);
+        if n_more == 0 {
+            return Ok(());
+        }
+        // Claims in large steps are rare.
+        let n_more = n_more.next_multiple_of(BLOCK);
+        let take = |n_left: usize| n_left.checked_sub(n_more);
+        match self.room.n_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(_) => {
+                self.n_bytes += n_more;
+                Ok(())
+            }
+            Err(_) => Err(WireError::NoRoom),
+        }
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.room.n_left.fetch_add(self.n_bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes of each message that take no room from others.
+const FREE_BYTES: usize = 1 << 20;
 
 /// Why reading failed. The text is a predicate, as in "the message did not arrive in time".
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -31,6 +87,8 @@ pub(crate) enum WireError {
     Late,
     #[error("has more than {0} bytes")]
     TooLarge(usize),
+    #[error("is long, and other long messages have taken the room for it; try again later")]
+    NoRoom,
     #[error("is incomplete: the connection ended in the middle")]
     Cut,
     #[error("is missing: the connection ended before it")]
@@ -62,7 +120,14 @@ const POLL: Duration = Duration::from_millis(50);
 impl<'a> Wire<'a> {
     pub fn new(stream: &'a TcpStream, max_bytes: usize, until: Deadline) -> Self {
         let (buffer, max_read) = (Vec::new(), MAX_HEAD + BLOCK);
-        Self { stream, buffer, taken: 0, max_bytes, n_read: 0, max_read, until, arrived: None }
+        let (claim, arrived) = (None, None);
+        Self { stream, buffer, taken: 0, max_bytes, n_read: 0, max_read, until, claim, arrived }
+    }
+
+    /// Lets a long message take room that others share.
+    pub fn within(mut self, room: &'a Room) -> Self {
+        self.claim = Some(room.claim());
+        self
     }
 
     /// Reads the head, including the empty line.
@@ -181,6 +246,9 @@ impl<'a> Wire<'a> {
                     self.arrived.get_or_insert_with(Instant::now);
                     self.buffer.extend_from_slice(&block[..n_bytes]);
                     self.n_read += n_bytes;
+                    if let Some(claim) = &mut self.claim {
+                        claim.grow(self.n_read)?;
+                    }
                     return Ok(true);
                 }
                 Err(error) => match error.kind() {
@@ -310,6 +378,20 @@ fn header<'h>(headers: &[httparse::Header<'h>], name: &str) -> Option<&'h str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_messages_share_their_room_and_return_it() {
+        let room = Room::new(3 * BLOCK);
+        let (mut first, mut second) = (room.claim(), room.claim());
+        assert_eq!(first.grow(FREE_BYTES), Ok(()));
+        assert_eq!(second.grow(FREE_BYTES + BLOCK + 1), Ok(()), "two blocks");
+        assert_eq!(first.grow(FREE_BYTES + BLOCK), Ok(()), "the third");
+        assert_eq!(first.grow(FREE_BYTES + BLOCK + 1), Err(WireError::NoRoom));
+        drop(second);
+        assert_eq!(first.grow(FREE_BYTES + BLOCK + 1), Ok(()));
+        drop(first);
+        assert_eq!(room.n_left.into_inner(), 3 * BLOCK);
+    }
 
     #[test]
     fn heads_are_read_in_any_case_and_line_end() {
