@@ -248,32 +248,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Returns the word for the verb on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Verb::Check { .. } => "check",
-            Verb::Ground { .. } => "ground",
-            Verb::Trace { .. } => "trace",
-            Verb::Perft { .. } => "perft",
-            Verb::Play { .. } => "play",
-            Verb::Match(_) => "match",
-            Verb::Player(_) => "player",
-            Verb::Referee(_) => "referee",
-            Verb::Players => "players",
-            Verb::Bench { .. } => "bench",
-            Verb::Translate { .. } => "translate",
-            Verb::Csp { .. } => "csp",
-            Verb::Qcsp { .. } => "qcsp",
-            Verb::Scsp { .. } => "scsp",
-            Verb::Games => "games",
-            Verb::Transcript { .. } => "transcript",
-            Verb::Scramble { .. } => "scramble",
-            Verb::Print { .. } => "print",
-            Verb::Completions { .. } => "completions",
-            Verb::Man { .. } => "man",
-        }
-    }
-
     /// Returns whether `--time` bounds the whole call. The other verbs go on for as long as matches
     /// or people do, and `--time` bounds the loading of their games.
     pub fn ends_in_time(&self) -> bool {

@@ -46,10 +46,10 @@ pub mod failure;
 pub mod output;
 pub mod resources;
 
-/// Runs the verb of the command line and returns the exit code.
-pub fn run(cli: Cli) -> ExitCode {
+/// Runs the verb of the command line, given also as a word for messages, and returns the exit code.
+pub fn run(cli: Cli, verb: &str) -> ExitCode {
     let json = cli.common.json;
-    panics::report_in_one_line(cli.verb.name());
+    panics::report_in_one_line(verb);
     guard::start(&cli.common, cli.verb.ends_in_time());
     panics::guard(json, || dispatch(cli))
 }

@@ -23,7 +23,8 @@ const MAX_PLACES: usize = 20;
 
 /// Reports every panic from now on in one line, once for each place in the code. With
 /// `RUST_BACKTRACE`, each is also shown in full.
-pub fn report_in_one_line(verb: &'static str) {
+pub fn report_in_one_line(verb: &str) {
+    let verb = verb.to_string();
     let in_full = panic::take_hook();
     let has_backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     let reported: Mutex<BTreeSet<String>> = Mutex::default();
