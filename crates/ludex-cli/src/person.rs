@@ -9,7 +9,7 @@ use ludex_analysis::Layout;
 use ludex_base::{MoveId, PerceptId, RoleId};
 use ludex_game::{Describe, StateOf};
 
-use crate::board::{draw, in_columns};
+use crate::board::{cut_word, draw, in_columns};
 
 /// The terminal of a person.
 pub(crate) trait Console {
@@ -55,6 +55,8 @@ pub(crate) enum Command {
 
 /// Number of legal moves listed unasked.
 const MAX_LISTED: usize = 60;
+/// Number of legal moves listed by `list`.
+const MAX_ALL: usize = 10_000;
 
 /// Shows a game to a person.
 pub(crate) struct Display<'a, G> {
@@ -82,7 +84,7 @@ impl<G: Describe> Display<'_, G> {
     /// Describes a step of which the person sees only their own move and percepts.
     pub fn own(&self, own: MoveId, percepts: &[PerceptId]) -> String {
         let mut percepts: Vec<String> =
-            percepts.iter().map(|&id| self.game.percept_text(id)).collect();
+            percepts.iter().map(|&id| cut_word(&self.game.percept_text(id)).into_owned()).collect();
         percepts.sort_unstable();
         let seen = if percepts.is_empty() { "nothing".into() } else { percepts.join(", ") };
         format!("You play {}.\nYou see {seen}.\n", self.text(own))
@@ -109,11 +111,11 @@ impl<G: Describe> Display<'_, G> {
                 Said::Move(chosen) => return Ok(Answer::Move(chosen)),
                 Said::Quit => return Ok(Answer::Quit),
                 Said::Command(command) if has_commands => return Ok(Answer::Command(command)),
-                Said::List => console.print(&self.list(moves, usize::MAX))?,
+                Said::List => console.print(&self.list(moves, MAX_ALL))?,
                 Said::Nothing => {}
                 Said::Command(_) | Said::Unknown => console.print(&format!(
                     "`{}` is not a legal move; `list` shows all moves.\n",
-                    line.trim()
+                    cut_word(line.trim())
                 ))?,
             }
         }
@@ -132,7 +134,9 @@ impl<G: Describe> Display<'_, G> {
         let mut text = in_columns(&listed, self.width);
         if moves.len() > max_listed {
             let n_more = moves.len() - max_listed;
-            text += &format!(" … and {n_more} more; `list` shows all moves.\n");
+            let how =
+                if max_listed < MAX_ALL { "`list` shows all moves" } else { "enter its text" };
+            text += &format!(" … and {n_more} more; {how}.\n");
         }
         text
     }
@@ -143,7 +147,7 @@ impl<G: Describe> Display<'_, G> {
     }
 
     fn text(&self, id: MoveId) -> String {
-        self.game.move_text(id)
+        cut_word(&self.game.move_text(id)).into_owned()
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ludex_base::limits::USUAL_BYTES;
 use ludex_net::{Endpoint, EndpointConfig, Event, Server};
-use ludex_player::{PlayerConfig, PlayerSpec};
+use ludex_player::{PlayerConfig, PlayerSpec, memory_of_each};
 
 use crate::args::Common;
 use crate::failure::{DONE, Failure};
@@ -24,18 +25,22 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
         )));
     }
     let logs = args.log_dir.as_deref().map(MatchLogs::open).transpose()?;
+    let search_memory = memory_of_each(args.matches, args.search_memory as usize);
+    // Games are loaded beside running matches.
+    let load_memory = common.memory.unwrap_or(USUAL_BYTES);
+    let load_memory = load_memory.saturating_sub((search_memory * args.matches) as u64);
     let config = EndpointConfig {
         name,
         spec,
         player: PlayerConfig {
             n_threads: common.n_threads(),
-            memory: args.search_memory as usize,
+            memory: search_memory,
             iterations: args.iterations,
             ponders: args.ponder,
             reserve: args.reserve,
             ..PlayerConfig::new(common.seed_or_clock())
         },
-        load_memory: common.memory.unwrap_or(4_000_000_000),
+        load_memory,
         max_matches: args.matches,
     };
     let logs = Mutex::new(logs);
