@@ -1,11 +1,12 @@
 //! Tables of measurements. Every row ends with the commit that made it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
+use ludex_record::journal::Lines;
 
 use crate::run::Run;
 
@@ -51,8 +52,11 @@ impl Rows {
 
 /// A table that grows over many runs. Existing rows are not measured again, so a stopped run can continue. Rows
 /// may come from several commits, which the report lists.
+///
+/// Each row is on the disk when it is appended, and a row that was cut by a kill is removed.
 pub(crate) struct Table {
     path: PathBuf,
+    lines: Mutex<Lines<File>>,
     n_columns: usize,
     commit: String,
     done: BTreeSet<String>,
@@ -66,11 +70,23 @@ impl Table {
         let with_header = with_header(&text, &format!("{columns}\tcommit"));
         let with_header = with_header.with_context(|| path.display().to_string())?;
         if with_header != text {
-            fs::write(&path, with_header).with_context(|| path.display().to_string())?;
+            // The old rows stay until the new file is whole.
+            let unfinished = path.with_extension("unfinished");
+            fs::write(&unfinished, with_header)
+                .and_then(|()| fs::rename(&unfinished, &path))
+                .with_context(|| path.display().to_string())?;
         }
+        let file = OpenOptions::new().read(true).write(true).open(&path);
+        let opened = file.and_then(|file| Lines::open(file, |_| true));
+        let (lines, _) = opened.with_context(|| path.display().to_string())?;
         let n_columns = columns.split('\t').count();
-        let mut table =
-            Self { path, n_columns, commit: run.commit().into(), done: BTreeSet::new() };
+        let mut table = Self {
+            path,
+            lines: Mutex::new(lines),
+            n_columns,
+            commit: run.commit().into(),
+            done: BTreeSet::new(),
+        };
         for row in table.rows()? {
             for n_cells in 1..=2.min(row.len()) {
                 table.done.insert(row[..n_cells].join("\t"));
@@ -89,8 +105,8 @@ impl Table {
         let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
         let line = format!("{}\t{}", cells.join("\t"), self.commit);
         println!("{line}");
-        let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        writeln!(file, "{line}").with_context(|| self.path.display().to_string())
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.append(&line).with_context(|| self.path.display().to_string())
     }
 
     /// All rows, without their commits. Rows from before a column was added have fewer cells.
