@@ -542,7 +542,7 @@ fn is_legal<C: Cursor>(
 ///
 /// # Panics
 /// Panics if the system does not report it, because the check would be void otherwise.
-fn resident_mb(id: u32) -> f64 {
+pub(crate) fn resident_mb(id: u32) -> f64 {
     let path = format!("/proc/{id}/status");
     let status = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

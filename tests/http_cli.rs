@@ -297,3 +297,14 @@ fn broken_messages_break_no_match() {
     assert!(report.illegal.is_empty() && report.late.is_empty(), "{report:?}");
     assert!(report.n_broken > 10 && report.n_judged > 20, "{report:?}");
 }
+
+#[test]
+fn attackers_delay_no_match_and_take_no_memory() {
+    // `cargo experiment peers-attack` does the same for minutes.
+    let time = Duration::from_secs(6);
+    let report = peers::run(&AttackConfig { n_connections: 200, time, seed: Seed(3) });
+    assert!(report.n_connections > 400, "{report:?}");
+    assert!(report.n_matches > 0 && report.errors.is_empty(), "{report:?}");
+    let most = report.megabytes.iter().copied().fold(0.0, f64::max);
+    assert!(most < 400.0, "{report:?}");
+}

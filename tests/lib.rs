@@ -5,6 +5,8 @@ pub mod faults;
 pub mod fuzzing;
 pub mod lines;
 pub mod overhead;
+pub mod peers;
+pub mod resume;
 
 use std::time::Duration;
 

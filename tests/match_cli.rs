@@ -1,6 +1,10 @@
 //! `ludex match`, `ludex players` and `ludex play` as a person or a script uses them.
 
-use ludex_testkit::command::{json, ludex, ludex_with, stderr, stdout};
+use std::process::Command;
+
+use ludex_base::Seed;
+use ludex_testkit::command::{binary, check_refused, json, ludex, ludex_with, stderr, stdout};
+use ludex_tests::resume::{self, KillConfig};
 
 const QUICK: [&str; 4] = ["--start-clock", "0.05", "--play-clock", "0.03"];
 
@@ -163,4 +167,99 @@ fn a_person_may_ask_for_hints_and_undo_moves() {
     assert!(text.contains("The game is over"), "{text}");
     let output = ludex_with(&["play", "tictactoe", "--player", "nobody"], "");
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn play_ends_though_the_game_does_not() {
+    let rules = "(role p) (role q) (legal p wait) (legal q wait) (init (at 0))
+        (<= (next (at 0)) (true (at 0))) (<= terminal (true (at 1))) (goal p 0) (goal q 0)";
+    let output = ludex_with(&["play", "-"], rules);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("did not end within 10000 steps"), "{}", stderr(&output));
+    let crowd: String = (0..100).map(|n| format!("(role p{n}) (goal p{n} 50)\n")).collect();
+    let rules = crowd
+        + "(<= (legal ?r a) (role ?r)) (<= (legal ?r b) (role ?r)) (init (at 0))
+           (<= (next (at 0)) (true (at 0))) (<= terminal (true (at 1)))";
+    let limits = ["--time", "2", "--memory", "500MB"];
+    let output = ludex_with(&[&["play", "-", "--role", "none"][..], &limits].concat(), &rules);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("time ran out"), "{}", stderr(&output));
+    let args = ["match", "-", "--players", "uct,random", "--json"];
+    let report = json(&ludex_with(&[&args[..], &limits].concat(), &rules), 3);
+    assert_eq!((&report["played"], &report["stopped"]), (&0.into(), &"stopped".into()));
+}
+
+#[test]
+fn names_of_any_length_are_played() {
+    let long = "7".repeat(70_000);
+    let rules = format!(
+        "(role p) (legal p {long}) (legal p b) (init (at 1 {long})) (init (cell 1 1 {long}))
+         (index 1) (index 2) (index {long}) (<= terminal (true (over))) (goal p 100)
+         (<= (next (cell ?x ?y b)) (index ?x) (index ?y)) (<= (next over) (does p b))"
+    );
+    let output = ludex_with(&["play", "-"], &rules);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("more characters)"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_killed_series_goes_on_where_it_was() {
+    // `cargo experiment kills` does the same more often.
+    for (verb, n_kills, n_matches) in [("match", 8, 20), ("referee", 4, 8)] {
+        let config = KillConfig { verb, n_kills, n_matches, seed: Seed(1) };
+        let report = resume::run(&config, &mut |_| {});
+        assert_eq!(report.n_kills, n_kills);
+        let wrong = [report.n_lost, report.n_doubled, report.n_different];
+        assert_eq!(wrong, [0; 3], "{report:?}");
+    }
+}
+
+#[test]
+fn a_series_is_resumed_only_with_its_own_settings() {
+    let path = std::env::temp_dir().join(format!("ludex-series-{}.jsonl", std::process::id()));
+    let file = path.to_str().expect("a plain path");
+    let args = ["match", "tictactoe", "--players", "random,random", "--count", "3", "--output"];
+    let run = |more: &[&str]| ludex(&[&args[..], &[file], more].concat());
+    let whole = run(&[]);
+    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+    check_refused(&run(&[]), 1, &[file, "holds a series already", "--resume"]);
+    check_refused(&run(&["--resume", "--seed", "2"]), 1, &["`seed` is 1 there and 2 here"]);
+    let bytes = std::fs::read(&path).expect("the series");
+    // Without its last byte, the file has one match less.
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("a cut file");
+    let resumed = run(&["--resume"]);
+    assert_eq!((resumed.status.code(), stdout(&resumed)), (Some(0), stdout(&whole)));
+    // A longer series begins with the same matches.
+    let longer = json(&run(&["--resume", "--count", "5", "--json"]), 0);
+    assert_eq!(longer["played"], 5);
+    std::fs::write(&path, "(role p)\n").expect("a rulesheet");
+    check_refused(&run(&["--resume"]), 1, &["line 1 is not a row of a series"]);
+    assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), Some("(role p)\n"));
+    std::fs::remove_file(&path).expect("it can be removed");
+    check_refused(
+        &ludex(&[&args[..], &["/nowhere/series.jsonl"]].concat()),
+        1,
+        &["/nowhere/series.jsonl", "cannot open it"],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_grow_stops_no_series() {
+    let path = std::env::temp_dir().join(format!("ludex-full-{}.jsonl", std::process::id()));
+    let file = path.to_str().expect("a plain path");
+    let _ = std::fs::remove_file(&path);
+    let series = "match tictactoe --players random,random --count 40 --seed 1";
+    // The shell limits the size of files to a few blocks; beyond it, writing fails.
+    let script = format!("trap '' XFSZ; ulimit -f 8; exec {:?} {series} -o {file}", binary());
+    let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write a match to"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`--resume` plays what is missing"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("40 of 40 matches"), "{}", stdout(&output));
+    // With room again, the series is completed, and its result is the same.
+    let args: Vec<&str> = series.split(' ').chain(["--resume", "-o", file]).collect();
+    let resumed = ludex(&args);
+    assert_eq!((resumed.status.code(), stdout(&resumed)), (Some(0), stdout(&output)));
+    std::fs::remove_file(&path).expect("it can be removed");
 }

@@ -31,6 +31,7 @@ mod macucb;
 mod loaded;
 mod faults;
 mod overhead;
+mod peers_attack;
 mod translate;
 mod translate_agree;
 mod solve;
@@ -38,6 +39,7 @@ mod quantified;
 mod csp_compare;
 mod hostile;
 mod fuzz;
+mod kills;
 
 use registry::{EXPERIMENTS, Experiment};
 use run::Run;

@@ -5,9 +5,9 @@ use clap::{ArgMatches, Command};
 
 use crate::run::Run;
 use crate::{
-    corpus, csp_compare, endings, faults, fuzz, ground, hidden, hostile, improvements, loaded,
-    macucb, overhead, playouts, puzzles, quantified, reasoner, search, solve, strength, translate,
-    translate_agree,
+    corpus, csp_compare, endings, faults, fuzz, ground, hidden, hostile, improvements, kills,
+    loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified, reasoner, search, solve,
+    strength, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -42,6 +42,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     // Matches over HTTP.
     &faults::EXPERIMENT,
     &overhead::EXPERIMENT,
+    &peers_attack::EXPERIMENT,
     // Constraints.
     &translate::EXPERIMENT,
     &translate_agree::EXPERIMENT,
@@ -51,4 +52,5 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     // Limits.
     &hostile::EXPERIMENT,
     &fuzz::EXPERIMENT,
+    &kills::EXPERIMENT,
 ];

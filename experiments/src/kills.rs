@@ -1,0 +1,81 @@
+//! Is a finished match ever lost? Kills series of matches at random moments and resumes them.
+
+use anyhow::{Result, ensure};
+use clap::{Args, FromArgMatches as _};
+use ludex_base::Seed;
+use ludex_tests::resume::{self, KillConfig};
+use xtask::tools::build_ludex;
+
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Form;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "kills",
+    question: "Does a series that is killed at random moments lose or repeat a finished match?",
+    command: "cargo experiment kills",
+    table: "kills.tsv, kills.md",
+    options: Options::augment_args,
+    run: |run, given| kill_all(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Kills of each verb
+    #[arg(long, default_value_t = 200)]
+    kills: usize,
+    /// Matches of a series
+    #[arg(long, default_value_t = 50)]
+    count: usize,
+    /// Seed of the moments
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Kills series of both verbs, writes the counts, and fails if something was lost.
+fn kill_all(run: &Run, options: &Options) -> Result<()> {
+    build_ludex()?;
+    let columns = ["verb", "kills", "series", "kept", "cut", "lost", "doubled", "different"];
+    let mut tsv = run.rows(Form::Tsv, &columns);
+    let mut markdown = run.rows(Form::Markdown, &columns);
+    let mut n_wrong = 0;
+    for verb in ["match", "referee"] {
+        let config = KillConfig {
+            verb,
+            n_kills: options.kills,
+            n_matches: options.count,
+            seed: Seed(options.seed),
+        };
+        let found = resume::run(&config, &mut |so_far| {
+            eprintln!("{verb}: {} kills, {} series", so_far.n_kills, so_far.n_series);
+        });
+        let counts = [
+            found.n_kills,
+            found.n_series,
+            found.n_kept,
+            found.n_cut,
+            found.n_lost,
+            found.n_doubled,
+            found.n_different,
+        ];
+        let cells: Vec<String> =
+            [verb.to_string()].into_iter().chain(counts.map(|count| count.to_string())).collect();
+        tsv.push(&cells);
+        markdown.push(&cells);
+        n_wrong += found.n_lost + found.n_doubled + found.n_different;
+    }
+    let Options { kills, count, seed } = options;
+    let report = format!(
+        "# Killed series\n\n{}: series of {count} matches of tic-tac-toe between `uct` with 40 iterations \
+         and `random`, killed by signal 9 at random moments and resumed until they were complete.\n\n{}\n\
+         *kept* counts finished matches found in files, *cut* files whose last line was incomplete, *lost* \
+         and *doubled* matches that were missing or twice in a file later, *different* complete series \
+         whose report differed from that of a run without kills.\n",
+        run.made_by(&format!("kills --kills {kills} --count {count} --seed {seed}")),
+        markdown.text(),
+    );
+    print!("{report}");
+    run.write("kills", &tsv, &report)?;
+    ensure!(n_wrong == 0, "matches were lost, doubled or different");
+    Ok(())
+}
