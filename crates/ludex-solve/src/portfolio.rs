@@ -7,9 +7,10 @@ use ludex_base::{Limits, StopReason};
 use ludex_game::Game;
 
 use crate::method::{METHODS, Method};
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::progress::Progress;
 use crate::puzzle;
+use crate::puzzle::best_first::Order;
 use crate::solution::Solution;
 
 /// The options of [`solve`].
@@ -19,6 +20,8 @@ pub struct SolveOptions {
     pub limits: Limits,
     /// The methods to use, in this order; empty to choose by the kind of the game.
     pub methods: Vec<Method>,
+    /// Whether to look for a shortest line, after the value of a puzzle is known.
+    pub wants_shortest: bool,
     /// Largest number of nodes of each method. With one thread and no deadline, the result then
     /// depends on the rules alone.
     pub max_nodes: u64,
@@ -30,7 +33,13 @@ impl Default for SolveOptions {
     /// All methods that fit, one after the other, without a deadline.
     fn default() -> Self {
         let limits = Limits::usual();
-        Self { limits, methods: Vec::new(), max_nodes: u64::MAX, n_threads: 1 }
+        Self {
+            limits,
+            methods: Vec::new(),
+            wants_shortest: false,
+            max_nodes: u64::MAX,
+            n_threads: 1,
+        }
     }
 }
 
@@ -45,9 +54,10 @@ pub fn solve<G: Game>(
     progress: &Progress,
 ) -> Solution {
     progress.begin(problem.bounds());
-    let wanted = if options.methods.is_empty() { METHODS } else { &options.methods };
-    let methods: Vec<Method> =
-        wanted.iter().copied().filter(|method| method.fits(problem.kind())).collect();
+    let usual = METHODS.iter().copied().filter(|method| method.is_usual());
+    let mut methods: Vec<Method> =
+        if options.methods.is_empty() { usual.collect() } else { options.methods.clone() };
+    methods.retain(|method| method.fits(problem.kind()));
     let n_threads = options.n_threads.clamp(1, methods.len().max(1));
     let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
     let next = AtomicUsize::new(0);
@@ -73,6 +83,9 @@ pub fn solve<G: Game>(
             (0..n_threads).for_each(|_| drop(scope.spawn(work)));
         });
     }
+    if options.wants_shortest && problem.kind() == Kind::Puzzle {
+        run(Method::AStar, problem, options, progress);
+    }
     let solution = progress.solution();
     let stopped = stopped.into_inner().expect("no method panics here");
     let stopped = options.limits.deadline.stop_reason().or(stopped);
@@ -88,6 +101,8 @@ fn run<G: Game>(
 ) -> Option<StopReason> {
     match method {
         Method::Placement => puzzle::placement::search(problem, options, progress),
+        Method::BestFirst => puzzle::best_first::search(problem, Order::Nearest, options, progress),
+        Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
     }
 }

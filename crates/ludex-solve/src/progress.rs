@@ -33,6 +33,7 @@ impl Progress {
             line: Vec::new(),
             method: None,
             evidence: Evidence::Rules,
+            is_shortest: false,
             n_states: 0,
             n_nodes: 0,
             time: std::time::Duration::ZERO,
@@ -92,6 +93,7 @@ impl Progress {
         known.bounds[role.index()].lower = goal;
         known.line = line.to_vec();
         known.method = Some(method);
+        known.is_shortest = false;
         self.changed(&known);
     }
 
@@ -111,6 +113,26 @@ impl Progress {
         bounds.upper = goal;
         known.evidence = evidence;
         known.method = known.method.or(Some(method));
+        self.changed(&known);
+    }
+
+    /// Records a line that no line with at least this goal is shorter than.
+    pub(crate) fn found_shortest(
+        &self,
+        method: Method,
+        role: RoleId,
+        goal: Goal,
+        line: &[Vec<MoveId>],
+    ) {
+        let mut known = self.known();
+        if goal < known.bounds[role.index()].lower {
+            return;
+        }
+        if line.len() < known.line.len() {
+            known.line = line.to_vec();
+            known.method = Some(method);
+        }
+        known.is_shortest = true;
         self.changed(&known);
     }
 

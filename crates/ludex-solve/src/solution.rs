@@ -18,6 +18,8 @@ pub struct Solution {
     pub method: Option<Method>,
     /// What proves the upper bounds.
     pub evidence: Evidence,
+    /// Whether the line is proved to be a shortest one that reaches the lower bound.
+    pub is_shortest: bool,
     /// Different states stored by all methods.
     pub n_states: u64,
     /// Nodes of all searches: states expanded, or decisions of a constraint solver.

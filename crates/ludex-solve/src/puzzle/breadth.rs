@@ -1,22 +1,19 @@
 //! Breadth-first search with duplicate detection: each state once, in the order of its distance.
 //!
 //! It is exact when all states fit into the limits, and the first play that reaches a goal is a
-//! shortest one. It uses nothing but the game, and so it is the oracle of the other methods.
+//! shortest one. States that differ only in what happens by itself count as one where that is
+//! allowed (see [`states`](super::states)); if that leaves a doubt in the end, the search is
+//! repeated without it.
 
-use std::hash::{BuildHasher, Hash};
+use ludex_base::{Goal, StopReason};
+use ludex_game::{Cursor, Game, StateOf};
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use ludex_base::{Goal, MoveId, StopReason};
-use ludex_game::{Cursor, Game};
-use ludex_search::heap_bytes_of;
-use rustc_hash::FxBuildHasher;
-
+use super::puzzle_role;
+use super::states::{Folding, States};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::puzzle::puzzle_role;
 use crate::solution::Evidence;
 
 /// States between two checks of the deadline.
@@ -31,107 +28,77 @@ pub fn search<G: Game>(
     options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
+    if let Some(folding) = problem.rules.and_then(|rules| Folding::of(rules, &problem.state)) {
+        match visit(problem, Some(folding), options, progress) {
+            Ok(true) => return None,
+            // There was a doubt.
+            Ok(false) => {}
+            Err(reason) => return Some(reason),
+        }
+    }
+    visit(problem, None, options, progress).err()
+}
+
+/// Visits the states; returns whether the value is known.
+fn visit<'a, G: Game>(
+    problem: &Problem<'a, G>,
+    folding: Option<Folding<'a, StateOf<G>>>,
+    options: &SolveOptions,
+    progress: &Progress,
+) -> Result<bool, StopReason> {
     let role = puzzle_role();
     let mut cursor = problem.game.cursor();
-    let mut visited = Visited::new(problem.state.clone());
+    let mut states = States::new(&problem.state, folding);
     let mut best: Option<Goal> = None;
     let mut next = 0;
-    let mut n_counted = 0;
-    while let Some(state) = visited.states.get(next) {
-        if next % CHECK_INTERVAL == 0 {
-            progress.count((visited.states.len() - n_counted) as u64, CHECK_INTERVAL as u64);
-            n_counted = visited.states.len();
-            if let Some(reason) = options.limits.stop_reason(visited.n_bytes()) {
-                return Some(reason);
+    let mut n_counted = (0, 0);
+    let mut count = |n_states: usize, n_nodes: usize| {
+        progress.count((n_states - n_counted.0) as u64, (n_nodes - n_counted.1) as u64);
+        n_counted = (n_states, n_nodes);
+    };
+    while let Some(state) = states.get(next) {
+        if next.is_multiple_of(CHECK_INTERVAL) {
+            count(states.len(), next);
+            if let Some(reason) = options.limits.stop_reason(states.n_bytes()) {
+                return Err(reason);
             }
         }
         if next as u64 >= options.max_nodes {
-            return Some(StopReason::Count);
+            return Err(StopReason::Count);
         }
         cursor.set_state(state);
         if cursor.has_fault() {
-            return Some(StopReason::Fault);
+            return Err(StopReason::Fault);
         }
         if cursor.is_terminal() {
             let goal = cursor.goal(role);
             if best.is_none_or(|best| goal > best) {
                 best = Some(goal);
-                progress.reached(Method::Breadth, role, goal, &visited.line_to(next));
+                progress.reached(Method::Breadth, role, goal, &states.line_to(next));
             }
         } else {
             let state = state.clone();
             for chosen in cursor.legal_moves(role).to_vec() {
                 cursor.set_state(&state);
                 cursor.play(&[chosen]);
-                visited.add(cursor.state(), next as u32, chosen);
+                states.add(cursor.state(), next, chosen);
             }
         }
         if progress.is_settled() {
-            return None;
+            break;
         }
         next += 1;
     }
+    count(states.len(), next);
+    if progress.is_settled() {
+        return Ok(true);
+    }
     let largest = best.unwrap_or(Goal::MIN);
-    progress.refuted_above(Method::Breadth, role, largest, Evidence::Enumeration);
-    None
-}
-
-/// The states met so far, each with the step that led to it.
-struct Visited<S> {
-    states: Vec<S>,
-    came_from: Vec<(u32, MoveId)>,
-    /// Finds the index of a state by its hash.
-    indexes: HashTable<u32>,
-    bytes_per_state: usize,
-}
-
-impl<S: Clone + Eq + Hash> Visited<S> {
-    fn new(first: S) -> Self {
-        let bytes_per_state = heap_bytes_of(&first)
-            + size_of::<S>()
-            + size_of::<(u32, MoveId)>()
-            + 2 * size_of::<u32>();
-        let mut visited = Self {
-            states: Vec::new(),
-            came_from: Vec::new(),
-            indexes: HashTable::new(),
-            bytes_per_state,
-        };
-        visited.add(&first, 0, MoveId::new(0));
-        visited
+    let is_proved = states.proves(largest, &options.limits.deadline);
+    if is_proved {
+        progress.refuted_above(Method::Breadth, role, largest, Evidence::Enumeration);
     }
-
-    fn add(&mut self, state: &S, before: u32, chosen: MoveId) {
-        let Self { states, came_from, indexes, .. } = self;
-        let hash = |state: &S| FxBuildHasher.hash_one(state);
-        let entry = indexes.entry(
-            hash(state),
-            |&idx| states[idx as usize] == *state,
-            |&idx| hash(&states[idx as usize]),
-        );
-        if let Entry::Vacant(entry) = entry {
-            entry.insert(states.len() as u32);
-            states.push(state.clone());
-            came_from.push((before, chosen));
-        }
-    }
-
-    /// Returns the joint moves from the first state to another.
-    fn line_to(&self, mut idx: usize) -> Vec<Vec<MoveId>> {
-        let mut line = Vec::new();
-        while idx != 0 {
-            let (before, chosen) = self.came_from[idx];
-            line.push(vec![chosen]);
-            idx = before as usize;
-        }
-        line.reverse();
-        line
-    }
-
-    /// Returns about how many bytes it takes, with vectors that may be half empty.
-    fn n_bytes(&self) -> u64 {
-        2 * (self.states.len() * self.bytes_per_state) as u64
-    }
+    Ok(is_proved)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl Effects {
             before,
             forbids: Vec::new(),
             ends: Vec::new(),
-            autonomous: autonomous(circuit, &next_cones),
+            autonomous: autonomous_fluents(circuit),
         };
         let mut lanes = Lanes::new(circuit);
         for batch in all_moves.chunks(64) {
@@ -186,31 +186,28 @@ fn in_lanes(batch: &[MoveId], lanes: u64) -> impl Iterator<Item = MoveId> + '_ {
     batch.iter().enumerate().filter(move |(lane, _)| lanes >> lane & 1 == 1).map(|(_, &it)| it)
 }
 
-/// Returns the fluents whose next value depends on no move, directly or through other fluents.
-fn autonomous(circuit: &Circuit, next_cones: &[Vec<GateId>]) -> BitSet {
-    let n_fluents = next_cones.len();
-    let mut users: Vec<Vec<u32>> = vec![Vec::new(); n_fluents];
-    let mut open = Vec::new();
-    let mut found = BitSet::new(n_fluents);
-    for (idx, cone) in next_cones.iter().enumerate() {
-        found.insert(idx);
-        let mut has_moves = false;
-        for &gate in cone {
-            match circuit.gate(gate) {
-                Gate::Fluent(fluent) => users[fluent.index()].push(idx as u32),
-                Gate::Move(_) => has_moves = true,
-                _ => {}
+/// Returns the fluents that no move influences, directly or through other fluents.
+pub(crate) fn autonomous_fluents(circuit: &Circuit) -> BitSet {
+    let mut found = BitSet::new(circuit.next.len());
+    (0..circuit.next.len()).for_each(|idx| found.insert(idx));
+    // Each round drops the fluents that depend on a move or on a fluent dropped before.
+    loop {
+        let mut is_influenced = vec![false; circuit.n_gates()];
+        for gate in circuit.gate_ids() {
+            is_influenced[gate.index()] = match circuit.gate(gate) {
+                Gate::Move(_) => true,
+                Gate::Fluent(fluent) => !found.contains(fluent.index()),
+                _ => circuit.inputs(gate).iter().any(|input| is_influenced[input.index()]),
+            };
+        }
+        let n_before = found.count();
+        for (idx, next) in circuit.next.iter().enumerate() {
+            if is_influenced[next.index()] {
+                found.remove(idx);
             }
         }
-        if has_moves {
-            open.push(idx as u32);
+        if found.count() == n_before {
+            return found;
         }
     }
-    while let Some(idx) = open.pop() {
-        if found.contains(idx as usize) {
-            found.remove(idx as usize);
-            open.extend(&users[idx as usize]);
-        }
-    }
-    found
 }

@@ -32,6 +32,7 @@ pub(super) struct FinalState<'a> {
     place_of: Vec<(usize, usize)>,
     /// The expressions of gates that have one.
     exprs: FxHashMap<GateId, Expr>,
+    cones: Cones<'a>,
 }
 
 impl<'a> FinalState<'a> {
@@ -46,7 +47,15 @@ impl<'a> FinalState<'a> {
                 place_of[fluent.index()] = (idx, place);
             }
         }
-        Self { network, circuit, groups, vars, place_of, exprs: FxHashMap::default() }
+        Self {
+            network,
+            circuit,
+            groups,
+            vars,
+            place_of,
+            exprs: FxHashMap::default(),
+            cones: Cones::new(circuit),
+        }
     }
 
     /// Returns the expression of a literal.
@@ -68,10 +77,12 @@ impl<'a> FinalState<'a> {
             self.network.require(Expr::Or(any));
             return Some(());
         };
-        let mut cones = Cones::new(self.circuit);
         let mut small: Vec<Part> = Vec::new();
         for (gate, value) in conjuncts(self.circuit, gate, true) {
-            let scope = self.scope_of(&cones.of([gate]));
+            let scope = {
+                let cone = self.cones.of([gate]);
+                self.scope_of(&cone)
+            };
             let n_cells = scope.iter().try_fold(1_usize, |n, &idx| {
                 n.checked_mul(self.vars[idx].size()).filter(|&n| n <= MAX_CELLS)
             });
@@ -79,13 +90,13 @@ impl<'a> FinalState<'a> {
                 Some(_) => small.push((scope, vec![(gate, value)])),
                 None => self.require_value(gate, value),
             }
-            if limits.stop_reason(0).is_some() {
+            if limits.deadline.reached() {
                 return None;
             }
         }
         for (scope, parts) in joined(small) {
-            self.add_table(&scope, &parts, &mut cones);
-            if limits.stop_reason(0).is_some() {
+            self.add_table(&scope, &parts);
+            if limits.deadline.reached() {
                 return None;
             }
         }
@@ -157,8 +168,8 @@ impl<'a> FinalState<'a> {
     }
 
     /// Lists the combinations of values for which all parts have their values.
-    fn add_table(&mut self, scope: &[usize], parts: &[(GateId, bool)], cones: &mut Cones<'_>) {
-        let cone = cones.of(parts.iter().map(|&(gate, _)| gate));
+    fn add_table(&mut self, scope: &[usize], parts: &[(GateId, bool)]) {
+        let cone = self.cones.of(parts.iter().map(|&(gate, _)| gate));
         let mut lanes = Lanes::new(self.circuit);
         let n_cells: usize = scope.iter().map(|&idx| self.vars[idx].size()).product();
         let values_of = |mut cell: usize| -> Vec<Value> {
@@ -217,7 +228,10 @@ impl<'a> FinalState<'a> {
 
     /// Returns the expression of a gate.
     fn expr(&mut self, gate: GateId) -> Expr {
-        for id in Cones::new(self.circuit).of([gate]) {
+        if let Some(known) = self.exprs.get(&gate) {
+            return known.clone();
+        }
+        for id in self.cones.of([gate]) {
             if self.exprs.contains_key(&id) {
                 continue;
             }

@@ -30,10 +30,14 @@ pub(crate) fn find_groups(
         circuit.legal.iter().map(|&gate| implied(circuit, gate, true)).collect();
     let mut cones = Cones::new(circuit);
     let mut proofs: Vec<Vec<GateId>> = Vec::new();
+    let mut work = 0;
     for group in &groups {
+        work += circuit.n_gates() / 64;
+        if work > MAX_WORK || deadline.reached() {
+            return if deadline.reached() { None } else { Some(Vec::new()) };
+        }
         proofs.push(cones.of(group.fluents.iter().map(|fluent| circuit.next[fluent.index()])));
     }
-    let mut work = 0;
     let mut lanes = Lanes::new(circuit);
     loop {
         let indexed = Groups::new(circuit, groups.clone());

@@ -2,16 +2,20 @@
 //!
 //! The value of a puzzle is the largest goal of a play that ends. Every method plays the line that
 //! it found before it reports it, so a line is right whatever the method assumed.
-
 //!
 //! Read the modules in this order:
 //!
-//! 1. [`breadth`]: every state, in the order of its distance.
-//! 2. `lanes`: circuits evaluated with unknown inputs; `groups`: fluents that exclude each other; `effects`: what moves change; `clock`: what
-//!    happens by itself.
+//! 1. `lanes`: circuits evaluated with unknown inputs; `groups`: fluents that exclude each other;
+//!    `effects`: what moves change; `clock`: what happens by itself; `analysis`: all of
+//!    these together.
+//! 2. `states`: the states that a search has met; [`breadth`]: every state, in the order of its
+//!    distance; `relaxed`: how far the goal is at least; [`best_first`]: the states that look
+//!    nearest first.
 //! 3. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
 //!    network over it.
 
+mod analysis;
+pub mod best_first;
 pub mod breadth;
 mod clock;
 mod effects;
@@ -19,12 +23,30 @@ mod final_state;
 mod groups;
 mod lanes;
 pub mod placement;
+mod relaxed;
+mod states;
 
-use ludex_base::RoleId;
+use ludex_base::{Goal, MoveId, RoleId};
+use ludex_game::{Cursor, Game, play_checked};
+
+use crate::problem::Problem;
 
 /// Returns the only role of a puzzle.
 pub(crate) fn puzzle_role() -> RoleId {
     RoleId::new(0)
+}
+
+/// Plays a line; returns the goal in its last state, if that is the first terminal one.
+pub(crate) fn play_out<G: Game>(problem: &Problem<'_, G>, line: &[Vec<MoveId>]) -> Option<Goal> {
+    let mut cursor = problem.game.cursor();
+    cursor.set_state(&problem.state);
+    for joint in line {
+        if cursor.is_terminal() {
+            return None;
+        }
+        play_checked(&mut cursor, 1, joint).ok()?;
+    }
+    (cursor.is_terminal() && !cursor.has_fault()).then(|| cursor.goal(puzzle_role()))
 }
 
 #[cfg(test)]

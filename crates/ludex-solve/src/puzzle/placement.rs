@@ -16,16 +16,15 @@
 //! reported if that reaches the goal. That succeeds when the order hardly matters.
 
 use ludex_base::{BitSet, FluentId, Goal, Limits, MoveId, StopReason};
-use ludex_circuit::{Circuit, GateId};
+use ludex_circuit::GateId;
 use ludex_csp::{Expr, Network, SearchConfig, Value, ValueOrder, VarId, solve};
 use ludex_encode::StateVar;
 use ludex_game::{Cursor, Game};
 use rustc_hash::FxHashSet;
 
-use super::clock::Clock;
+use super::analysis::Analysis;
 use super::effects::Effects;
 use super::final_state::FinalState;
-use super::groups::find_groups;
 use super::lanes::{Assumptions, Cones, Groups, Lanes, Literal, first_lanes};
 use super::puzzle_role;
 use crate::method::Method;
@@ -34,8 +33,6 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solution::Evidence;
 
-/// Gates that unrolling the loops of a circuit may add.
-const MAX_UNROLLED: usize = 1_000_000;
 /// Sets of moves that are tried for one goal.
 const MAX_CANDIDATES: usize = 8;
 
@@ -48,12 +45,8 @@ pub fn search<G: Game>(
 ) -> Option<StopReason> {
     let limits = &options.limits;
     let Some(rules) = problem.rules else { return Some(StopReason::Count) };
-    let circuit = rules.circuit();
-    let Some(circuit) = circuit.unrolled(circuit.n_gates() + MAX_UNROLLED) else {
-        return Some(StopReason::Count);
-    };
-    let circuit = circuit.optimized();
-    let Some(puzzle) = Puzzle::of(&circuit, rules.fluents(&problem.state), limits) else {
+    let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
+    let Some(puzzle) = Analysis::of(&circuit, rules.fluents(&problem.state), limits) else {
         return Some(limits.deadline.stop_reason().unwrap_or(StopReason::Count));
     };
     let role = puzzle_role();
@@ -92,25 +85,7 @@ enum Outcome {
     Unknown(StopReason),
 }
 
-/// What was proved about a puzzle.
-struct Puzzle<'a> {
-    circuit: &'a Circuit,
-    groups: Groups,
-    effects: Effects,
-    clock: Clock,
-    state: &'a BitSet,
-}
-
-impl<'a> Puzzle<'a> {
-    fn of(circuit: &'a Circuit, state: &'a BitSet, limits: &Limits) -> Option<Self> {
-        let deadline = &limits.deadline;
-        let groups = find_groups(circuit, state, deadline)?;
-        let groups = Groups::new(circuit, groups);
-        let effects = Effects::of(circuit, &groups, deadline)?;
-        let clock = Clock::of(circuit, &groups, &effects.autonomous, state)?;
-        Some(Self { circuit, groups, effects, clock, state })
-    }
-
+impl Analysis<'_> {
     /// Looks for a play with at least this goal.
     fn reach<G: Game>(
         &self,
@@ -249,8 +224,8 @@ struct Model {
 
 impl Model {
     /// Builds the network; `None` at a limit.
-    fn of(puzzle: &Puzzle<'_>, goal: Goal, limits: &Limits) -> Option<Self> {
-        let Puzzle { circuit, groups, .. } = puzzle;
+    fn of(puzzle: &Analysis<'_>, goal: Goal, limits: &Limits) -> Option<Self> {
+        let Analysis { circuit, groups, .. } = puzzle;
         let mut last = FinalState::new(circuit, groups);
         let wanted: Vec<GateId> = (circuit.goals.iter())
             .filter(|&&(_, value, _)| value >= goal)
@@ -272,8 +247,8 @@ impl Model {
 
     /// Creates the expression of each move: a literal of the final state if it says the same, and
     /// a variable if there is none.
-    fn add_moves(&mut self, puzzle: &Puzzle<'_>, last: &mut FinalState<'_>) {
-        let Puzzle { circuit, effects, state, .. } = puzzle;
+    fn add_moves(&mut self, puzzle: &Analysis<'_>, last: &mut FinalState<'_>) {
+        let Analysis { circuit, effects, state, .. } = puzzle;
         for idx in 0..circuit.vocabulary.moves.len() {
             let played = MoveId::new(idx);
             let says_the_same = effects.after[idx].iter().find(|&&literal| {
@@ -308,8 +283,8 @@ impl Model {
     }
 
     /// Relates the moves to what they change and to what they need.
-    fn add_changes(&mut self, puzzle: &Puzzle<'_>, last: &mut FinalState<'_>) {
-        let Puzzle { circuit, effects, clock, state, .. } = puzzle;
+    fn add_changes(&mut self, puzzle: &Analysis<'_>, last: &mut FinalState<'_>) {
+        let Analysis { circuit, effects, clock, state, .. } = puzzle;
         let some_of = |moves: &[MoveId]| -> Vec<Expr> {
             moves.iter().map(|played| self.played[played.index()].clone()).collect()
         };
@@ -369,11 +344,11 @@ impl Model {
     /// Relates the number of moves to the fluents that no move influences.
     fn add_length(
         &mut self,
-        puzzle: &Puzzle<'_>,
+        puzzle: &Analysis<'_>,
         cliques: &[Vec<usize>],
         last: &mut FinalState<'_>,
     ) {
-        let Puzzle { circuit, effects, clock, .. } = puzzle;
+        let Analysis { circuit, effects, clock, .. } = puzzle;
         let n_ticks = clock.ticks.len();
         if n_ticks < 2 {
             last.fix(&effects.autonomous, &clock.ticks[0]);
@@ -426,8 +401,12 @@ impl Model {
 const MAX_PAIR_WORK: usize = 2_000_000_000;
 
 /// For each move, the moves that cannot occur in a play with it that reaches one of the gates.
-fn exclusive_moves(puzzle: &Puzzle<'_>, wanted: &[GateId], limits: &Limits) -> Option<Vec<BitSet>> {
-    let Puzzle { circuit, groups, effects, state, .. } = puzzle;
+fn exclusive_moves(
+    puzzle: &Analysis<'_>,
+    wanted: &[GateId],
+    limits: &Limits,
+) -> Option<Vec<BitSet>> {
+    let Analysis { circuit, groups, effects, state, .. } = puzzle;
     let n_moves = circuit.vocabulary.moves.len();
     let mut exclusive = vec![BitSet::new(n_moves); n_moves];
     for a in 0..n_moves {
