@@ -3,29 +3,33 @@
 //!
 //! Three searches share the time of a turn, and the best line of all is kept from move to move.
 //!
-//! - Breadth-first search, each state once: exact if all states fit into the time, and it finds a shortest
-//!   line.
+//! - The methods of [`ludex_solve`]: they find a line of the best goal, or prove that there is none.
 //! - Batches of random playouts: millions a second find lines that are rare but short.
 //! - Nested rollout policy adaptation: playouts that lean towards the best line so far, at several levels;
 //!   see [`ludex_search::nested`].
 
-use ludex_base::{Deadline, Goal, MoveId, Rng, RoleId, StopReason};
+use std::sync::Arc;
+
+use ludex_base::{Deadline, Goal, Limits, MoveId, Rng, RoleId, StopReason};
+use ludex_circuit::Rules;
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::nested::{Explorer, Found, Line};
-use ludex_search::{SearchLimits, SearchReport, heap_bytes_of};
-use rustc_hash::FxHashMap;
+use ludex_search::{SearchLimits, SearchReport};
+use ludex_solve::{Problem, Progress, SolveOptions, solve};
 
 use crate::Playable;
 
 /// Searches one puzzle and remembers the best line.
 pub(crate) struct PuzzleSearch<G: Playable> {
+    game: G,
+    rules: Option<Arc<dyn Rules<StateOf<G>>>>,
     cursor: G::Cursor,
     runner: <G as Playouts>::Runner,
     best: Option<Line<StateOf<G>>>,
     /// Whether the next nested search prefers long lines.
     wants_long: bool,
     n_playouts: u64,
-    n_states: u64,
+    n_nodes: u64,
 }
 
 /// Playouts of each level of the nested search.
@@ -34,8 +38,8 @@ const N_PER_LEVEL: usize = 60;
 const N_LEVELS: usize = 3;
 /// Steps after which a playout of a batch is cut off.
 const MAX_STEPS: usize = 1_000;
-/// The part of the time for the breadth-first search.
-const BREADTH_PART: f64 = 0.4;
+/// The part of the time for exact methods.
+const EXACT_PART: f64 = 0.6;
 /// The part of the remaining time for batches of playouts.
 const SAMPLING_PART: f64 = 0.4;
 /// Playouts of a batch that does not record moves, used until some goal is above 0.
@@ -43,16 +47,19 @@ const N_AT_ONCE: usize = 1 << 14;
 /// Playouts of a batch that records moves.
 const N_AT_ONCE_WITH_MOVES: usize = 1 << 10;
 
-/// Bytes of a state in the breadth-first search, which stores it twice: in the order of visits and in a
-/// hash table, which may be half empty.
-fn bytes_per_state<S: std::hash::Hash>(state: &S) -> usize {
-    2 * heap_bytes_of(state) + 4 * size_of::<(S, u32, MoveId)>()
-}
-
 impl<G: Playable> PuzzleSearch<G> {
     pub fn new(game: &G) -> Self {
         let (cursor, runner) = (game.cursor(), game.runner());
-        Self { cursor, runner, best: None, wants_long: true, n_playouts: 0, n_states: 0 }
+        Self {
+            game: game.clone(),
+            rules: game.rules(),
+            cursor,
+            runner,
+            best: None,
+            wants_long: true,
+            n_playouts: 0,
+            n_nodes: 0,
+        }
     }
 
     /// Searches for a line from a state, or continues the line it has.
@@ -62,14 +69,12 @@ impl<G: Playable> PuzzleSearch<G> {
         role: RoleId,
         limits: &SearchLimits,
     ) -> SearchReport {
-        (self.n_playouts, self.n_states) = (0, 0);
+        (self.n_playouts, self.n_nodes) = (0, 0);
         self.best = self.best.take().and_then(|line| line.from_here(state));
         self.note(role, limits);
         if !self.is_settled() {
-            let deadline = limits.deadline.part(BREADTH_PART);
-            let max_states = limits.memory / bytes_per_state(state);
-            let max_states = limits.iterations.map_or(max_states, |n| max_states.min(n as usize));
-            self.search_breadth(state, role, max_states, &deadline);
+            self.solve(state, role, limits);
+            self.note(role, limits);
         }
         let max_playouts = limits.iterations.unwrap_or(u64::MAX);
         if !self.is_settled() {
@@ -108,62 +113,40 @@ impl<G: Playable> PuzzleSearch<G> {
         self.best.as_ref().is_some_and(Line::is_settled)
     }
 
-    /// Visits states in the order of their distance until one has the best goal or none is left.
-    fn search_breadth(
-        &mut self,
-        from: &StateOf<G>,
-        role: RoleId,
-        max_states: usize,
-        deadline: &Deadline,
-    ) {
-        let mut indexes: FxHashMap<StateOf<G>, u32> = FxHashMap::default();
-        let mut states: Vec<(StateOf<G>, u32, MoveId)> = Vec::new();
-        let mut best: Option<(Goal, u32)> = None;
-        let mut is_whole = true;
-        indexes.insert(from.clone(), 0);
-        states.push((from.clone(), 0, MoveId::new(0)));
-        let mut next = 0;
-        'visit: while next < states.len() {
-            self.cursor.set_state(&states[next].0);
-            if self.cursor.is_terminal() {
-                let goal = self.cursor.goal(role);
-                if !self.cursor.has_fault() && best.is_none_or(|(known, _)| goal > known) {
-                    best = Some((goal, next as u32));
-                }
-                if goal == Goal::MAX {
-                    break;
-                }
-            } else {
-                let legal = self.cursor.legal_moves(role).to_vec();
-                for chosen in legal {
-                    if states.len() >= max_states || deadline.reached() {
-                        is_whole = false;
-                        break 'visit;
-                    }
-                    self.cursor.set_state(&states[next].0);
-                    self.cursor.play(&[chosen]);
-                    let idx = states.len() as u32;
-                    let state = self.cursor.state().clone();
-                    if let std::collections::hash_map::Entry::Vacant(entry) =
-                        indexes.entry(state.clone())
-                    {
-                        entry.insert(idx);
-                        states.push((state, next as u32, chosen));
-                    }
-                }
+    /// Runs the exact methods. What they find becomes the hint at once.
+    fn solve(&mut self, state: &StateOf<G>, role: RoleId, limits: &SearchLimits) {
+        let rules = self.rules.as_deref();
+        let problem = Problem { game: &self.game, state: state.clone(), rules };
+        let options = SolveOptions {
+            limits: Limits {
+                deadline: limits.deadline.part(EXACT_PART),
+                max_bytes: limits.memory as u64,
+                ..Limits::usual()
+            },
+            max_nodes: limits.iterations.unwrap_or(u64::MAX),
+            n_threads: limits.threads,
+            ..SolveOptions::default()
+        };
+        let known = self.best.as_ref().map(Line::goal);
+        let hint = limits.hint.clone();
+        let progress = Progress::with_listener(move |solution| {
+            if let Some(joint) = solution.line.first()
+                && known.is_none_or(|known| solution.bounds[0].lower > known)
+            {
+                hint.set(joint[0]);
             }
-            next += 1;
+        });
+        let solution = solve(&problem, &options, &progress);
+        self.n_nodes += solution.n_nodes;
+        let bounds = solution.bounds[role.index()];
+        if !solution.line.is_empty() {
+            let moves = solution.line.into_iter().flatten().collect();
+            self.keep(state, &found(bounds.lower, moves, bounds.lower == bounds.upper));
         }
-        self.n_states += states.len() as u64;
-        if let Some((goal, idx)) = best {
-            let mut moves = Vec::new();
-            let mut idx = idx as usize;
-            while idx != 0 {
-                moves.push(states[idx].2);
-                idx = states[idx].1 as usize;
-            }
-            moves.reverse();
-            self.keep(from, &found(goal, moves, is_whole));
+        if let Some(best) = &mut self.best
+            && best.goal() >= bounds.upper
+        {
+            best.settle();
         }
     }
 
@@ -230,7 +213,7 @@ impl<G: Playable> PuzzleSearch<G> {
             },
         };
         let n_playouts = self.n_playouts;
-        SearchReport { n_playouts, n_iterations: n_playouts + self.n_states, ..report }
+        SearchReport { n_playouts, n_iterations: n_playouts + self.n_nodes, ..report }
     }
 }
 
