@@ -31,6 +31,7 @@
 //! 4. `method`: the list of methods.
 //! 5. `portfolio`: the choice of methods, and the entry point.
 //! 6. [`puzzle`]: methods for one role without chance.
+//! 7. [`duel`]: methods for two roles and more.
 
 mod solution;
 mod progress;
@@ -38,9 +39,10 @@ mod problem;
 mod method;
 mod portfolio;
 pub mod puzzle;
+pub mod duel;
 
 pub use method::{METHODS, Method};
 pub use portfolio::{SolveOptions, solve};
 pub use problem::{Kind, Problem};
 pub use progress::Progress;
-pub use solution::{Bounds, Evidence, Solution};
+pub use solution::{Bounds, Evidence, Solution, TOLERANCE, points};

@@ -13,11 +13,21 @@ pub enum Method {
     AStar,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
     Breadth,
+    /// All states of a game, and winning regions or backward induction; see [`crate::duel`].
+    Graph,
+    /// Alpha-beta for two roles; see [`crate::duel`].
+    AlphaBeta,
 }
 
 /// All methods, in the order of the help text.
-pub static METHODS: &[Method] =
-    &[Method::Placement, Method::BestFirst, Method::Breadth, Method::AStar];
+pub static METHODS: &[Method] = &[
+    Method::Placement,
+    Method::BestFirst,
+    Method::Breadth,
+    Method::AStar,
+    Method::Graph,
+    Method::AlphaBeta,
+];
 
 impl Method {
     /// Returns its name in options and reports.
@@ -27,6 +37,8 @@ impl Method {
             Method::BestFirst => "best-first",
             Method::AStar => "astar",
             Method::Breadth => "breadth",
+            Method::Graph => "graph",
+            Method::AlphaBeta => "alphabeta",
         }
     }
 
@@ -37,6 +49,8 @@ impl Method {
             Method::BestFirst => "visit the states of a puzzle that look nearest to the goal first",
             Method::AStar => "find a shortest line of a puzzle by A*",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
+            Method::Graph => "list all states, and find winning regions or induce backward",
+            Method::AlphaBeta => "ask what a role can force, depth first with a table",
         }
     }
 
@@ -46,6 +60,8 @@ impl Method {
             Method::Placement | Method::BestFirst | Method::Breadth | Method::AStar => {
                 kind == Kind::Puzzle
             }
+            Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
+            Method::AlphaBeta => kind == Kind::Duel,
         }
     }
 

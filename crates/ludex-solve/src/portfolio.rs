@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ludex_base::{Limits, StopReason};
-use ludex_game::Game;
+use ludex_game::{Describe, Game};
 
+use crate::duel;
 use crate::method::{METHODS, Method};
 use crate::problem::{Kind, Problem};
 use crate::progress::Progress;
@@ -27,6 +28,8 @@ pub struct SolveOptions {
     pub max_nodes: u64,
     /// Methods that run at the same time.
     pub n_threads: usize,
+    /// Whether to make what a certificate needs.
+    pub wants_proofs: bool,
 }
 
 impl Default for SolveOptions {
@@ -37,6 +40,7 @@ impl Default for SolveOptions {
             limits,
             methods: Vec::new(),
             wants_shortest: false,
+            wants_proofs: false,
             max_nodes: u64::MAX,
             n_threads: 1,
         }
@@ -46,9 +50,10 @@ impl Default for SolveOptions {
 /// Solves a game from a state: runs the methods that fit until the value of every role is known, a
 /// limit is reached, or no method is left.
 ///
-/// With several threads the methods run side by side. With one thread they run one after the other,
-/// and each but the last gets half of the remaining time.
-pub fn solve<G: Game>(
+/// The methods for puzzles run side by side if there are several threads. With one thread they run
+/// one after the other, and each but the last gets half of the remaining time. The methods for more
+/// roles always run side by side.
+pub fn solve<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
     progress: &Progress,
@@ -58,6 +63,25 @@ pub fn solve<G: Game>(
     let mut methods: Vec<Method> =
         if options.methods.is_empty() { usual.collect() } else { options.methods.clone() };
     methods.retain(|method| method.fits(problem.kind()));
+    let stopped = if problem.kind() == Kind::Puzzle {
+        solve_puzzle(problem, &methods, options, progress)
+    } else {
+        let deadline = progress.until_settled(&options.limits.deadline);
+        let limits = Limits { deadline, ..options.limits.clone() };
+        duel::search(problem, &methods, &limits, options.wants_proofs, progress)
+    };
+    let solution = progress.solution();
+    let stopped = options.limits.deadline.stop_reason().or(stopped);
+    Solution { stopped: stopped.filter(|_| !solution.is_solved()), ..solution }
+}
+
+/// Runs the methods for puzzles; returns why one of them stopped early.
+fn solve_puzzle<G: Game>(
+    problem: &Problem<'_, G>,
+    methods: &[Method],
+    options: &SolveOptions,
+    progress: &Progress,
+) -> Option<StopReason> {
     let n_threads = options.n_threads.clamp(1, methods.len().max(1));
     let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
     let next = AtomicUsize::new(0);
@@ -83,16 +107,13 @@ pub fn solve<G: Game>(
             (0..n_threads).for_each(|_| drop(scope.spawn(work)));
         });
     }
-    if options.wants_shortest && problem.kind() == Kind::Puzzle {
+    if options.wants_shortest {
         run(Method::AStar, problem, options, progress);
     }
-    let solution = progress.solution();
-    let stopped = stopped.into_inner().expect("no method panics here");
-    let stopped = options.limits.deadline.stop_reason().or(stopped);
-    Solution { stopped: stopped.filter(|_| !solution.is_solved()), ..solution }
+    stopped.into_inner().expect("no method panics here")
 }
 
-/// Runs one method; returns why it stopped early.
+/// Runs one method for puzzles; returns why it stopped early.
 fn run<G: Game>(
     method: Method,
     problem: &Problem<'_, G>,
@@ -104,5 +125,6 @@ fn run<G: Game>(
         Method::BestFirst => puzzle::best_first::search(problem, Order::Nearest, options, progress),
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
+        Method::Graph | Method::AlphaBeta => unreachable!("they are not for puzzles"),
     }
 }

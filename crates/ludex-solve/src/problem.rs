@@ -49,6 +49,21 @@ impl<'a, G: Game> Problem<'a, G> {
         }
     }
 
+    /// Returns the goals that a role may get, ascending: those that the rules derive, and the
+    /// smallest, which counts where they derive none.
+    pub(crate) fn goals(&self, role: RoleId) -> Vec<Goal> {
+        let mut goals: Vec<Goal> = match self.rules {
+            Some(rules) => {
+                let all = rules.circuit().goals.iter().filter(|it| it.0 == role);
+                all.map(|it| it.1).chain([Goal::MIN]).collect()
+            }
+            None => (0..=u32::from(Goal::MAX.value())).filter_map(Goal::new).collect(),
+        };
+        goals.sort_unstable();
+        goals.dedup();
+        goals
+    }
+
     /// Returns for each role the bounds that the rules alone imply.
     pub(crate) fn bounds(&self) -> Vec<Bounds> {
         let Some(rules) = self.rules else { return vec![Bounds::ANY; self.game.roles().len()] };

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use ludex_base::{Deadline, Goal, MoveId, RoleId};
+use ludex_verify::{Proof, Value};
 
 use crate::Method;
-use crate::solution::{Bounds, Evidence, Solution};
+use crate::solution::{Bounds, Evidence, Solution, points};
 
 /// What is known so far about a problem. Methods add to it from any thread; others may read it at
 /// any time.
@@ -34,6 +35,8 @@ impl Progress {
             method: None,
             evidence: Evidence::Rules,
             is_shortest: false,
+            means: Vec::new(),
+            proofs: Arc::from([]),
             n_states: 0,
             n_nodes: 0,
             time: std::time::Duration::ZERO,
@@ -133,6 +136,42 @@ impl Progress {
             known.method = Some(method);
         }
         known.is_shortest = true;
+        self.changed(&known);
+    }
+
+    /// Records bounds that strategies prove, one pair for each role; the line and the proofs count
+    /// if they are not empty.
+    pub(crate) fn prove(
+        &self,
+        method: Method,
+        bounds: &[(Value, Value)],
+        line: &[Vec<MoveId>],
+        proofs: Vec<Proof>,
+    ) {
+        let whole = |value: f64| Goal::new(value as u32).expect("values are at most 100");
+        let mut known = self.known();
+        let mut has_changed = false;
+        let is_whole = |value: Value| points(value).fract() == 0.0;
+        if bounds.iter().any(|&(lower, upper)| !is_whole(lower) || !is_whole(upper)) {
+            known.means = bounds.to_vec();
+            has_changed = true;
+        }
+        for (known, &(lower, upper)) in known.bounds.iter_mut().zip(bounds) {
+            let (lower, upper) = (whole(points(lower).floor()), whole(points(upper).ceil()));
+            has_changed |= lower > known.lower || upper < known.upper;
+            known.lower = known.lower.max(lower);
+            known.upper = known.upper.min(upper);
+        }
+        if !proofs.is_empty() {
+            known.proofs = proofs.into();
+        }
+        if has_changed {
+            known.method = Some(method);
+            known.evidence = Evidence::Strategy;
+            if !line.is_empty() {
+                known.line = line.to_vec();
+            }
+        }
         self.changed(&known);
     }
 

@@ -1,10 +1,26 @@
 //! What an answer says.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_base::{Goal, MoveId, RoleId, StopReason};
+use ludex_verify::{Proof, Value};
 
 use crate::Method;
+
+/// Bounds that differ by at most this many points are one value. Means are rounded to a billionth of
+/// a point in each state, and mixed choices to a billionth of a whole.
+pub const TOLERANCE: f64 = 1e-6;
+
+/// Returns whether bounds are close enough to be one value.
+pub(crate) fn is_value(bounds: (Value, Value)) -> bool {
+    points(bounds.1) - points(bounds.0) <= TOLERANCE
+}
+
+/// Returns a value in points.
+pub fn points(value: Value) -> f64 {
+    value.to_string().parse().expect("a value is written as a number")
+}
 
 /// What is known about a state: the value for each role, and how it is known.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,6 +36,11 @@ pub struct Solution {
     pub evidence: Evidence,
     /// Whether the line is proved to be a shortest one that reaches the lower bound.
     pub is_shortest: bool,
+    /// For each role, closer bounds than `bounds` if these are not whole goals: there is chance, or
+    /// roles mix their choices. Empty otherwise.
+    pub means: Vec<(Value, Value)>,
+    /// What a certificate says, if it was asked for and found.
+    pub proofs: Arc<[Proof]>,
     /// Different states stored by all methods.
     pub n_states: u64,
     /// Nodes of all searches: states expanded, or decisions of a constraint solver.
@@ -33,7 +54,10 @@ pub struct Solution {
 impl Solution {
     /// Returns whether the value of every role is known.
     pub fn is_solved(&self) -> bool {
-        self.bounds.iter().all(|bounds| bounds.value().is_some())
+        let is_known = |(idx, bounds): (usize, &Bounds)| {
+            bounds.value().is_some() || self.means.get(idx).is_some_and(|&it| is_value(it))
+        };
+        self.bounds.iter().enumerate().all(is_known)
     }
 
     /// Returns the value for a role, if it is known.
@@ -75,6 +99,8 @@ pub enum Evidence {
     Enumeration,
     /// A constraint network that every better play satisfies has no solution.
     Constraints,
+    /// The other roles have a strategy against more.
+    Strategy,
 }
 
 impl Evidence {
@@ -84,6 +110,7 @@ impl Evidence {
             Evidence::Rules => "rules",
             Evidence::Enumeration => "enumeration",
             Evidence::Constraints => "constraints",
+            Evidence::Strategy => "strategy",
         }
     }
 }

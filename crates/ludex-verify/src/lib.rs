@@ -16,7 +16,7 @@ mod value;
 mod walk;
 
 use ludex_base::{Limits, Source, StopReason};
-use ludex_reasoner::{Reasoner, ReasonerLimits};
+use ludex_reasoner::Reasoner;
 
 pub use certificate::{Certificate, Claim, Proof, choice_line, rules_hash, state_key};
 pub use value::Value;
@@ -53,14 +53,11 @@ fn check(certificate: &Certificate, rules: &Source, limits: &Limits) -> Result<(
             certificate.rules_hash
         )));
     }
-    let Some(program) = ludex_gdl::check_source(rules).program else {
+    let checked = ludex_gdl::check_source_within(rules, limits).map_err(Verdict::Unknown)?;
+    let Some(program) = checked.program else {
         return Err(refuted("the rules have errors; `ludex check` shows them"));
     };
-    let reasoner_limits = ReasonerLimits {
-        deadline: limits.deadline.clone(),
-        ..ReasonerLimits::within(limits.max_bytes)
-    };
-    let reasoner = Reasoner::new(&program, &reasoner_limits).map_err(|_| {
+    let reasoner = Reasoner::new(&program, limits).map_err(|_| {
         Verdict::Unknown(limits.deadline.stop_reason().unwrap_or(StopReason::Fault))
     })?;
     if certificate.proofs.is_empty() {

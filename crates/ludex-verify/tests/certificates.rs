@@ -3,7 +3,7 @@
 use ludex_base::{Deadline, Limits, Source, StopReason};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_gdl::check_source;
-use ludex_reasoner::{Reasoner, ReasonerLimits, ReasonerState};
+use ludex_reasoner::{Reasoner, ReasonerState};
 use ludex_verify::{
     Certificate, Claim, Proof, Verdict, choice_line, rules_hash, state_key, verify,
 };
@@ -57,7 +57,7 @@ const URN: &str = "(role drawer) (role random) (init start)
 
 fn reasoner(rules: &str) -> Reasoner {
     let program = check_source(&Source::new("rules", rules)).program.expect("the rules are good");
-    Reasoner::new(&program, &ReasonerLimits::default()).expect("the rules are small")
+    Reasoner::new(&program, &Limits::usual()).expect("the rules are small")
 }
 
 fn key(game: &Reasoner, state: &ReasonerState) -> String {

@@ -1,0 +1,377 @@
+//! Known values of games for two roles and more, each with a certificate that the checker accepts
+//! and mutations of it that the checker refutes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use ludex_base::{Deadline, Goal, Limits, RoleId, Seed, Source};
+use ludex_game::{Cursor, Game, JointMoves};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadOptions, load};
+use ludex_solve::duel::Table;
+use ludex_solve::{Method, Problem, Progress, Solution, SolveOptions, points, solve};
+use ludex_testkit::exact::Exact;
+use ludex_testkit::random_game::{RandomGame, RandomGameConfig};
+use ludex_verify::{Certificate, Claim, Proof, Verdict, rules_hash, verify};
+
+const BOTH: &[Method] = &[Method::Graph, Method::AlphaBeta];
+
+fn machine(rules: &str) -> Machine {
+    let loaded = load(Source::new("rules", rules), &LoadOptions::default()).expect("good rules");
+    match loaded.engine {
+        Engine::Machine(machine) => machine,
+        Engine::Reasoner(_) => panic!("the game is small"),
+    }
+}
+
+fn library(name: &str) -> String {
+    let game = ludex_testkit::library().into_iter().find(|game| game.name == name);
+    game.expect("the library has the game").text()
+}
+
+fn solved(rules: &str, methods: &[Method]) -> Solution {
+    let game = machine(rules);
+    let problem = Problem::initial(&game).with_circuit(game.circuit());
+    let options =
+        SolveOptions { methods: methods.to_vec(), wants_proofs: true, ..SolveOptions::default() };
+    solve(&problem, &options, &Progress::new())
+}
+
+fn certificate(rules: &str, solution: &Solution) -> Certificate {
+    let proofs = solution.proofs.to_vec();
+    Certificate { rules_hash: rules_hash(rules), start: None, proofs }
+}
+
+fn judge(rules: &str, certificate: &Certificate) -> Verdict {
+    verify(certificate, &Source::new("rules", rules), &Limits::usual())
+}
+
+#[track_caller]
+fn check_values(solution: &Solution, values: &[u32]) {
+    let found: Vec<Option<Goal>> = solution.bounds.iter().map(|it| it.value()).collect();
+    let expected: Vec<Option<Goal>> = values.iter().map(|&it| Goal::new(it)).collect();
+    assert_eq!(found, expected, "stopped by {:?}", solution.stopped);
+}
+
+/// Solves by each method, compares the values, and checks the certificates and mutations of them.
+#[track_caller]
+fn check(rules: &str, methods: &[Method], values: &[u32]) {
+    for &method in methods {
+        let solution = solved(rules, &[method]);
+        check_values(&solution, values);
+        let certificate = certificate(rules, &solution);
+        assert_eq!(judge(rules, &certificate), Verdict::Accepted, "{method:?}");
+        check_mutations(rules, &certificate);
+    }
+}
+
+/// Each of at least five changes must make the certificate false.
+#[track_caller]
+fn check_mutations(rules: &str, certificate: &Certificate) {
+    let text = certificate.to_string();
+    let mut mutations = Vec::new();
+    for (from, to) in [
+        ("at-least", "at-most"),
+        ("at-most", "at-least"),
+        (" 50\n", " 75\n"),
+        (" 100\n", " 99\n"),
+        (" 0\n", " 1\n"),
+        ("rules ", "rules 0"),
+        ("ludex-certificate 1", "ludex-certificate 2"),
+    ] {
+        let mutate = |(at, _)| format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+        mutations.extend(text.match_indices(from).map(mutate));
+    }
+    // Every strategy without its first line, and with one of a state that it never reaches.
+    for (idx, proof) in certificate.proofs.iter().enumerate() {
+        let Some((_, rest)) = proof.evidence.first().and_then(|it| it.split_once(' ')) else {
+            continue;
+        };
+        let mut without = certificate.clone();
+        without.proofs[idx].evidence.remove(0);
+        let mut with = certificate.clone();
+        with.proofs[idx].evidence.push(format!("0123456789abcdef {rest}"));
+        mutations.extend([without.to_string(), with.to_string()]);
+    }
+    let mut n_refuted = 0;
+    for mutation in &mutations {
+        // A weaker claim is true; every other mutation must be refuted.
+        let read = Certificate::read(mutation);
+        if read.as_ref().is_ok_and(|read| is_weaker(read, certificate)) {
+            continue;
+        }
+        n_refuted += 1;
+        if let Ok(read) = read {
+            let verdict = judge(rules, &read);
+            assert!(matches!(verdict, Verdict::Refuted { .. }), "{verdict:?}");
+        }
+    }
+    assert!(n_refuted >= 5, "only {n_refuted} mutations");
+}
+
+/// Whether two certificates differ only in bounds that are farther away.
+fn is_weaker(one: &Certificate, other: &Certificate) -> bool {
+    let is_weaker = |(one, other): (&Proof, &Proof)| {
+        let is_weaker = match (&one.claim, &other.claim) {
+            (Claim::AtLeast(a, low), Claim::AtLeast(b, high)) => a == b && low <= high,
+            (Claim::AtMost(a, high), Claim::AtMost(b, low)) => a == b && low <= high,
+            (one, other) => one == other,
+        };
+        is_weaker && one.evidence == other.evidence
+    };
+    one.rules_hash == other.rules_hash && one.proofs.iter().zip(&other.proofs).all(is_weaker)
+}
+
+#[test]
+fn tic_tac_toe_is_a_draw() {
+    let rules = library("tictactoe");
+    check(&rules, BOTH, &[50, 50]);
+    let solution = solved(&rules, &[Method::Graph]);
+    assert_eq!(solution.n_states, 5_478);
+    assert_eq!(solution.line.len(), 9);
+}
+
+/// Nim with heaps of these sizes; who takes the last object wins.
+fn nim(heaps: &[usize]) -> String {
+    let mut rules = String::from(
+        "(role left) (role right) (init (control left)) (other left right) (other right left)
+        (<= (legal ?r (take ?h ?n)) (true (control ?r)) (true (heap ?h ?x)) (left ?x ?n ?y))
+        (<= (legal ?r wait) (true (control ?s)) (other ?s ?r))
+        (<= (next (heap ?h ?y)) (true (heap ?h ?x)) (does ?r (take ?h ?n)) (left ?x ?n ?y))
+        (<= (next (heap ?h ?x)) (true (heap ?h ?x)) (does ?r (take ?g ?n)) (distinct ?h ?g))
+        (<= (next (control ?s)) (true (control ?r)) (other ?r ?s))
+        (<= more (true (heap ?h ?x)) (distinct ?x 0)) (<= terminal (not more))
+        (<= (goal ?r 100) (true (control ?s)) (other ?s ?r))
+        (<= (goal ?r 0) (true (control ?r)))\n",
+    );
+    for (idx, size) in heaps.iter().enumerate() {
+        rules.push_str(&format!("(init (heap h{idx} {size}))\n"));
+    }
+    for all in 1..=*heaps.iter().max().expect("there is a heap") {
+        for taken in 1..=all {
+            rules.push_str(&format!("(left {all} {taken} {})\n", all - taken));
+        }
+    }
+    rules
+}
+
+#[test]
+fn nim_is_won_by_the_sum_without_carrying() {
+    for heaps in [&[2][..], &[2, 2], &[1, 2], &[1, 2, 3], &[2, 3, 3], &[1, 3, 3, 1], &[3, 4, 5]] {
+        let is_won = heaps.iter().fold(0, |sum, size| sum ^ size) != 0;
+        let values = if is_won { [100, 0] } else { [0, 100] };
+        check(&nim(heaps), BOTH, &values);
+    }
+}
+
+/// Chomp on a board with this many columns and rows: who takes the first square loses.
+fn chomp(n_columns: usize, n_rows: usize) -> String {
+    let mut rules = String::from(
+        "(role left) (role right) (init (control left)) (other left right) (other right left)
+        (<= (legal ?r (bite ?x ?y)) (true (control ?r)) (true (square ?x ?y)))
+        (<= (legal ?r wait) (true (control ?s)) (other ?s ?r))
+        (<= (next (square ?x ?y)) (true (square ?x ?y)) (does ?r (bite ?a ?b)) (less ?x ?a))
+        (<= (next (square ?x ?y)) (true (square ?x ?y)) (does ?r (bite ?a ?b)) (less ?y ?b))
+        (<= (next (control ?s)) (true (control ?r)) (other ?r ?s))
+        (<= terminal (not (true (square 1 1))))
+        (<= (goal ?r 100) (true (control ?r)))
+        (<= (goal ?r 0) (true (control ?s)) (other ?s ?r))\n",
+    );
+    for column in 1..=n_columns {
+        for row in 1..=n_rows {
+            rules.push_str(&format!("(init (square {column} {row}))\n"));
+        }
+    }
+    rules.push_str("(less 0 1)\n");
+    for high in 2..=n_columns.max(n_rows) {
+        for low in 1..high {
+            rules.push_str(&format!("(less {low} {high})\n"));
+        }
+    }
+    rules
+}
+
+#[test]
+fn the_first_role_wins_chomp_unless_there_is_one_square() {
+    for (n_columns, n_rows) in [(1, 2), (2, 2), (3, 2), (3, 3), (4, 3)] {
+        check(&chomp(n_columns, n_rows), BOTH, &[100, 0]);
+    }
+    for method in BOTH {
+        check_values(&solved(&chomp(1, 1), &[*method]), &[0, 100]);
+    }
+}
+
+/// Connect Four on a smaller board.
+fn connect_four(n_columns: usize, n_rows: usize) -> String {
+    let list = |name: &str, n: usize| {
+        (1..=n).map(|it| format!("({name} {it})")).collect::<Vec<_>>().join(" ")
+    };
+    library("connectfour")
+        .replace(&list("column", 7), &list("column", n_columns))
+        .replace(&list("row", 6), &list("row", n_rows))
+        .replace("(filled ?x 6)", &format!("(filled ?x {n_rows})"))
+}
+
+#[test]
+fn connect_four_on_four_columns_and_rows_is_a_draw() {
+    let rules = connect_four(4, 4);
+    let solution = solved(&rules, &[Method::AlphaBeta]);
+    check_values(&solution, &[50, 50]);
+    assert_eq!(judge(&rules, &certificate(&rules, &solution)), Verdict::Accepted);
+    let solution = solved(&rules, &[Method::Graph]);
+    check_values(&solution, &[50, 50]);
+    assert_eq!(solution.n_states, 161_029);
+}
+
+#[test]
+fn roles_who_move_at_the_same_time_mix() {
+    for name in ["matching-pennies", "rock-paper-scissors"] {
+        let rules = library(name);
+        let solution = solved(&rules, &[Method::Graph]);
+        assert!(solution.is_solved(), "{name}: {:?} {:?}", solution.bounds, solution.means);
+        assert_eq!(judge(&rules, &certificate(&rules, &solution)), Verdict::Accepted, "{name}");
+    }
+    // Equal heads pay more than equal tails, so both sides show heads less often: 2 times in 5.
+    let rules = "(role even) (role odd) (init start) (side head) (side tail)
+        (<= (legal ?r ?s) (role ?r) (true start) (side ?s))
+        (<= (next (shown ?s ?t)) (does even ?s) (does odd ?t))
+        (<= terminal (not (true start)))
+        (pay head head 90) (pay tail tail 60) (pay head tail 0) (pay tail head 0)
+        (rest 90 10) (rest 60 40) (rest 0 100)
+        (<= (goal even ?n) (true (shown ?s ?t)) (pay ?s ?t ?n))
+        (<= (goal odd ?m) (true (shown ?s ?t)) (pay ?s ?t ?n) (rest ?n ?m))";
+    let solution = solved(rules, &[Method::Graph]);
+    assert!(solution.is_solved(), "{:?}", solution.means);
+    assert!(solution.bounds[0].contains(Goal::new(36).expect("a goal")), "{:?}", solution.bounds);
+    assert_eq!(judge(rules, &certificate(rules, &solution)), Verdict::Accepted);
+}
+
+#[test]
+fn three_roles_play_each_for_itself() {
+    let rules = library("three-player-nim");
+    let solution = solved(&rules, &[Method::Graph]);
+    assert!(solution.is_solved(), "{:?}", solution.stopped);
+    assert_eq!(judge(&rules, &certificate(&rules, &solution)), Verdict::Accepted);
+}
+
+/// A role can walk round a circle for ever; the other would win if it could not.
+const ROUND: &str = "(role walker) (role waiter) (init (at 0)) (init (turn walker))
+    (step 0 1) (step 1 2) (step 2 0) (other walker waiter) (other waiter walker)
+    (<= (legal walker on) (true (turn walker))) (<= (legal walker out) (true (turn walker)))
+    (<= (legal waiter wait) (true (turn walker)))
+    (<= (legal walker wait) (true (turn waiter)))
+    (<= (legal waiter a) (true (turn waiter))) (<= (legal waiter b) (true (turn waiter)))
+    (<= (next (at ?y)) (does walker on) (true (at ?x)) (step ?x ?y))
+    (<= (next (at ?x)) (true (turn waiter)) (true (at ?x)))
+    (<= (next (at out)) (does walker out))
+    (<= (next (turn ?s)) (true (turn ?r)) (other ?r ?s))
+    (<= terminal (true (at out)))
+    (<= (goal walker 0) (true (at out))) (<= (goal waiter 100) (true (at out)))
+    (<= (goal walker 50) (true (at 1))) (<= (goal waiter 50) (true (at 1)))";
+
+#[test]
+fn play_that_never_ends_leaves_the_value_open() {
+    for methods in [&BOTH[..1], &BOTH[1..], BOTH] {
+        let solution = solved(ROUND, methods);
+        assert!(!solution.is_solved(), "{:?}", solution.bounds);
+        assert!(solution.proofs.is_empty());
+    }
+}
+
+#[test]
+fn values_agree_with_the_plainest_algorithm() {
+    let mut n_compared = 0;
+    for (idx, has_chance) in (0..60).flat_map(|idx| [(idx, false), (idx, true)]) {
+        let config = RandomGameConfig {
+            n_roles: 2,
+            has_chance,
+            is_simultaneous: false,
+            is_constant_sum: true,
+            n_steps: 6,
+            n_places: 8,
+        };
+        let game = RandomGame::new(config, Seed(idx));
+        let exact = Exact::new(&game, RoleId::new(0), 10_000).values(game.cursor().state());
+        let exact = exact.expect("the game is small");
+        let methods = if has_chance { &BOTH[..1] } else { BOTH };
+        for &method in methods {
+            let options = SolveOptions { methods: vec![method], ..SolveOptions::default() };
+            let solution = solve(&Problem::initial(&game), &options, &Progress::new());
+            for (role, value) in exact.iter().enumerate().take(2) {
+                let whole = solution.bounds[role];
+                let (lower, upper) = match solution.means.get(role) {
+                    Some(&(lower, upper)) => (points(lower), points(upper)),
+                    None => (whole.lower.value().into(), whole.upper.value().into()),
+                };
+                assert!(lower - 1e-6 <= *value && *value <= upper + 1e-6, "{idx} {method:?}");
+                assert!(upper - lower < 1e-6, "{idx} {method:?}: {lower} {upper}");
+            }
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared > 150, "{n_compared}");
+}
+
+#[test]
+fn a_stop_leaves_bounds_that_contain_the_value() {
+    let draw = Goal::new(50).expect("a goal");
+    let game = machine(&library("tictactoe"));
+    let problem = Problem::initial(&game).with_circuit(game.circuit());
+    // By memory: each limit stops the exploration elsewhere.
+    let mut n_stopped = 0;
+    for max_bytes in (1..=100).map(|idx| idx * 8_000) {
+        let limits = Limits { max_bytes, ..Limits::usual() };
+        let methods = vec![Method::Graph];
+        let options = SolveOptions { limits, methods, ..SolveOptions::default() };
+        let solution = solve(&problem, &options, &Progress::new());
+        assert!(solution.bounds.iter().all(|it| it.contains(draw)));
+        n_stopped += usize::from(!solution.is_solved());
+    }
+    assert!(n_stopped > 50, "{n_stopped}");
+    // After each answer of alpha-beta.
+    for n_answers in 1..4 {
+        let flag = Arc::new(AtomicBool::new(false));
+        let (set, left) = (Arc::clone(&flag), AtomicUsize::new(n_answers));
+        let progress = Progress::with_listener(move |_| {
+            if left.fetch_sub(1, Relaxed) == 1 {
+                set.store(true, Relaxed);
+            }
+        });
+        let limits = Limits::usual().until(Deadline::never().or_when(flag));
+        let methods = vec![Method::AlphaBeta];
+        let options = SolveOptions { limits, methods, ..SolveOptions::default() };
+        let solution = solve(&problem, &options, &progress);
+        assert!(solution.bounds.iter().all(|it| it.contains(draw)));
+    }
+}
+
+#[test]
+fn a_table_never_leaves_a_proved_win() {
+    for (rules, winner) in [(nim(&[1, 2]), 0), (nim(&[2, 2]), 1), (chomp(3, 3), 0)] {
+        let game = machine(&rules);
+        let mut cursor = game.cursor();
+        let table = Table::of(&game, cursor.state(), &Limits::usual()).expect("the game is small");
+        let role = RoleId::new(winner);
+        let mut open = vec![cursor.state().clone()];
+        let mut n_ends = 0;
+        while let Some(state) = open.pop() {
+            cursor.set_state(&state);
+            if cursor.is_terminal() {
+                assert_eq!(cursor.goal(role), Goal::MAX);
+                n_ends += 1;
+                continue;
+            }
+            let mut joints = JointMoves::of(&mut cursor, 2);
+            if let Some((goal, place)) = table.best(&state, role) {
+                assert_eq!(goal, Goal::MAX);
+                joints.keep_only(role, cursor.legal_moves(role)[place]);
+            }
+            while let Some(joint) = joints.next_joint() {
+                cursor.set_state(&state);
+                cursor.play(joint);
+                open.push(cursor.state().clone());
+            }
+        }
+        assert!(n_ends > 0);
+    }
+}
