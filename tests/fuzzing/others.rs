@@ -288,7 +288,7 @@ static RECORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
             let config = PlayerConfig { iterations: Some(20), ..PlayerConfig::new(seed) };
             Box::new(LocalSeat::new(Player::new(&spec, game, Arc::clone(&loaded.program), config)))
         };
-        let series = play_series(game, &seating, &make_seat, &config, &mut |_| {});
+        let series = play_series(game, &seating, &make_seat, &config, Vec::new(), &mut |_| {});
         let tally = Tally::new(&names, &seating, &series.records);
         let engine = loaded.engine.name();
         let heading =
@@ -303,11 +303,13 @@ static RECORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
             is_scrambled: false,
             series_seed: Seed(1),
         };
-        let trace = ludex_game::trace(game, &Deadline::never());
+        let never = Deadline::never();
+        let trace = ludex_game::trace(game, &never);
+        let transcript = Transcript::of_random_play(game, "tictactoe", Seed(1), 3, &never);
         let texts = [
             serde_json::to_value(SeriesReport::of(&heading, &series, &tally)),
             serde_json::to_value(CommunityRecord::of(game, &series.records[0], &about)),
-            serde_json::to_value(Transcript::of_random_play(game, "tictactoe", Seed(1), 3)),
+            serde_json::to_value(transcript),
             serde_json::to_value(TraceRecord::of("tictactoe", "0", trace)),
         ];
         texts.map(|value| without_times(value.expect("it serializes")).to_string()).into()

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ludex_analysis::Layout;
 use ludex_base::{Deadline, RoleId, Seed, Source};
-use ludex_cli::session::{self, SessionConfig};
+use ludex_cli::session::{self, SessionConfig, SessionEnd};
 use ludex_cli::transcript::transcript_text;
 use ludex_csp::{SearchMethod, SolveOptions, Verdict};
 use ludex_encode::{EncodeConfig, encode};
@@ -144,7 +144,9 @@ fn play(loaded: &LoadedGame, seed: Seed, is_rare: bool) {
     let layout = Layout::of(&loaded.program);
     with_game!(&loaded.engine, |game| {
         ludex_game::trace(game, &Deadline::after(TIME / 4));
-        transcript_text(&Transcript::of_random_play(game, "fuzz", seed, 6), &layout);
+        let deadline = Deadline::after(TIME / 4);
+        let transcript = Transcript::of_random_play(game, "fuzz", seed, 6, &deadline);
+        transcript_text(&transcript, &layout);
         let player = if is_rare { "uct" } else { "random" };
         let config = SessionConfig {
             person: game.roles().iter().position(|role| !role.is_random).map(RoleId::new),
@@ -152,6 +154,8 @@ fn play(loaded: &LoadedGame, seed: Seed, is_rare: bool) {
             program: Arc::clone(&loaded.program),
             move_time: Duration::from_millis(2),
             n_threads: 1,
+            memory: 16 << 20,
+            deadline: Deadline::after(TIME / 4),
             seed,
             width: 80,
         };
@@ -159,7 +163,8 @@ fn play(loaded: &LoadedGame, seed: Seed, is_rare: bool) {
         if config.person.is_some() && game.roles().len() <= MAX_ROLES_AT_PLAY {
             let (mut typed, mut page) = (TYPED.as_bytes(), Page { n_left: PAGE_BYTES });
             // A game without choices goes on by itself until the page is full.
-            let _ = session::play(game, &layout, &config, &mut typed, &mut page);
+            let end = session::play(game, &layout, &config, &mut typed, &mut page);
+            assert!(!matches!(end, Ok(SessionEnd::Failed)), "the game panicked");
         }
     });
 }
