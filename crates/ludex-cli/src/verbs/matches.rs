@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -33,7 +34,7 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let played = with_game!(&loaded.engine, |game| {
         play(game, &loaded, &players, args, common, stop.clone(), before.clone(), &mut file)
     })?;
-    let Played { series, seating, is_cooperative } = played;
+    let Played { series, seating, is_cooperative, is_interrupted } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
     let heading = Heading {
@@ -52,7 +53,15 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
         output::text(&match_report::text(&heading, &series, &tally))?;
     }
     file.finish()?;
-    Ok(if series.end == SeriesEnd::Stopped { LIMIT } else { DONE })
+    if series.end != SeriesEnd::Stopped {
+        return Ok(DONE);
+    }
+    output::say(match stop.remaining() {
+        _ if is_interrupted => "ludex: interrupted",
+        Some(Duration::ZERO) => "ludex: stopped by the time limit; allow more with `--time`",
+        _ => "ludex: stopped by the memory limit; allow more with `--memory`",
+    });
+    Ok(LIMIT)
 }
 
 fn settings(args: &MatchArgs, common: &Common, input: &Input, loaded: &Loaded) -> Settings {
@@ -82,6 +91,7 @@ struct Played {
     series: Series,
     seating: Seating,
     is_cooperative: bool,
+    is_interrupted: bool,
 }
 
 /// Most seats of all matches that are played at once: each has a thread of its own.
@@ -140,7 +150,8 @@ fn play<G: Playable>(
     };
     let series = play_series(game, &seating, &make_seat, &config, before, &mut on_match);
     bar.finish_and_clear();
-    Ok(Played { series, seating, is_cooperative })
+    let is_interrupted = interrupted.load(Ordering::Relaxed);
+    Ok(Played { series, seating, is_cooperative, is_interrupted })
 }
 
 fn show(bar: &ProgressBar, record: &MatchRecord) {
