@@ -18,6 +18,7 @@ use ludex_base::graph::Graph;
 use ludex_base::ids::narrow;
 use ludex_base::{Limits, Pace, Span, StopReason, Symbol};
 use ludex_gdl::{Atom, Keyword, Pattern, RelationId, RulePlace, TermId, Terms};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::clauses::{Clause, Clauses, RelationInfo};
@@ -159,7 +160,7 @@ struct Engine<'a> {
     /// Of the clauses that are being evaluated: the relations that they derive, or that follow.
     can_be_new: Vec<bool>,
     /// For each relation, the plans in which an atom of it is the new one.
-    triggers: Vec<Vec<usize>>,
+    triggers: Vec<Triggers>,
     queue: VecDeque<(RelationId, u32)>,
     /// The values of the variables of the current clause.
     bindings: Vec<TermId>,
@@ -167,6 +168,69 @@ struct Engine<'a> {
     matched: Vec<u32>,
     new_row: u32,
     n_until_limits: u32,
+}
+
+/// The plans in which an atom of a relation is the new one.
+///
+/// A rulesheet may have many rules that differ only in a name, such as one for each cell. Those that
+/// start with another name than the new atom has are not tried.
+#[derive(Default)]
+struct Triggers {
+    /// Plans that start with any atom.
+    any: Vec<usize>,
+    /// By place of a name in the atom, the plans that start with an atom that has this term there.
+    by_name: Vec<(Path, FxHashMap<TermId, Vec<usize>>)>,
+}
+
+/// A place in an atom: an argument of the relation, an argument of that argument, and so on.
+type Path = SmallVec<[usize; 4]>;
+
+impl Triggers {
+    fn add(&mut self, plan_idx: usize, plan: &JoinPlan) {
+        let trigger = plan.trigger.as_deref().unwrap_or_default();
+        let Some((path, term)) = first_ground(trigger) else {
+            self.any.push(plan_idx);
+            return;
+        };
+        let known = self.by_name.iter().position(|(other, _)| *other == path);
+        let idx = known.unwrap_or_else(|| {
+            self.by_name.push((path, FxHashMap::default()));
+            self.by_name.len() - 1
+        });
+        self.by_name[idx].1.entry(term).or_default().push(plan_idx);
+    }
+
+    /// Collects the plans that a row may start, ascending.
+    fn find(&self, row: &[TermId], terms: &Terms, found: &mut Vec<usize>) {
+        found.clear();
+        found.extend(&self.any);
+        for (path, plans) in &self.by_name {
+            let term = subterm(row, path, terms);
+            found.extend(term.and_then(|term| plans.get(&term)).into_iter().flatten());
+        }
+        found.sort_unstable();
+    }
+}
+
+/// Returns the first place at which the patterns have a term, and the term.
+fn first_ground(patterns: &[Match]) -> Option<(Path, TermId)> {
+    patterns.iter().enumerate().find_map(|(idx, pattern)| match pattern {
+        Match::Ground(term) => Some((Path::from_slice(&[idx]), *term)),
+        Match::Compound(_, parts) => first_ground(parts).map(|(mut path, term)| {
+            path.insert(0, idx);
+            (path, term)
+        }),
+        Match::Bind(_) | Match::Check(_) => None,
+    })
+}
+
+/// Returns the term at a place, if there is one.
+fn subterm<'a>(mut row: &'a [TermId], path: &[usize], terms: &'a Terms) -> Option<TermId> {
+    let (&last, before) = path.split_last()?;
+    for &idx in before {
+        row = terms.args(*row.get(idx)?);
+    }
+    row.get(last).copied()
 }
 
 /// The plans of some clauses; each plan comes with the index of its clause.
@@ -213,7 +277,7 @@ impl<'a> Engine<'a> {
             self.is_guard.push(info.is_guard);
             self.ids.push(Vec::new());
             self.can_be_new.push(false);
-            self.triggers.push(Vec::new());
+            self.triggers.push(Triggers::default());
         }
     }
 
@@ -252,10 +316,13 @@ impl<'a> Engine<'a> {
             self.begin(&clauses[*clause_idx]);
             self.join(&clauses[*clause_idx], plan, 0)?;
         }
+        let mut fitting = Vec::new();
         while let Some((relation, row)) = self.queue.pop_front() {
-            self.tables[relation.index()].finish(row, &self.terms);
-            for trigger_idx in 0..self.triggers[relation.index()].len() {
-                let (clause_idx, plan) = &plans[self.triggers[relation.index()][trigger_idx]];
+            let table = &mut self.tables[relation.index()];
+            table.finish(row, &self.terms);
+            self.triggers[relation.index()].find(table.row(row), &self.terms, &mut fitting);
+            for &plan_idx in &fitting {
+                let (clause_idx, plan) = &plans[plan_idx];
                 let clause = &clauses[*clause_idx];
                 self.count_down(clause)?;
                 self.begin(clause);
@@ -270,7 +337,7 @@ impl<'a> Engine<'a> {
 
         for relation in derived.into_iter().map(RelationId::index) {
             self.can_be_new[relation] = false;
-            self.triggers[relation].clear();
+            self.triggers[relation] = Triggers::default();
             if !self.is_numbered[relation] {
                 let table = &self.tables[relation];
                 stats[relation] = Stats::Known {
@@ -310,8 +377,9 @@ impl<'a> Engine<'a> {
             }
             for trigger_idx in news {
                 let relation = clause.positives[trigger_idx].atom.relation;
-                self.triggers[relation.index()].push(plans.plans.len());
-                plans.plans.push((clause_idx, planner.plan(clause, Some(trigger_idx))));
+                let plan = planner.plan(clause, Some(trigger_idx));
+                self.triggers[relation.index()].add(plans.plans.len(), &plan);
+                plans.plans.push((clause_idx, plan));
             }
         }
         Ok(plans)

@@ -246,6 +246,33 @@ fn terms_that_double_are_refused_by_their_written_size() {
 }
 
 #[test]
+fn rules_for_single_names_start_where_their_names_are() {
+    // The names are in different places: first or second argument, within a term, or nowhere.
+    check(
+        &format!(
+            "{GAME} (<= (next (at b)) (p a (f c))) (<= (next (at c)) (p ?x (f d))) (<= (next x) (p b ?x))
+            (<= (next (y ?x)) (p ?x (f ?x))) (<= (next z) (p ?x c)) (<= (next (at d)) (p (g a) b))
+            (<= (p a (f c)) (true (at a))) (<= (p d (f d)) (true (at a))) (<= (p b a) (true (at a)))
+            (<= (p (g a) b) (true (at b)))"
+        ),
+        expect![[r#"
+            (goal me 100)
+            (legal me stay)
+            (next (at b)) :- (p a (f c))
+            (next (at c)) :- (p d (f d))
+            (next (at d)) :- (p (g a) b)
+            (next (y d)) :- (p d (f d))
+            (next x) :- (p b a)
+            (p (g a) b) :- (true (at b))
+            (p a (f c)) :- (true (at a))
+            (p b a) :- (true (at a))
+            (p d (f d)) :- (true (at a))
+            terminal :- (true (at b))
+        "#]],
+    );
+}
+
+#[test]
 fn many_roles_and_many_moves_are_refused() {
     let numbers: String = (0..40).map(|n| format!("(n {n})")).collect();
     let roles = format!("{GAME} {numbers} (<= (role (r ?x ?y)) (n ?x) (n ?y))");
