@@ -155,7 +155,8 @@ fn machine(
     drop(ground_program);
     let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
     let machine = Machine::within(circuit, limits).map_err(stopped)?;
-    let machine = styled(machine, engine);
+    // Measuring builds more, which a deadline that is over does not allow.
+    let machine = if limits.deadline.reached() { machine } else { styled(machine, engine) };
     let sizes = GameSizes {
         gates,
         edges,
@@ -333,6 +334,19 @@ pub struct LoadedGame {
     pub sizes: Option<GameSizes>,
     /// Why the reasoner plays although a machine was preferred.
     pub fallback: Option<String>,
+}
+
+impl LoadedGame {
+    /// Returns why the rules could not be evaluated in some state, with the place of the rule;
+    /// `None` if there was no such state so far.
+    pub fn fault(&self) -> Option<String> {
+        match &self.engine {
+            Engine::Machine(_) => None,
+            Engine::Reasoner(reasoner) => {
+                reasoner.last_fault().map(|fault| at_rule(&self.source, fault.rule(), &fault))
+            }
+        }
+    }
 }
 
 /// The sizes of a ground game.

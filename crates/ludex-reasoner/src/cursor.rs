@@ -111,6 +111,7 @@ impl ReasonerCursor {
         if self.fault.is_none() {
             let result = self.engine.derive(&self.core.rules, cone(&self.core));
             self.fault = result.err();
+            self.fault.iter().for_each(|fault| self.core.remember(fault));
         }
         self.fault.is_none()
     }

@@ -1,6 +1,6 @@
 //! The type [`Reasoner`] and its construction.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ludex_base::{Deadline, Limits, MoveId, PerceptId, RoleId};
 use ludex_game::{Cursor, Describe, Game, OneByOne, Playouts, Role};
@@ -57,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) cones: Cones,
     has_percepts: bool,
     initial: ReasonerState,
+    /// The last error of any cursor.
+    fault: Mutex<Option<ReasonerError>>,
     /// The initial engine of cursors.
     engine: Engine,
 }
@@ -103,6 +105,7 @@ impl Reasoner {
             cones: Cones::new(&rules),
             has_percepts: program.has_percepts(),
             initial: ReasonerState::of_rows(&engine, table_of(Keyword::Init)),
+            fault: Mutex::new(None),
             rules,
             engine,
         };
@@ -129,6 +132,12 @@ impl Reasoner {
         cursor.legal_moves(RoleId::new(0));
         cursor.goals(RoleId::new(0));
         cursor.fault().map_or(Ok(()), |fault| Err(fault.clone()))
+    }
+
+    /// Returns why the rules could not be evaluated in the last state in which some cursor found
+    /// that; `None` if there was no such state. See [`ReasonerCursor::fault`].
+    pub fn last_fault(&self) -> Option<ReasonerError> {
+        self.core.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns how many components run on demand.
@@ -251,6 +260,8 @@ impl Core {
             self.plan_all(&statistics)?;
             if is_settled {
                 self.engine.freeze(&self.rules);
+                // Sampling has limits of its own, and may reach them.
+                self.fault = Mutex::new(None);
                 self.engine.deadline = Deadline::never();
                 return Ok(self);
             }
@@ -324,6 +335,11 @@ impl Cones {
 }
 
 impl Core {
+    /// Keeps an error for reports.
+    pub(crate) fn remember(&self, fault: &ReasonerError) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault.clone());
+    }
+
     pub(crate) fn engine(&self) -> Engine {
         self.engine.clone()
     }

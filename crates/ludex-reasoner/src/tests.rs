@@ -207,6 +207,7 @@ fn a_state_that_outgrows_the_limits_is_a_fault() {
     }
     // `z` is one level deep and `(n z)` two.
     assert_eq!(n_steps, 29);
+    assert_eq!(reasoner.last_fault().as_ref(), cursor.fault());
     let fault = cursor.fault().expect("the state is too large");
     assert!(matches!(fault, ReasonerError::TermTooDeep { limit: 30, .. }), "{fault}");
 }

@@ -108,9 +108,12 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
                 None => Deadline::after(LoadOptions::default().time),
             });
             let loaded = load_within(&input, EngineChoice::Auto, &limits)?;
-            let deep = with_game!(&loaded.engine, |game| {
+            let mut deep = with_game!(&loaded.engine, |game| {
                 test_deeply(game, max_states, common.seed(), &deadline)
             });
+            if let Some(fault) = loaded.fault() {
+                deep.notes.push(format!("the rules could not be evaluated in some state: {fault}"));
+            }
             Some(deep)
         }
         _ => None,

@@ -22,14 +22,19 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
     bar.finish_and_clear();
     for line in [&trace.min, &trace.mix] {
         if let End::Stopped(reason) = line.end {
-            let message = match reason {
-                StopReason::Fault => "the engine could not evaluate the rules in some state",
-                StopReason::Memory => {
-                    "memory ran out before both lines ended; allow more with `--memory`"
+            let message = match (reason, loaded.fault()) {
+                (StopReason::Fault, Some(fault)) => {
+                    format!("the rules could not be evaluated in some state: {fault}")
                 }
-                _ => "time ran out before both lines ended; allow more with `--time`",
+                (StopReason::Fault, None) => {
+                    "the rules could not be evaluated in some state".into()
+                }
+                (StopReason::Memory, _) => {
+                    "memory ran out before both lines ended; allow more with `--memory`".into()
+                }
+                _ => "time ran out before both lines ended; allow more with `--time`".into(),
             };
-            return Err(Failure::Limit(message.into()));
+            return Err(Failure::Limit(message));
         }
     }
     if common.json {
