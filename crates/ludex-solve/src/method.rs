@@ -9,6 +9,10 @@ pub enum Method {
     Placement,
     /// Best-first search of a puzzle; see [`crate::puzzle::best_first`].
     BestFirst,
+    /// Random plays that lean towards the best line; see [`crate::puzzle::nested`].
+    Nested,
+    /// Constraints on all steps of a puzzle; see [`crate::puzzle::unrolled`].
+    Unrolled,
     /// A* search of a puzzle; see [`crate::puzzle::best_first`].
     AStar,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
@@ -24,6 +28,8 @@ pub static METHODS: &[Method] = &[
     Method::Placement,
     Method::BestFirst,
     Method::Breadth,
+    Method::Nested,
+    Method::Unrolled,
     Method::AStar,
     Method::Graph,
     Method::AlphaBeta,
@@ -35,6 +41,8 @@ impl Method {
         match self {
             Method::Placement => "placement",
             Method::BestFirst => "best-first",
+            Method::Nested => "nested",
+            Method::Unrolled => "unrolled",
             Method::AStar => "astar",
             Method::Breadth => "breadth",
             Method::Graph => "graph",
@@ -47,6 +55,8 @@ impl Method {
         match self {
             Method::Placement => "solve a puzzle as one constraint network over its final state",
             Method::BestFirst => "visit the states of a puzzle that look nearest to the goal first",
+            Method::Nested => "play a puzzle at random, leaning towards the best line",
+            Method::Unrolled => "solve a puzzle as one constraint network over all its steps",
             Method::AStar => "find a shortest line of a puzzle by A*",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
             Method::Graph => "list all states, and find winning regions or induce backward",
@@ -57,9 +67,12 @@ impl Method {
     /// Returns whether it can solve games of this kind.
     pub fn fits(self, kind: Kind) -> bool {
         match self {
-            Method::Placement | Method::BestFirst | Method::Breadth | Method::AStar => {
-                kind == Kind::Puzzle
-            }
+            Method::Placement
+            | Method::BestFirst
+            | Method::Breadth
+            | Method::Nested
+            | Method::Unrolled
+            | Method::AStar => kind == Kind::Puzzle,
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
             Method::AlphaBeta => kind == Kind::Duel,
         }

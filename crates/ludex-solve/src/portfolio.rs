@@ -50,9 +50,9 @@ impl Default for SolveOptions {
 /// Solves a game from a state: runs the methods that fit until the value of every role is known, a
 /// limit is reached, or no method is left.
 ///
-/// The methods for puzzles run side by side if there are several threads. With one thread they run
-/// one after the other, and each but the last gets half of the remaining time. The methods for more
-/// roles always run side by side.
+/// For a puzzle, each thread runs one method after the other. A method that starts gets an equal
+/// share of the remaining time, so that what one leaves is there for the others. The methods for
+/// more roles run side by side.
 pub fn solve<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -86,8 +86,10 @@ fn solve_puzzle<G: Game>(
     let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some(&method) = methods.get(next.fetch_add(1, Relaxed)) {
-            let part = if n_threads == 1 && Some(&method) != methods.last() { 0.5 } else { 1.0 };
+        loop {
+            let idx = next.fetch_add(1, Relaxed);
+            let Some(&method) = methods.get(idx) else { break };
+            let part = (n_threads as f64 / (methods.len() - idx) as f64).min(1.0);
             let deadline = progress.until_settled(&options.limits.deadline.part(part));
             if progress.is_settled() || deadline.reached() {
                 break;
@@ -123,6 +125,8 @@ fn run<G: Game>(
     match method {
         Method::Placement => puzzle::placement::search(problem, options, progress),
         Method::BestFirst => puzzle::best_first::search(problem, Order::Nearest, options, progress),
+        Method::Nested => puzzle::nested::search(problem, options, progress),
+        Method::Unrolled => puzzle::unrolled::search(problem, options, progress),
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
         Method::Graph | Method::AlphaBeta => unreachable!("they are not for puzzles"),

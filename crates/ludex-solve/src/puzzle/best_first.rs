@@ -28,7 +28,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solution::Evidence;
 
-/// States between two checks of the deadline.
+/// Steps between two checks of the deadline.
 const CHECK_INTERVAL: usize = 64;
 /// One state in this many is taken in the order in which they were met.
 const IN_ORDER: usize = 4;
@@ -55,7 +55,7 @@ impl Order {
 /// reached. Returns why it stopped early; [`StopReason::Count`] if the rules are too large to
 /// relax.
 ///
-/// It checks the deadline after every 64 states.
+/// It checks the deadline after every 64 steps.
 pub fn search<G: Game>(
     problem: &Problem<'_, G>,
     order: Order,
@@ -130,15 +130,13 @@ impl<G: Game> Search<'_, '_, G> {
         let mut is_expanded = vec![false];
         let mut open = BinaryHeap::new();
         open.extend(priority(&problem.state, 0).map(|priority| Reverse((priority, 0))));
-        let (mut n_nodes, mut n_counted, mut oldest) = (0_usize, 0, 0);
+        let (mut n_nodes, mut n_steps, mut oldest) = (0_usize, 0_usize, 0);
+        let mut n_counted = (0, 0);
+        let mut count = |n_states: usize, n_nodes: usize| {
+            progress.count((n_states - n_counted.0) as u64, (n_nodes - n_counted.1) as u64);
+            n_counted = (n_states, n_nodes);
+        };
         while !open.is_empty() {
-            if n_nodes.is_multiple_of(CHECK_INTERVAL) {
-                progress.count((states.len() - n_counted) as u64, CHECK_INTERVAL as u64);
-                n_counted = states.len();
-                if let Some(reason) = options.limits.stop_reason(states.n_bytes()) {
-                    return Err(reason);
-                }
-            }
             if n_nodes as u64 >= options.max_nodes {
                 return Err(StopReason::Count);
             }
@@ -166,6 +164,7 @@ impl<G: Game> Search<'_, '_, G> {
                 let line = states.line_to(idx);
                 // The way to a folded state may have become shorter since the state was met.
                 if let Some(reached) = play_out(problem, &line) {
+                    count(states.len(), n_nodes);
                     progress.reached(order.method(), role, reached, &line);
                     if reached >= goal {
                         if *order == Order::Shortest {
@@ -180,6 +179,13 @@ impl<G: Game> Search<'_, '_, G> {
             for chosen in cursor.legal_moves(role).to_vec() {
                 cursor.set_state(&state);
                 cursor.play(&[chosen]);
+                n_steps += 1;
+                if n_steps.is_multiple_of(CHECK_INTERVAL) {
+                    count(states.len(), n_nodes);
+                    if let Some(reason) = options.limits.stop_reason(states.n_bytes()) {
+                        return Err(reason);
+                    }
+                }
                 let idx = match states.add(cursor.state(), idx, chosen) {
                     Added::New(idx) => {
                         is_expanded.push(false);
@@ -193,6 +199,7 @@ impl<G: Game> Search<'_, '_, G> {
                 open.extend(priority.map(|priority| Reverse((priority, idx))));
             }
         }
+        count(states.len(), n_nodes);
         let is_proved = states.proves(below, &options.limits.deadline);
         Ok(if is_proved { Aimed::Refuted } else { Aimed::Doubtful })
     }

@@ -16,13 +16,13 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::solution::Evidence;
 
-/// States between two checks of the deadline.
+/// Steps between two checks of the deadline.
 const CHECK_INTERVAL: usize = 256;
 
 /// Visits the states of a puzzle until the largest goal is found, none is left, or a limit is
 /// reached. Returns why it stopped early.
 ///
-/// It checks the deadline after every 256 states.
+/// It checks the deadline after every 256 steps.
 pub fn search<G: Game>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -56,13 +56,11 @@ fn visit<'a, G: Game>(
         progress.count((n_states - n_counted.0) as u64, (n_nodes - n_counted.1) as u64);
         n_counted = (n_states, n_nodes);
     };
+    let mut n_steps = 0_usize;
+    if let Some(reason) = options.limits.stop_reason(0) {
+        return Err(reason);
+    }
     while let Some(state) = states.get(next) {
-        if next.is_multiple_of(CHECK_INTERVAL) {
-            count(states.len(), next);
-            if let Some(reason) = options.limits.stop_reason(states.n_bytes()) {
-                return Err(reason);
-            }
-        }
         if next as u64 >= options.max_nodes {
             return Err(StopReason::Count);
         }
@@ -82,6 +80,13 @@ fn visit<'a, G: Game>(
                 cursor.set_state(&state);
                 cursor.play(&[chosen]);
                 states.add(cursor.state(), next, chosen);
+                n_steps += 1;
+                if n_steps.is_multiple_of(CHECK_INTERVAL) {
+                    count(states.len(), next);
+                    if let Some(reason) = options.limits.stop_reason(states.n_bytes()) {
+                        return Err(reason);
+                    }
+                }
             }
         }
         if progress.is_settled() {

@@ -16,7 +16,9 @@ use rustc_hash::FxHashMap;
 use super::lanes::{Assumptions, Cones, Groups, Lanes, Literal, first_lanes, implied};
 
 /// Gates that may be evaluated; beyond that, there are no groups.
-const MAX_WORK: usize = 1_000_000_000;
+const MAX_WORK: usize = 300_000_000;
+/// The largest group that is tried: each fluent of it is a case of the proof.
+const MAX_FLUENTS: usize = 256;
 
 /// Finds groups that hold in every state that can be reached from a state; `None` if the deadline
 /// is reached.
@@ -163,7 +165,7 @@ fn candidates(circuit: &Circuit, state: &BitSet) -> Vec<Group> {
         }
     }
     let mut groups: Vec<Group> = Vec::new();
-    for fluents in by_pattern.into_values().filter(|list| list.len() > 1) {
+    for fluents in by_pattern.into_values().filter(|list| (2..=MAX_FLUENTS).contains(&list.len())) {
         let n_true = fluents.iter().filter(|fluent| state.contains(fluent.index())).count();
         if n_true <= 1 {
             groups.push(Group { fluents, is_exact: n_true == 1 });

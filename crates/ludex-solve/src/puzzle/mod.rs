@@ -12,7 +12,8 @@
 //!    distance; `relaxed`: how far the goal is at least; [`best_first`]: the states that look
 //!    nearest first.
 //! 3. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
-//!    network over it.
+//!    network over it; [`unrolled`]: puzzles solved as one network over all steps.
+//! 4. [`nested`]: random plays that lean towards the best line.
 
 mod analysis;
 pub mod best_first;
@@ -22,9 +23,11 @@ mod effects;
 mod final_state;
 mod groups;
 mod lanes;
+pub mod nested;
 pub mod placement;
 mod relaxed;
 mod states;
+pub mod unrolled;
 
 use ludex_base::{Goal, MoveId, RoleId};
 use ludex_game::{Cursor, Game, play_checked};
