@@ -15,7 +15,7 @@ use ludex_circuit::Rules;
 use ludex_game::{Cursor, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, StateOf};
 use ludex_search::nested::{Explorer, Found, Line};
 use ludex_search::{SearchLimits, SearchReport};
-use ludex_solve::{Problem, Progress, SolveOptions, solve};
+use ludex_solve::{Method, Problem, Progress, SolveOptions, solve};
 
 use crate::Playable;
 
@@ -42,6 +42,8 @@ const MAX_STEPS: usize = 1_000;
 const EXACT_PART: f64 = 0.6;
 /// The part of the remaining time for batches of playouts.
 const SAMPLING_PART: f64 = 0.4;
+/// The exact methods; the nested search of this module has the rest of the time.
+const EXACT_METHODS: &[Method] = &[Method::Placement, Method::BestFirst, Method::Breadth];
 /// Playouts of a batch that does not record moves, used until some goal is above 0.
 const N_AT_ONCE: usize = 1 << 14;
 /// Playouts of a batch that records moves.
@@ -125,6 +127,7 @@ impl<G: Playable> PuzzleSearch<G> {
             },
             max_nodes: limits.iterations.unwrap_or(u64::MAX),
             n_threads: limits.threads,
+            methods: EXACT_METHODS.to_vec(),
             ..SolveOptions::default()
         };
         let known = self.best.as_ref().map(Line::goal);
