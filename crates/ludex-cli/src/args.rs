@@ -102,6 +102,11 @@ pub enum Verb {
         #[command(flatten)]
         engine: EngineArgs,
     },
+    /// Find the exact value of a game, and a line that reaches it
+    ///
+    /// It reports bounds that contain the value if it stops before they meet; Ctrl-C stops it.
+    #[command(after_help = SOLVE_EXAMPLES)]
+    Solve(SolveArgs),
     /// Play a game in the terminal
     Play {
         /// The rulesheet.
@@ -265,6 +270,10 @@ const COMPLETIONS_EXAMPLES: &str = "Examples:
   ludex completions bash > ~/.local/share/bash-completion/completions/ludex
   ludex completions fish > ~/.config/fish/completions/ludex.fish";
 
+const SOLVE_EXAMPLES: &str = "Examples:
+  ludex solve n-queens
+  ludex solve eight-puzzle --shortest --budget 30s --json";
+
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player
   ludex player --listen 0.0.0.0 --port 9147 --name Ludex --log-dir matches";
@@ -280,6 +289,34 @@ pub struct Rules {
     /// The rulesheet: a path, the name of a built-in game, or `-` for standard input
     #[arg(value_name = "RULES")]
     pub rules: String,
+}
+
+/// The options of `solve`.
+#[derive(Clone, Debug, Args)]
+pub struct SolveArgs {
+    /// The rulesheet.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// Use these methods in this order, separated by commas [default: those that suit the game]
+    #[arg(long, value_name = "M", value_delimiter = ',', value_parser = method_parser())]
+    pub method: Vec<ludex_solve::Method>,
+    /// Stop after this time: 60s, 5m, or a number of seconds [default: --time, or 60s]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Duration>,
+    /// Also find a shortest line, for puzzles
+    #[arg(long)]
+    pub shortest: bool,
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+fn method_parser() -> impl TypedValueParser<Value = ludex_solve::Method> {
+    let names = ludex_solve::METHODS
+        .iter()
+        .map(|method| clap::builder::PossibleValue::new(method.name()).help(method.about()));
+    PossibleValuesParser::new(names.collect::<Vec<_>>())
+        .map(|name| ludex_solve::Method::by_name(&name).expect("the parser admits only methods"))
 }
 
 /// The engine.
@@ -648,6 +685,15 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         Err(_) if seconds > 0.0 => Err("the time is too long".into()),
         _ => Err("use more than 0 seconds".into()),
     }
+}
+
+fn parse_budget(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60),
+        None => (text.strip_suffix('s').unwrap_or(text), 1),
+    };
+    let time = parse_seconds(number)?;
+    time.checked_mul(factor).ok_or_else(|| "the time is too long".into())
 }
 
 pub(crate) fn parse_clock(text: &str) -> Result<Duration, String> {

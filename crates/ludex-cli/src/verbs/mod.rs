@@ -15,6 +15,7 @@ pub mod print;
 pub mod qcsp;
 pub mod referee;
 pub mod scsp;
+pub mod solve;
 pub mod trace;
 pub mod translate;
 pub mod verify;

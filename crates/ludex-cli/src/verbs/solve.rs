@@ -1,0 +1,199 @@
+//! `ludex solve`: the exact value of a game, with a line that reaches it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use ludex_analysis::Layout;
+use ludex_base::{Deadline, Limits, MoveId, StopReason};
+use ludex_game::{Cursor, Describe, Game, StateOf};
+use ludex_pipeline::Engine;
+use ludex_solve::{Bounds, Evidence, Method, Problem, Progress, Solution, SolveOptions, solve};
+use serde::Serialize;
+
+use crate::args::{Common, SolveArgs};
+use crate::board::{draw, in_columns};
+use crate::failure::{DONE, Failure, LIMIT};
+use crate::load::{self, Loaded, load};
+use crate::{input, interrupt, output};
+
+/// Time without `--budget` and `--time`.
+const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
+
+/// Solves a game and prints what is known when it is solved or a limit is reached.
+pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
+    let input = input::read(&args.rules.rules)?;
+    let loaded = load(&input, args.engine.choice(), common)?;
+    let report = match &loaded.engine {
+        Engine::Machine(game) => {
+            let problem = Problem::initial(game).with_circuit(game.circuit());
+            report(&problem, &loaded, args, common)
+        }
+        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common),
+    };
+    let code = if report.solved { DONE } else { LIMIT };
+    if common.json {
+        output::json(&report)?;
+        return Ok(code);
+    }
+    output::text(&report.text(&Layout::of(&loaded.program)))?;
+    if let Some(reason) = report.stopped {
+        eprintln!("ludex: stopped by the limit of {reason}; the value is within the bounds");
+    }
+    Ok(code)
+}
+
+fn report<G: Game + Describe>(
+    problem: &Problem<'_, G>,
+    loaded: &Loaded,
+    args: &SolveArgs,
+    common: &Common,
+) -> SolveJson {
+    let budget = args.budget.or(common.time).unwrap_or(DEFAULT_BUDGET);
+    let deadline = Deadline::after(budget).or_when(interrupt::flag());
+    let max_bytes = load::options(args.engine.choice(), common).memory;
+    let options = SolveOptions {
+        limits: Limits { deadline, max_bytes, ..Limits::usual() },
+        methods: args.method.clone(),
+        wants_shortest: args.shortest,
+        n_threads: common.n_threads(),
+        ..SolveOptions::default()
+    };
+    let bar = output::spinner("solving");
+    let progress = shown_on(&bar);
+    let solution = solve(problem, &options, &progress);
+    bar.finish_and_clear();
+    SolveJson::of(problem, &solution, loaded)
+}
+
+/// Returns a record of progress that shows its bounds on a bar.
+fn shown_on(bar: &ProgressBar) -> Progress {
+    let bar = bar.clone();
+    Progress::with_listener(move |solution: &Solution| {
+        let bounds: Vec<String> = solution.bounds.iter().map(|it| bounds_text(*it)).collect();
+        let method = solution.method.map_or("", Method::name);
+        let (states, nodes) = (solution.n_states, solution.n_nodes);
+        bar.set_message(format!(
+            "solving: {} {method}, {states} states, {nodes} nodes",
+            bounds.join(" ")
+        ));
+    })
+}
+
+/// What is known about a game.
+#[derive(Serialize)]
+struct SolveJson {
+    solved: bool,
+    /// The value of each role, if all are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Vec<u8>>,
+    roles: Vec<String>,
+    lower: Vec<u8>,
+    upper: Vec<u8>,
+    /// What proves the upper bounds.
+    evidence: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
+    /// The joint moves, as the rulesheet writes them.
+    line: Vec<Vec<String>>,
+    shortest: bool,
+    /// The fluents that are true after the line.
+    last_state: Vec<String>,
+    states: u64,
+    nodes: u64,
+    seconds: f64,
+    machine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+    #[serde(skip)]
+    proof: &'static str,
+}
+
+impl SolveJson {
+    fn of<G: Game + Describe>(
+        problem: &Problem<'_, G>,
+        solution: &Solution,
+        loaded: &Loaded,
+    ) -> Self {
+        let game = problem.game;
+        let text = |joint: &Vec<MoveId>| joint.iter().map(|&it| game.move_text(it)).collect();
+        let values: Option<Vec<u8>> =
+            solution.bounds.iter().map(|bounds| Some(bounds.value()?.value())).collect();
+        Self {
+            solved: solution.is_solved(),
+            value: values,
+            roles: game.roles().iter().map(|role| role.name.clone()).collect(),
+            lower: solution.bounds.iter().map(|bounds| bounds.lower.value()).collect(),
+            upper: solution.bounds.iter().map(|bounds| bounds.upper.value()).collect(),
+            evidence: solution.evidence.name(),
+            method: solution.method.map(Method::name),
+            line: solution.line.iter().map(text).collect(),
+            shortest: solution.is_shortest,
+            last_state: game.state_texts(&last_state(problem, &solution.line)),
+            states: solution.n_states,
+            nodes: solution.n_nodes,
+            seconds: output::seconds(solution.time),
+            machine: loaded.engine_name(),
+            stopped: solution.stopped.map(StopReason::name),
+            proof: proof_text(solution),
+        }
+    }
+
+    fn text(&self, layout: &Layout) -> String {
+        let mut text = String::new();
+        for (role, (&lower, &upper)) in self.roles.iter().zip(self.lower.iter().zip(&self.upper)) {
+            let value =
+                if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") };
+            line(&mut text, format_args!("{role}: {value}"));
+        }
+        if !self.line.is_empty() {
+            let shortest = if self.shortest { ", a shortest line" } else { "" };
+            line(&mut text, format_args!("\nline of {} steps{shortest}:", self.line.len()));
+            let steps: Vec<String> = self.line.iter().map(|joint| joint.join(" ")).collect();
+            text.push_str(&in_columns(&steps, output::width()));
+            line(&mut text, format_args!("\nlast state:"));
+            text.push_str(&draw(&layout.picture(&self.last_state), output::width()));
+        }
+        line(&mut text, format_args!("\n{}", self.proof));
+        let Self { states, nodes, seconds, .. } = self;
+        let method = self.method.unwrap_or("no method");
+        line(
+            &mut text,
+            format_args!("{method}: {states} states, {nodes} nodes, {seconds} seconds"),
+        );
+        text
+    }
+}
+
+/// Returns the state after a line.
+fn last_state<G: Game>(problem: &Problem<'_, G>, line: &[Vec<MoveId>]) -> StateOf<G> {
+    let mut cursor = problem.game.cursor();
+    cursor.set_state(&problem.state);
+    line.iter().for_each(|joint| cursor.play(joint));
+    cursor.state().clone()
+}
+
+fn bounds_text(bounds: Bounds) -> String {
+    match bounds.value() {
+        Some(value) => value.value().to_string(),
+        None => format!("{} to {}", bounds.lower.value(), bounds.upper.value()),
+    }
+}
+
+/// Says what proves the upper bounds.
+fn proof_text(solution: &Solution) -> &'static str {
+    match solution.evidence {
+        Evidence::Rules if solution.is_solved() => {
+            "proof: the line reaches the largest goal of the rules"
+        }
+        Evidence::Rules => "no proof beyond the goals of the rules",
+        Evidence::Enumeration => "proof: every state that can be reached was visited",
+        Evidence::Constraints => {
+            "proof: no final state with a larger goal satisfies the constraints"
+        }
+    }
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    writeln!(text, "{words}").expect("writing to a string");
+}
