@@ -9,6 +9,7 @@ use ludex_base::Seed;
 use ludex_testkit::command::{binary, json, ludex, ludex_with, stderr, stdout};
 use ludex_tests::faults::{FaultConfig, PlayerProcess, run};
 use ludex_tests::overhead;
+use ludex_tests::peers::{self, AttackConfig};
 use serde_json::Value;
 
 const QUICK: [&str; 6] = ["--player", "uct", "--iterations", "300", "--threads", "1"];

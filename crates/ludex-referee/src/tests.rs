@@ -358,7 +358,7 @@ fn a_resumed_series_plays_only_what_is_missing() {
     assert_eq!((resumed.end, told.len()), (SeriesEnd::Complete, 0));
     // What was decided before stays decided.
     let test = Some(SequentialTest::default());
-    let (decided, _) = play(whole.records.clone(), test.clone());
+    let (decided, _) = play(whole.records.clone(), test);
     let (resumed, told) = play(decided.records, test);
     assert_eq!((resumed.decision, told.len()), (decided.decision, 0));
 }

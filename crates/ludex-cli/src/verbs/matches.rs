@@ -31,9 +31,8 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let mut settings = settings(args, common, &input, &loaded);
     let (mut file, rows) = SeriesFile::open(&args.file, &mut settings, true)?;
     let before = restored(rows, clocks(args), args.count);
-    let played = with_game!(&loaded.engine, |game| {
-        play(game, &loaded, &players, args, common, stop.clone(), before.clone(), &mut file)
-    })?;
+    let call = Call { args, common, loaded: &loaded, players: &players, stop: &stop };
+    let played = with_game!(&loaded.engine, |game| play(game, &call, before, &mut file))?;
     let Played { series, seating, is_cooperative, is_interrupted } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
@@ -105,16 +104,23 @@ pub(crate) fn is_cooperative<G: Playable>(game: &G, seed: Seed) -> bool {
     survey(game, N_SURVEYED, seed, &Deadline::after(SURVEY_TIME)).is_cooperative
 }
 
+/// What was asked for.
+struct Call<'a> {
+    args: &'a MatchArgs,
+    common: &'a Common,
+    loaded: &'a Loaded,
+    players: &'a [(String, PlayerSpec)],
+    stop: &'a Deadline,
+}
+
+/// Plays the matches that are not among those played before.
 fn play<G: Playable>(
     game: &G,
-    loaded: &Loaded,
-    players: &[(String, PlayerSpec)],
-    args: &MatchArgs,
-    common: &Common,
-    stop: Deadline,
+    call: &Call<'_>,
     before: Vec<MatchRecord>,
     file: &mut SeriesFile,
 ) -> Result<Played, Failure> {
+    let &Call { args, common, loaded, players, stop } = call;
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
     let is_cooperative = is_cooperative(game, common.seed());
@@ -127,7 +133,7 @@ fn play<G: Playable>(
         n_parallel,
         test: args.stop_early.then(SequentialTest::default),
         max_steps: MAX_STEPS,
-        stop: stop.or_when(Arc::clone(&interrupted)),
+        stop: stop.clone().or_when(Arc::clone(&interrupted)),
     };
     let memory = common.memory_of_each(n_parallel * n_roles);
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {

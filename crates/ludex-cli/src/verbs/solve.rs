@@ -191,6 +191,7 @@ fn proof_text(solution: &Solution) -> &'static str {
         Evidence::Constraints => {
             "proof: no final state with a larger goal satisfies the constraints"
         }
+        Evidence::Strategy => "proof: each role has a strategy that gives it its value",
     }
 }
 

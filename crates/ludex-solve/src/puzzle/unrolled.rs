@@ -45,7 +45,7 @@ pub fn search<G: Game>(
     let limit = if circuit.loops.is_empty() {
         let groups = Groups::new(circuit, Vec::new());
         let clock = Clock::of(circuit, &groups, &autonomous_fluents(circuit), state);
-        clock.is_limit.then(|| clock.ticks.len() - 1)
+        clock.filter(|it| it.is_limit).map(|it| it.ticks.len() - 1)
     } else {
         None
     };
