@@ -9,10 +9,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ludex_base::Seed;
 use ludex_base::memory::{self, Counted};
+use ludex_cli::resources::cpu_time;
 use ludex_tests::fuzzing::Generator;
 use ludex_tests::fuzzing::trial::{Depth, Trial};
 
@@ -86,20 +87,19 @@ fn try_all(generator: Generator, inputs: impl Iterator<Item = (u64, Vec<u8>)>) {
     }));
     watch_clock();
     let mut trial = Trial::default();
-    let mut depth = Depth::default();
     for (number, input) in inputs {
         NUMBER.store(number, SeqCst);
         N_BEGUN.fetch_add(1, SeqCst);
         say(&format!("case {number} {}", input.len()));
         let result = panic::catch_unwind(AssertUnwindSafe(|| trial.try_input(generator, &input)));
         match result {
-            Ok(Ok(more)) => depth += more,
+            Ok(Ok(Depth { n_accepted: 0, .. })) => {}
+            Ok(Ok(depth)) => say(&format!("depth {} {}", depth.n_accepted, depth.n_compared)),
             Ok(Err(what)) => say(&format!("found {number} {}", what.replace('\n', " "))),
             // The hook has said it; what was shared may be broken.
             Err(_) => trial = Trial::default(),
         }
     }
-    say(&format!("depth {} {}", depth.n_accepted, depth.n_compared));
     say("done");
 }
 
@@ -111,16 +111,22 @@ fn say(line: &str) {
     let _ = out.flush();
 }
 
-/// Ends the process when an input takes too long.
+/// Ends the process when an input takes too long: by the processor, because the machine may be busy, or
+/// much longer by the clock.
 fn watch_clock() {
     let seconds = std::env::var("LUDEX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let Some(seconds) = seconds else { return };
+    let Some(limit) = seconds.map(Duration::from_secs) else { return };
+    let is_over = move |cpu: Duration, wall: Duration| cpu > limit || wall > 20 * limit;
+    let now = || (cpu_time().unwrap_or_default(), Instant::now(), N_BEGUN.load(SeqCst));
     thread::spawn(move || {
+        let mut start = now();
         loop {
-            let n_begun = N_BEGUN.load(SeqCst);
-            thread::sleep(Duration::from_secs(seconds));
-            if N_BEGUN.load(SeqCst) == n_begun {
-                say(&format!("found {} too slow: more than {seconds} s", NUMBER.load(SeqCst)));
+            thread::sleep(Duration::from_millis(200));
+            let (cpu, wall, n_begun) = now();
+            if n_begun != start.2 {
+                start = (cpu, wall, n_begun);
+            } else if is_over(cpu.saturating_sub(start.0), wall - start.1) {
+                say(&format!("found {} too slow: more than {limit:?}", NUMBER.load(SeqCst)));
                 std::process::exit(5);
             }
         }

@@ -24,7 +24,7 @@ pub struct Campaign {
     pub generator: Generator,
     /// The seed of all inputs.
     pub seed: Seed,
-    /// Seconds that an input may take. The limits of the stages are far below.
+    /// Processor seconds that an input may take. The limits of the stages are far below.
     pub seconds_per_case: u64,
 }
 
@@ -79,6 +79,11 @@ impl Report {
 /// Inputs that one process tries, at most.
 const BATCH: u64 = 200;
 
+/// Inputs to try for a smaller one.
+const MAX_TRIES: usize = 600;
+/// The same if each takes as long as it may.
+const MAX_SLOW_TRIES: usize = 20;
+
 /// Address space of a process; threads reserve stacks that they do not use.
 const ADDRESS_SPACE: u64 = 8 << 30;
 
@@ -125,13 +130,18 @@ impl Campaign {
         let input = self.generator.input(self.seed, finding.number);
         let kind = finding.kind();
         let mut error = None;
-        let small = shrink(&input, &mut |input| match self.try_input(input) {
-            Ok(what) => what.is_some_and(|what| self::kind(&what) == kind),
-            Err(it) => {
-                error = Some(it);
-                false
-            }
-        });
+        let is_slow = kind.starts_with("too slow");
+        let small = shrink(
+            &input,
+            if is_slow { MAX_SLOW_TRIES } else { MAX_TRIES },
+            &mut |input| match self.try_input(input) {
+                Ok(what) => what.is_some_and(|what| self::kind(&what) == kind),
+                Err(it) => {
+                    error = Some(it);
+                    false
+                }
+            },
+        );
         error.map_or(Ok(small), Err)
     }
 
@@ -156,7 +166,7 @@ impl Campaign {
     fn child(&self, words: &[String], input: &[u8], seconds: u64) -> io::Result<Ending> {
         let mut command: Command = contained::within_address_space(&self.program, ADDRESS_SPACE);
         command.args(words).env("LUDEX_FUZZ_SECONDS", self.seconds_per_case.to_string());
-        contained::run(&mut command, input, Duration::from_secs(seconds + 30))
+        contained::run(&mut command, input, Duration::from_secs(20 * seconds + 30))
     }
 
     /// Reads what a process said, and returns the number of the input after the last one it tried.
