@@ -22,14 +22,12 @@ pub fn run(rules: &str, engine: EngineChoice, common: &Common) -> Result<u8, Fai
     bar.finish_and_clear();
     for line in [&trace.min, &trace.mix] {
         if let End::Stopped(reason) = line.end {
-            let message = match (reason, loaded.fault()) {
-                (StopReason::Fault, Some(fault)) => {
-                    format!("the rules could not be evaluated in some state: {fault}")
+            let message = match reason {
+                StopReason::Fault => {
+                    let reason = loaded.fault().unwrap_or_else(|| "no reason is known".into());
+                    format!("the engine could not evaluate the rules in some state: {reason}")
                 }
-                (StopReason::Fault, None) => {
-                    "the rules could not be evaluated in some state".into()
-                }
-                (StopReason::Memory, _) => {
+                StopReason::Memory => {
                     "memory ran out before both lines ended; allow more with `--memory`".into()
                 }
                 _ => "time ran out before both lines ended; allow more with `--time`".into(),
