@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ludex_base::{Limits, StopReason};
-use ludex_game::{Describe, Game};
+use ludex_game::Describe;
 
 use crate::duel;
 use crate::method::{METHODS, Method};
@@ -40,9 +40,9 @@ impl Default for SolveOptions {
             limits,
             methods: Vec::new(),
             wants_shortest: false,
-            wants_proofs: false,
             max_nodes: u64::MAX,
             n_threads: 1,
+            wants_proofs: false,
         }
     }
 }
@@ -50,9 +50,8 @@ impl Default for SolveOptions {
 /// Solves a game from a state: runs the methods that fit until the value of every role is known, a
 /// limit is reached, or no method is left.
 ///
-/// For a puzzle, each thread runs one method after the other. A method that starts gets an equal
-/// share of the remaining time, so that what one leaves is there for the others. The methods for
-/// more roles run side by side.
+/// Each thread runs one method after the other. A method that starts gets an equal share of the
+/// remaining time, so that what one leaves is there for the others.
 pub fn solve<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -63,25 +62,6 @@ pub fn solve<G: Describe>(
     let mut methods: Vec<Method> =
         if options.methods.is_empty() { usual.collect() } else { options.methods.clone() };
     methods.retain(|method| method.fits(problem.kind()));
-    let stopped = if problem.kind() == Kind::Puzzle {
-        solve_puzzle(problem, &methods, options, progress)
-    } else {
-        let deadline = progress.until_settled(&options.limits.deadline);
-        let limits = Limits { deadline, ..options.limits.clone() };
-        duel::search(problem, &methods, &limits, options.wants_proofs, progress)
-    };
-    let solution = progress.solution();
-    let stopped = options.limits.deadline.stop_reason().or(stopped);
-    Solution { stopped: stopped.filter(|_| !solution.is_solved()), ..solution }
-}
-
-/// Runs the methods for puzzles; returns why one of them stopped early.
-fn solve_puzzle<G: Game>(
-    problem: &Problem<'_, G>,
-    methods: &[Method],
-    options: &SolveOptions,
-    progress: &Progress,
-) -> Option<StopReason> {
     let n_threads = options.n_threads.clamp(1, methods.len().max(1));
     let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
     let next = AtomicUsize::new(0);
@@ -109,14 +89,17 @@ fn solve_puzzle<G: Game>(
             (0..n_threads).for_each(|_| drop(scope.spawn(work)));
         });
     }
-    if options.wants_shortest {
+    if options.wants_shortest && problem.kind() == Kind::Puzzle {
         run(Method::AStar, problem, options, progress);
     }
-    stopped.into_inner().expect("no method panics here")
+    let solution = progress.solution();
+    let stopped = stopped.into_inner().expect("no method panics here");
+    let stopped = options.limits.deadline.stop_reason().or(stopped);
+    Solution { stopped: stopped.filter(|_| !solution.is_solved()), ..solution }
 }
 
-/// Runs one method for puzzles; returns why it stopped early.
-fn run<G: Game>(
+/// Runs one method; returns why it stopped early.
+fn run<G: Describe>(
     method: Method,
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -129,6 +112,7 @@ fn run<G: Game>(
         Method::Unrolled => puzzle::unrolled::search(problem, options, progress),
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
-        Method::Graph | Method::AlphaBeta => unreachable!("they are not for puzzles"),
+        Method::Graph => duel::enumeration::search(problem, options, progress),
+        Method::AlphaBeta => duel::alphabeta::search(problem, options, progress),
     }
 }

@@ -19,7 +19,7 @@
 
 use std::cmp::Reverse;
 
-use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
+use ludex_base::{Deadline, Goal, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
 use ludex_verify::{Claim, Proof, Value};
 use rustc_hash::FxHashSet;
@@ -28,10 +28,11 @@ use super::proof::{Side, followers, lines_of};
 use super::transpositions::{Fingerprint, NO_PLACE, Transpositions};
 use super::{Opposition, rest_of};
 use crate::method::Method;
+use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 
-/// The deadline is checked after this many nodes.
+/// The deadline is checked after this many moves.
 const N_UNCHECKED: u64 = 256;
 /// Longer plays are not searched.
 const MAX_DEPTH: usize = 4_000;
@@ -47,8 +48,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// Returns why it stopped before everything was known.
 pub(crate) fn search<G: Describe>(
     problem: &Problem<'_, G>,
-    limits: &Limits,
-    wants_proofs: bool,
+    options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
     let opposition = Opposition::of(problem);
@@ -57,10 +57,10 @@ pub(crate) fn search<G: Describe>(
     }
     let goals: Vec<Vec<Goal>> = problem.game.role_ids().map(|role| problem.goals(role)).collect();
     let (game, start) = (problem.game, &problem.state);
-    let questions = Questions { game, start, goals, opposition, wants_proofs };
+    let questions = Questions { game, start, goals, opposition, options };
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match builder.spawn_scoped(scope, || questions.ask_all(limits, progress).err()) {
+        match builder.spawn_scoped(scope, || questions.ask_all(progress).err()) {
             Ok(handle) => handle.join().expect("the search does not panic"),
             Err(_) => Some(StopReason::Memory),
         }
@@ -74,24 +74,25 @@ struct Questions<'a, G: Game> {
     /// The goals that each role may get, ascending.
     goals: Vec<Vec<Goal>>,
     opposition: Opposition,
-    wants_proofs: bool,
+    options: &'a SolveOptions,
 }
 
 impl<G: Describe> Questions<'_, G> {
-    fn ask_all(&self, limits: &Limits, progress: &Progress) -> Result<(), StopReason> {
+    fn ask_all(&self, progress: &Progress) -> Result<(), StopReason> {
+        let wants_proofs = self.options.wants_proofs;
         let sum = self.opposition.sum();
         let mut proofs = Vec::new();
         for role in self.game.role_ids() {
-            let mut search = Search::new(self.game, role, limits);
+            let mut search = Search::new(self.game, role, self.options);
             let value = self.ask_for(role, &mut search, progress)?;
             let mut bounds = self.bounds(role, (value, value));
-            if sum.is_none() || self.wants_proofs {
-                let walked = search.strategies(self.start, value, self.wants_proofs);
+            if sum.is_none() || wants_proofs {
+                let walked = search.strategies(self.start, value, wants_proofs);
                 if let Some((least, most)) = walked {
                     // Each strategy also bounds the other role, by the ends that it leads to.
                     let other = (most.other.0, least.other.1);
                     bounds[1 - role.index()] = (other.0.into(), other.1.into());
-                    if self.wants_proofs {
+                    if wants_proofs {
                         proofs.extend(self.proofs(role, value, other, least.lines, most.lines));
                     }
                 }
@@ -186,7 +187,9 @@ struct Search<'a, G: Game> {
     /// By move, how often it decided, weighed by the work of finding out.
     merits: Vec<u32>,
     path: FxHashSet<Fingerprint>,
+    max_nodes: u64,
     n_nodes: u64,
+    n_moves: u64,
     n_unreported: u64,
 }
 
@@ -199,7 +202,8 @@ struct Child<S> {
 }
 
 impl<'a, G: Game> Search<'a, G> {
-    fn new(game: &'a G, role: RoleId, limits: &Limits) -> Self {
+    fn new(game: &'a G, role: RoleId, options: &SolveOptions) -> Self {
+        let limits = &options.limits;
         Self {
             cursor: game.cursor(),
             game,
@@ -208,7 +212,9 @@ impl<'a, G: Game> Search<'a, G> {
             table: Transpositions::within((limits.max_bytes / 2).min(MAX_TABLE_BYTES)),
             merits: Vec::new(),
             path: FxHashSet::default(),
+            max_nodes: options.max_nodes,
             n_nodes: 0,
+            n_moves: 0,
             n_unreported: 0,
         }
     }
@@ -247,15 +253,10 @@ impl<'a, G: Game> Search<'a, G> {
         goal: Goal,
         depth: usize,
     ) -> Result<bool, StopReason> {
-        // Step 1. Stop at the limits.
+        // Step 1. Stop at the limits, and where play goes round.
         self.n_nodes += 1;
         self.n_unreported += 1;
-        if self.n_nodes.is_multiple_of(N_UNCHECKED)
-            && let Some(stop) = self.deadline.stop_reason()
-        {
-            return Err(stop);
-        }
-        if depth > MAX_DEPTH || !self.path.insert(key) {
+        if depth > MAX_DEPTH || self.n_nodes > self.max_nodes || !self.path.insert(key) {
             return Err(StopReason::Count);
         }
         let n_before = self.n_nodes;
@@ -274,6 +275,12 @@ impl<'a, G: Game> Search<'a, G> {
             }
             joint[chooser.index()] = chosen;
             self.cursor.play(&joint);
+            self.n_moves += 1;
+            if self.n_moves.is_multiple_of(N_UNCHECKED)
+                && let Some(stop) = self.deadline.stop_reason()
+            {
+                return Err(stop);
+            }
             let child_key = Fingerprint::of(self.cursor.state());
             let answer = match self.known(child_key, goal) {
                 None if self.cursor.is_terminal() => Some(self.cursor.goal(self.role) >= goal),

@@ -13,6 +13,7 @@ use super::picture::{DrawnState, Picture, Region};
 use super::proof::{Side, strategy_lines};
 use super::regions::Regions;
 use crate::method::Method;
+use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 
@@ -21,24 +22,23 @@ use crate::progress::Progress;
 /// Returns why it stopped before everything was known.
 pub(crate) fn search<G: Describe>(
     problem: &Problem<'_, G>,
-    limits: &Limits,
-    wants_proofs: bool,
+    options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
+    let limits = &options.limits;
     let mut n_counted = 0;
     let graph = Graph::explore(problem.game, &problem.state, limits, |n_states| {
         let n_new = (n_states - n_counted) as u64;
         progress.count(n_new, n_new);
         n_counted = n_states;
+        (n_states as u64 > options.max_nodes).then_some(StopReason::Count)
     });
-    let n_new = (graph.len() - n_counted) as u64;
-    progress.count(n_new, n_new);
     if graph.stopped.is_some() && graph.len() > MAX_PARTIAL {
         // Open states leave little to find in so large a graph.
         return graph.stopped;
     }
     let answer = Answer::of(problem, graph);
-    answer.report(problem, limits, wants_proofs, progress);
+    answer.report(problem, limits, options.wants_proofs, progress);
     let has_answer = answer.graph.stopped.is_none() && !answer.is_endless;
     answer.graph.stopped.or_else(|| (!has_answer).then_some(StopReason::Count))
 }
@@ -249,7 +249,9 @@ pub fn draw<G: Describe>(
     limits: &Limits,
 ) -> Option<Picture> {
     let game = problem.game;
-    let graph = Graph::explore_up_to(game, &problem.state, max_states, limits);
+    let graph = Graph::explore(game, &problem.state, limits, |n_states| {
+        (n_states > max_states).then_some(StopReason::Count)
+    });
     if graph.stopped.is_some() {
         return None;
     }
@@ -338,7 +340,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
         if roles.len() != 2 || roles.iter().any(|role| role.is_random) || game.has_percepts() {
             return None;
         }
-        let graph = Graph::explore(game, state, limits, |_| ());
+        let graph = Graph::explore(game, state, limits, |_| None);
         let is_single = |number| !matches!(graph.shape(number), Shape::Joint(..));
         let (one, two) = (RoleId::new(0), RoleId::new(1));
         if graph.stopped.is_some()

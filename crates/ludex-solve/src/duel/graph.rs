@@ -12,7 +12,7 @@ pub(crate) type StateNumber = u32;
 
 /// States with more joint moves are not expanded.
 const MAX_JOINT_MOVES: u64 = 1_000_000;
-/// The deadline is checked after this many expansions.
+/// The limits are checked after this many expansions, and also after this many joint moves.
 const N_UNCHECKED: usize = 64;
 /// About the bytes of a state of an engine that does not number its fluents.
 const UNKNOWN_STATE_BYTES: usize = 400;
@@ -70,40 +70,9 @@ pub(crate) enum Shape<'a> {
 }
 
 impl<S: Clone + Eq + Hash> Graph<S> {
-    /// Visits at most `max_states` states, as [`Graph::explore`] does.
-    pub(crate) fn explore_up_to<G: Game>(
-        game: &G,
-        start: &S,
-        max_states: usize,
-        limits: &Limits,
-    ) -> Self
-    where
-        G::Cursor: Cursor<State = S>,
-    {
-        Self::visit(game, start, limits, |n_states| {
-            if n_states > max_states { Some(StopReason::Count) } else { None }
-        })
-    }
-
-    /// Visits the states in the order of their distance from the first, until a limit is reached;
-    /// tells `report` now and then how many there are.
+    /// Visits the states in the order of their distance from the first, until a limit is reached, or
+    /// `stop` says so when it is told how many there are: now and then, and at the end.
     pub(crate) fn explore<G: Game>(
-        game: &G,
-        start: &S,
-        limits: &Limits,
-        mut report: impl FnMut(usize),
-    ) -> Self
-    where
-        G::Cursor: Cursor<State = S>,
-    {
-        Self::visit(game, start, limits, |n_states| {
-            report(n_states);
-            None
-        })
-    }
-
-    /// Visits states until a limit is reached, or `stop` says so when it is told their number.
-    fn visit<G: Game>(
         game: &G,
         start: &S,
         limits: &Limits,
@@ -137,7 +106,7 @@ impl<S: Clone + Eq + Hash> Graph<S> {
                 graph.stopped = stop(graph.states.len()).or(stopped);
             }
             if graph.stopped.is_none() {
-                graph.stopped = graph.expand(&mut cursor).err();
+                graph.stopped = graph.expand(&mut cursor, limits).err();
             }
         }
         if graph.stopped.is_none() {
@@ -147,7 +116,11 @@ impl<S: Clone + Eq + Hash> Graph<S> {
     }
 
     /// Expands the next state.
-    fn expand<C: Cursor<State = S>>(&mut self, cursor: &mut C) -> Result<(), StopReason> {
+    fn expand<C: Cursor<State = S>>(
+        &mut self,
+        cursor: &mut C,
+        limits: &Limits,
+    ) -> Result<(), StopReason> {
         let number = self.n_expanded;
         let state = self.states[number].clone();
         cursor.set_state(&state);
@@ -157,7 +130,7 @@ impl<S: Clone + Eq + Hash> Graph<S> {
             self.goals.extend(roles.map(|role| cursor.goal(role)));
             Node::Terminal { goals }
         } else {
-            self.expand_joint_moves(cursor, &state)?
+            self.expand_joint_moves(cursor, &state, limits)?
         };
         if cursor.has_fault() {
             return Err(StopReason::Fault);
@@ -171,6 +144,7 @@ impl<S: Clone + Eq + Hash> Graph<S> {
         &mut self,
         cursor: &mut C,
         state: &S,
+        limits: &Limits,
     ) -> Result<Node, StopReason> {
         match count_joint_moves(cursor, self.n_roles) {
             // A role without a move leaves the rules without a meaning.
@@ -186,9 +160,17 @@ impl<S: Clone + Eq + Hash> Graph<S> {
                 cursor.set_state(state);
             }
             cursor.play(joint);
-            if cursor.has_fault() {
+            let n_played = self.successors.len() - first + 1;
+            let stopped = if cursor.has_fault() {
+                Some(StopReason::Fault)
+            } else if n_played.is_multiple_of(N_UNCHECKED) {
+                limits.deadline.stop_reason()
+            } else {
+                None
+            };
+            if let Some(stopped) = stopped {
                 self.successors.truncate(first);
-                return Err(StopReason::Fault);
+                return Err(stopped);
             }
             let Some(successor) = self.number(cursor.state()) else {
                 self.successors.truncate(first);

@@ -29,41 +29,13 @@ mod proof;
 mod regions;
 mod transpositions;
 
-use ludex_base::{Goal, Limits, RoleId, Seed, StopReason};
-use ludex_game::{Cursor, Describe, Game};
+use ludex_base::{Goal, RoleId, Seed};
+use ludex_game::{Cursor, Game};
 
-use crate::method::Method;
 use crate::problem::Problem;
-use crate::progress::Progress;
 
 pub use enumeration::{Table, draw};
 pub use picture::Picture;
-
-/// Runs the methods of a list side by side, each with its part of the memory, until one of them
-/// knows everything.
-///
-/// Returns why they stopped before.
-pub(crate) fn search<G: Describe>(
-    problem: &Problem<'_, G>,
-    methods: &[Method],
-    limits: &Limits,
-    wants_proofs: bool,
-    progress: &Progress,
-) -> Option<StopReason> {
-    let max_bytes = limits.max_bytes / methods.len().max(1) as u64;
-    let limits = &Limits { max_bytes, ..limits.clone() };
-    let run = |method| match method {
-        Method::AlphaBeta => alphabeta::search(problem, limits, wants_proofs, progress),
-        _ => enumeration::search(problem, limits, wants_proofs, progress),
-    };
-    std::thread::scope(|scope| {
-        let running: Vec<_> =
-            methods.iter().map(|&method| scope.spawn(move || run(method))).collect();
-        let stops = running.into_iter().map(|it| it.join().expect("methods do not panic"));
-        // A limit that more time or memory would lift says more than that a method does not fit.
-        stops.flatten().min_by_key(|&stop| stop == StopReason::Count)
-    })
-}
 
 /// Whether two roles play for opposite goals.
 ///
