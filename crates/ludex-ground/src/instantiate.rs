@@ -598,7 +598,10 @@ impl<'a> Engine<'a> {
             + (self.literals.capacity() + self.heads.capacity() + self.ends.capacity()) * 4 * 3
             + self.atoms.capacity() * 12
             + self.queue.capacity() * 8;
-        n_bytes as u64
+        // A block that is full is copied to one of twice its size, and both exist meanwhile.
+        let largest_table = self.tables.iter().map(Table::largest_block).max().unwrap_or(0);
+        let largest = largest_table.max(self.terms.n_bytes()).max(self.literals.capacity() * 4);
+        n_bytes.saturating_add(2 * largest) as u64
     }
 
     /// Checks the number of roles, once their relation is complete.

@@ -182,12 +182,19 @@ impl Table {
 
     /// Estimates how many bytes the table takes.
     pub fn n_bytes(&self) -> usize {
-        let indexes: usize = self
-            .indexes
-            .iter()
-            .map(|index| index.entries.capacity() * 8 + index.heads.capacity() * 20)
-            .sum();
-        self.data.capacity() * 4 + self.status.capacity() + self.by_tuple.capacity() * 6 + indexes
+        self.blocks().sum()
+    }
+
+    /// Estimates the bytes of its largest block of memory, which doubles when it is full.
+    pub fn largest_block(&self) -> usize {
+        self.blocks().max().unwrap_or(0)
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = usize> {
+        let indexes = self.indexes.iter();
+        [self.data.capacity() * 4, self.status.capacity(), self.by_tuple.capacity() * 6]
+            .into_iter()
+            .chain(indexes.flat_map(|it| [it.entries.capacity() * 8, it.heads.capacity() * 20]))
     }
 }
 
