@@ -249,4 +249,8 @@ fn the_memory_limit_stops_the_search() {
     let stopped =
         command::json(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
     assert_eq!(stopped["stopped"], "memory");
+    // What was found by then is reported.
+    let n_listed = stopped["assignments"].as_array().map_or(0, Vec::len);
+    assert!(n_listed > 1_000, "{n_listed}");
+    assert_eq!(stopped["solutions"], n_listed);
 }

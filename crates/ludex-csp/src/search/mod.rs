@@ -14,10 +14,10 @@ mod restarts;
 pub mod study;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use ludex_base::{Deadline, Seed, StopReason};
+use ludex_base::{Deadline, Seed, StopReason, memory};
 
 use crate::Value;
 use crate::error::CspError;
@@ -285,6 +285,10 @@ fn search(
     on_solution: &mut OnSolution<'_>,
 ) -> Report {
     let mut report = Report::default();
+    // Set when no further solution fits in memory.
+    let is_full = Arc::new(AtomicBool::new(false));
+    let deadline = config.deadline.clone().or_when(Arc::clone(&is_full));
+    let config = &SearchConfig { deadline, ..config.clone() };
     posted.engine.set_deadline(&config.deadline);
     let mut is_consistent = posted.engine.propagate().is_ok();
     if is_consistent && config.singleton_consistency {
@@ -308,26 +312,51 @@ fn search(
         Bound { x, is_minimized, shared, propagator }
     });
     let problem = Problem { posted, bound };
-    if config.n_threads > 1 {
-        parallel::search(problem, config, report, on_solution)
+    let mut report = if config.n_threads > 1 {
+        parallel::search(problem, config, report, &is_full, on_solution)
     } else {
         let mut mac = mac::Mac::new(problem, config);
         let outcome = mac.run(&mut |solution, value| {
-            keep(&mut report, config.goal, solution, value);
+            keep(&mut report, config.goal, solution, value, &is_full);
             on_solution(solution, value);
         });
         report.stopped = outcome;
         report.statistics.absorb(&mac.statistics());
         report
+    };
+    if is_full.load(Ordering::Relaxed) {
+        report.stopped = report.stopped.map(|_| StopReason::Memory);
     }
+    report
 }
 
-/// Records a solution in the report.
-fn keep(report: &mut Report, goal: Goal, solution: &[Value], value: Option<i64>) {
+/// Records a solution in the report, or sets `is_full` if there is no memory for it.
+fn keep(
+    report: &mut Report,
+    goal: Goal,
+    solution: &[Value],
+    value: Option<i64>,
+    is_full: &AtomicBool,
+) {
     if value.is_some() || goal == Goal::Count {
         report.solutions.clear();
+    }
+    let n_kept = report.solutions.len();
+    if n_kept == report.solutions.capacity() && !memory::has_room(bytes_to_double(n_kept, solution))
+    {
+        is_full.store(true, Ordering::Relaxed);
+    }
+    if is_full.load(Ordering::Relaxed) {
+        return;
     }
     report.solutions.push(solution.to_vec());
     report.n_solutions += 1;
     report.value = value;
+}
+
+/// Bytes for keeping and then writing twice as many solutions: the solutions, the list of them while
+/// it is copied, and as much again for a report of them all.
+fn bytes_to_double(n_kept: usize, solution: &[Value]) -> u64 {
+    let each = size_of_val(solution) + size_of::<Vec<Value>>();
+    (n_kept * (each + 2 * size_of::<Vec<Value>>() + 2 * each)) as u64
 }

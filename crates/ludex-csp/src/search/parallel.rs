@@ -190,6 +190,7 @@ pub(super) fn search(
     problem: Problem,
     config: &SearchConfig,
     report: Report,
+    is_full: &AtomicBool,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Report {
     // A restart would find earlier solutions again, so a search for several does not restart.
@@ -224,7 +225,7 @@ pub(super) fn search(
                         if *is_enough || is_worse {
                             return;
                         }
-                        keep(report, config.goal, solution, value);
+                        keep(report, config.goal, solution, value, is_full);
                         on_solution(solution, value);
                         if is_minimized.is_none()
                             && matches!(config.goal, Goal::First(n) if report.n_solutions >= n)
