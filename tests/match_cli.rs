@@ -218,8 +218,9 @@ fn a_killed_series_goes_on_where_it_was() {
 fn a_series_is_resumed_only_with_its_own_settings() {
     let path = std::env::temp_dir().join(format!("ludex-series-{}.jsonl", std::process::id()));
     let file = path.to_str().expect("a plain path");
-    let args = ["match", "tictactoe", "--players", "random,random", "--count", "3", "--output"];
-    let run = |more: &[&str]| ludex(&[&args[..], &[file], more].concat());
+    let args = ["match", "tictactoe", "--players", "random,random", "--output"];
+    let count = |n: &str, more: &[&str]| ludex(&[&args[..], &[file, "--count", n], more].concat());
+    let run = |more: &[&str]| count("3", more);
     let whole = run(&[]);
     assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
     check_refused(&run(&[]), 1, &[file, "holds a series already", "--resume"]);
@@ -230,7 +231,7 @@ fn a_series_is_resumed_only_with_its_own_settings() {
     let resumed = run(&["--resume"]);
     assert_eq!((resumed.status.code(), stdout(&resumed)), (Some(0), stdout(&whole)));
     // A longer series begins with the same matches.
-    let longer = json(&run(&["--resume", "--count", "5", "--json"]), 0);
+    let longer = json(&count("5", &["--resume", "--json"]), 0);
     assert_eq!(longer["played"], 5);
     std::fs::write(&path, "(role p)\n").expect("a rulesheet");
     check_refused(&run(&["--resume"]), 1, &["line 1 is not a row of a series"]);
