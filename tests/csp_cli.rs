@@ -246,8 +246,7 @@ fn the_time_limit_keeps_the_best_solution() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_memory_limit_stops_the_search() {
-    let stopped =
-        command::json(&solve(&many_queens(), &["--all", "--json", "--memory", "20MB"]), 3);
+    let stopped = command::json(&solve(&many_queens(), &["--all", "--json", "--memory", "8MB"]), 3);
     assert_eq!(stopped["stopped"], "memory");
     // What was found by then is reported.
     let n_listed = stopped["assignments"].as_array().map_or(0, Vec::len);
