@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use ludex_base::Seed;
+use ludex_tests::fuzzing::trial::Trial;
 use ludex_tests::fuzzing::{Campaign, Generator};
 
 /// Tries inputs. They must go far enough to mean something: `n_accepted` of them must be accepted, and
@@ -27,13 +28,44 @@ fn check(generator: Generator, n_inputs: u64, n_accepted: usize, n_compared: usi
         report.depth.n_accepted,
         report.depth.n_compared
     );
-    let found: Vec<String> = (report.kinds().into_values())
+    let mut kinds = report.kinds();
+    kinds.retain(|kind, _| !KNOWN.contains(&kind.as_str()));
+    let found: Vec<String> = (kinds.into_values())
         .map(|(it, count)| format!("input {} and {} others: {}", it.number, count - 1, it.what))
         .collect();
     assert!(found.is_empty(), "`cargo experiment fuzz` shrinks these:\n{}", found.join("\n"));
     assert_eq!(report.n_cases, n_inputs * times);
     assert!(report.depth.n_accepted >= n_accepted, "{} were accepted", report.depth.n_accepted);
     assert!(report.depth.n_compared >= n_compared, "{} were compared", report.depth.n_compared);
+}
+
+/// Kinds of findings that are not repaired yet; a test below shows each.
+const KNOWN: [&str; 1] = ["machine and reasoner: roles differ"];
+
+/// Wrong: the engines order roles that rules derive differently, even on the first sheet, which has no
+/// errors. The machine also takes roles that depend on the state.
+#[test]
+fn engines_differ_on_roles_by_rules() {
+    for sheet in [
+        "(d b) (d a) (role z) (<= (role ?x) (d ?x)) (role c) (<= (legal ?r go) (role ?r)) (init s)
+         (<= terminal (not (true s))) (<= (goal ?r 1) (role ?r))",
+        "(init (at 1)) (<= (role ?x) (init ?x)) (role two)",
+        "(role p) (init a) (<= (role two) (true a))",
+    ] {
+        let found = Trial::default().try_input(Generator::Fresh, sheet.as_bytes());
+        let found = found.expect_err("if the engines agree now, remove this and the known kind");
+        assert!(found.starts_with(KNOWN[0]), "{found}");
+    }
+}
+
+/// Wrong: the machine forgets what `init` derives from facts if the same relation also depends on the
+/// state. The sheet has an error but is playable.
+#[test]
+fn engines_differ_on_initial_states_that_depend_on_the_state() {
+    let sheet = "(role p) (q a) (<= (q ?x) (true (f ?x))) (<= (init (f ?x)) (q ?x)) (legal p go)";
+    let found = Trial::default().try_input(Generator::Fresh, sheet.as_bytes());
+    let found = found.expect_err("if the engines agree now, compare them here");
+    assert!(found.starts_with("machine and reasoner: fluents differ"), "{found}");
 }
 
 #[test]
@@ -55,8 +87,8 @@ fn engines_agree_on_random_rules() {
 
 #[test]
 fn models_and_instances_break_no_stage() {
-    check(Generator::Models, 200, 10, 10);
-    check(Generator::Xcsp3, 200, 10, 10);
+    check(Generator::Models, 400, 10, 10);
+    check(Generator::Xcsp3, 600, 10, 10);
     check(Generator::Qdimacs, 500, 50, 50);
 }
 
