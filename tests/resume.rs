@@ -1,6 +1,7 @@
 //! Kills series of matches at random moments, and resumes them until they are complete.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -46,14 +47,15 @@ pub struct KillReport {
 /// # Panics
 /// Panics if the command is not built or cannot write to the folder for temporary files.
 pub fn run(config: &KillConfig, on_series: &mut dyn FnMut(&KillReport)) -> KillReport {
-    let file = SeriesPath::new(config.verb);
+    let file = SeriesPath::new(config.verb, "jsonl");
+    let printed = SeriesPath::new(config.verb, "out");
     let start = Instant::now();
-    let expected = result(config, spawn(config, None));
+    let expected = result(config, spawn(config, None, &printed.0), &printed.0);
     let time = start.elapsed();
     let mut rng = config.seed.rng();
     let mut report = KillReport::default();
     while report.n_kills < config.n_kills {
-        play_series(config, &file.0, &expected, time, &mut rng, &mut report);
+        play_series(config, [&file.0, &printed.0], &expected, time, &mut rng, &mut report);
         on_series(&report);
     }
     report
@@ -63,8 +65,8 @@ pub fn run(config: &KillConfig, on_series: &mut dyn FnMut(&KillReport)) -> KillR
 struct SeriesPath(PathBuf);
 
 impl SeriesPath {
-    fn new(verb: &str) -> Self {
-        let name = format!("ludex-resume-{verb}-{}.jsonl", std::process::id());
+    fn new(verb: &str, ending: &str) -> Self {
+        let name = format!("ludex-resume-{verb}-{}.{ending}", std::process::id());
         Self(std::env::temp_dir().join(name))
     }
 }
@@ -78,7 +80,7 @@ impl Drop for SeriesPath {
 /// Plays one series to its end, with kills on the way.
 fn play_series(
     config: &KillConfig,
-    file: &Path,
+    [file, printed]: [&Path; 2],
     expected: &Value,
     time: Duration,
     rng: &mut Rng,
@@ -87,11 +89,11 @@ fn play_series(
     let _ = std::fs::remove_file(file);
     let mut kept = BTreeSet::new();
     loop {
-        let mut child = spawn(config, Some(file));
+        let mut child = spawn(config, Some(file), printed);
         std::thread::sleep(time.mul_f64(rng.below(1_000_000) as f64 / 1e6));
         if report.n_kills >= config.n_kills || is_over(&mut child) {
             report.n_series += 1;
-            report.n_different += usize::from(result(config, child) != *expected);
+            report.n_different += usize::from(result(config, child, printed) != *expected);
             check_file(file, &mut kept, report);
             return;
         }
@@ -123,7 +125,9 @@ fn check_file(file: &Path, kept: &mut BTreeSet<u64>, report: &mut KillReport) {
     *kept = found;
 }
 
-fn spawn(config: &KillConfig, file: Option<&Path>) -> Child {
+/// Starts a series that prints to a file: a report that fills a pipe would keep the process waiting.
+fn spawn(config: &KillConfig, file: Option<&Path>, printed: &Path) -> Child {
+    let output = File::create(printed).expect("the folder for temporary files can be written");
     let count = config.n_matches.to_string();
     let mut command = Command::new(binary());
     command
@@ -131,7 +135,7 @@ fn spawn(config: &KillConfig, file: Option<&Path>) -> Child {
         .args(["--start-clock", "600", "--play-clock", "600", "--seed", "7", "--json"])
         .args(["--count", &count])
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
+        .stdout(output)
         .stderr(Stdio::null());
     if let Some(file) = file {
         command.arg("--resume").arg("--output").arg(file);
@@ -140,10 +144,10 @@ fn spawn(config: &KillConfig, file: Option<&Path>) -> Child {
 }
 
 /// Waits for the end of a process and returns what it reports, without times.
-fn result(config: &KillConfig, child: Child) -> Value {
-    let output = child.wait_with_output().expect("the process ends");
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let text = String::from_utf8_lossy(&output.stdout);
+fn result(config: &KillConfig, mut child: Child, printed: &Path) -> Value {
+    let status = child.wait().expect("the process ends");
+    assert_eq!(status.code(), Some(0));
+    let text = std::fs::read_to_string(printed).expect("the report");
     let reports = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
     let mut reports: Vec<Value> = reports.collect();
     for report in &mut reports {
