@@ -306,6 +306,13 @@ pub struct SolveArgs {
     /// Also find a shortest line, for puzzles
     #[arg(long)]
     pub shortest: bool,
+    /// Write a certificate of the value, for `ludex verify`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<std::path::PathBuf>,
+    /// Draw the game graph with its winning regions, as SVG or else for Graphviz, by the ending of
+    /// the file
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<std::path::PathBuf>,
     /// The engine.
     #[command(flatten)]
     pub engine: EngineArgs,

@@ -1,6 +1,8 @@
 //! `ludex solve`: the exact value of a game, with a line that reaches it.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -8,7 +10,11 @@ use ludex_analysis::Layout;
 use ludex_base::{Deadline, Limits, MoveId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
 use ludex_pipeline::Engine;
-use ludex_solve::{Bounds, Evidence, Method, Problem, Progress, Solution, SolveOptions, solve};
+use ludex_solve::duel::draw as draw_graph;
+use ludex_solve::{
+    Bounds, Evidence, Method, Problem, Progress, Solution, SolveOptions, TOLERANCE, points, solve,
+};
+use ludex_verify::{Certificate, Claim, Proof, rules_hash};
 use serde::Serialize;
 
 use crate::args::{Common, SolveArgs};
@@ -27,9 +33,9 @@ pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
     let report = match &loaded.engine {
         Engine::Machine(game) => {
             let problem = Problem::initial(game).with_circuit(game.circuit());
-            report(&problem, &loaded, args, common)
+            report(&problem, &loaded, args, common)?
         }
-        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common),
+        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common)?,
     };
     let code = if report.solved { DONE } else { LIMIT };
     if common.json {
@@ -48,7 +54,7 @@ fn report<G: Game + Describe>(
     loaded: &Loaded,
     args: &SolveArgs,
     common: &Common,
-) -> SolveJson {
+) -> Result<SolveJson, Failure> {
     let budget = args.budget.or(common.time).unwrap_or(DEFAULT_BUDGET);
     let deadline = Deadline::after(budget).or_when(interrupt::flag());
     let max_bytes = load::options(args.engine.choice(), common).memory;
@@ -57,13 +63,71 @@ fn report<G: Game + Describe>(
         methods: args.method.clone(),
         wants_shortest: args.shortest,
         n_threads: common.n_threads(),
+        wants_proofs: args.certificate.is_some(),
         ..SolveOptions::default()
     };
     let bar = output::spinner("solving");
     let progress = shown_on(&bar);
     let solution = solve(problem, &options, &progress);
     bar.finish_and_clear();
-    SolveJson::of(problem, &solution, loaded)
+    let mut report = SolveJson::of(problem, &solution, loaded);
+    if let Some(file) = &args.certificate {
+        match certificate(problem, &solution, loaded) {
+            Some(certificate) => {
+                write_whole(file, &certificate.to_string())?;
+                report.certificate = Some(file.display().to_string());
+            }
+            None => output::say("ludex: no certificate: nothing was proved that it could say"),
+        }
+    }
+    if let Some(file) = &args.graph {
+        let limits = Limits::usual().until(Deadline::after(budget));
+        let Some(picture) = draw_graph(problem, MAX_DRAWN, &limits) else {
+            let message = format!("the game graph has more than {MAX_DRAWN} states to draw");
+            return Err(Failure::Limit(message));
+        };
+        let is_svg = file.extension().is_some_and(|ending| ending == "svg");
+        write_whole(file, &if is_svg { picture.to_svg() } else { picture.to_dot() })?;
+    }
+    Ok(report)
+}
+
+/// The most states that are drawn.
+const MAX_DRAWN: usize = 2_000;
+
+/// Returns the certificate of a solution; `None` if there is nothing to claim.
+///
+/// For a puzzle it is the line, and the bound if the checker can visit every state as the solver did.
+fn certificate<G: Describe>(
+    problem: &Problem<'_, G>,
+    solution: &Solution,
+    loaded: &Loaded,
+) -> Option<Certificate> {
+    let game = problem.game;
+    let mut proofs = solution.proofs.to_vec();
+    if proofs.is_empty()
+        && let ([role], [bounds]) = (game.roles(), &solution.bounds[..])
+        && !solution.line.is_empty()
+    {
+        let claim = Claim::Plan(role.name.clone(), bounds.lower.into());
+        let evidence = solution.line.iter().map(|joint| game.move_text(joint[0])).collect();
+        proofs.push(Proof { claim, evidence });
+        if solution.evidence == Evidence::Enumeration {
+            let claim = Claim::AtMost(role.name.clone(), bounds.upper.into());
+            proofs.push(Proof { claim, evidence: Vec::new() });
+        }
+    }
+    let rules_hash = rules_hash(loaded.source.text());
+    (!proofs.is_empty()).then_some(Certificate { rules_hash, start: None, proofs })
+}
+
+/// Writes a file under another name first, so that a reader never sees a part of it.
+fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
+    let mut partial = file.as_os_str().to_owned();
+    partial.push(".partial");
+    fs::write(&partial, text)?;
+    fs::rename(&partial, file)?;
+    Ok(())
 }
 
 /// Returns a record of progress that shows its bounds on a bar.
@@ -90,6 +154,11 @@ struct SolveJson {
     roles: Vec<String>,
     lower: Vec<u8>,
     upper: Vec<u8>,
+    /// Closer bounds for each role, if its value is a mean and not a goal.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    means: Vec<(f64, f64)>,
+    /// The file of the certificate, if one was written.
+    certificate: Option<String>,
     /// What proves the upper bounds.
     evidence: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +194,8 @@ impl SolveJson {
             roles: game.roles().iter().map(|role| role.name.clone()).collect(),
             lower: solution.bounds.iter().map(|bounds| bounds.lower.value()).collect(),
             upper: solution.bounds.iter().map(|bounds| bounds.upper.value()).collect(),
+            means: solution.means.iter().map(|it| (points(it.0), points(it.1))).collect(),
+            certificate: None,
             evidence: solution.evidence.name(),
             method: solution.method.map(Method::name),
             line: solution.line.iter().map(text).collect(),
@@ -141,9 +212,16 @@ impl SolveJson {
 
     fn text(&self, layout: &Layout) -> String {
         let mut text = String::new();
-        for (role, (&lower, &upper)) in self.roles.iter().zip(self.lower.iter().zip(&self.upper)) {
-            let value =
-                if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") };
+        for (idx, role) in self.roles.iter().enumerate() {
+            let (lower, upper) = (self.lower[idx], self.upper[idx]);
+            let value = match self.means.get(idx) {
+                _ if lower == upper => lower.to_string(),
+                Some(&(low, high)) if high - low <= TOLERANCE => {
+                    format!("{:.6}", (low + high) / 2.0)
+                }
+                Some(&(low, high)) => format!("{low:.6} to {high:.6}"),
+                None => format!("{lower} to {upper}"),
+            };
             line(&mut text, format_args!("{role}: {value}"));
         }
         if !self.line.is_empty() {
