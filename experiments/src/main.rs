@@ -35,6 +35,7 @@ mod peers_attack;
 mod translate;
 mod translate_agree;
 mod solve;
+mod solved;
 mod quantified;
 mod csp_compare;
 mod hostile;

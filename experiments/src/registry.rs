@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::{
     corpus, csp_compare, endings, faults, fuzz, ground, hidden, hostile, improvements, kills,
     loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified, reasoner, search, solve,
-    strength, translate, translate_agree,
+    solved, strength, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -36,6 +36,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &strength::EXPERIMENT,
     &improvements::EXPERIMENT,
     &puzzles::EXPERIMENT,
+    &solved::EXPERIMENT,
     &hidden::EXPERIMENT,
     &macucb::EXPERIMENT,
     &loaded::EXPERIMENT,
