@@ -13,6 +13,7 @@ use crate::contest::{Contender, contest};
 use crate::hidden_contest::best_stages;
 use crate::knowledge::Situation;
 use crate::mind::{Mind, Opinion, starts_with_a_move};
+use crate::proved::Proved;
 use crate::puzzle::PuzzleSearch;
 use crate::stages::{StageList, StageSpec, Stages};
 use crate::survey::{Survey, survey};
@@ -34,6 +35,8 @@ pub(crate) struct Flagship<G: Playable> {
     game: G,
     options: FlagshipOptions,
     strategy: Option<Strategy<G>>,
+    /// What is proved about all states of a small game.
+    proved: Option<Proved<G>>,
 }
 
 /// How the flagship plays a game.
@@ -51,7 +54,7 @@ const SURVEY_PART: f64 = 0.2;
 
 impl<G: Playable> Flagship<G> {
     pub fn new(game: &G, options: &FlagshipOptions) -> Self {
-        Self { game: game.clone(), options: options.clone(), strategy: None }
+        Self { game: game.clone(), options: options.clone(), strategy: None, proved: None }
     }
 
     /// The strategy for the game, chosen at the first call.
@@ -93,6 +96,10 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         if !starts_with_a_move(&self.game, role) {
             return;
         }
+        self.proved = Proved::find(&self.game, limits);
+        if self.proved.as_ref().is_some_and(|proved| proved.wins(role)) {
+            return;
+        }
         let initial = self.game.cursor();
         match self.strategy(Some(role), limits) {
             Strategy::Puzzle(search) => drop(search.search(initial.state(), role, limits)),
@@ -106,7 +113,12 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         role: RoleId,
         limits: &SearchLimits,
     ) -> Opinion {
-        match (self.strategy(None, limits), situation) {
+        if let (Some(proved), Situation::Open(state)) = (&mut self.proved, situation)
+            && let Some(report) = proved.win(state, role)
+        {
+            return Opinion { report, search: "proved".into() };
+        }
+        let opinion = match (self.strategy(None, limits), situation) {
             (Strategy::Puzzle(search), Situation::Open(state)) => {
                 let report = search.search(state, role, limits);
                 Opinion { report, search: "puzzle".into() }
@@ -118,6 +130,10 @@ impl<G: Playable> Mind<G> for Flagship<G> {
             (Strategy::Puzzle(_), Situation::Hidden(_)) => {
                 panic!("a puzzle has no hidden information")
             }
+        };
+        match (&mut self.proved, situation) {
+            (Some(proved), Situation::Open(state)) => proved.correct(state, role, opinion),
+            _ => opinion,
         }
     }
 }

@@ -9,7 +9,7 @@
 //! 1. `playable`: the games; [`seen`] and [`thought`]: the input and the output of a player.
 //! 2. `certainty` and [`knowledge`]: the state, or what a role knows when the state is hidden.
 //! 3. [`survey`]: properties of a game estimated from a few random games.
-//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`] and [`flagship`]: the searches of a
+//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`], `proved` and [`flagship`]: the searches of a
 //!    player, and how the flagship finds out which of them suit a game.
 //! 5. [`worker`]: the thread that runs a search and can be abandoned; [`interrupter`]: stopping it from
 //!    another thread.
@@ -29,6 +29,7 @@ mod mind;
 mod stages;
 mod contest;
 mod hidden_contest;
+mod proved;
 mod puzzle;
 mod flagship;
 mod worker;
