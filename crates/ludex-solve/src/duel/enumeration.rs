@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use ludex_base::{Goal, Limits, MoveId, RoleId, StopReason};
+use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_verify::{Claim, Proof, Value};
 
@@ -37,14 +37,15 @@ pub(crate) fn search<G: Describe>(
         // Open states leave little to find in so large a graph.
         return graph.stopped;
     }
-    let answer = Answer::of(problem, graph);
+    let answer = Answer::of(problem, graph, &limits.deadline);
     answer.report(problem, limits, options.wants_proofs, progress);
-    let has_answer = answer.graph.stopped.is_none() && !answer.is_endless;
-    answer.graph.stopped.or_else(|| (!has_answer).then_some(StopReason::Count))
+    let has_answer = !answer.is_endless && !matches!(answer.how, How::Unknown);
+    let stopped = answer.graph.stopped.or_else(|| limits.deadline.stop_reason());
+    stopped.or_else(|| (!has_answer).then_some(StopReason::Count))
 }
 
 /// A graph that was stopped with more states than this is not solved.
-const MAX_PARTIAL: usize = 3_000_000;
+const MAX_PARTIAL: usize = 200_000;
 
 /// What a graph says about its states.
 struct Answer<S> {
@@ -66,7 +67,7 @@ enum How {
 }
 
 impl<S: Clone + Eq + Hash> Answer<S> {
-    fn of<G: Game>(problem: &Problem<'_, G>, graph: Graph<S>) -> Self
+    fn of<G: Game>(problem: &Problem<'_, G>, graph: Graph<S>, deadline: &Deadline) -> Self
     where
         G::Cursor: Cursor<State = S>,
     {
@@ -100,15 +101,16 @@ impl<S: Clone + Eq + Hash> Answer<S> {
             } else {
                 None
             };
-            let guarantees =
-                |role: RoleId| Guarantees::of(&graph, &order, roles, role, most[role.index()]);
+            let guarantees = |role: RoleId| {
+                Guarantees::of(&graph, &order, roles, role, most[role.index()], deadline)
+            };
             let how = match induction {
                 Some(induction) => How::Induction(induction),
                 None if is_endless => How::Unknown,
-                None => {
-                    let all = problem.game.role_ids().map(guarantees).collect();
-                    How::Guarantees(all, is_opposed)
-                }
+                None => match problem.game.role_ids().map(guarantees).collect() {
+                    Some(all) => How::Guarantees(all, is_opposed),
+                    None => How::Unknown,
+                },
             };
             (how, is_endless)
         };
@@ -197,7 +199,8 @@ impl<S: Clone + Eq + Hash> Answer<S> {
         G::Cursor: Cursor<State = S>,
     {
         let game = problem.game;
-        if self.graph.stopped.is_some() || self.is_endless {
+        let is_unknown = matches!(self.how, How::Unknown);
+        if self.graph.stopped.is_some() || self.is_endless || is_unknown {
             return None;
         }
         let players = || game.role_ids().filter(|role| !game.roles()[role.index()].is_random);
@@ -265,7 +268,7 @@ pub fn draw<G: Describe>(
             *depth = (*depth).min(next);
         }
     }
-    let answer = Answer::of(problem, graph);
+    let answer = Answer::of(problem, graph, &limits.deadline);
     let graph = &answer.graph;
     let players: Vec<RoleId> =
         game.role_ids().filter(|role| !game.roles()[role.index()].is_random).collect();

@@ -11,7 +11,7 @@
 
 use std::hash::Hash;
 
-use ludex_base::{Goal, RoleId};
+use ludex_base::{Deadline, Goal, RoleId};
 use ludex_game::Role;
 use ludex_search::normal::NormalForm;
 use ludex_verify::Value;
@@ -30,17 +30,21 @@ pub(crate) struct Guarantees {
 
 impl Guarantees {
     /// Sweeps over the states, each after its successors; open states can still have any goal up to
-    /// `most`.
+    /// `most`. Checks the deadline in every 64th state, and returns `None` when it is reached.
     pub(crate) fn of<S: Clone + Eq + Hash>(
         graph: &Graph<S>,
         order: &[StateNumber],
         roles: &[Role],
         role: RoleId,
         most: Goal,
-    ) -> Self {
+        deadline: &Deadline,
+    ) -> Option<Self> {
         let mut found =
             Self { lower: vec![Value::MIN; graph.len()], upper: vec![most.into(); graph.len()] };
-        for &number in order {
+        for (idx, &number) in order.iter().enumerate() {
+            if idx.is_multiple_of(64) && deadline.reached() {
+                return None;
+            }
             let (lower, upper) = match graph.shape(number) {
                 Shape::Open => continue,
                 Shape::Terminal(goals) => (goals[role.index()].into(), goals[role.index()].into()),
@@ -68,7 +72,7 @@ impl Guarantees {
             found.lower[number as usize] = lower;
             found.upper[number as usize] = upper;
         }
-        found
+        Some(found)
     }
 
     /// Returns the bounds in a state.
