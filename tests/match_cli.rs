@@ -194,7 +194,7 @@ fn names_of_any_length_are_played() {
     let long = "7".repeat(70_000);
     let rules = format!(
         "(role p) (legal p {long}) (legal p b) (init (at 1 {long})) (init (cell 1 1 {long}))
-         (index 1) (index 2) (index {long}) (<= terminal (true (over))) (goal p 100)
+         (index 1) (index 2) (<= terminal (true over)) (goal p 100)
          (<= (next (cell ?x ?y b)) (index ?x) (index ?y)) (<= (next over) (does p b))"
     );
     let output = ludex_with(&["play", "-"], &rules);
