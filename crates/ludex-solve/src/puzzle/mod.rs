@@ -80,4 +80,10 @@ pub(crate) mod tests {
             Engine::Reasoner(_) => panic!("the game is small"),
         }
     }
+
+    /// Loads a game of the library.
+    pub fn library_game(name: &str) -> Machine {
+        let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
+        machine(&rules.expect("a game of the library").text())
+    }
 }

@@ -181,3 +181,80 @@ fn bring(literals: &[u32], at: u32, steps: &mut [u32], reached: &mut Vec<u32>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Limits;
+    use ludex_game::{Cursor, Game};
+    use rustc_hash::FxHashMap;
+
+    use super::*;
+    use crate::puzzle::analysis::Analysis;
+    use crate::puzzle::puzzle_role;
+    use crate::puzzle::tests::{STAIRS, library_game, machine};
+
+    /// Checks the bound on every state: it is admissible (never above the true number of steps) and
+    /// consistent (it falls by at most one in a step, so the sum of steps done and to come never
+    /// falls).
+    fn check(game: &ludex_machine::Machine) {
+        let circuit = Analysis::circuit(game.circuit()).expect("the game is small");
+        let mut cursor = game.cursor();
+        let start = cursor.state().clone();
+        let analysis = Analysis::of(&circuit, &start, &Limits::usual()).expect("the game is small");
+        let best = circuit.goals.iter().map(|&(_, goal, _)| goal).max().expect("there are goals");
+        let mut relaxation = Relaxation::new(&circuit, &analysis.effects, &analysis.clock, best);
+        let mut indexes = FxHashMap::from_iter([(start.clone(), 0)]);
+        let mut states = vec![start];
+        let mut edges: Vec<(usize, usize)> = Vec::new();
+        let mut ends: Vec<usize> = Vec::new();
+        let mut next = 0;
+        while let Some(state) = states.get(next).cloned() {
+            cursor.set_state(&state);
+            if cursor.is_terminal() {
+                ends.extend((cursor.goal(puzzle_role()) == best).then_some(next));
+            } else {
+                for chosen in cursor.legal_moves(puzzle_role()).to_vec() {
+                    cursor.set_state(&state);
+                    cursor.play(&[chosen]);
+                    let after = *indexes.entry(cursor.state().clone()).or_insert_with(|| {
+                        states.push(cursor.state().clone());
+                        states.len() - 1
+                    });
+                    edges.push((next, after));
+                }
+            }
+            next += 1;
+        }
+        let least: Vec<Option<u32>> = states.iter().map(|it| relaxation.at_least(it)).collect();
+        for &(before, after) in &edges {
+            if let Some(to_come) = least[after] {
+                let bound = least[before].expect("what can be reached later can be reached now");
+                assert!(bound <= to_come + 1, "{bound} before {to_come}");
+            }
+        }
+        // Steps to the goal, backward from the ends.
+        let mut steps = vec![u32::MAX; states.len()];
+        ends.iter().for_each(|&idx| steps[idx] = 0);
+        let mut has_changed = true;
+        while std::mem::take(&mut has_changed) {
+            for &(before, after) in &edges {
+                if steps[after] != u32::MAX && steps[before] > steps[after] + 1 {
+                    steps[before] = steps[after] + 1;
+                    has_changed = true;
+                }
+            }
+        }
+        assert!(!ends.is_empty(), "the goal can be reached");
+        for (bound, &steps) in least.iter().zip(&steps).filter(|(_, steps)| **steps != u32::MAX) {
+            assert!(bound.is_some_and(|bound| bound <= steps), "{bound:?} of {steps}");
+        }
+    }
+
+    #[test]
+    fn the_bound_is_admissible_and_consistent() {
+        check(&machine(STAIRS));
+        for name in ["buttons", "four-lights", "hanoi", "lights-on", "maze", "wolf-goat-cabbage"] {
+            check(&library_game(name));
+        }
+    }
+}

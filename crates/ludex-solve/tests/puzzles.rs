@@ -1,0 +1,147 @@
+//! The methods for puzzles against breadth-first search without tricks, on games of the library.
+
+use std::collections::{HashMap, VecDeque};
+
+use ludex_base::{Goal, MoveId, RoleId, Source};
+use ludex_game::{Cursor, Game, play_checked};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, LoadOptions, load};
+use ludex_solve::{Kind, METHODS, Method, Problem, Progress, Solution, SolveOptions, solve};
+
+/// Puzzles with at most some thousand states.
+const SMALL: &[&str] =
+    &["buttons", "four-lights", "hanoi", "lights-on", "maze", "sudoku-4x4", "wolf-goat-cabbage"];
+
+fn machine(name: &str) -> Machine {
+    let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
+    let source = Source::new(name, rules.expect("a game of the library").text());
+    match load(source, &LoadOptions::default()).expect("it loads").engine {
+        Engine::Machine(machine) => machine,
+        Engine::Reasoner(_) => panic!("games of the library are small"),
+    }
+}
+
+fn solved(game: &Machine, options: &SolveOptions) -> Solution {
+    let problem = Problem::initial(game).with_circuit(game.circuit());
+    let solution = solve(&problem, options, &Progress::new());
+    if !solution.line.is_empty() {
+        assert_eq!(goal_of(game, &solution.line), solution.bounds[0].lower);
+    }
+    solution
+}
+
+/// Plays a line, every move of which is legal, to the end of the game.
+fn goal_of(game: &Machine, line: &[Vec<MoveId>]) -> Goal {
+    let mut cursor = game.cursor();
+    for joint in line {
+        assert!(!cursor.is_terminal(), "the line goes on after the end");
+        play_checked(&mut cursor, 1, joint).expect("a legal move");
+    }
+    assert!(cursor.is_terminal(), "the line ends before the game");
+    cursor.goal(RoleId::new(0))
+}
+
+/// Returns the largest goal and the fewest steps to it, by visiting every state.
+fn by_definition(game: &Machine) -> (Goal, usize) {
+    let role = RoleId::new(0);
+    let mut cursor = game.cursor();
+    let mut steps = HashMap::from([(cursor.state().clone(), 0)]);
+    let mut open = VecDeque::from([cursor.state().clone()]);
+    let mut best: Option<(Goal, usize)> = None;
+    while let Some(state) = open.pop_front() {
+        let n_steps = steps[&state];
+        cursor.set_state(&state);
+        if cursor.is_terminal() {
+            let goal = cursor.goal(role);
+            if best.is_none_or(|(known, _)| goal > known) {
+                best = Some((goal, n_steps));
+            }
+            continue;
+        }
+        for chosen in cursor.legal_moves(role).to_vec() {
+            cursor.set_state(&state);
+            cursor.play(&[chosen]);
+            if !steps.contains_key(cursor.state()) {
+                steps.insert(cursor.state().clone(), n_steps + 1);
+                open.push_back(cursor.state().clone());
+            }
+        }
+    }
+    best.expect("the puzzle ends")
+}
+
+fn puzzle_methods() -> impl Iterator<Item = Method> {
+    METHODS.iter().copied().filter(|method| method.fits(Kind::Puzzle))
+}
+
+#[test]
+fn every_method_agrees_with_the_definition() {
+    for name in SMALL {
+        let game = machine(name);
+        let (value, n_steps) = by_definition(&game);
+        for method in puzzle_methods() {
+            let options = SolveOptions {
+                methods: vec![method],
+                max_nodes: 20_000,
+                ..SolveOptions::default()
+            };
+            let solution = solved(&game, &options);
+            let bounds = solution.bounds[0];
+            assert!(bounds.contains(value), "{name} by {}: {bounds:?}", method.name());
+            if matches!(method, Method::Breadth | Method::AStar) {
+                assert_eq!(bounds.value(), Some(value), "{name} by {}", method.name());
+                assert_eq!(solution.line.len(), n_steps, "{name} by {}", method.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shortest_line_is_found_when_it_is_wanted() {
+    for name in SMALL {
+        let game = machine(name);
+        let (value, n_steps) = by_definition(&game);
+        let options = SolveOptions { wants_shortest: true, ..SolveOptions::default() };
+        let solution = solved(&game, &options);
+        assert_eq!(solution.value(RoleId::new(0)), Some(value), "{name}");
+        assert!(solution.is_shortest, "{name}");
+        assert_eq!(solution.line.len(), n_steps, "{name}");
+    }
+}
+
+#[test]
+fn stopped_anywhere_the_bounds_contain_the_value() {
+    for name in SMALL {
+        let game = machine(name);
+        let (value, _) = by_definition(&game);
+        for max_nodes in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 377, 987] {
+            for method in puzzle_methods() {
+                let options =
+                    SolveOptions { methods: vec![method], max_nodes, ..SolveOptions::default() };
+                let bounds = solved(&game, &options).bounds[0];
+                let name_of = method.name();
+                assert!(bounds.contains(value), "{name} by {name_of}, {max_nodes}: {bounds:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn placement_puzzles_are_solved_without_searching_states() {
+    for name in ["sudoku", "sudoku-4x4", "futoshiki-small", "nonogram"] {
+        let options = SolveOptions { methods: vec![Method::Placement], ..SolveOptions::default() };
+        let solution = solved(&machine(name), &options);
+        assert_eq!(solution.value(RoleId::new(0)), Some(Goal::MAX), "{name}");
+        assert_eq!(solution.n_states, 0, "{name}");
+    }
+}
+
+#[test]
+fn several_threads_give_the_same_value() {
+    for name in SMALL {
+        let game = machine(name);
+        let options = SolveOptions { n_threads: 3, ..SolveOptions::default() };
+        let value = by_definition(&game).0;
+        assert_eq!(solved(&game, &options).value(RoleId::new(0)), Some(value), "{name}");
+    }
+}
