@@ -22,6 +22,7 @@ mod reasoner;
 mod playouts;
 mod corpus;
 mod endings;
+mod exact_puzzles;
 mod search;
 mod strength;
 mod improvements;

@@ -5,9 +5,9 @@ use clap::{ArgMatches, Command};
 
 use crate::run::Run;
 use crate::{
-    corpus, csp_compare, endings, faults, fuzz, ground, hidden, hostile, improvements, kills,
-    loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified, reasoner, search, solve,
-    solved, strength, translate, translate_agree,
+    corpus, csp_compare, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
+    improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
+    reasoner, search, solve, solved, strength, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -37,6 +37,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &improvements::EXPERIMENT,
     &puzzles::EXPERIMENT,
     &solved::EXPERIMENT,
+    &exact_puzzles::EXPERIMENT,
     &hidden::EXPERIMENT,
     &macucb::EXPERIMENT,
     &loaded::EXPERIMENT,
