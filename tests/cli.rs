@@ -57,7 +57,7 @@ fn check_reports_invalid_bytes_only() {
         codes.collect::<Vec<_>>()
     };
     assert_eq!(code_of(&[0, 159, 146, 150, 0, 1], 1, "errors"), ["not-utf8"]);
-    let huge = vec![b' '; 5 << 20];
+    let huge = vec![b' '; (64 << 20) + 1];
     assert_eq!(code_of(&huge, 1, "errors"), ["too-large"]);
     let latin1 = [WALK.as_bytes(), b"\n; caf\xe9\n"].concat();
     assert_eq!(code_of(&latin1, 0, "warnings"), ["not-utf8"]);

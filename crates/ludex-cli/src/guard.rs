@@ -28,11 +28,15 @@ struct Words {
     output: String,
 }
 
+/// Memory that the process may always have: a smaller `--memory` bounds what stages build, and the
+/// program itself needs some.
+const LEAST_BYTES: u64 = 64 << 20;
+
 static LAST_WORDS: OnceLock<LastWords> = OnceLock::new();
 
 /// Bounds the memory of the process and, if the verb is to end within `--time`, its time.
 pub fn start(common: &Common, ends_in_time: bool) {
-    let bytes = common.memory.unwrap_or(USUAL_BYTES);
+    let bytes = common.memory.unwrap_or(USUAL_BYTES).max(LEAST_BYTES);
     let words = |message: String| Words::of(&message, common.json);
     LAST_WORDS.get_or_init(|| LastWords {
         budget: words(format!(
