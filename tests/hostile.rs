@@ -27,13 +27,13 @@ const CALLS: [&str; 5] = [
 
 #[test]
 fn small_hostile_sheets_end_every_call_in_order() {
-    // Two of three small sheets; the names decide, so that new sheets do not change the others.
+    // One of three small sheets; the names decide, so that new sheets do not change the others.
     let is_chosen = |sheet: &HostileSheet| {
         let sum: usize = sheet.name().bytes().map(usize::from).sum();
-        !sum.is_multiple_of(3) && sheet.bytes().len() <= MAX_BYTES
+        sum.is_multiple_of(3) && sheet.bytes().len() <= MAX_BYTES
     };
     let sample: Vec<HostileSheet> = sheets().into_iter().filter(is_chosen).collect();
-    assert!(sample.len() >= 100, "only {} sheets", sample.len());
+    assert!(sample.len() >= 40, "only {} sheets", sample.len());
     let wrong: Vec<String> = in_parallel(&sample, try_sheet).into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -53,7 +53,7 @@ fn try_sheet(sheet: &HostileSheet) -> Vec<String> {
             How::Exit(1 | 3) => !end.stderr.trim().is_empty(),
             _ => false,
         };
-        if !is_in_order || end.stderr.contains("panicked") {
+        if !is_in_order || contained::is_panic(&end.stderr) {
             let lines: Vec<&str> = end.stderr.lines().take(3).collect();
             wrong.push(format!("{}: {call}: {:?}: {}", sheet.name(), end.how, lines.join(" ")));
         }

@@ -191,7 +191,7 @@ fn verdict(call: &Call, budget: Budget, end: &Ending, is_busy: bool) -> &'static
     let is_late = end.how == How::Killed || taken.as_secs_f64() > time + call.more_seconds as f64;
     let is_large = end.peak_bytes > (budget.megabytes << 20) / 10 * 11;
     match end.how {
-        _ if end.stderr.contains("panicked at") => "panic",
+        _ if contained::is_panic(&end.stderr) => "panic",
         How::Signal(_) => "abort",
         How::Exit(code) if !(0..=3).contains(&code) => "exit code",
         How::Exit(code) if code != 0 && end.stderr.trim().is_empty() => "no message",
@@ -206,7 +206,7 @@ fn verdict(call: &Call, budget: Budget, end: &Ending, is_busy: bool) -> &'static
 /// The first line of the last message, cut.
 fn message(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
-    let panic = lines().find(|line| line.contains("panicked at"));
+    let panic = lines().find(|line| contained::is_panic(line));
     let own = lines().rev().find(|line| line.starts_with("ludex: "));
     let line = panic.or(own).or_else(|| lines().next()).unwrap_or("");
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -285,6 +285,8 @@ mod tests {
         assert_eq!(judge(ending(How::Exit(3), 1.0, 1, " \n")), "no message");
         assert_eq!(judge(ending(How::Exit(101), 1.0, 1, "ludex: no")), "exit code");
         assert_eq!(judge(ending(How::Exit(0), 1.0, 1, "thread panicked at x.rs")), "panic");
+        let reported = "ludex: internal error in `check` at x.rs: no";
+        assert_eq!(judge(ending(How::Exit(1), 1.0, 1, reported)), "panic");
         assert_eq!(judge(ending(How::Signal(6), 1.0, 1, "")), "abort");
         assert_eq!(judge(ending(How::Exit(0), 12.1, 1, "")), "time");
         assert_eq!(judge(ending(How::Killed, 50.0, 1, "")), "time");

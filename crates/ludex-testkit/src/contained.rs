@@ -171,3 +171,9 @@ mod tests {
         assert_eq!(end.stdout.trim(), (64 << 10).to_string());
     }
 }
+
+/// Returns whether a line of standard error is about a panic: of a thread, or as the command reports
+/// it.
+pub fn is_panic(stderr: &str) -> bool {
+    stderr.contains("panicked at") || stderr.contains("internal error")
+}
