@@ -27,12 +27,18 @@ pub struct Server {
 
 /// Longest message, in bytes. The longest known rulesheet has less than a megabyte.
 pub const MAX_MESSAGE: usize = 16 << 20;
-/// Bytes of all messages together, beyond the first megabyte of each.
+/// Bytes of all messages together, beyond the first quarter of a megabyte of each.
 const LONG_MESSAGES: usize = 64 << 20;
 /// Longest time to receive a message.
 pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
-/// Most connections whose message is incomplete. One more closes the oldest of them.
+/// Most connections whose message is incomplete. One more closes the oldest of them, if it has had
+/// [`TIME_TO_SPEAK`].
 pub const MAX_CONNECTIONS: usize = 64;
+/// Most connections whose message is incomplete, however new they are.
+const MAX_NEW_CONNECTIONS: usize = 512;
+/// Time in which a message usually arrives. Closing connections earlier would let many short ones
+/// push out the message of a manager.
+const TIME_TO_SPEAK: Duration = Duration::from_secs(1);
 /// Most connections that linger after their reply. One more closes the oldest of them.
 const MAX_LINGERING: usize = 64;
 /// Most connections that wait for a reply, per match: `start`, the move that the player thinks
@@ -110,6 +116,7 @@ struct Connections {
 struct Connection {
     id: u64,
     stage: Stage,
+    accepted: Instant,
     /// A second handle, to close the connection.
     handle: TcpStream,
 }
@@ -139,8 +146,12 @@ impl Connections {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let handle = stream.try_clone().ok()?;
         let mut open = self.lock();
-        make_room(&mut open, Stage::Unread, MAX_CONNECTIONS);
-        open.push(Connection { id, stage: Stage::Unread, handle });
+        let accepted = Instant::now();
+        let oldest = open.iter().find(|it| it.stage == Stage::Unread);
+        let has_time = oldest.is_some_and(|it| accepted - it.accepted < TIME_TO_SPEAK);
+        let most = if has_time { MAX_NEW_CONNECTIONS } else { MAX_CONNECTIONS };
+        make_room(&mut open, Stage::Unread, most);
+        open.push(Connection { id, stage: Stage::Unread, accepted, handle });
         Some(id)
     }
 

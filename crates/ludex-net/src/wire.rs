@@ -78,7 +78,7 @@ impl Drop for Claim<'_> {
 }
 
 /// Bytes of each message that take no room from others.
-const FREE_BYTES: usize = 1 << 20;
+const FREE_BYTES: usize = 256 << 10;
 
 /// Why reading failed. The text is a predicate, as in "the message did not arrive in time".
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
