@@ -126,6 +126,8 @@ enum Stage {
     /// The message is incomplete.
     Unread,
     /// The message is complete; the connection is no longer closed to make room.
+    Read,
+    /// The message is one whose reply may take long.
     Waiting,
     /// The reply is sent.
     Lingering,
@@ -155,9 +157,13 @@ impl Connections {
         Some(id)
     }
 
-    /// Marks the message as complete. Returns whether the connection may wait for its reply: it may
-    /// not if too many wait already.
-    fn has_read(&self, id: u64) -> bool {
+    /// Marks the message as complete.
+    fn has_read(&self, id: u64) {
+        set_stage(&mut self.lock(), id, Stage::Read);
+    }
+
+    /// Returns whether the connection may wait for its reply: it may not if too many wait already.
+    fn may_wait(&self, id: u64) -> bool {
         let mut open = self.lock();
         let n_waiting = open.iter().filter(|it| it.stage == Stage::Waiting).count();
         set_stage(&mut open, id, Stage::Waiting);
@@ -220,7 +226,7 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
     let wire = Wire::new(stream, MAX_MESSAGE, Deadline::after(MESSAGE_TIME));
     let mut wire = wire.within(&connections.room);
     let message = read_message(stream, &mut wire);
-    let has_room = connections.has_read(id);
+    connections.has_read(id);
     let arrived = wire.arrived.unwrap_or_else(Instant::now);
     // The message takes its room until it is answered.
     let _claim = wire.claim.take();
@@ -253,7 +259,8 @@ fn converse(stream: &TcpStream, endpoint: &Endpoint, connections: &Connections, 
         Err(error) => return refuse("400 Bad Request", error.to_string()),
     };
     // Messages that are answered at once are never refused.
-    if !has_room && matches!(request, Request::Start { .. } | Request::Play { .. }) {
+    let takes_time = matches!(request, Request::Start { .. } | Request::Play { .. });
+    if takes_time && !connections.may_wait(id) {
         return refuse(
             "503 Service Unavailable",
             "too many messages at once; try again later".into(),
