@@ -54,19 +54,15 @@ where
             return None;
         }
         let shape = graph.shape(number);
+        let mut lines_at =
+            |mixed: &Mixed| lines_of(game, &mut cursor, graph.state(number), &followers, mixed);
         let next: Vec<StateNumber> = match shape {
             Shape::Open => return None,
             Shape::Terminal(_) => continue,
             Shape::Single(chooser, successors) => {
                 if successors.len() > 1 && followers.contains(&chooser) {
                     let mixed = choose(number, shape);
-                    lines.extend(lines_of(
-                        game,
-                        &mut cursor,
-                        graph.state(number),
-                        &followers,
-                        &mixed,
-                    ));
+                    lines.extend(lines_at(&mixed));
                     mixed.iter().map(|&(place, _)| successors[place]).collect()
                 } else {
                     successors.to_vec()
@@ -75,13 +71,7 @@ where
             Shape::Joint(sizes, successors) => {
                 let mixed = choose(number, shape);
                 if followers.iter().any(|role| sizes[role.index()] > 1) {
-                    lines.extend(lines_of(
-                        game,
-                        &mut cursor,
-                        graph.state(number),
-                        &followers,
-                        &mixed,
-                    ));
+                    lines.extend(lines_at(&mixed));
                 }
                 let matrix = Matrix::of(sizes, game.roles(), role);
                 let place = |idx: usize| match side {

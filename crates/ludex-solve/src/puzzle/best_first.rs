@@ -21,7 +21,7 @@ use ludex_game::{Cursor, Game, StateOf};
 use super::analysis::Analysis;
 use super::relaxed::Relaxation;
 use super::states::{Added, Folding, States};
-use super::{play_out, puzzle_role};
+use super::{goals_of, play_out, puzzle_role};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -70,9 +70,7 @@ pub fn search<G: Game>(
     };
     let role = puzzle_role();
     let search = Search { problem, analysis: &analysis, order, options, progress };
-    let mut goals: Vec<Goal> = circuit.goals.iter().map(|&(_, goal, _)| goal).collect();
-    goals.sort_unstable();
-    goals.dedup();
+    let mut goals = goals_of(&circuit);
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
         if goal > bounds.upper {

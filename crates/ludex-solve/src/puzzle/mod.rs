@@ -30,9 +30,18 @@ mod states;
 pub mod unrolled;
 
 use ludex_base::{Goal, MoveId, RoleId};
+use ludex_circuit::Circuit;
 use ludex_game::{Cursor, Game, play_checked};
 
 use crate::problem::Problem;
+
+/// Returns the goals that the rules of a puzzle derive, ascending.
+pub(crate) fn goals_of(circuit: &Circuit) -> Vec<Goal> {
+    let mut goals: Vec<Goal> = circuit.goals.iter().map(|&(_, goal, _)| goal).collect();
+    goals.sort_unstable();
+    goals.dedup();
+    goals
+}
 
 /// Returns the only role of a puzzle.
 pub(crate) fn puzzle_role() -> RoleId {

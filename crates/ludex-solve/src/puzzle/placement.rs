@@ -26,7 +26,7 @@ use super::analysis::Analysis;
 use super::effects::Effects;
 use super::final_state::FinalState;
 use super::lanes::{Assumptions, Cones, Groups, Lanes, Literal, first_lanes};
-use super::puzzle_role;
+use super::{goals_of, puzzle_role};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -50,9 +50,7 @@ pub fn search<G: Game>(
         return Some(limits.deadline.stop_reason().unwrap_or(StopReason::Count));
     };
     let role = puzzle_role();
-    let mut goals: Vec<Goal> = circuit.goals.iter().map(|&(_, goal, _)| goal).collect();
-    goals.sort_unstable();
-    goals.dedup();
+    let mut goals = goals_of(&circuit);
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
         if goal > bounds.upper {

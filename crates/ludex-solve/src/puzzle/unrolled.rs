@@ -12,7 +12,7 @@ use ludex_game::Game;
 use super::clock::Clock;
 use super::effects::autonomous_fluents;
 use super::lanes::Groups;
-use super::{play_out, puzzle_role};
+use super::{goals_of, play_out, puzzle_role};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -50,9 +50,7 @@ pub fn search<G: Game>(
         None
     };
     let role = puzzle_role();
-    let mut goals: Vec<Goal> = circuit.goals.iter().map(|&(_, goal, _)| goal).collect();
-    goals.sort_unstable();
-    goals.dedup();
+    let mut goals = goals_of(circuit);
     let search = Search { problem, template: &template, state, config, options, progress };
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
