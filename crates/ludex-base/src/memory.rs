@@ -81,38 +81,62 @@ pub fn has_room(bytes: u64) -> bool {
     left().is_none_or(|left| bytes <= left)
 }
 
-/// What a thread has allocated and not yet added to the sum.
-struct Pending(Cell<i64>);
+thread_local! {
+    /// What the thread has allocated and not yet added to the sum: less than [`STEP`], or a number
+    /// beyond it that means something else.
+    ///
+    /// It has no destructor, because access to a variable with one takes longer.
+    static PENDING: Cell<i64> = const { Cell::new(FIRST) };
 
-impl Drop for Pending {
-    fn drop(&mut self) {
-        IN_USE.fetch_add(self.0.get(), Relaxed);
-    }
+    /// Adds what is pending when the thread ends.
+    static AT_END: AtEnd = const { AtEnd };
 }
 
-thread_local! {
-    static PENDING: Pending = const { Pending(Cell::new(0)) };
+/// The thread has not counted anything yet.
+const FIRST: i64 = i64::MAX / 2;
+
+/// The thread is ending: it adds every count at once.
+const ENDING: i64 = i64::MAX / 4;
+
+struct AtEnd;
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        IN_USE.fetch_add(PENDING.replace(ENDING), Relaxed);
+    }
 }
 
 /// Counts bytes, negative ones for memory that is returned.
 #[inline]
 fn count(bytes: i64) {
-    let counted = PENDING.try_with(|pending| {
-        let sum = pending.0.get() + bytes;
-        if sum.abs() < STEP {
-            pending.0.set(sum);
-        } else {
-            pending.0.set(0);
-            add(sum);
-        }
-    });
-    if counted.is_err() {
-        // The thread is ending, and has added its count.
-        add(bytes);
+    let sum = PENDING.get() + bytes;
+    if sum.abs() < STEP {
+        PENDING.set(sum);
+    } else {
+        count_rarely(bytes);
     }
 }
 
+/// Counts the first bytes of a thread, those that complete a step, and those of a thread that ends.
 #[cold]
+fn count_rarely(bytes: i64) {
+    match PENDING.get() {
+        ENDING => add(bytes),
+        FIRST => {
+            PENDING.set(0);
+            // The first access arranges that the value is dropped when the thread ends.
+            if AT_END.try_with(|_| ()).is_err() {
+                PENDING.set(ENDING);
+            }
+            count(bytes);
+        }
+        pending => {
+            PENDING.set(0);
+            add(pending + bytes);
+        }
+    }
+}
+
 fn add(bytes: i64) {
     let sum = IN_USE.fetch_add(bytes, Relaxed) + bytes;
     if bytes > 0 && sum > MOST.load(Relaxed) {
@@ -171,6 +195,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
     /// Counts the old block until the new one is there, because a large block is copied.
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        if new_size < STEP as usize {
+            count(new_size as i64 - size_of(layout));
+            // SAFETY: the caller keeps the contract of `realloc`.
+            return granted(unsafe { self.0.realloc(block, layout, new_size) });
+        }
         count(new_size as i64);
         // SAFETY: the caller keeps the contract of `realloc`.
         let new = granted(unsafe { self.0.realloc(block, layout, new_size) });
