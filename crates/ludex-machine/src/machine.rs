@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ludex_base::{
-    BitSet, Deadline, FluentId, Limits, MoveId, PerceptId, Rng, RoleId, Seed, StopReason,
+    BitSet, Deadline, FluentId, Limits, MoveId, Pace, PerceptId, Rng, RoleId, Seed, StopReason,
 };
 use ludex_circuit::{Circuit, Gate};
 use ludex_game::{
@@ -26,12 +26,18 @@ use crate::wide::WideRunner;
 /// Loops are unrolled for the net if that adds at most this many gates.
 const MAX_UNROLLED_GATES: usize = 100_000;
 
+/// Gates or nodes between two checks of the deadline while the net is built.
+const STEPS_PER_CHECK: usize = 1 << 14;
+
 /// A game compiled from its circuit. Cheap to clone: the compiled parts are shared.
 #[derive(Clone, Debug)]
 pub struct Machine {
     parts: Arc<Parts>,
     style: PlayoutStyle,
 }
+
+/// The tapes of playouts in lanes, and their machine code if it is faster.
+type Wide = (Arc<LaneTapes>, Option<Arc<TapeCode>>);
 
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -41,7 +47,7 @@ pub(crate) struct Parts {
     /// are too large to unroll.
     net: OnceLock<Option<Net>>,
     /// For playouts in lanes; built with the first runner.
-    wide: OnceLock<(Arc<LaneTapes>, Option<Arc<TapeCode>>)>,
+    wide: OnceLock<Wide>,
     pub roles: Vec<Role>,
     /// By fluent, its gate if some gate reads it.
     pub fluent_gates: Vec<Option<u32>>,
@@ -61,14 +67,31 @@ impl Machine {
         Self::of_optimized(circuit.optimized())
     }
 
-    /// Does the same as [`Machine::new`] within some limits.
+    /// Does the same as [`Machine::new`] within some limits. It also builds what the first cursor
+    /// needs, because that can take as long as compiling.
     ///
     /// # Errors
     /// When the deadline is reached.
     pub fn within(circuit: Circuit, limits: &Limits) -> Result<Self, StopReason> {
         let optimized = circuit.optimized_within(limits)?;
         drop(circuit);
-        Ok(Self::of_optimized(optimized))
+        let machine = Self::of_optimized(optimized);
+        let net = machine.parts.make_net(&Pace::new(&limits.deadline, STEPS_PER_CHECK))?;
+        machine.parts.net.get_or_init(|| net);
+        Ok(machine)
+    }
+
+    /// Builds what batches of playouts side by side need, which otherwise the first batch does.
+    ///
+    /// # Errors
+    /// When the deadline is reached.
+    pub fn prepare_batches(&self, limits: &Limits) -> Result<(), StopReason> {
+        if self.parts.wide.get().is_none() {
+            let wide = self.parts.make_wide(&Pace::new(&limits.deadline, STEPS_PER_CHECK))?;
+            // Another thread may have been faster; then its tapes are used.
+            self.parts.wide.get_or_init(|| wide);
+        }
+        Ok(())
     }
 
     fn of_optimized(circuit: Circuit) -> Self {
@@ -171,27 +194,38 @@ impl Machine {
 
 impl Parts {
     pub fn net(&self) -> Option<&Net> {
-        let make = || {
-            if self.circuit.loops.is_empty() {
-                Net::new(&self.circuit)
-            } else {
-                let max_gates = self.circuit.n_gates() + MAX_UNROLLED_GATES;
-                self.circuit.unrolled(max_gates).as_ref().and_then(Net::new)
-            }
-        };
-        self.net.get_or_init(make).as_ref()
+        self.net.get_or_init(|| unstopped(self.make_net(&Pace::unlimited()))).as_ref()
+    }
+
+    fn make_net(&self, pace: &Pace<'_>) -> Result<Option<Net>, StopReason> {
+        if self.circuit.loops.is_empty() {
+            return Net::new(&self.circuit, pace);
+        }
+        let max_gates = self.circuit.n_gates() + MAX_UNROLLED_GATES;
+        match self.circuit.unrolled(max_gates) {
+            Some(circuit) => Net::new(&circuit, pace),
+            None => Ok(None),
+        }
     }
 
     fn wide_runner(&self) -> WideRunner {
-        let make = || {
-            let tapes = Arc::new(LaneTapes::new(&self.circuit));
-            let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
-            let code = code.filter(|code| self.is_worth_it(&tapes, code));
-            (tapes, code)
-        };
+        let make = || unstopped(self.make_wide(&Pace::unlimited()));
         let (tapes, code) = self.wide.get_or_init(make);
         WideRunner::new(Arc::clone(tapes), code.clone())
     }
+
+    fn make_wide(&self, pace: &Pace<'_>) -> Result<Wide, StopReason> {
+        let tapes = Arc::new(LaneTapes::new(&self.circuit, pace)?);
+        pace.check()?;
+        let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
+        let code = code.filter(|code| self.is_worth_it(&tapes, code));
+        Ok((tapes, code))
+    }
+}
+
+/// Takes the result of work with an unlimited pace, which nothing stops.
+fn unstopped<T>(result: Result<T, StopReason>) -> T {
+    result.unwrap_or_else(|_| unreachable!("work without a deadline is not stopped"))
 }
 
 impl Parts {

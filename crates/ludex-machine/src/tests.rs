@@ -1,6 +1,6 @@
 //! Tests of the machine against the plain evaluation of its circuit.
 
-use ludex_base::{BitSet, Deadline, Limits, RoleId, Seed, Source};
+use ludex_base::{BitSet, Deadline, Limits, Pace, RoleId, Seed, Source, StopReason};
 use ludex_circuit::Circuit;
 use ludex_game::{
     Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, draw_joint,
@@ -9,6 +9,7 @@ use ludex_game::{
 use ludex_ground::ground;
 use ludex_testkit::RulesFile;
 
+use crate::net::counters::Net;
 use crate::{Machine, PlayoutStyle};
 
 pub(crate) fn circuit(rules: &str) -> Circuit {
@@ -377,4 +378,17 @@ fn a_state_can_be_set_and_left_again() {
     assert!(!cursor.is_terminal());
     assert!(cursor.percepts(RoleId::new(0)).is_empty());
     assert_eq!(cursor.state(), &start);
+}
+
+#[test]
+fn what_grows_with_the_circuit_heeds_the_deadline() {
+    let (name, rules) = library().swap_remove(0);
+    let over = Limits::usual().until(Deadline::after(std::time::Duration::ZERO));
+    let circuit = circuit(&rules);
+    assert!(Machine::within(circuit.clone(), &Limits::usual()).is_ok(), "{name}");
+    let machine = Machine::new(circuit.clone());
+    assert_eq!(machine.prepare_batches(&over), Err(StopReason::Time), "{name}");
+    assert_eq!(machine.prepare_batches(&Limits::usual()), Ok(()), "{name}");
+    let pace = Pace::new(&over.deadline, 1);
+    assert_eq!(Net::new(machine.circuit(), &pace).map(|_| ()), Err(StopReason::Time), "{name}");
 }

@@ -155,8 +155,7 @@ fn machine(
     drop(ground_program);
     let (gates, edges) = (circuit.n_gates(), circuit.n_edges());
     let machine = Machine::within(circuit, limits).map_err(stopped)?;
-    // Measuring builds more, which a deadline that is over does not allow.
-    let machine = if limits.deadline.reached() { machine } else { styled(machine, engine) };
+    let machine = styled(machine, engine, limits).map_err(stopped)?;
     let sizes = GameSizes {
         gates,
         edges,
@@ -247,12 +246,19 @@ impl CheckReport {
     }
 }
 
-/// Sets the playout style to the requested one, or to the faster one.
-fn styled(machine: Machine, choice: EngineChoice) -> Machine {
+/// Sets the playout style to the requested one, or to the faster one. If there is no time to build
+/// what batches need, playouts run one by one.
+fn styled(machine: Machine, choice: EngineChoice, limits: &Limits) -> Result<Machine, StopReason> {
     match choice {
-        EngineChoice::Circuit => machine.with_playouts(PlayoutStyle::OneByOne),
-        EngineChoice::Wide => machine.with_playouts(PlayoutStyle::Wide),
-        EngineChoice::Auto | EngineChoice::Reasoner => machine.with_measured_playouts(),
+        EngineChoice::Circuit => Ok(machine.with_playouts(PlayoutStyle::OneByOne)),
+        EngineChoice::Wide => {
+            machine.prepare_batches(limits)?;
+            Ok(machine.with_playouts(PlayoutStyle::Wide))
+        }
+        EngineChoice::Auto | EngineChoice::Reasoner => Ok(match machine.prepare_batches(limits) {
+            Ok(()) => machine.with_measured_playouts(),
+            Err(_) => machine.with_playouts(PlayoutStyle::OneByOne),
+        }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A circuit prepared for playouts in lanes: one tape per question.
 
-use ludex_base::{BitSet, RoleId};
+use ludex_base::{BitSet, Pace, RoleId, StopReason};
 use ludex_circuit::{Circuit, Gate, GateId, Phases};
 
 use crate::lanes::fuse::{n_readers, without_not};
@@ -74,28 +74,38 @@ pub(crate) struct GoalTapes {
 }
 
 impl LaneTapes {
-    pub fn new(circuit: &Circuit) -> Self {
+    /// Makes the tapes of a circuit.
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which is checked after each change of the circuit.
+    pub fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
         // Factor first: a rulesheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
+        pace.check()?;
         let phases = circuit.phases();
-        let mut steps: Vec<StepTapes> = (0..phases.n_phases())
-            .map(|phase| {
-                let circuit = circuit.in_phase(&phases, phase);
-                StepTapes::new(&circuit.with_selections().with_shared_parts())
-            })
-            .collect();
+        let mut steps: Vec<StepTapes> = Vec::with_capacity(phases.n_phases());
+        for phase in 0..phases.n_phases() {
+            pace.check()?;
+            let circuit = circuit.in_phase(&phases, phase);
+            pace.check()?;
+            let circuit = circuit.with_selections();
+            pace.check()?;
+            let circuit = circuit.with_shared_parts();
+            pace.check()?;
+            steps.push(StepTapes::new(&circuit));
+        }
         let n_slots = steps.iter().map(|step| step.n_slots).max().expect("there is a phase");
         let mut n_values = n_slots;
         let trees = steps.iter_mut().flat_map(|step| &mut step.options);
         trees.for_each(|tree| n_values = tree.move_counts(n_values));
-        Self {
+        Ok(Self {
             n_values,
             n_fluents: circuit.vocabulary.fluents.len(),
             n_roles: circuit.n_roles(),
             phases,
             steps,
             goals: GoalTapes::new(circuit),
-        }
+        })
     }
 
     /// Returns the phase of a state; every reachable state has one.

@@ -256,7 +256,7 @@ fn add_bits(maker: &mut StraightMaker, a: Bit, b: Bit) -> (Bit, Bit) {
 mod tests {
     use std::sync::Arc;
 
-    use ludex_base::{Deadline, Seed};
+    use ludex_base::{Deadline, Pace, Seed};
     use ludex_game::playouts::PlayedGame;
     use ludex_game::{PlayoutRequest, PlayoutResults, PlayoutRunner as _};
     use ludex_testkit::corpus;
@@ -345,7 +345,8 @@ mod tests {
     fn lanes_play_the_same_games_with_and_without_machine_code() {
         for (name, rules) in library() {
             let circuit = circuit(&rules).optimized();
-            let tapes = Arc::new(LaneTapes::new(&circuit));
+            let tapes =
+                Arc::new(LaneTapes::new(&circuit, &Pace::unlimited()).expect("nothing stops it"));
             let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
             let play = |code| {
                 let request = PlayoutRequest {
@@ -377,7 +378,8 @@ mod tests {
         }
         let mut n_with_functions = 0;
         for (name, rules) in games {
-            let tapes = LaneTapes::new(&circuit(&rules).optimized());
+            let tapes = LaneTapes::new(&circuit(&rules).optimized(), &Pace::unlimited())
+                .expect("nothing stops it");
             n_with_functions += u32::from(check::<4>(&name, &tapes));
             // Words of 512 bits, in two halves.
             check::<8>(&name, &tapes);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ludex_base::{Pace, StopReason};
 use ludex_circuit::{Circuit, GateId};
 
 use crate::net::conjunctions::{Conjunctions, Literal};
@@ -17,11 +18,14 @@ const MAX_DEPTH: usize = 512;
 
 impl Net {
     /// Makes the net of a circuit; `None` if it has loops.
-    pub fn new(circuit: &Circuit) -> Option<Self> {
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached.
+    pub fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Option<Self>, StopReason> {
         if !circuit.loops.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let (mut table, of_gates) = Conjunctions::of_circuit(circuit);
+        let (mut table, of_gates) = Conjunctions::of_circuit(circuit, pace)?;
         let literals = |ids: &[GateId]| ids.iter().map(|id| of_gates[id.index()]).collect();
         let moves_of = moves_of(circuit);
         let mut layout = Layout::new(circuit, &moves_of);
@@ -31,7 +35,7 @@ impl Net {
         outputs.resize(layout.n_fluent_words * 64, Literal::FALSE);
         outputs.extend(literals(&circuit.sees));
         let waiting = waiting_moves(circuit, &moves_of);
-        let effects = Effects::new(&mut table, &outputs, &moves_of, &waiting);
+        let effects = Effects::new(&mut table, &outputs, &moves_of, &waiting, pace)?;
 
         let value =
             |idx: usize| if effects.follows_moves[idx] { outputs[idx] } else { effects.idle[idx] };
@@ -62,16 +66,18 @@ impl Net {
             }
         }
 
+        pace.check()?;
         is_counter.resize(table.n_nodes(), false);
         bits.iter().for_each(|&(_, it)| table.mark_cone(it, &mut is_counter));
         guards.iter().for_each(|it| table.mark_cone(it.literal, &mut is_counter));
         let terminal = of_gates[circuit.terminal.index()];
         let (terminal, asked) = split_terminal(&mut table, terminal, &is_counter, &circuit.init);
-        let endings = asked.into_iter().map(|literal| Ending {
-            literal,
-            refuting_role: refuting_role(&table, literal, &planes, &moves_of, &guards),
-        });
-        let endings = endings.collect();
+        let mut endings = Vec::with_capacity(asked.len());
+        for literal in asked {
+            pace.check()?;
+            let refuting_role = refuting_role(&table, literal, &planes, &moves_of, &guards);
+            endings.push(Ending { literal, refuting_role });
+        }
         bits.push((layout.terminal * 64, terminal));
 
         let goals = circuit.goals.iter().map(|(_, _, id)| of_gates[id.index()]).collect();
@@ -87,7 +93,7 @@ impl Net {
             endings,
             goals,
         };
-        Some(assembly.assemble_weighed())
+        assembly.assemble_weighed(pace).map(Some)
     }
 }
 
@@ -172,15 +178,18 @@ struct Assembly<'a> {
 impl Assembly<'_> {
     /// Assembles the net, keeping those nodes up to date for which that is cheaper than evaluating
     /// them on demand.
-    fn assemble_weighed(&self) -> Net {
+    fn assemble_weighed(&self, pace: &Pace<'_>) -> Result<Net, StopReason> {
+        pace.check()?;
         let (net, lazy) = self.assemble(&[]);
+        pace.check()?;
         let is_kept = better_kept(&net, &self.circuit.init);
         if !is_kept.contains(&true) {
-            return net;
+            return Ok(net);
         }
         drop(net);
+        pace.check()?;
         let kept = lazy.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
-        self.assemble(&kept.map(|(node, _)| node).collect::<Vec<_>>()).0
+        Ok(self.assemble(&kept.map(|(node, _)| node).collect::<Vec<_>>()).0)
     }
 
     /// Assembles the net with the given nodes kept up to date; also returns which nodes are lazy.

@@ -7,6 +7,7 @@ use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use hashbrown::HashTable;
+use ludex_base::{Pace, StopReason};
 use ludex_circuit::{Circuit, Gate};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -72,8 +73,12 @@ struct Chains {
 }
 
 impl Conjunctions {
-    /// Converts a circuit without loops, and returns the literal of each of its gates.
-    pub fn of_circuit(circuit: &Circuit) -> (Self, Vec<Literal>) {
+    /// Converts a circuit without loops, and returns the literal of each of its gates. A step of the
+    /// pace is an input of a gate.
+    pub fn of_circuit(
+        circuit: &Circuit,
+        pace: &Pace<'_>,
+    ) -> Result<(Self, Vec<Literal>), StopReason> {
         let mut table = Self {
             n_fluents: circuit.vocabulary.fluents.len(),
             n_moves: circuit.vocabulary.moves.len(),
@@ -85,6 +90,7 @@ impl Conjunctions {
         let mut of_gates: Vec<Literal> = Vec::with_capacity(circuit.n_gates());
         let mut list = Vec::new();
         for id in circuit.gate_ids() {
+            pace.steps(1 + circuit.inputs(id).len())?;
             let literal = match circuit.gate(id) {
                 Gate::Constant(value) => Literal::TRUE.negated_if(!value),
                 Gate::Fluent(fluent) => Literal::of(table.fluent_node(fluent.index())),
@@ -102,7 +108,7 @@ impl Conjunctions {
             };
             of_gates.push(literal);
         }
-        (table, of_gates)
+        Ok((table, of_gates))
     }
 
     pub fn fluent_node(&self, fluent: usize) -> usize {

@@ -16,6 +16,8 @@
 
 use std::ops::Range;
 
+use ludex_base::{Pace, StopReason};
+
 use crate::net::conjunctions::{Conjunctions, Literal};
 
 /// Specialising stops after this many literals: in some games many moves affect everything.
@@ -104,13 +106,14 @@ enum Reads {
 
 impl Effects {
     /// Specialises the outputs to each move. `moves_of` holds the moves of each role, ascending,
-    /// and `waiting` the move by which it waits.
+    /// and `waiting` the move by which it waits. A step of the pace is a visit of a node.
     pub fn new(
         table: &mut Conjunctions,
         outputs: &[Literal],
         moves_of: &[Range<usize>],
         waiting: &[Option<usize>],
-    ) -> Effects {
+        pace: &Pace<'_>,
+    ) -> Result<Effects, StopReason> {
         let reads = reads(table, moves_of);
         let idle = Idle::new(table, &reads, waiting);
         let is_joint = outputs.iter().map(|it| reads[it.node()] == Reads::Many).collect();
@@ -132,6 +135,7 @@ impl Effects {
         let step = moves.len().div_ceil(N_TRIED).max(1);
         let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.follows_moves);
         for &(played, waiting) in moves.iter().step_by(step) {
+            pace.check()?;
             pass.specialise(played, waiting, &mut effects);
         }
         let is_own = |change: &&Change| change.value.node() >= n_old;
@@ -147,7 +151,9 @@ impl Effects {
         let mut pass = Pass::new(table, &idle, &reads, outputs, &effects.follows_moves);
         for &(played, waiting) in &moves {
             if pass.n_work <= MAX_WORK {
+                let n_before = pass.n_work;
                 pass.specialise(played, waiting, &mut effects);
+                pace.steps(1 + pass.n_work - n_before)?;
             }
             effects.end_move();
         }
@@ -159,7 +165,7 @@ impl Effects {
                 *follows_moves = reads[output.node()] != Reads::Nothing;
             }
         }
-        effects
+        Ok(effects)
     }
 
     /// Ends the lists of a move, and moves the fluents that it keeps to a separate list.

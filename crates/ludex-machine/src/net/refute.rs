@@ -107,7 +107,7 @@ impl<'a> Refuter<'a> {
 
 #[cfg(test)]
 mod tests {
-    use ludex_base::RoleId;
+    use ludex_base::{Pace, RoleId};
     use ludex_game::{Cursor, Game};
 
     use crate::Machine;
@@ -137,7 +137,8 @@ mod tests {
     }
 
     fn refuting_roles(rules: &str) -> Vec<Option<usize>> {
-        let net = Net::new(&circuit(rules).optimized()).expect("there are no loops");
+        let net = Net::new(&circuit(rules).optimized(), &Pace::unlimited());
+        let net = net.expect("nothing stops it").expect("there are no loops");
         net.endings.iter().map(|ending| ending.refuting_role).collect()
     }
 
