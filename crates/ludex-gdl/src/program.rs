@@ -5,6 +5,7 @@ use std::fmt;
 use ludex_base::graph::Graph;
 use ludex_base::ids::narrow;
 use ludex_base::{Span, Symbol, define_id};
+use rustc_hash::FxHashSet;
 
 use crate::keyword::Keyword;
 use crate::terms::{TermId, Terms};
@@ -150,6 +151,30 @@ impl Program {
     /// Returns whether the program is GDL-II: some rule derives `sees`.
     pub fn has_percepts(&self) -> bool {
         self.rules.iter().any(|rule| rule.head.relation == Keyword::Sees.into())
+    }
+
+    /// Returns the roles in their order: those stated as facts in the order of the rulesheet, then
+    /// those that only rules derive, in the order of their texts.
+    ///
+    /// All engines use this order. `derived` holds the roles that an engine has derived, in any
+    /// order; `terms` are the terms of the program and those of the engine.
+    pub fn ordered_roles(
+        &self,
+        terms: &Terms,
+        derived: impl IntoIterator<Item = TermId>,
+    ) -> Vec<TermId> {
+        let stated = self.rules.iter().filter_map(|rule| match *rule.head.args {
+            [Pattern::Ground(term)] if rule.body.is_empty() => {
+                (rule.head.relation == Keyword::Role.into()).then_some(term)
+            }
+            _ => None,
+        });
+        let mut is_known = FxHashSet::default();
+        let mut roles: Vec<TermId> = stated.filter(|&term| is_known.insert(term)).collect();
+        let n_stated = roles.len();
+        roles.extend(derived.into_iter().filter(|&term| is_known.insert(term)));
+        roles[n_stated..].sort_by(|&left, &right| terms.compare_texts(left, right));
+        roles
     }
 
     /// Returns the name of a relation as text.

@@ -41,7 +41,7 @@ pub use program::{
 pub fn ground(program: &Program, limits: &Limits) -> Result<GroundProgram, GroundError> {
     let clauses = clauses::gather(program, &clauses::ROOTS)?;
     let instances = instantiate::instantiate(clauses, limits)?;
-    let ground_program = simplify::simplify(instances, limits)?;
+    let ground_program = simplify::simplify(program, instances, limits)?;
     match ground_program.negative_cycle() {
         Some(atom) => Err(negative_cycle(program, &ground_program, atom)),
         None => Ok(ground_program),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ludex_base::ids::narrow;
 use ludex_base::{FluentId, Goal, Limits, Pace, RoleId, StopReason};
-use ludex_gdl::{Keyword, RelationId, TermId};
+use ludex_gdl::{Keyword, Program, RelationId, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::clauses::RelationInfo;
@@ -28,11 +28,12 @@ enum Value {
 }
 
 pub(crate) fn simplify(
+    program: &Program,
     instances: Instances,
     limits: &Limits,
 ) -> Result<GroundProgram, GroundError> {
     let pace = Pace::new(&limits.deadline, STEPS_PER_CHECK);
-    let fold = || number(&instances, &Folding::run(&instances, &pace)?, &pace);
+    let fold = || number(program, &instances, &Folding::run(&instances, &pace)?, &pace);
     fold().map_err(|reason| {
         let progress = Box::new(Progress {
             n_atoms: instances.tables.iter().map(Table::n_rows).sum(),
@@ -260,11 +261,12 @@ impl<'a> Folder<'a> {
 
 /// Assigns the remaining atoms their final numbers.
 fn number(
+    program: &Program,
     instances: &Instances,
     folded: &Folding,
     pace: &Pace<'_>,
 ) -> Result<GroundProgram, StopReason> {
-    let inputs = Inputs::new(instances, folded);
+    let inputs = Inputs::new(program, instances, folded);
     pace.check()?;
     let outputs = Outputs::new(instances, folded, &inputs);
     pace.check()?;
@@ -289,8 +291,9 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn new(instances: &Instances, folded: &Folding) -> Self {
-        let roles = roles(instances);
+    fn new(program: &Program, instances: &Instances, folded: &Folding) -> Self {
+        let derived = &instances.tables[RelationId::from(Keyword::Role).index()];
+        let roles = program.ordered_roles(&instances.terms, derived.rows().map(|row| row[0]));
         let mut fluents: Vec<(u32, TermId)> = instances
             .atoms_of(Keyword::True)
             .iter()
@@ -436,13 +439,6 @@ fn static_pairs(instances: &Instances) -> Vec<StaticPairs> {
             StaticPairs { name: info.name, pairs: rows.map(|row| (row[0], row[1])).collect() }
         })
         .collect()
-}
-
-/// Returns the roles: those stated as facts in the order of the rulesheet, then the derived ones in
-/// the order of their text.
-fn roles(instances: &Instances) -> Vec<TermId> {
-    let table = &instances.tables[RelationId::from(Keyword::Role).index()];
-    table.rows().map(|row| row[0]).collect()
 }
 
 /// Returns for each atom its instances that can still fire; none for atoms that are always true.

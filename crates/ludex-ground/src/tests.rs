@@ -297,3 +297,12 @@ fn an_initial_fluent_that_never_recurs_stays_a_fluent() {
     assert_eq!(program.rules_of(program.next[0]).count(), 0);
     assert_eq!(program.terminal, None);
 }
+
+#[test]
+fn roles_are_the_facts_in_order_and_then_the_derived_ones() {
+    let rules = "(p z) (role b) (p y) (p b) (<= (role ?x) (p ?x)) (role a) (legal a go)";
+    let program = try_ground(rules, &Limits::usual()).expect("it grounds");
+    let vocabulary = &program.vocabulary;
+    let roles = vocabulary.roles.iter().map(|&role| vocabulary.terms.display(role).to_string());
+    assert_eq!(roles.collect::<Vec<_>>(), ["b", "a", "y", "z"]);
+}

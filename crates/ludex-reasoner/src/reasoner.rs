@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ludex_base::{Deadline, Limits, MoveId, PerceptId, RoleId};
 use ludex_game::{Cursor, Describe, Game, OneByOne, Playouts, Role};
-use ludex_gdl::{Keyword, Program, RelationId, Stage, TermId, is_random_role};
-use rustc_hash::{FxHashMap, FxHashSet};
+use ludex_gdl::{Keyword, Program, Stage, TermId, is_random_role};
+use rustc_hash::FxHashMap;
 
 use crate::cursor::{ReasonerCursor, ReasonerState};
 use crate::engine::Engine;
@@ -84,12 +84,13 @@ impl Reasoner {
         let mut engine = Engine::new(&rules, Vocabulary::new(program, limits), limits);
         let mut statistics = Statistics::new(rules.schema().tables.len());
         derive_static(&mut rules, &mut engine, &mut statistics, limits)?;
-        // `role` and `init` are static in good rulesheets; in others they hold what follows from
-        // the empty state.
+        // `role` and `init` are static in checked rulesheets; in others they hold what follows
+        // from the empty state.
         engine.load_state(&rules, &[]);
         engine.derive(&rules, &rules.cone(Keyword::Role))?;
         engine.derive(&rules, &rules.cone(Keyword::Init))?;
-        let role_terms = role_terms(program, &engine);
+        let derived = engine.table(table_of(Keyword::Role)).iter().map(|row| row[0]);
+        let role_terms = program.ordered_roles(&engine.vocabulary.shared(), derived);
         let (n_roles, limit) = (role_terms.len(), limits.sizes.roles);
         if n_roles == 0 {
             return Err(ReasonerError::NoRole);
@@ -209,28 +210,6 @@ fn plan(
 
 /// Components between two checks of the clock while they are planned.
 const COMPONENTS_PER_LOOK: usize = 64;
-
-/// Returns the facts in the order of the rulesheet, then the other roles in byte order.
-fn role_terms(program: &Program, engine: &Engine) -> Vec<TermId> {
-    let relation: RelationId = Keyword::Role.into();
-    let is_fact = |rule: &&ludex_gdl::Rule| rule.head.relation == relation && rule.body.is_empty();
-    let mut roles: Vec<TermId> = Vec::new();
-    let mut is_known: FxHashSet<TermId> = FxHashSet::default();
-    for fact in program.rules.iter().filter(is_fact) {
-        if let [ludex_gdl::Pattern::Ground(term)] = *fact.head.args
-            && is_known.insert(term)
-        {
-            roles.push(term);
-        }
-    }
-    let table = engine.table(table_of(relation));
-    let mut derived: Vec<TermId> =
-        table.iter().map(|row| row[0]).filter(|&term| is_known.insert(term)).collect();
-    let terms = engine.vocabulary.shared();
-    derived.sort_by(|&left, &right| terms.compare_texts(left, right));
-    roles.extend(derived);
-    roles
-}
 
 fn role(engine: &Engine, term: TermId) -> Role {
     let name = engine.vocabulary.shared().display(term).to_string();

@@ -23,21 +23,25 @@ pub(super) fn check(survey: &Survey<'_>, report: &mut Report) -> Outcome {
 
 /// Returns what is wrong when the clauses of a keyword reach `true` or `does`.
 fn verdict(head: Keyword, reached: Keyword) -> Option<(Severity, &'static str, &'static str)> {
-    let tolerated = |code, help| Some((Severity::Tolerated, code, help));
     match (head, reached) {
-        (Keyword::Role, _) => {
-            tolerated(codes::ROLE_NOT_STATIC, "the roles must be the same in every state")
-        }
-        (Keyword::Init, _) => {
-            tolerated(codes::INIT_DEPENDS_ON_STATE, "there is no state before the first")
-        }
+        (Keyword::Role, _) => Some((
+            Severity::Fatal,
+            codes::ROLE_NOT_STATIC,
+            "the roles must be the same in every state",
+        )),
+        (Keyword::Init, _) => Some((
+            Severity::Fatal,
+            codes::INIT_DEPENDS_ON_STATE,
+            "there is no state before the first",
+        )),
         (
             Keyword::Legal | Keyword::Goal | Keyword::Terminal | Keyword::Base | Keyword::Input,
             Keyword::Does,
-        ) => tolerated(
+        ) => Some((
+            Severity::Tolerated,
             codes::DOES_OUTSIDE_TRANSITION,
             "only `next` and `sees` may depend on the moves: remember them in the state",
-        ),
+        )),
         (Keyword::Base | Keyword::Input, Keyword::True) => Some((
             Severity::Warning,
             codes::DECLARATION_DEPENDS_ON_STATE,
@@ -78,7 +82,9 @@ fn reach(survey: &Survey<'_>, report: &mut Report) -> Outcome {
                     clause.head.span,
                     "a role is derived by a rule",
                 )
-                .with_help("state roles as facts: their order is the order of the players"),
+                .with_help(
+                    "state roles as facts: derived roles come last, in the order of their texts",
+                ),
             ),
             None => {}
         }
