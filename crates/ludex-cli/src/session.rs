@@ -47,7 +47,7 @@ const MAX_EVALUATED: usize = 8;
 pub enum SessionEnd {
     /// The game or the input ended, or the person quit.
     Over,
-    /// A limit ended it.
+    /// A limit ended it, perhaps one of the engine in some state.
     Stopped(StopReason),
     /// The game panicked, and its message was printed.
     Failed,
@@ -165,7 +165,12 @@ where
     /// Plays one joint move; returns why the session is over, if it is.
     fn step(&mut self) -> io::Result<Option<SessionEnd>> {
         self.show_state()?;
-        if self.cursor.is_terminal() {
+        let is_terminal = self.cursor.is_terminal();
+        // A state that cannot be evaluated looks like the end of the game.
+        if self.cursor.has_fault() {
+            return Ok(Some(SessionEnd::Stopped(StopReason::Fault)));
+        }
+        if is_terminal {
             self.show_goals()?;
             return Ok(Some(SessionEnd::Over));
         }
@@ -175,6 +180,9 @@ where
         let mut joint: Vec<Option<MoveId>> = vec![None; self.game.roles().len()];
         for role in self.game.role_ids() {
             if self.cursor.legal_moves(role).is_empty() {
+                if self.cursor.has_fault() {
+                    return Ok(Some(SessionEnd::Stopped(StopReason::Fault)));
+                }
                 let name = self.name(role);
                 writeln!(self.output, "{name} has no legal move, so the game ends here.")?;
                 return Ok(Some(SessionEnd::Over));

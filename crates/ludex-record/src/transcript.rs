@@ -52,7 +52,7 @@ pub struct TranscriptState {
 pub enum TranscriptEnding {
     /// The last state is terminal.
     Terminal,
-    /// The play reached the step limit or the deadline.
+    /// The play reached the step limit, the deadline or a state that could not be evaluated.
     Cut,
     /// A role has no legal move.
     Stuck,
@@ -89,6 +89,8 @@ impl Transcript {
         let end = play.run(&mut cursor, &mut seed.rng(), &mut writer);
         let mut transcript = writer.transcript;
         match end {
+            // A state that cannot be evaluated looks like the end of the game.
+            _ if cursor.has_fault() => {}
             PlayEnd::Terminal(_) => {
                 let goals = |role| cursor.goals(role).iter().map(|goal| goal.value()).collect();
                 transcript.goals = Some(game.role_ids().map(goals).collect());

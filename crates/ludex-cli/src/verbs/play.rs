@@ -7,7 +7,7 @@ use std::time::Duration;
 use ludex_analysis::Layout;
 use ludex_base::{RoleId, StopReason};
 use ludex_game::{Game, Role};
-use ludex_pipeline::{EngineChoice, with_game};
+use ludex_pipeline::{EngineChoice, LoadedGame, with_game};
 use ludex_player::PlayerSpec;
 use ludex_record::Transcript;
 use ludex_record::transcript::TranscriptEnding;
@@ -66,9 +66,16 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
         SessionEnd::Stopped(reason) => Err(Failure::Limit(match reason {
             StopReason::Memory => "memory ran out; allow more with `--memory`".into(),
             StopReason::Count => format!("the game did not end within {MAX_STEPS} steps"),
-            _ => "time ran out; allow more with `--time`".into(),
+            StopReason::Fault => fault_text(&loaded),
+            StopReason::Time => "time ran out; allow more with `--time`".into(),
         })),
     }
+}
+
+/// Says that the rules could not be evaluated, and why.
+fn fault_text(loaded: &LoadedGame) -> String {
+    let reason = loaded.fault().unwrap_or_else(|| "no reason is known".into());
+    format!("the rules could not be evaluated in this state: {reason}")
 }
 
 /// Plays one random game and prints it.
@@ -88,6 +95,9 @@ pub fn run_transcript(
         output::json(&transcript)?;
     } else {
         output::text(&transcript_text(&transcript, &Layout::of(&loaded.program)))?;
+    }
+    if transcript.ending == TranscriptEnding::Cut && loaded.fault().is_some() {
+        return Err(Failure::Limit(fault_text(&loaded)));
     }
     if transcript.ending == TranscriptEnding::Cut && transcript.states.len() <= max_steps {
         let reason = StopReason::of_deadline().name();
